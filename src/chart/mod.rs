@@ -59,6 +59,17 @@ impl Deref for Chart {
 }
 
 impl Chart {
+    /// Returns the setting that chooses the invocation of that name.
+    pub fn setting_for(&self, invocation: &str) -> Option<&str> {
+        let mut settings = self.config.iter();
+        let (name, _) = settings.find(|(_, field)| {
+            let words = field.one_of.as_ref().map(model::Words::list);
+            self.invoke.contains_key(invocation)
+                && words.is_some_and(|words| words.iter().any(|word| word == invocation))
+        })?;
+        Some(name)
+    }
+
     /// Returns the file name of a prompt, which is the same in the chart's templates and in the home.
     pub fn prompt_file(name: &str) -> String {
         format!("{name}.md")

@@ -22,7 +22,7 @@ pub(crate) fn is_reviewer() -> bool {
 
 /// Refuses a command of the user's in an agent's session; `what` is what an agent cannot do.
 pub(crate) fn refuse_agents(what: &str, command: &str) -> Result<(), CliError> {
-    if hosts::session().is_none() {
+    if !hosts::is_agents_shell() {
         return Ok(());
     }
     Err(CliError::with_help(

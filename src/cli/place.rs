@@ -234,7 +234,8 @@ fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
 pub(crate) fn session(matches: &ArgMatches) -> Result<Option<String>, CliError> {
     // A host that does not know the name in `--session "${CLAUDE_SESSION_ID}"` leaves it to the shell, and it is empty.
     let given = matches.get_one::<String>("session").cloned();
-    let Some(session) = given.filter(|id| !id.is_empty()).or_else(hosts::session) else {
+    let first = || hosts::sessions().into_iter().next();
+    let Some(session) = given.filter(|id| !id.is_empty()).or_else(first) else {
         return Ok(None);
     };
     let Some(flaw) = find::name_flaw(&session) else {

@@ -12,7 +12,7 @@ use crate::chart::{Chart, names};
 use crate::engine::context::{Context, to_value};
 use crate::expr::Expressions;
 use crate::expr::source::Expr;
-use crate::host::hosts::Host;
+use crate::host::hosts::{HOSTS, Host};
 use crate::invoke::process::{self, End};
 use crate::invoke::spec::Spec;
 use crate::os;
@@ -121,7 +121,10 @@ pub(super) fn invoked(chart: &Chart, settings: &Context) -> Vec<Diagnosis> {
             continue;
         }
         seen.push(program);
-        found.push(program_on_path(program));
+        found.push(match locate(program) {
+            Some(path) => program_at(program, &path),
+            None => missing(chart, program),
+        });
         let host = Host::named(program).filter(|host| !host.unasked.is_empty());
         let Some(Host { unasked, .. }) = host else {
             continue;
@@ -180,41 +183,57 @@ fn locate(program: &str) -> Option<PathBuf> {
     }
 }
 
-fn program_on_path(program: &str) -> Diagnosis {
-    let Some(path) = locate(program) else {
-        return Diagnosis::problem(
-            "program",
-            format!("`{program}` is not on PATH, so it cannot review"),
-            "install it, or add its folder to PATH where Claude Code is started",
-        );
-    };
+/// Reports a program that is missing, and the setting that chooses another one that is not.
+fn missing(chart: &Chart, program: &str) -> Diagnosis {
+    let mut hosts = HOSTS.iter().rev().filter(|host| host.id != program);
+    let other = hosts.find_map(|host| {
+        let setting = chart.setting_for(host.id)?;
+        on_path(host.id).map(|_| {
+            format!(
+                "or add \"{setting}\": \"{0}\" to your settings: `{0}` is here",
+                host.id
+            )
+        })
+    });
+    let help = "install it, or add its folder to PATH where Claude Code is started".to_owned();
+    Diagnosis::problem(
+        "program",
+        format!("`{program}` is not on PATH, so it cannot review"),
+        match other {
+            None => help,
+            Some(other) => format!("{help}; {other}"),
+        },
+    )
+}
+
+fn program_at(program: &str, path: &Path) -> Diagnosis {
     // Any other program may do anything when it is asked for its version.
     let Some(host) = Host::named(program) else {
-        return Diagnosis::ok("program", format!("{program}, {}", shown(&path)));
+        return Diagnosis::ok("program", format!("{program}, {}", shown(path)));
     };
-    let printed = version_of(&path);
+    let printed = version_of(path);
     match printed.as_deref().map(Version::find) {
         Ok(Some(version)) if Version::find(host.tested).is_some_and(|tested| version < tested) => {
             Diagnosis::warning(
                 "program",
                 format!(
                     "{program} {version}, {}: older than all versions that taskie was tested with",
-                    shown(&path)
+                    shown(path)
                 ),
                 format!("`{program} update` (tested from {} on)", host.tested),
             )
         }
         Ok(Some(version)) => {
-            Diagnosis::ok("program", format!("{program} {version}, {}", shown(&path)))
+            Diagnosis::ok("program", format!("{program} {version}, {}", shown(path)))
         }
         Ok(None) => Diagnosis::warning(
             "program",
-            format!("{}: its version is unknown", shown(&path)),
+            format!("{}: its version is unknown", shown(path)),
             format!("run `{program} --version` to see what it prints"),
         ),
         Err(why) => Diagnosis::problem(
             "program",
-            format!("{} does not run: {why}", shown(&path)),
+            format!("{} does not run: {why}", shown(path)),
             format!("run `{program} --version` to see the error"),
         ),
     }

@@ -396,6 +396,11 @@ impl Domain {
             Some(FieldDefault::List) => {
                 self.lists(&path, items::product(self.attributes(field, read)), read)
             }
+            Some(FieldDefault::Nothing) => {
+                let mut numbers = self.integers(&path, Some(0), 0, read);
+                numbers.push(Json::Null);
+                numbers
+            }
             Some(FieldDefault::Text) | None => self.texts(&path, read),
         }
     }

@@ -14,7 +14,7 @@ use crate::chart::embedded::Choice;
 use crate::diagnostic::suggest::suggest;
 use crate::engine::event::Event;
 use crate::files::json::{self, Unread};
-use crate::host::events::{EVENTS, REVIEWER, is_stop};
+use crate::host::events::{EVENTS, REVIEWER, is_stop, session_of};
 use crate::host::hosts::{HOSTS, Host};
 use crate::host::reply::Reply;
 use crate::os::supervisor;
@@ -24,11 +24,9 @@ use crate::shell::perform::perform;
 use crate::shell::place::Place;
 use crate::shell::stuck::Stuck;
 use crate::shell::trust::{self, OwnChart};
-use crate::shell::{driver, file, journal};
+use crate::shell::turn::Turn;
+use crate::shell::{driver, file, state_file};
 use crate::text::{shown, shown_lines};
-
-/// The field of a stop that says whether the stop before it was blocked.
-const ACTIVE: &str = "stop_hook_active";
 
 /// The most bytes of an event.
 const EVENT_LIMIT: u64 = 16 * 1024 * 1024;
@@ -57,7 +55,10 @@ pub(crate) fn run(call: &Call<'_>) -> ExitCode {
     };
     let named = call.host.map(|id| (id, Host::named(id)));
     if let Some((id, None)) = named {
-        return unknown("host", id, HOSTS.iter().map(|host| host.id));
+        let known: Vec<&str> = HOSTS.iter().map(|host| host.id).collect();
+        let code = unknown("host", id, known.iter().copied());
+        tell(&format!("the hosts: {}", known.join(", ")));
+        return code;
     }
     // The reviewer is a session of its own and fires the same hooks: they must do nothing.
     if std::env::var_os(REVIEWER).is_some() {
@@ -73,10 +74,9 @@ pub(crate) fn run(call: &Call<'_>) -> ExitCode {
     };
     let host = named.and_then(|(_, host)| host);
     let host = host.unwrap_or_else(|| Host::of(&fields));
-    // If the environment of the tools doesn't name their session, only the agent can name it.
     let named = fields["session_id"]
         .as_str()
-        .filter(|_| host.sessions.is_empty() && name == "UserPromptSubmit")
+        .filter(|_| host.names_session == name)
         .map(|id| {
             format!(
                 "The id of this session is {id}: add `--session {id}` to every `taskie` command."
@@ -144,16 +144,16 @@ fn event_from_stdin(event: &str, name: &str) -> Result<Json, String> {
         return Err(format!("the event on stdin is larger than {limit} MiB"));
     }
     let invalid = |why: &str| format!("Invalid JSON on stdin: {why}");
-    let fields = match json::parse(&input) {
+    let mut fields = match json::parse(&input) {
         Ok(fields @ Json::Object(_)) => fields,
         Ok(_) => return Err(invalid("a hook event is an object")),
         Err(Unread::Invalid(error)) => return Err(invalid(&error.to_string())),
         Err(why) => return Err(format!("The event on stdin cannot be used: {why}")),
     };
     // A stop names its session, or none; anything else is refused.
-    let session = fields.get("session_id").unwrap_or(&Json::Null);
-    if !session.is_string() && !session.is_null() {
-        return Err(invalid("the session_id of an event is a string"));
+    let session = session_of(&fields).map_err(|why| invalid(&why))?;
+    if let Some(session) = session.map(str::to_owned) {
+        fields["session_id"] = Json::from(session);
     }
     if let Some(cwd) = fields.get("cwd").and_then(Json::as_str) {
         std::env::set_current_dir(cwd).map_err(|error| {
@@ -305,10 +305,22 @@ fn reply_to(
         let reply = Reply::silent(name, quiet);
         return Ok((reply.with_warnings(warnings), None));
     };
-    if host.is_active_always && is_stop(name) {
-        event.fields[ACTIVE] = Json::from(journal::was_blocked(&place, &event));
+    let (plugin, home) = (place.chart.id.clone(), place.home());
+    let state = place.dir().join(state_file::FILE);
+    let session = event.session.clone().filter(|_| is_stop(name));
+    let turn = session.as_deref().and_then(|session| {
+        let goes_on = event.fields["stop_hook_active"] == Json::Bool(true);
+        Turn::of(host, &home, session, goes_on)
+    });
+    if turn.as_ref().is_some_and(|turn| turn.was_telling(&state)) {
+        let reply = Reply::silent(name, quiet);
+        return Ok((reply, None));
     }
-    let plugin = place.chart.id.clone();
+    if is_stop(name) {
+        host.describe(&mut event.fields);
+        let is_used_up = turn.as_ref().is_some_and(|turn| turn.is_used_up(host));
+        event.fields["ignores_blocks"] = Json::from(is_used_up);
+    }
     let result = perform(&place, &event);
     // The process is about to end, so the memory of the chart is not freed piece by piece.
     std::mem::forget(place);
@@ -325,7 +337,11 @@ fn reply_to(
                 .map_texts(|text| host.rename_commands(text, &plugin))
                 .with_warnings(performed.warnings);
             reply.log.extend(failure.into_iter().chain(performed.notes));
-            Ok((reply.with_warnings(warnings), performed.debt))
+            let mut reply = reply.with_warnings(warnings);
+            if let (Some(turn), Some(session)) = (turn, session) {
+                turn.count(host, &home, &session, &state, &mut reply);
+            }
+            Ok((reply, performed.debt))
         }
         Err(Stuck::Interrupted { signal }) => Err(Ended::BySignal(signal)),
         Err(Stuck::Abandoned) => Err(Ended::WithHost),

@@ -4,10 +4,19 @@
 mod table;
 
 use std::env;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
 
 use serde_json::Value as Json;
 
 pub use table::{DEFAULT, HOSTS};
+
+/// How many seconds before the host ends the hook a reviewer has to end.
+pub const RESERVE: u64 = 10;
+
+/// How many bytes at the end of a transcript are read.
+const TRANSCRIPT: u64 = 4 * 1024 * 1024;
 
 /// A program that runs hooks, and what is particular to it.
 #[derive(Debug)]
@@ -21,18 +30,28 @@ pub struct Host {
     fields: &'static [&'static str],
     /// The variables that hold the session id in the environment of its tools.
     pub sessions: &'static [&'static str],
-    /// Variables that only the environment of its tools has.
+    /// Other variables of its tools' environment that a user's own terminal does not have.
     shell: &'static [&'static str],
+    /// The event at which the agent is told the id of its session, because its tools cannot know it; empty if they can.
+    pub names_session: &'static str,
     /// How a text reaches the agent on an event that cannot be blocked.
     pub context: Context,
     /// What the user types before the name of a command; `PLUGIN` stands for the plugin's name.
     command: &'static str,
     /// After this many blocks in a row it lets the agent stop; `None` if it never does.
     pub blocks: Option<usize>,
-    /// Whether `stop_hook_active` is true at every stop, which makes it useless.
-    pub is_active_always: bool,
+    /// A tool that the agent uses ends the row: only an agent that does nothing is let go.
+    pub tools_reset_blocks: bool,
     /// The variable that replaces that number, if there is one; 0: no limit.
     pub block_cap: &'static str,
+    /// How many seconds it waits for a hook, whatever the hook asks for; `None` if it waits as long as that.
+    pub longest_hook: Option<u64>,
+    /// It shows the user the message of a stop.
+    pub shows_messages: bool,
+    /// The statuses of background agents that have ended, but stay in its events.
+    ended: &'static [&'static str],
+    /// What the transcript of a session says that runs its commands without a sandbox; empty if it has no sandbox.
+    unconfined: &'static str,
     /// The oldest version that was tested, if it was recorded.
     pub tested: &'static str,
     /// The option without which a reviewer could run nothing, and the variable that has to be 1 for root to use it.
@@ -108,11 +127,79 @@ impl Host {
         HOSTS.iter().find(has_mark).unwrap_or(DEFAULT)
     }
 
+    /// Returns how many blocks it takes in one turn, if it counts all of them.
+    pub fn most_blocks(&self) -> Option<usize> {
+        let own = self.blocks.filter(|_| !self.tools_reset_blocks)?;
+        let given = env::var(self.block_cap).ok();
+        Some(given.and_then(|cap| cap.trim().parse().ok()).unwrap_or(own))
+    }
+
+    /// Returns whether this process is a tool of the host's agent.
+    fn is_around(&self) -> bool {
+        let mut marks = self.sessions.iter().chain(self.shell);
+        marks.any(|name| env::var_os(name).is_some_and(|value| !value.is_empty()))
+    }
+
+    /// Adds to an event what is known about the host, and removes background agents that have ended.
+    pub fn describe(&self, event: &mut Json) {
+        if let Some(tasks) = event
+            .get_mut("background_tasks")
+            .and_then(Json::as_array_mut)
+        {
+            let status = |task: &Json| task.get("status").and_then(Json::as_str).map(str::to_owned);
+            tasks.retain(|task| {
+                status(task).is_none_or(|status| !self.ended.contains(&status.as_str()))
+            });
+        }
+        event["host"] = Json::from(self.name);
+        event["longest_review"] = Json::from(self.longest_review());
+        event["sandboxed"] = Json::from(self.is_sandboxed(event));
+    }
+
+    /// Returns how many seconds a review can take.
+    fn longest_review(&self) -> Option<u64> {
+        self.longest_hook
+            .map(|longest| longest.saturating_sub(RESERVE))
+    }
+
+    /// Returns whether the agent's commands run in a sandbox, as far as the transcript says.
+    fn is_sandboxed(&self, event: &Json) -> bool {
+        if self.unconfined.is_empty() {
+            return false;
+        }
+        let path = event.get("transcript_path").and_then(Json::as_str);
+        !path.is_some_and(|path| last_says(Path::new(path), self.unconfined))
+    }
+
     /// Returns `text` with every `/PLUGIN:NAME` of `plugin` written as the user types it on this host.
     pub fn rename_commands(&self, text: &str, plugin: &str) -> String {
         let before = format!("/{plugin}:");
         text.replace(&before, &self.command.replace("PLUGIN", plugin))
     }
+}
+
+/// Returns whether the last line of a transcript that has the key of `mark`, which is a key and its value, has that value.
+fn last_says(path: &Path, mark: &str) -> bool {
+    let Some((key, _)) = mark.split_once(':') else {
+        return false;
+    };
+    // The last turn is near the end; what a transcript says before that does not count.
+    let mut text = Vec::new();
+    let read = File::open(path).and_then(|mut file| {
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TRANSCRIPT)))?;
+        file.take(TRANSCRIPT).read_to_end(&mut text)
+    });
+    let text = String::from_utf8_lossy(&text);
+    read.is_ok()
+        && text
+            .rfind(key)
+            .is_some_and(|at| text[at..].starts_with(mark))
+}
+
+/// Returns whether this process is a tool of an agent, going by the marks of the hosts' shells.
+pub fn is_agents_shell() -> bool {
+    HOSTS.iter().any(Host::is_around)
 }
 
 /// Returns the variables that may hold the session id, in the order in which they are looked up.
@@ -123,7 +210,14 @@ pub fn session_variables() -> impl Iterator<Item = &'static str> {
         .flat_map(|host| host.sessions.iter().copied())
 }
 
-/// Returns the session that this process is a tool of, if a host has put its id into the environment.
-pub fn session() -> Option<String> {
-    session_variables().find_map(|name| env::var(name).ok().filter(|id| !id.is_empty()))
+/// Returns the sessions that this process is a tool of, going by the ids in its environment. If a host was started in the
+/// shell of another one, nobody can tell which of the two is asking.
+pub fn sessions() -> Vec<String> {
+    let mut sessions = Vec::new();
+    for id in session_variables().filter_map(|name| env::var(name).ok()) {
+        if !id.is_empty() && !sessions.contains(&id) {
+            sessions.push(id);
+        }
+    }
+    sessions
 }

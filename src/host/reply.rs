@@ -20,6 +20,8 @@ pub struct Reply {
     quiet: bool,
     block: Option<String>,
     messages: Vec<String>,
+    /// The text that sends the agent back has what is for the user.
+    is_told: bool,
     /// For the agent, on an event that cannot be blocked.
     pub says: Vec<String>,
     /// Problems with files: for the user and for stderr.
@@ -54,6 +56,7 @@ impl Reply {
             quiet,
             block,
             messages,
+            is_told: false,
             says,
             warnings: Vec::new(),
             log: Vec::new(),
@@ -64,6 +67,21 @@ impl Reply {
     pub fn with_warnings(mut self, warnings: Vec<String>) -> Self {
         self.warnings.extend(warnings);
         self
+    }
+
+    /// Returns whether the stop is blocked.
+    pub fn blocks(&self) -> bool {
+        self.block.is_some()
+    }
+
+    /// Blocks a stop that was allowed, so that the agent tells the user what the host would not show.
+    pub fn ask_to_tell(&mut self) {
+        if let Some(message) = self.message() {
+            self.block = Some(format!(
+                "Tell the user exactly this, do nothing else, and end your turn:\n\n{message}"
+            ));
+            self.is_told = true;
+        }
     }
 
     /// Returns the message to an agent that may not stop.
@@ -88,12 +106,17 @@ impl Reply {
             return self.context(host);
         }
         let mut object = Map::new();
-        if let Some(reason) = self.reason() {
+        let mut message = self.message();
+        let is_silent = message.is_none();
+        if let Some(mut reason) = self.reason() {
+            if !host.shows_messages
+                && let Some(message) = message.take().filter(|_| !self.is_told)
+            {
+                reason = cut(&format!("{message}\n\n{reason}"));
+            }
             object.insert("decision".to_owned(), Json::from("block"));
             object.insert("reason".to_owned(), Json::from(reason));
         }
-        let message = self.message();
-        let is_silent = message.is_none();
         if let Some(message) = message {
             object.insert("systemMessage".to_owned(), Json::from(message));
         }

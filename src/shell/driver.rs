@@ -50,20 +50,30 @@ pub(crate) fn claimed(
     Ok(last.map(|(claim, root)| (root.clone(), claim.instance)))
 }
 
-/// Returns the session that drives an instance.
-pub(crate) fn of(home: &Path, instance: &str) -> Option<String> {
-    record::read(home, instance, DRIVER)
+/// Returns the session that drives an instance; several if one host was started in the shell of another.
+pub(crate) fn of(home: &Path, instance: &str) -> Vec<String> {
+    record::read(home, instance, DRIVER).unwrap_or_default()
 }
 
 /// Returns whether `session` drives the instance and has claimed nothing else since.
 pub(super) fn drives(home: &Path, instance: &str, session: &str) -> bool {
     let claim: Option<Claim> = record::read(home, session, SESSION);
     claim.is_some_and(|claim| claim.instance == instance)
-        && of(home, instance).as_deref() == Some(session)
+        && of(home, instance).iter().any(|driver| driver == session)
 }
 
-/// Makes `session` the driver of an instance. The caller holds the instance's write lock.
-pub(super) fn claim(home: &Path, instance: &str, session: &str) -> io::Result<()> {
+/// Makes `sessions` the drivers of an instance. The caller holds the instance's write lock.
+pub(super) fn claim(home: &Path, instance: &str, sessions: &[String]) -> io::Result<()> {
+    for session in sessions {
+        claim_one(home, instance, session)?;
+    }
+    if of(home, instance) != sessions {
+        record::write(home, instance, DRIVER, sessions)?;
+    }
+    Ok(())
+}
+
+fn claim_one(home: &Path, instance: &str, session: &str) -> io::Result<()> {
     let claim: Option<Claim> = record::read(home, session, SESSION);
     if claim.is_none_or(|claim| claim.instance != instance) {
         // Those of sessions that ended long ago.
@@ -75,9 +85,6 @@ pub(super) fn claim(home: &Path, instance: &str, session: &str) -> io::Result<()
             instance: instance.to_owned(),
         };
         record::write(home, session, SESSION, claim)?;
-    }
-    if of(home, instance).as_deref() != Some(session) {
-        record::write(home, instance, DRIVER, session)?;
     }
     Ok(())
 }

@@ -20,16 +20,18 @@ use crate::page::span;
 /// The most characters of the output of a gate that an expression sees.
 const OUTPUT: usize = 4_000;
 
-/// Runs the gates in order. Returns the outcome of a review that is not started, if one of them fails.
+/// Runs the gates in order, within `most` seconds at most. Returns the outcome of a review that is not started, if one of them fails.
 pub(super) fn run(
     place: &Place,
     invocation: &Invocation,
+    most: u64,
     lock: &ReviewLock,
     note: Option<&Note>,
     announced: &Running,
 ) -> Result<Option<Outcome>, Stuck> {
     let gates = &invocation.gates;
-    let limit = Duration::from_secs(gates.timeout);
+    let timeout = gates.timeout.min(most);
+    let limit = Duration::from_secs(timeout);
     let start = Instant::now();
     let log = place.dir().join(&gates.log);
     let Some(declared) = (place.chart.gates.as_ref()).filter(|_| !gates.commands.is_empty()) else {
@@ -42,7 +44,7 @@ pub(super) fn run(
             let _ = note.say(&Running {
                 gate: Some(command.clone()),
                 started: clock::now(),
-                timeout: gates.timeout.saturating_sub(start.elapsed().as_secs()),
+                timeout: timeout.saturating_sub(start.elapsed().as_secs()),
                 log: gates.log.clone(),
                 ..announced.clone()
             });

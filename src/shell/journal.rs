@@ -214,18 +214,6 @@ pub(crate) fn read_all(home: &Path) -> Vec<Line> {
     lines
 }
 
-/// Returns true if the last such event of the same session was blocked.
-pub(crate) fn was_blocked(place: &Place, event: &Event) -> bool {
-    let Trigger::Hook(name) = &event.trigger else {
-        return false;
-    };
-    let lines = read(place).into_iter().rev();
-    let mut decisions = lines.filter_map(Line::into_decision);
-    decisions
-        .find(|decided| decided.event == *name && decided.session == event.session)
-        .is_some_and(|decided| decided.answer == "block")
-}
-
 /// Returns the runs that have ended, oldest first.
 pub(crate) fn reviews(place: &Place) -> Vec<Review> {
     let reviews = read(place).into_iter().filter_map(|line| match line {

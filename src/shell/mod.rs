@@ -27,4 +27,5 @@ pub(crate) mod snapshot;
 pub(crate) mod state_file;
 pub(crate) mod stuck;
 pub(crate) mod trust;
+pub(crate) mod turn;
 mod write;

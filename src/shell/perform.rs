@@ -108,8 +108,10 @@ fn forget_if_taken_over(place: &Place, event: &Event) {
         return;
     };
     let home = place.home();
-    let is_anothers =
-        || driver::of(&home, &place.instance.name).is_some_and(|driver| driver != *session);
+    let is_anothers = || {
+        let drivers = driver::of(&home, &place.instance.name);
+        !drivers.is_empty() && !drivers.contains(session)
+    };
     if is_stop(name) && !place.chart.scope.is_per_session() && is_anothers() {
         driver::forget(&home, session);
     }

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value as Json;
+
 use super::driver;
 use super::effects;
 use super::gates;
@@ -23,14 +25,12 @@ use crate::engine::inspect::Inspector;
 use crate::files::clock;
 use crate::files::finding::Found;
 use crate::host::events::REVIEWER;
+use crate::host::hosts::{HOSTS, RESERVE};
 use crate::invoke::process::End;
 use crate::invoke::spec::Spec;
-use crate::invoke::{log, outcome, supervisor};
+use crate::invoke::{log, outcome, program, supervisor};
 use crate::os::file::Version;
 use crate::page::counted;
-
-/// How many seconds before the host ends the hook a reviewer is ended, if gates have run before it.
-const RESERVE: u64 = 10;
 
 /// What happened to a review that was due.
 pub(super) enum Reviewed {
@@ -92,7 +92,14 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     let outcome = match Inspector::new(&place.chart, &snapshot.as_world()).can_advance() {
         Ok(()) => match obstacle(place, &invocation) {
             Some(obstacle) => Outcome::Failed(obstacle),
-            None => match gates::run(place, &invocation, &running, note.as_ref(), &announced)? {
+            None => match gates::run(
+                place,
+                &invocation,
+                hook_timeout(place, event) / 2,
+                &running,
+                note.as_ref(),
+                &announced,
+            )? {
                 Some(outcome) => outcome,
                 None => {
                     if !invocation.gates.commands.is_empty() {
@@ -101,14 +108,16 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
                         if now.map_err(io("the revision cannot be read"))? != revision {
                             return Ok(Reviewed::NotDue(Arc::default()));
                         }
-                        let (hook, limit) = (place.chart.hook_timeout, invocation.timeout);
+                        let (hook, limit) = (hook_timeout(place, event), invocation.timeout);
                         announced.timeout = time_left(hook, limit, announced.elapsed());
                     }
                     announced.started = clock::now();
                     if let Some(note) = &note {
                         let _ = note.say(&announced);
                     }
-                    run(place, &invocation, announced.timeout, &running, &mut effort)?
+                    let outcome =
+                        run(place, &invocation, announced.timeout, &running, &mut effort)?;
+                    or_another(place, event, &invocation, outcome)
                 }
             },
         },
@@ -164,10 +173,40 @@ fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -
     }
 }
 
+/// Returns how many seconds the host gives this hook.
+fn hook_timeout(place: &Place, event: &Event) -> u64 {
+    let longest = event.fields.get("longest_review").and_then(Json::as_u64);
+    let of_host = longest.map_or(u64::MAX, |longest| longest.saturating_add(RESERVE));
+    place.chart.hook_timeout.min(of_host)
+}
+
 /// Returns how many of its `limit` seconds a reviewer has left after its gates have taken so long: the host must not end
 /// the hook before it.
 fn time_left(hook: u64, limit: u64, gates: Duration) -> u64 {
     limit.min(hook.saturating_sub(RESERVE + gates.as_secs()).max(1))
+}
+
+/// Returns the outcome, with the setting that chooses the host's own program if the reviewer is missing and that is not.
+fn or_another(place: &Place, event: &Event, invocation: &Invocation, outcome: Outcome) -> Outcome {
+    let Outcome::Failed(why) = outcome else {
+        return outcome;
+    };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_here = |program: &str| program::locate(program, &path, &place.root).is_ok();
+    let program = invocation.argv.first().map_or("", String::as_str);
+    let host = event.fields.get("host").and_then(Json::as_str);
+    let own = host.and_then(|name| HOSTS.iter().find(|host| host.name == name));
+    let own = own.filter(|own| !is_here(program) && own.id != program && is_here(own.id));
+    let choice = own.and_then(|own| Some((own, place.chart.setting_for(own.id)?)));
+    Outcome::Failed(match choice {
+        None => why,
+        Some((own, setting)) => format!(
+            "{why}; {} can review itself: add \"{setting}\": \"{}\" to your settings (`{} config` names the file)",
+            own.name,
+            own.id,
+            env!("CARGO_PKG_NAME"),
+        ),
+    })
 }
 
 /// Returns what prevents the run that is due from being started.

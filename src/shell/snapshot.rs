@@ -259,10 +259,12 @@ impl Snapshot {
 
     /// Returns who drives the instance, from the point of view of `session`.
     fn driver(&self, session: Option<&str>) -> Value {
-        match driver::of(&self.home(), &self.instance.name) {
-            None => Value::from(()),
-            Some(driver) if Some(driver.as_str()) == session => Value::from("this"),
-            Some(_) => Value::from("other"),
+        let drivers = driver::of(&self.home(), &self.instance.name);
+        let is_this = |driver: &String| Some(driver.as_str()) == session;
+        match drivers.is_empty() {
+            true => Value::from(()),
+            false if drivers.iter().any(is_this) => Value::from("this"),
+            false => Value::from("other"),
         }
     }
 

@@ -13,11 +13,12 @@ use super::review::Run;
 use super::snapshot::Snapshot;
 use super::state_file::{self, Reading};
 use super::stuck::{Stuck, io};
-use super::{driver, effects, file, postponed};
+use super::{driver, effects, file, find, postponed};
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::host::events::is_stop;
+use crate::host::hosts;
 
 /// Decides again under the write lock, and writes. Git's earlier answer still counts: no lock of ours could stop the
 /// working tree from changing. `None` if a review has become due in the meantime.
@@ -148,9 +149,9 @@ pub(super) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result
 
 /// Records the driver again: a reviewer may have removed everything that git ignores.
 fn restore_driver(place: &Place, event: &Event) -> Result<(), Stuck> {
-    let driver = driver::of(&place.home(), &place.instance.name);
-    match (&event.session, driver) {
-        (Some(session), None) if !place.chart.scope.is_per_session() => {
+    let is_driven = || !driver::of(&place.home(), &place.instance.name).is_empty();
+    match &event.session {
+        Some(session) if !place.chart.scope.is_per_session() && !is_driven() => {
             record_driver(place, session)
         }
         _ => Ok(()),
@@ -158,6 +159,15 @@ fn restore_driver(place: &Place, event: &Event) -> Result<(), Stuck> {
 }
 
 fn record_driver(place: &Place, session: &str) -> Result<(), Stuck> {
-    driver::claim(&place.home(), &place.instance.name, session)
+    let around = hosts::sessions();
+    let sessions = match around.iter().any(|id| id == session) {
+        // Those whose ids cannot be used claim nothing.
+        true => around
+            .into_iter()
+            .filter(|id| find::name_flaw(id).is_none())
+            .collect(),
+        false => vec![session.to_owned()],
+    };
+    driver::claim(&place.home(), &place.instance.name, &sessions)
         .map_err(io("the session that drives it cannot be recorded"))
 }

@@ -76,7 +76,9 @@ impl Row {
             next: field(chart.next.as_ref()),
             progress: progress(chart, &snapshot.as_world()),
             figures: Figures::of(chart, journal::reviews(place).iter()),
-            driver: driver::of(&place.home(), &place.instance.name),
+            driver: driver::of(&place.home(), &place.instance.name)
+                .into_iter()
+                .next(),
         }
     }
 

@@ -227,9 +227,10 @@ impl Facts {
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
         // Without a usable state, the rules would only see defaults.
         let next = action(asked).filter(|_| is_usable);
-        let owner = driver::of(&place.home(), &place.instance.name);
+        let drivers = driver::of(&place.home(), &place.instance.name);
         let is_anothers = !chart.scope.is_per_session()
-            && session.is_some_and(|session| owner.as_deref() != Some(session));
+            && session.is_some_and(|session| !drivers.iter().any(|driver| driver == session));
+        let owner = drivers.into_iter().next();
         let is_action = next
             .as_ref()
             .is_some_and(|(action, _)| chart.phases.contains_key(action));
