@@ -22,7 +22,7 @@ pub(crate) fn is_reviewer() -> bool {
 
 /// Refuses a command of the user's in an agent's session; `what` is what an agent cannot do.
 pub(crate) fn refuse_agents(what: &str, command: &str) -> Result<(), CliError> {
-    if !hosts::is_agents_shell() {
+    if hosts::around().is_none() {
         return Ok(());
     }
     Err(CliError::with_help(
@@ -31,9 +31,13 @@ pub(crate) fn refuse_agents(what: &str, command: &str) -> Result<(), CliError> {
     ))
 }
 
-/// Returns the event fields of a command: whether a person typed it.
+/// Returns the event fields of a command: whether a person typed it, and what the host around it allows.
 pub(super) fn typed() -> Json {
-    json!({ "terminal": std::io::stdout().is_terminal() })
+    let mut fields = json!({ "terminal": std::io::stdout().is_terminal() });
+    if let Some(host) = hosts::around() {
+        host.limit(&mut fields);
+    }
+    fields
 }
 
 /// Prints a line to stdout. A reader that is gone is not an error.

@@ -151,8 +151,7 @@ impl Host {
                 status(task).is_none_or(|status| !self.ended.contains(&status.as_str()))
             });
         }
-        event["host"] = Json::from(self.name);
-        event["longest_review"] = Json::from(self.longest_review());
+        self.limit(event);
         event["sandboxed"] = Json::from(self.is_sandboxed(event));
     }
 
@@ -197,9 +196,9 @@ fn last_says(path: &Path, mark: &str) -> bool {
             .is_some_and(|at| text[at..].starts_with(mark))
 }
 
-/// Returns whether this process is a tool of an agent, going by the marks of the hosts' shells.
-pub fn is_agents_shell() -> bool {
-    HOSTS.iter().any(Host::is_around)
+/// Returns the host whose agent this process is a tool of, going by the marks of the hosts' shells.
+pub fn around() -> Option<&'static Host> {
+    HOSTS.iter().find(|host| host.is_around())
 }
 
 /// Returns the variables that may hold the session id, in the order in which they are looked up.

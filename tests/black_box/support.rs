@@ -326,7 +326,10 @@ impl Project {
         let mut command = Command::new(env!("CARGO_BIN_EXE_taskie"));
         for (name, _) in std::env::vars_os() {
             let name_text = name.to_string_lossy();
-            let of_a_host = ["CLAUDE", "TASKIE", "CODEX", "COPILOT", "GEMINI", "PLUGIN"];
+            let of_a_host = [
+                "CLAUDE", "TASKIE", "CODEX", "COPILOT", "GEMINI", "PLUGIN", "QWEN", "DROID",
+                "FACTORY",
+            ];
             if of_a_host.iter().any(|start| name_text.starts_with(start)) {
                 command.env_remove(&name);
             }
