@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 
 use crate::chart::embedded::Choice;
 use crate::diagnostic::suggest::suggest;
+use crate::disk;
 use crate::engine::event::Event;
 use crate::files::json::{self, Unread};
 use crate::host::events::{EVENTS, REVIEWER, is_stop, session_of};
@@ -19,13 +20,14 @@ use crate::host::hosts::{HOSTS, Host};
 use crate::host::reply::Reply;
 use crate::os::supervisor;
 use crate::shell::find::{self, Newest};
-use crate::shell::owed::Debt;
 use crate::shell::perform::perform;
 use crate::shell::place::Place;
+use crate::shell::state_file;
 use crate::shell::stuck::Stuck;
 use crate::shell::trust::{self, OwnChart};
-use crate::shell::turn::Turn;
-use crate::shell::{driver, file, state_file};
+use crate::store::driver;
+use crate::store::owed::Debt;
+use crate::store::turn::Turn;
 use crate::text::{shown, shown_lines};
 
 /// The most bytes of an event.
@@ -356,7 +358,7 @@ fn distrusting(root: &Path, home: &str, found: Newest) -> Newest {
     };
     let flaw = [Path::new(home), &instance.dir]
         .into_iter()
-        .find_map(|dir| Some((dir, file::distrust(&root.join(dir))?)));
+        .find_map(|dir| Some((dir, disk::distrust(&root.join(dir))?)));
     match flaw {
         Some((dir, why)) => Newest {
             instance: None,

@@ -155,10 +155,12 @@ impl Host {
         event["sandboxed"] = Json::from(self.is_sandboxed(event));
     }
 
-    /// Returns how many seconds a review can take.
-    fn longest_review(&self) -> Option<u64> {
-        self.longest_hook
-            .map(|longest| longest.saturating_sub(RESERVE))
+    /// Adds to an event how long a review can take on this host.
+    pub fn limit(&self, event: &mut Json) {
+        let longest = self.longest_hook;
+        let longest = longest.map(|longest| longest.saturating_sub(RESERVE));
+        event["host"] = Json::from(self.name);
+        event["longest_review"] = Json::from(longest);
     }
 
     /// Returns whether the agent's commands run in a sandbox, as far as the transcript says.

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::hash::Hash;
 use super::record;
+use crate::hash::Hash;
 use crate::host::hosts::Host;
 use crate::host::reply::Reply;
 
