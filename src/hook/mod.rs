@@ -298,25 +298,30 @@ fn reply_to(
 ) -> Result<(Reply, Option<Debt>), Ended> {
     let mut event = Event::hook(name, fields);
     let session = event.session.as_deref();
+    let goes_on = event.fields["stop_hook_active"] == Json::Bool(true);
+    // Without a decision, nothing is counted: the agent tells it once per turn, where the host would not show it.
+    let told = |mut reply: Reply| {
+        if is_stop(name) && !goes_on && !host.shows_messages {
+            reply.ask_to_tell();
+        }
+        Ok((reply, None))
+    };
     let found = match find_place(name, session, named, quiet) {
         Ok(found) => found,
-        Err(reply) => return Ok((*reply, None)),
+        Err(reply) => return told(*reply),
     };
     let (quiet, warnings) = (found.quiet, found.warnings);
     let Some(place) = found.place else {
-        let reply = Reply::silent(name, quiet);
-        return Ok((reply.with_warnings(warnings), None));
+        return told(Reply::silent(name, quiet).with_warnings(warnings));
     };
     let (plugin, home) = (place.chart.id.clone(), place.home());
     let state = place.dir().join(state_file::FILE);
     let session = event.session.clone().filter(|_| is_stop(name));
-    let turn = session.as_deref().and_then(|session| {
-        let goes_on = event.fields["stop_hook_active"] == Json::Bool(true);
-        Turn::of(host, &home, session, goes_on)
-    });
+    let turn = session
+        .as_deref()
+        .and_then(|session| Turn::of(host, &home, session, goes_on));
     if turn.as_ref().is_some_and(|turn| turn.was_telling(&state)) {
-        let reply = Reply::silent(name, quiet);
-        return Ok((reply, None));
+        return Ok((Reply::silent(name, quiet), None));
     }
     if is_stop(name) {
         host.describe(&mut event.fields);
@@ -347,7 +352,7 @@ fn reply_to(
         }
         Err(Stuck::Interrupted { signal }) => Err(Ended::BySignal(signal)),
         Err(Stuck::Abandoned) => Err(Ended::WithHost),
-        Err(stuck) => Ok((Reply::undecided(name, stuck.to_string()), None)),
+        Err(stuck) => told(Reply::undecided(name, stuck.to_string())),
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{lock, record};
+use super::{lock, record, turn};
 use crate::disk;
 use crate::files::clock;
 use crate::files::pattern::name_flaw;
@@ -80,7 +80,10 @@ fn claim_one(home: &Path, instance: &str, session: &str) -> io::Result<()> {
     if claim.is_none_or(|claim| claim.instance != instance) {
         // Those of sessions that ended long ago.
         disk::sweep(&lock::folder(home), FORGOTTEN, |name| {
-            Path::new(name).extension() == Some(OsStr::new(SESSION))
+            let kind = Path::new(name).extension();
+            [SESSION, turn::KIND]
+                .iter()
+                .any(|known| kind == Some(OsStr::new(known)))
         });
         let claim = Claim {
             at: clock::since_1970(),

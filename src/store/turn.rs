@@ -12,7 +12,8 @@ use crate::hash::Hash;
 use crate::host::hosts::Host;
 use crate::host::reply::Reply;
 
-const KIND: &str = "turn";
+/// The kind of record that has the turn of a session.
+pub(super) const KIND: &str = "turn";
 
 /// At most this many texts are known to have been told: a text that is older is told again.
 const TEXTS: usize = 64;
@@ -52,7 +53,9 @@ impl Turn {
 
     /// Returns whether the agent was sent back only to tell the user something, and nothing has changed since.
     pub(crate) fn was_telling(&self, state: &Path) -> bool {
-        self.used.telling.is_some() && self.used.telling == Some(mark(state))
+        self.used
+            .telling
+            .is_some_and(|telling| telling == mark(state))
     }
 
     /// Returns whether the host would ignore the next block. The last one is kept for what the user must be told, if only
@@ -64,7 +67,7 @@ impl Turn {
     }
 
     /// Counts the block of this reply. A reply that allows the stop becomes one that blocks it if the user would not see its
-    /// message, and the agent has not told it yet. Where the state is, decides whether the stop after that is a new one.
+    /// message, and the agent has not told it yet. The stop after that is allowed if the file `state` is still the same.
     pub(crate) fn count(
         mut self,
         host: &Host,

@@ -155,9 +155,8 @@ fn due() -> Value {
 fn no_review_starts_that_the_host_would_not_wait_for() {
     let (project, event) = stops("qwen-Stop.0.24.4", due(), &Reviewer::pass());
     let stop = || answer(&project, &event, "stop", &["--host", "qwen"], None);
-    let message = "The plan-review was not started: Qwen Code waits at most 50 seconds for a review, and this \
-                   one may take 570. Set `review_timeout` to 50 or less in .taskie/config.json; the next stop \
-                   runs the review.";
+    let message = "The plan-review is due and waits until `review_timeout` in .taskie/config.json is 50 or less: Qwen Code \
+                   gives a review no more seconds, and this one may take 570.";
     assert_eq!(stop().message(), message);
     assert_eq!(project.calls().len(), 0);
     project.set(&json!({ "review_timeout": 50 }));
@@ -179,8 +178,8 @@ fn no_review_is_paid_for_whose_block_would_be_ignored() {
         project.set_state(json!({ "phase": "post-plan-review", "next_phase": "plan-review" }));
         event["stop_hook_active"] = json!(true);
     }
-    let message = "The plan-review is due and waits for you: Qwen Code sends the agent back only so many times in \
-                   one turn. Answer with anything, such as \"Continue\": the stop after that runs the review.";
+    let message = "The plan-review is due and waits for your answer, such as \"Continue\": Qwen Code sends the agent back only \
+                   so many times in one turn.";
     assert_eq!(stop(&event).message(), message);
     assert_eq!(project.calls().len(), 7);
     event["stop_hook_active"] = json!(false);
@@ -234,6 +233,19 @@ fn the_agent_tells_what_the_host_does_not_show() {
             .contains("sends the agent back only so many times"),
         "{last}"
     );
+}
+
+/// What cannot be decided is told once per turn, too.
+#[test]
+fn the_agent_tells_that_nothing_could_be_decided() {
+    let (project, mut event) = stops("copilot-Stop.1.0.102", due(), &Reviewer::pass());
+    project.set(&json!({ "clean": "twice" }));
+    let stop = |event: &Value| answer(&project, event, "stop", &[], None).json();
+    let reason = stop(&event)["reason"].as_str().unwrap().to_owned();
+    let start = "Tell the user exactly this, do nothing else, and end your turn:\n\ntaskie could not decide about this Stop and allows it: ";
+    assert!(reason.starts_with(start), "{reason}");
+    event["stop_hook_active"] = json!(true);
+    assert_eq!(stop(&event)["decision"], Value::Null);
 }
 
 /// Whatever an event calls its session: one that drives nothing starts nothing. An event without one is about the newest
@@ -625,9 +637,13 @@ fn the_page_says_what_the_table_of_hosts_says() {
         let blocks = host
             .blocks
             .map_or_else(|| "no limit".to_owned(), |blocks| blocks.to_string());
+        let longest = host.longest_hook.map_or_else(
+            || "as long as the hook asks".to_owned(),
+            |longest| format!("{longest} seconds"),
+        );
         assert_eq!(
-            cells[..3],
-            [host.name, &format!("`{command}`"), &blocks],
+            cells[..4],
+            [host.name, &format!("`{command}`"), &blocks, &longest],
             "{}",
             host.id
         );
