@@ -414,7 +414,7 @@ pub struct Findings {
     /// other field of type `phase`, such as one that a pause sets, has one of its phases. Until then, and without this
     /// key, the finding is `open`.
     pub unanswered: Option<String>,
-    /// What the user can rule about a finding: the word for `taskie rule`, and what the finding is then.
+    /// What the user can rule about a finding: the word for `taskie resolve`, and what the finding is then.
     #[serde(default)]
     pub rulings: IndexMap<String, String>,
     /// The file in the instance's directory that has the rulings.

@@ -22,7 +22,6 @@ mod status;
 mod suite;
 mod test;
 mod trust;
-mod upgrade;
 mod validate;
 
 use std::ffi::OsString;
@@ -144,26 +143,32 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("next", sub)) => next::run(&chart, sub),
         Some(("status", sub)) => status::run(&chart, sub),
         Some(("report", sub)) => status::report::run(&chart, sub),
-        Some(("log", sub)) => history::log::run(&chart, sub),
-        Some(("why", sub)) => history::why::run(&chart, sub),
+        Some(("log", sub)) => match sub.get_one("why") {
+            Some(stop) => history::why::run(&chart, sub, *stop),
+            None => history::log::run(&chart, sub),
+        },
         Some(("stats", sub)) => history::stats::run(&chart, sub),
         Some(("findings", sub)) => history::findings::run(&chart, sub),
-        Some(("rule", sub)) => history::findings::rule(&chart, sub),
+        Some(("resolve", sub)) => history::findings::resolve(&chart, sub),
         Some(("list", sub)) => history::list::run(&chart, sub),
         Some(("validate", sub)) => validate::run(&chart, sub),
-        Some(("run", sub)) => enter::run(&chart, sub),
+        Some(("run", sub)) => match sub.subcommand() {
+            Some((name, sub)) => enter::run(&chart, name, sub),
+            None => Ok(ExitCode::SUCCESS),
+        },
         Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),
         Some(("diagram", sub)) => diagram::run(&chart, sub),
         Some(("simulate", sub)) => simulate::run(&chart, sub),
         Some(("test", sub)) => test::run(&chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("render", sub)) => render::run(&choice, &chart, sub),
-        Some(("upgrade", _)) => Ok(upgrade::run(&chart)),
         Some(("completions", sub)) => Ok(completions::print(&chart, sub)),
         Some(("trust", sub)) => trust::run(&chart, sub),
         Some(("config", sub)) => config::run(&chart, sub),
         Some(("schema", sub)) => Ok(schema::print(&chart, sub)),
-        _ => Ok(ExitCode::SUCCESS),
+        // A command of the chart, without `run`.
+        Some((name, sub)) => enter::run(&chart, name, sub),
+        None => Ok(ExitCode::SUCCESS),
     }
 }
 

@@ -47,7 +47,7 @@ impl std::fmt::Display for Version {
 pub(super) fn own() -> Vec<Diagnosis> {
     let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
     let exe = std::env::current_exe().unwrap_or_default();
-    let this = Diagnosis::ok("binary", format!("{name} {version}, {}", shown(&exe)));
+    let this = installed::program();
     let folder = exe.parent().map(shown).unwrap_or_default();
     if installed::is_kept_by_plugin(&exe) {
         // Hooks don't look on PATH, and the host puts the launcher on the agent's PATH.

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::diagnosis::{Diagnosis, Level, shown};
 use super::settings::{File, Hook, Settings, is_of};
 use crate::chart::Chart;
-use crate::chart::embedded::{CHARTS, Choice};
+use crate::chart::embedded::Choice;
 use crate::engine::context::{Context, initial};
 use crate::host::events::{EVENTS, STOP};
 use crate::host::hosts::{BLOCKS, Host};
@@ -122,30 +122,6 @@ impl Settings {
         })
     }
 
-    /// Returns the installed plugins of this program, and how to update them.
-    pub(super) fn plugins(&self) -> Vec<Diagnosis> {
-        let mut found = Vec::new();
-        let Host { id, name, .. } = self.host;
-        for (key, copies) in &self.plugins {
-            let (plugin, market) = key.split_once('@').unwrap_or((key, ""));
-            if !CHARTS.iter().any(|chart| chart.id == plugin) {
-                continue;
-            }
-            let mut versions: Vec<&str> = versions(copies).collect();
-            versions.dedup();
-            let text = format!("{key} {} in {name}", versions.join(", "));
-            let update = format!(
-                "`{id} plugin marketplace update {market}`, then `{id} plugin update {key}`"
-            );
-            found.push(Diagnosis::ok("plugin", text).and(update));
-        }
-        if found.is_empty() {
-            let text = format!("none is installed in {name}");
-            found.push(Diagnosis::ok("plugin", text));
-        }
-        found
-    }
-
     /// Checks the plugin of the chart `id`: a problem if it is not on, and nothing if there is none.
     fn plugin(&self, id: &str) -> Option<Diagnosis> {
         let off = |text: String, help: String| Some(Diagnosis::problem("plugin", text, help));
@@ -198,7 +174,13 @@ impl Settings {
                         "bring both to the same version: `{host} plugin update {key}`, or install the program again"
                     ),
                 ),
-                None => Diagnosis::ok("plugin", format!("the plugin {key} is enabled")),
+                None => {
+                    let (_, market) = key.split_once('@').unwrap_or((key, ""));
+                    let update = format!(
+                        "`{host} plugin marketplace update {market}`, then `{host} plugin update {key}`"
+                    );
+                    Diagnosis::ok("plugin", format!("the plugin {key} is enabled")).and(update)
+                }
             });
         }
         let disabled = switches.first_key_value().map(|(key, (_, file))| {

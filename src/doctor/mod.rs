@@ -1,6 +1,6 @@
 //! `taskie doctor`: checks that everything a workflow needs is there, and that nothing prevents it from working.
 //!
-//! [`binary`] checks programs, [`installed`] where they came from, [`host`] the [`settings`] of Claude Code, [`others`]
+//! [`binary`] checks programs, [`installed`] where they came from and how to update them, [`host`] the [`settings`] of Claude Code, [`others`]
 //! those of the other hosts, [`workflow`] the chart and the instance. Each returns [`Diagnosis`] lines. They change
 //! nothing, and run other programs only with `--version`.
 
@@ -62,16 +62,6 @@ pub(crate) fn examine(
         found.extend(workflow::project(chart, &root));
     }
     found.extend(workflow::instance(chart, place, warnings));
-    found
-}
-
-/// Returns what is installed: this program, a different one on PATH, and the plugins of Claude Code, each with how to
-/// update it.
-pub(crate) fn installed(chart: &Chart) -> Vec<Diagnosis> {
-    let mut found = vec![installed::program()];
-    let on_path = binary::own().into_iter().skip(1);
-    found.extend(on_path.filter(|found| found.level != Level::Ok));
-    found.extend(Settings::read(DEFAULT, &settings_dirs(chart, None)).plugins());
     found
 }
 

@@ -146,11 +146,13 @@ fn a_sound_installation() {
         .canonicalize()
         .unwrap();
     let version = env!("CARGO_PKG_VERSION");
+    let clone = env!("CARGO_MANIFEST_DIR");
     // Paths are long and lines are wrapped, so only the words are compared.
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let expected = format!(
-        "ok taskie {version}, {} ok `taskie` on PATH is this one ok claude 2.1.330, {}/claude ok no settings file turns hooks off \
+        "ok taskie {version}, {}, built in {clone} → `git -C {clone} pull`, then build it again ok `taskie` on PATH is this one ok claude 2.1.330, {}/claude ok no settings file turns hooks off \
          ok the plugin taskie@taskie is enabled \
+         → `claude plugin marketplace update taskie`, then `claude plugin update taskie@taskie` \
          ok 8 blocked stops in a row are allowed, and a cycle has at most 8 reviews (max_reviews) \
          ok the chart taskie has no findings ok the schema of state.json is valid ok the settings are valid ok plan {PLAN}: its state.json is valid No problems found.",
         exe.display(),

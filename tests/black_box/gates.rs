@@ -357,7 +357,7 @@ fn what_is_recorded_and_shown() {
     ] {
         assert!(log.contains(part), "{part}\n{log}");
     }
-    let why = project.run(&["why"]).stdout;
+    let why = project.run(&["log", "--why"]).stdout;
     assert!(
         why.contains("fired: a gate failed: the agent fixes that"),
         "{why}"

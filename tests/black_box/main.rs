@@ -33,6 +33,7 @@ mod force;
 mod gates;
 mod hostile;
 mod hosts;
+mod installed;
 mod journal;
 mod launcher;
 mod layers;
@@ -60,7 +61,7 @@ mod support;
 mod trust;
 mod tutorial;
 mod typed;
-mod upgrade;
+
 mod validate;
 mod validation;
 mod workflow;
