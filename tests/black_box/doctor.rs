@@ -152,7 +152,7 @@ fn a_sound_installation() {
         "ok taskie {version}, {} ok `taskie` on PATH is this one ok claude 2.1.330, {}/claude ok no settings file turns hooks off \
          ok the plugin taskie@taskie is enabled \
          ok 8 blocked stops in a row are allowed, and a cycle has at most 8 reviews (max_reviews) \
-         ok the chart taskie has no findings ok the schema of state.json is valid ok the settings are valid ok plan {PLAN}: its state.json is valid No problems found.",
+         ok the chart taskie has no findings ok the schema of state.json is valid ok the settings are valid ok sessions, costs and the journal are kept in .taskie/.locks ok plan {PLAN}: its state.json is valid No problems found.",
         exe.display(),
         machine.bin.display()
     );
