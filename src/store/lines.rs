@@ -13,7 +13,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Store, lock, record};
+use super::{Store, record};
 use crate::disk;
 use crate::os::file::{is_at, number, read_at};
 use crate::os::regular::open_to_append;
@@ -109,7 +109,7 @@ fn text(folder: &Path, name: &str) -> String {
 
 /// Opens the file for appending; starts a new one if there is none of ours, or if it is full.
 fn open(folder: &Path, name: &str) -> io::Result<File> {
-    let path = lock::path(folder, name, KIND);
+    let path = super::path(folder, name, KIND);
     for _ in 0..TRIES {
         let (file, meta) = match open_to_append(&path) {
             Ok(opened) => opened,
@@ -126,7 +126,7 @@ fn open(folder: &Path, name: &str) -> io::Result<File> {
         // One process replaces the file; those that have it open write to the old one.
         match file.try_lock() {
             Ok(()) if !is_at(&file, &path) => {}
-            Ok(()) if is_ours => fs::rename(&path, lock::path(folder, name, OLDER))?,
+            Ok(()) if is_ours => fs::rename(&path, super::path(folder, name, OLDER))?,
             Ok(()) => fs::remove_file(&path)?,
             Err(_) if is_ours => return Ok(file),
             Err(_) => std::thread::yield_now(),
@@ -149,7 +149,7 @@ fn make(path: &Path) -> io::Result<()> {
 
 /// Opens the file for reading, if it was made on this machine.
 fn believed(folder: &Path, name: &str, kind: &str) -> Option<File> {
-    let (mut file, meta) = lock::open_existing(folder, name, kind).ok()?;
+    let (mut file, meta) = super::open_existing(folder, name, kind).ok()?;
     let is_at_start = file.seek(SeekFrom::Start(0)).is_ok();
     (is_at_start && is_believed(&file, &meta)).then_some(file)
 }
@@ -232,14 +232,14 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let store = &Store::of(home.path(), "home");
         append(store, "a", b"line 1").unwrap();
-        let path = lock::path(&store.beside, "a", "journal");
+        let path = super::super::path(&store.beside, "a", "journal");
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b"\n{\"torn").unwrap();
         append(store, "a", b"line 2").unwrap();
         assert_eq!(lines(store), ["line 1", "line 2"]);
 
         // A clone would contain the same text, but in a different file.
-        let other = lock::path(&store.beside, "b", "journal");
+        let other = super::super::path(&store.beside, "b", "journal");
         fs::write(&other, fs::read(&path).unwrap()).unwrap();
         assert_eq!(text(&store.beside, "b"), "");
         append(store, "b", b"line 3").unwrap();
@@ -257,7 +257,7 @@ mod tests {
             ..store.clone()
         };
         for (n, store) in [store, outside, outside, store].into_iter().enumerate() {
-            lock::make_folder(&store.home).unwrap();
+            super::super::make_folder(&store.home).unwrap();
             append(store, "a", format!("{{\"at\":\"{n}\"}}").as_bytes()).unwrap();
         }
         let read: Vec<Dated> = read(store, "a");

@@ -7,18 +7,14 @@
 //! The revision counts the phases entered and commands run. It is in the git directory and in the file of the write lock,
 //! and the larger number counts.
 
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, Write as _};
-use std::path::{Path, PathBuf};
+use std::fs::{File, TryLockError};
+use std::io::{self, Read as _, Seek as _};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::Store;
+use super::{LOCKS, Store, make_folder, open_existing, path};
 use crate::os::file::{is_at, write_at};
-use crate::os::regular::{open_to_read, open_to_write};
-use crate::os::signals;
-
-/// The folder of the lock files, in the chart's home.
-pub(crate) const FOLDER: &str = ".locks";
+use crate::os::regular::open_to_write;
 
 /// The file of the review lock.
 const REVIEW: &str = "review";
@@ -163,56 +159,9 @@ fn number_in(file: &File) -> u64 {
     text.trim().parse().unwrap_or(0)
 }
 
-/// Opens a file of a folder of the store for reading, and returns it with its metadata.
-pub(crate) fn open_existing(folder: &Path, name: &str, kind: &str) -> io::Result<(File, Metadata)> {
-    // Most records don't exist, so the folder comes second.
-    let opened = open_to_read(&path(folder, name, kind))?;
-    refuse_link(folder)?;
-    Ok(opened)
-}
-
-/// Returns the path of a file in a folder of the store.
-pub(crate) fn path(folder: &Path, name: &str, kind: &str) -> PathBuf {
-    folder.join(format!("{name}.{kind}"))
-}
-
-/// Makes git ignore the lock folder, even if whoever created it was killed before doing that, or if the file was
-/// deleted. An existing file stays as it is.
-fn ignore(folder: &Path) -> io::Result<()> {
-    let path = folder.join(".gitignore");
-    match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(mut file) => file.write_all(b"*\n"),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
-/// Refuses a link in place of a folder of the store: a project may come from anyone, and a link in it must not make us read
-/// or write files of another project.
-pub(crate) fn refuse_link(folder: &Path) -> io::Result<()> {
-    match folder.is_symlink() {
-        true => Err(io::Error::other("its folder is a symbolic link")),
-        false => Ok(()),
-    }
-}
-
-/// Creates the lock folder if it does not exist.
-pub(crate) fn make_folder(home: &Path) -> io::Result<()> {
-    let folder = home.join(FOLDER);
-    refuse_link(&folder)?;
-    signals::report_file_size();
-    if !folder.is_dir() {
-        fs::create_dir_all(&folder).map_err(|error| match folder.exists() {
-            true => io::Error::other("its folder is not a directory; remove what is there"),
-            false => error,
-        })?;
-    }
-    ignore(&folder)
-}
-
 /// Opens a file of the lock folder for reading and writing; creates it if necessary.
 fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
-    let path = path(&home.join(FOLDER), instance, kind);
+    let path = path(&home.join(LOCKS), instance, kind);
     make_folder(home)
         .and_then(|()| open_to_write(&path))
         .map(|(file, _)| file)

@@ -6,10 +6,12 @@
 //! because the agent's shell may be in a sandbox while the hook is not. The locks are beside the instances, where
 //! everyone can take them.
 
-use std::io;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::hash::Hash;
+use crate::os::regular::open_to_read;
 use crate::os::signals;
 use git_dir::WorkTree;
 
@@ -22,6 +24,9 @@ pub(crate) mod owed;
 pub(crate) mod postponed;
 mod record;
 pub(crate) mod running;
+
+/// The folder of the lock files, in the chart's home.
+pub(crate) const LOCKS: &str = ".locks";
 
 /// The folder of this program in a git directory.
 const FOLDER: &str = "taskie";
@@ -48,7 +53,7 @@ impl Store {
         let git_dir = tree.and_then(|tree| tree.git_dir.as_deref());
         Self {
             private: git_dir.map(|dir| dir.join(FOLDER).join(key(&home))),
-            beside: home.join(lock::FOLDER),
+            beside: home.join(LOCKS),
             home,
         }
     }
@@ -70,7 +75,7 @@ impl Store {
         match kept {
             Some(Ok(written)) => Ok(written),
             _ => {
-                lock::make_folder(&self.home)?;
+                make_folder(&self.home)?;
                 write(&self.beside)
             }
         }
@@ -107,13 +112,13 @@ fn key(home: &Path) -> String {
 /// Creates a folder in a git directory. A link is never followed.
 fn make_private(folder: &Path) -> io::Result<()> {
     if let Some(parent) = folder.parent() {
-        lock::refuse_link(parent)?;
+        refuse_link(parent)?;
     }
-    lock::refuse_link(folder)?;
+    refuse_link(folder)?;
     signals::report_file_size();
     match folder.is_dir() {
         true => Ok(()),
-        false => std::fs::create_dir_all(folder),
+        false => fs::create_dir_all(folder),
     }
 }
 
@@ -121,4 +126,51 @@ fn make_private(folder: &Path) -> io::Result<()> {
 fn try_out(folder: &Path) -> io::Result<()> {
     let existing = folder.ancestors().find(|dir| dir.exists());
     tempfile::tempfile_in(existing.unwrap_or(folder)).map(drop)
+}
+
+/// Opens a file of a folder of the store for reading, and returns it with its metadata.
+fn open_existing(folder: &Path, name: &str, kind: &str) -> io::Result<(File, Metadata)> {
+    // Most records don't exist, so the folder comes second.
+    let opened = open_to_read(&path(folder, name, kind))?;
+    refuse_link(folder)?;
+    Ok(opened)
+}
+
+/// Returns the path of a file in a folder of the store.
+fn path(folder: &Path, name: &str, kind: &str) -> PathBuf {
+    folder.join(format!("{name}.{kind}"))
+}
+
+/// Makes git ignore the lock folder, even if whoever created it was killed before doing that, or if the file was
+/// deleted. An existing file stays as it is.
+fn ignore(folder: &Path) -> io::Result<()> {
+    let path = folder.join(".gitignore");
+    match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(mut file) => file.write_all(b"*\n"),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Refuses a link in place of a folder of the store: a project may come from anyone, and a link in it must not make us read
+/// or write files of another project.
+fn refuse_link(folder: &Path) -> io::Result<()> {
+    match folder.is_symlink() {
+        true => Err(io::Error::other("its folder is a symbolic link")),
+        false => Ok(()),
+    }
+}
+
+/// Creates the lock folder if it does not exist.
+fn make_folder(home: &Path) -> io::Result<()> {
+    let folder = home.join(LOCKS);
+    refuse_link(&folder)?;
+    signals::report_file_size();
+    if !folder.is_dir() {
+        fs::create_dir_all(&folder).map_err(|error| match folder.exists() {
+            true => io::Error::other("its folder is not a directory; remove what is there"),
+            false => error,
+        })?;
+    }
+    ignore(&folder)
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Store, lock};
+use super::Store;
 use crate::disk;
 use crate::files::clock;
 use crate::os::file::{is_ours, number};
@@ -64,7 +64,7 @@ fn put<T: Serialize>(
 ) -> io::Result<()> {
     let at = clock::since_1970();
     store.write(|folder| {
-        let path = lock::path(folder, name, kind);
+        let path = super::path(folder, name, kind);
         let fill = |file: &mut File| fill(file, at, value);
         match is_kept {
             true => disk::replace_with(&path, fill),
@@ -72,7 +72,7 @@ fn put<T: Serialize>(
         }?;
         if folder != store.beside {
             // The older one has nothing more to say.
-            let _ = fs::remove_file(lock::path(&store.beside, name, kind));
+            let _ = fs::remove_file(super::path(&store.beside, name, kind));
         }
         Ok(())
     })
@@ -127,7 +127,7 @@ fn in_folder<T: DeserializeOwned>(
     name: &str,
     kind: &str,
 ) -> io::Result<Option<Dated<T>>> {
-    let (file, meta) = match lock::open_existing(folder, name, kind) {
+    let (file, meta) = match super::open_existing(folder, name, kind) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(None);
         }
@@ -147,7 +147,7 @@ fn in_folder<T: DeserializeOwned>(
 pub(crate) fn remove(store: &Store, name: &str, kind: &str) {
     let mut stays = false;
     for folder in store.folders() {
-        let path = lock::path(folder, name, kind);
+        let path = super::path(folder, name, kind);
         stays |= fs::remove_file(&path).is_err() && path.exists();
     }
     if stays {
@@ -184,7 +184,7 @@ mod tests {
         let count = || {
             let paths = store
                 .folders()
-                .map(|folder| lock::path(folder, "a", "kind"));
+                .map(|folder| super::super::path(folder, "a", "kind"));
             paths.filter(|path| path.exists()).count()
         };
         assert_eq!(read(), None);

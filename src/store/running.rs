@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Store;
-use super::lock::{self, ReviewLock};
+use super::lock::ReviewLock;
 use crate::files::clock;
 use crate::os::file::write_at;
 use crate::os::regular::open_to_write;
@@ -48,7 +48,7 @@ impl Running {
     /// released, unless the reviewer itself is still alive.
     pub(crate) fn read(store: &Store, instance: &str, dir: &Path) -> Option<Self> {
         let notes = store.folders().filter_map(|folder| {
-            let (file, _) = lock::open_existing(folder, instance, RUNNING).ok()?;
+            let (file, _) = super::open_existing(folder, instance, RUNNING).ok()?;
             serde_json::from_reader(file.take(MAX_NOTE)).ok()
         });
         let newest = notes.max_by_key(|running: &Self| running.started)?;
@@ -72,7 +72,7 @@ impl Note {
     /// Writes the note. Without it, the review is not shown, but nothing else changes.
     pub(crate) fn leave(store: &Store, instance: &str, running: &Running) -> io::Result<Self> {
         store.write(|folder| {
-            let path = lock::path(folder, instance, RUNNING);
+            let path = super::path(folder, instance, RUNNING);
             let (file, _) = open_to_write(&path)?;
             let note = Self { file, path };
             note.say(running)?;
