@@ -173,17 +173,20 @@ fn not_started(chart: &Arc<Chart>) -> Result<Place, CliError> {
     tell(&format!(
         "taskie: no {noun} found; showing a {noun} `{name}` that has not started"
     ));
-    Ok(Place {
-        chart: Arc::clone(chart),
-        root: std::env::current_dir().unwrap_or_default(),
-        instance: place::named(chart, &name)?,
-    })
+    let root = std::env::current_dir().unwrap_or_default();
+    let instance = place::named(chart, &name)?;
+    Ok(Place::new(Arc::clone(chart), root, instance))
 }
 
 /// Returns a snapshot of the instance, with the state of `--state` if it is given.
 fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<Snapshot, CliError> {
     let Some(file) = matches.get_one::<String>("state") else {
-        return Ok(Snapshot::take(chart, &place.root, &place.instance));
+        return Ok(Snapshot::take(
+            chart,
+            &place.root,
+            &place.instance,
+            &place.store,
+        ));
     };
     let bytes = std::fs::read(Path::new(file))
         .map_err(CliError::because(format!("{file} cannot be read")))?;
@@ -195,6 +198,7 @@ fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<S
         chart,
         &place.root,
         &place.instance,
+        &place.store,
         state,
         Path::new(file),
     ))

@@ -124,7 +124,7 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
     if !is_stop(name) {
         return None;
     }
-    let (debt, decision) = Debt::find(&place.home(), &place.instance.name, text)?;
+    let (debt, decision) = Debt::find(&place.store, &place.instance.name, text)?;
     Some(Performed {
         decision,
         debt: Some(debt),
@@ -136,7 +136,7 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
 /// yet.
 fn is_claiming(place: &Place, event: &Event, decision: &Decision) -> bool {
     super::write::claimant(place, event, decision)
-        .is_some_and(|session| !driver::drives(&place.home(), &place.instance.name, session))
+        .is_some_and(|session| !driver::drives(&place.store, &place.instance.name, session))
 }
 
 /// Removes the claim of a session whose instance another session has claimed: this stop has just reported it.
@@ -144,11 +144,10 @@ fn forget_if_taken_over(place: &Place, event: &Event) {
     let (Trigger::Hook(name), Some(session)) = (&event.trigger, &event.session) else {
         return;
     };
-    let home = place.home();
     let is_anothers =
-        || driver::of(&home, &place.instance.name).is_some_and(|driver| driver != *session);
+        || driver::of(&place.store, &place.instance.name).is_some_and(|driver| driver != *session);
     if is_stop(name) && !place.chart.scope.is_per_session() && is_anothers() {
-        driver::forget(&home, session);
+        driver::forget(&place.store, session);
     }
 }
 

@@ -60,7 +60,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     {
         return answered(Performed::allowed(format!("No review was started: {why}.")));
     }
-    let running = ReviewLock::try_acquire(&place.home(), &place.instance.name, &place.dir())
+    let running = ReviewLock::try_acquire(&place.store, &place.instance.name, &place.dir())
         .map_err(io("the review cannot be locked"))?;
     let Some(running) = running else {
         return answered(Performed::allowed(already_running(place)));
@@ -82,7 +82,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     let seen = seen::seen(&place.chart, &place.root, &place.dir(), &invocation.subject);
     let mut announced = announced(place, &snapshot, &invocation);
     // A file system that stores no note stores no state either, and that is reported.
-    let note = Note::leave(&place.home(), &place.instance.name, &announced).ok();
+    let note = Note::leave(&place.store, &place.instance.name, &announced).ok();
     // Don't pay for a review whose outcome could not be used.
     let mut effort = Effort {
         cost: Some(0),
@@ -137,7 +137,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
 fn already_running(place: &Place) -> String {
     let noun = &place.chart.scope.noun;
     let name = &place.instance.name;
-    let since = Running::read(&place.home(), name, &place.dir()).map(|running| {
+    let since = Running::read(&place.store, name, &place.dir()).map(|running| {
         let by = running.by.as_deref();
         let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
         let since = clock::in_utc(running.started);

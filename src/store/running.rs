@@ -1,4 +1,4 @@
-//! The note about the review that is running, next to the locks.
+//! The note about the review that is running.
 //!
 //! It is a fact about this machine: git ignores it, no check of the instance's files sees it, and no decision depends
 //! on it. A note that is lost or cannot be read counts as missing.
@@ -10,9 +10,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::lock::{self, ReviewLock};
+use super::Store;
+use super::lock::ReviewLock;
 use crate::files::clock;
 use crate::os::file::write_at;
+use crate::os::regular::open_to_write;
 
 /// The file that describes the running review.
 const RUNNING: &str = "running";
@@ -44,10 +46,13 @@ pub(crate) struct Running {
 impl Running {
     /// Reads the note about the running review. The note of a review that was killed doesn't count: its lock is
     /// released, unless the reviewer itself is still alive.
-    pub(crate) fn read(home: &Path, instance: &str, dir: &Path) -> Option<Self> {
-        let (file, _) = lock::open_existing(home, instance, RUNNING).ok()?;
-        let running = serde_json::from_reader(file.take(MAX_NOTE)).ok()?;
-        ReviewLock::is_held(home, instance, dir).then_some(running)
+    pub(crate) fn read(store: &Store, instance: &str, dir: &Path) -> Option<Self> {
+        let notes = store.folders().filter_map(|folder| {
+            let (file, _) = super::open_existing(folder, instance, RUNNING).ok()?;
+            serde_json::from_reader(file.take(MAX_NOTE)).ok()
+        });
+        let newest = notes.max_by_key(|running: &Self| running.started)?;
+        ReviewLock::is_held(store, instance, dir).then_some(newest)
     }
 
     /// Returns how long it has been running.
@@ -65,13 +70,14 @@ pub(crate) struct Note {
 
 impl Note {
     /// Writes the note. Without it, the review is not shown, but nothing else changes.
-    pub(crate) fn leave(home: &Path, instance: &str, running: &Running) -> io::Result<Self> {
-        let note = Self {
-            file: lock::open(home, instance, RUNNING)?,
-            path: lock::path(home, instance, RUNNING),
-        };
-        note.say(running)?;
-        Ok(note)
+    pub(crate) fn leave(store: &Store, instance: &str, running: &Running) -> io::Result<Self> {
+        store.write(|folder| {
+            let path = super::path(folder, instance, RUNNING);
+            let (file, _) = open_to_write(&path)?;
+            let note = Self { file, path };
+            note.say(running)?;
+            Ok(note)
+        })
     }
 
     /// Replaces the text of the note.

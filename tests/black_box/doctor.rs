@@ -154,7 +154,7 @@ fn a_sound_installation() {
          ok the plugin taskie@taskie is enabled \
          → `claude plugin marketplace update taskie`, then `claude plugin update taskie@taskie` \
          ok 8 blocked stops in a row are allowed, and a cycle has at most 8 reviews (max_reviews) \
-         ok the chart taskie has no findings ok the schema of state.json is valid ok the settings are valid ok plan {PLAN}: its state.json is valid No problems found.",
+         ok the chart taskie has no findings ok the schema of state.json is valid ok the settings are valid ok sessions, costs and the journal are kept in .taskie/.locks ok plan {PLAN}: its state.json is valid No problems found.",
         exe.display(),
         machine.bin.display()
     );

@@ -467,8 +467,9 @@ fn a_session_with_two_plans() {
     command.env("CLAUDE_PROJECT_DIR", &project.root);
     let event = json!({ "session_id": "mine", "cwd": dependency }).to_string();
     assert_eq!(feed(command, event).json(), validated());
-    // A plan that is gone has no driver.
+    // A plan that is gone has no driver, which is said once.
     fs::remove_dir_all(project.plan()).unwrap();
+    assert!(project.stop_of("mine").message().contains("is gone"));
     is_left_alone(&project, "mine");
 }
 

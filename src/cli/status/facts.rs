@@ -212,7 +212,7 @@ impl Facts {
         } = foresee(place, &next::stop(session))?;
         let view = Inspector::new(chart, &snapshot.as_world());
         let context = snapshot.context().clone();
-        let running = Running::read(&place.home(), &place.instance.name, &place.dir());
+        let running = Running::read(&place.store, &place.instance.name, &place.dir());
         let phase = context::text(&context, Some(&chart.state));
         let is_final = phase
             .and_then(|phase| chart.phases.get(phase))
@@ -227,7 +227,7 @@ impl Facts {
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
         // Without a usable state, the rules would only see defaults.
         let next = action(asked).filter(|_| is_usable);
-        let owner = driver::of(&place.home(), &place.instance.name);
+        let owner = driver::of(&place.store, &place.instance.name);
         let is_anothers = !chart.scope.is_per_session()
             && session.is_some_and(|session| owner.as_deref() != Some(session));
         let is_action = next
