@@ -12,10 +12,17 @@ use serde::{Deserialize, Serialize};
 
 use super::lock::{self, ReviewLock};
 use crate::files::clock;
+use crate::invoke::spec::Cancel;
 use crate::os::file::write_at;
 
 /// The file that describes the running review.
 const RUNNING: &str = "running";
+
+/// The file that asks for the end of the running review.
+const CANCEL: &str = "cancel";
+
+/// Why a review has failed that the user has cancelled.
+pub(crate) const CANCELLED: &str = "you cancelled it";
 
 /// The most bytes of a note that are read.
 const MAX_NOTE: u64 = 64 * 1024;
@@ -45,8 +52,7 @@ impl Running {
     /// Reads the note about the running review. The note of a review that was killed doesn't count: its lock is
     /// released, unless the reviewer itself is still alive.
     pub(crate) fn read(home: &Path, instance: &str, dir: &Path) -> Option<Self> {
-        let (file, _) = lock::open_existing(home, instance, RUNNING).ok()?;
-        let running = serde_json::from_reader(file.take(MAX_NOTE)).ok()?;
+        let running = note(home, instance)?;
         ReviewLock::is_held(home, instance, dir).then_some(running)
     }
 
@@ -56,11 +62,44 @@ impl Running {
     }
 }
 
+/// Returns the note about a review whose hook was killed before it could remove it, and removes it. The caller holds the
+/// review lock.
+pub(crate) fn take_left(home: &Path, instance: &str) -> Option<Running> {
+    let running = note(home, instance);
+    let _ = fs::remove_file(lock::path(home, instance, RUNNING));
+    running
+}
+
+/// Returns whether there is a note about a review, running or killed.
+pub(crate) fn has_note(home: &Path, instance: &str) -> bool {
+    lock::path(home, instance, RUNNING).exists()
+}
+
+fn note(home: &Path, instance: &str) -> Option<Running> {
+    let (file, _) = lock::open_existing(home, instance, RUNNING).ok()?;
+    serde_json::from_reader(file.take(MAX_NOTE)).ok()
+}
+
+/// Asks whoever runs a review of the instance to end it; an error if none is running.
+pub(crate) fn cancel(home: &Path, instance: &str, dir: &Path) -> io::Result<()> {
+    match ReviewLock::is_held(home, instance, dir) {
+        true => lock::open(home, instance, CANCEL).map(drop),
+        false => Err(io::Error::other("no review is running")),
+    }
+}
+
+/// Returns the file whose presence ends the running review of an instance.
+pub(crate) fn cancel_file(home: &Path, instance: &str) -> Cancel {
+    Cancel(lock::path(home, instance, CANCEL))
+}
+
 /// A note about a running review, which exists as long as this value. Made while the review lock is held.
 #[derive(Debug)]
 pub(crate) struct Note {
     file: File,
     path: PathBuf,
+    /// What may ask for the end of the review.
+    cancel: PathBuf,
 }
 
 impl Note {
@@ -69,7 +108,10 @@ impl Note {
         let note = Self {
             file: lock::open(home, instance, RUNNING)?,
             path: lock::path(home, instance, RUNNING),
+            cancel: lock::path(home, instance, CANCEL),
         };
+        // What was asked of an earlier review.
+        let _ = fs::remove_file(&note.cancel);
         note.say(running)?;
         Ok(note)
     }
@@ -86,5 +128,6 @@ impl Drop for Note {
     fn drop(&mut self) {
         // A note that stays is not trusted without the lock.
         let _ = fs::remove_file(&self.path);
+        let _ = fs::remove_file(&self.cancel);
     }
 }
