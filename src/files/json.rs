@@ -112,7 +112,7 @@ mod tests {
         let read = |text: &str| parse(text.as_bytes()).map_err(|why| why.to_string());
         assert_eq!(
             read(r#"{"a": 1, "b": [2, -1e999]}"#),
-            Err("`b` cannot be read: number out of range at line 1 column 23".to_owned())
+            Err("`b` cannot be read: number out of range at line 1 column 24".to_owned())
         );
         assert_eq!(
             read("1e999"),
