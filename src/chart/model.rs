@@ -615,6 +615,9 @@ pub struct Action {
     pub to: Option<Text>,
     /// Removes this directory, which must be an instance's.
     pub remove: Option<Text>,
+    /// Ends the review that is running for this directory, which must be an instance's. The review counts as failed, and
+    /// its stop is allowed. If none is running, that is an error.
+    pub cancel: Option<Text>,
 }
 
 /// What an action does: its keys as one value.
@@ -625,6 +628,7 @@ pub enum Deed<'a> {
     Rename { path: &'a Text, to: &'a Text },
     Copy { template: &'a str, to: &'a Text },
     Remove { path: &'a Text },
+    Cancel { path: &'a Text },
 }
 
 impl<'a> Deed<'a> {
@@ -636,6 +640,7 @@ impl<'a> Deed<'a> {
             Self::Rename { path, to } => vec![("rename", path), ("to", to)],
             Self::Copy { to, .. } => vec![("to", to)],
             Self::Remove { path } => vec![("remove", path)],
+            Self::Cancel { path } => vec![("cancel", path)],
         }
     }
 }
@@ -650,25 +655,27 @@ impl Action {
             self.rename.as_ref(),
             self.copy.as_deref(),
             self.remove.as_ref(),
+            self.cancel.as_ref(),
         );
         let deed = match (keys, text, line, to) {
-            ((Some(path), None, None, None, None), Some(text), None, None) => {
+            ((Some(path), None, None, None, None, None), Some(text), None, None) => {
                 Deed::Write { path, text }
             }
-            ((None, Some(path), None, None, None), None, Some(line), None) => {
+            ((None, Some(path), None, None, None, None), None, Some(line), None) => {
                 Deed::Ensure { path, line }
             }
-            ((None, None, Some(path), None, None), None, None, Some(to)) => {
+            ((None, None, Some(path), None, None, None), None, None, Some(to)) => {
                 Deed::Rename { path, to }
             }
-            ((None, None, None, Some(template), None), None, None, Some(to)) => {
+            ((None, None, None, Some(template), None, None), None, None, Some(to)) => {
                 Deed::Copy { template, to }
             }
-            ((None, None, None, None, Some(path)), None, None, None) => Deed::Remove { path },
+            ((None, None, None, None, Some(path), None), None, None, None) => Deed::Remove { path },
+            ((None, None, None, None, None, Some(path)), None, None, None) => Deed::Cancel { path },
             _ => {
                 return Err(
                     "an action is one of `write` with `text`, `ensure` with `line`, `rename` with `to`, `copy` with \
-                     `to`, and `remove`"
+                     `to`, `remove`, and `cancel`"
                         .to_owned(),
                 );
             }

@@ -147,10 +147,11 @@ fn of_instances(chart: &Chart) -> Vec<Command> {
                 "Write a page about a {noun}: costs, reviews, timeline"
             ))
             .arg(
-                arg!(--html <FILE> "Write it to this file; an existing one is replaced")
+                arg!(--html <FILE> "Write it to this file")
                     .required(true)
                     .value_parser(value_parser!(PathBuf)),
             )
+            .arg(overwriting("html"))
             .args(instance_args(chart)),
         asking(
             chart,
@@ -274,6 +275,11 @@ fn words(words: impl IntoIterator<Item = impl Into<clap::builder::PossibleValue>
     PossibleValuesParser::new(words).into()
 }
 
+/// Returns the option that lets the file of the option `what` be overwritten.
+fn overwriting(what: &'static str) -> Arg {
+    arg!(--force "Overwrite the file, even through a link").requires(what)
+}
+
 fn json() -> Arg {
     arg!(--json "Print one JSON object, for programs")
 }
@@ -357,6 +363,7 @@ fn check_chart() -> Command {
             arg!(--diagram <FILE> "Draw the chart with the first counterexample: FILE ends with .svg, .html, .mmd or .dot")
                 .value_parser(value_parser!(PathBuf)),
         )
+        .arg(overwriting("diagram"))
         .arg(
             arg!(--scenarios <DIR> "Write the shortest scenario for each phase, rule and command into a new folder")
                 .value_parser(value_parser!(PathBuf)),
@@ -453,6 +460,7 @@ fn simulate(chart: &Chart) -> Command {
             arg!(--save <FILE> "Save the simulation as a scenario for `taskie test`")
                 .value_parser(value_parser!(PathBuf)),
         )
+        .arg(overwriting("save"))
         .arg(
             arg!(-i --interactive "Choose each step by hand, with its effect; undo, save")
                 .conflicts_with_all(["json", "save"]),

@@ -31,14 +31,18 @@ use crate::chart::embedded::Choice;
 use crate::demo::reviewer;
 use crate::hook;
 use crate::invoke::supervisor;
+use crate::os::bond::become_program;
 use error::CliError;
-use output::tell;
+use output::{say_styled, tell, tell_styled};
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     if args.get(1).is_some_and(|word| word == supervisor::ARGUMENT) {
         return supervisor::main();
+    }
+    if let Some(code) = become_program(&args) {
+        return code;
     }
     if let Some(call) = as_hook(&args) {
         return hook::run(&call);
@@ -50,12 +54,12 @@ pub fn run() -> ExitCode {
         Ok(code) => code,
         Err(CliError::Chart(error)) => {
             for report in error.reports() {
-                tell(&format!("{report:?}"));
+                tell_styled(&format!("{report:?}"));
             }
             ExitCode::FAILURE
         }
         Err(CliError::Report(report)) => {
-            tell(&format!("{report:?}"));
+            tell_styled(&format!("{report:?}"));
             ExitCode::FAILURE
         }
         Err(CliError::Message { message, help }) => {
@@ -120,7 +124,11 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     let matches = match grammar::command(&chart).try_get_matches_from(args) {
         Ok(matches) => matches,
         Err(error) => {
-            let _ = error.print();
+            let text = error.render().ansi().to_string();
+            match error.use_stderr() {
+                true => tell_styled(text.trim_end()),
+                false => say_styled(text.trim_end()),
+            }
             // clap's exit code 2 would block on the host: a hook that is called incorrectly must not do that.
             return Ok(match error.exit_code() {
                 0 => ExitCode::SUCCESS,

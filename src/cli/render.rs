@@ -22,6 +22,7 @@ use crate::render::preview::{Scene, next, template, templates};
 use crate::shell::place::Place;
 use crate::shell::snapshot::Snapshot;
 use crate::shell::state_file::{self, Reading};
+use crate::text::shown_lines;
 
 impl From<RenderError> for CliError {
     fn from(error: RenderError) -> Self {
@@ -154,7 +155,7 @@ fn command(place: &Place, invocation: &Invocation) -> String {
     )
 }
 
-/// Prints the text unchanged. On a terminal, a line break follows, so that the shell's prompt starts on a new line.
+/// Prints the text. On a terminal, a line break follows, so that the shell's prompt starts on a new line.
 fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     let end = if out.is_terminal() && !text.is_empty() {
@@ -163,7 +164,7 @@ fn print(text: &str) {
         ""
     };
     // A reader that is gone is not an error.
-    let _ = write!(out, "{text}{end}").and_then(|()| out.flush());
+    let _ = write!(out, "{}{end}", shown_lines(text)).and_then(|()| out.flush());
 }
 
 /// Returns an instance that has not started, which is enough for a prompt.

@@ -296,6 +296,8 @@ impl Instance {
                     .siblings
                     .retain(|sibling| dir(sibling) != Path::new(path));
             }
+            // A review in memory takes no time.
+            Effect::Cancel { .. } => {}
         }
     }
 

@@ -15,7 +15,7 @@ use crate::invoke::{log, supervisor};
 use crate::page::span;
 use crate::store::journal::{self, Gate, Line};
 use crate::store::lock::ReviewLock;
-use crate::store::running::{Note, Running};
+use crate::store::running::{self, CANCELLED, Note, Running};
 
 /// The most characters of the output of a gate that an expression sees.
 const OUTPUT: usize = 4_000;
@@ -59,6 +59,7 @@ pub(super) fn run(
                     log: log.clone(),
                     logs_stdout: true,
                     timeout: limit.saturating_sub(start.elapsed()),
+                    cancel: Some(running::cancel_file(&place.store, &place.instance.name)),
                 };
                 supervisor::run(&spec, lock.file())
             }
@@ -66,6 +67,10 @@ pub(super) fn run(
         if let Some(stuck) = Stuck::after(&end) {
             let _ = std::fs::remove_file(&log);
             return Err(stuck);
+        }
+        if end == End::Cancelled {
+            let _ = std::fs::remove_file(&log);
+            return Ok(Some(Outcome::Failed(CANCELLED.to_owned())));
         }
         let error = match &end {
             End::TimedOut => {

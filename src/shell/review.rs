@@ -26,7 +26,7 @@ use crate::os::file::Version;
 use crate::page::counted;
 use crate::store::journal::{self, Line};
 use crate::store::lock::ReviewLock;
-use crate::store::running::{Note, Running};
+use crate::store::running::{self, CANCELLED, Note, Running};
 
 /// How many seconds before the host ends the hook a reviewer is ended, if gates have run before it.
 const RESERVE: u64 = 10;
@@ -65,6 +65,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     let Some(running) = running else {
         return answered(Performed::allowed(already_running(place)));
     };
+    record_left(place);
     // Whoever held the lock a moment ago may have done what this decision asks for.
     let revision = place
         .lock()?
@@ -134,6 +135,28 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     })))
 }
 
+/// Writes to the journal what a hook that was killed could not write.
+pub(crate) fn record_killed(place: &Place) {
+    let (store, name) = (&place.store, &place.instance.name);
+    if running::has_note(store, name)
+        && let Ok(Some(_lock)) = ReviewLock::try_acquire(store, name, &place.dir())
+    {
+        record_left(place);
+    }
+}
+
+/// Does the same. The caller holds the review lock.
+fn record_left(place: &Place) {
+    let Some(running) = running::take_left(&place.store, &place.instance.name) else {
+        return;
+    };
+    let outcome = Outcome::Failed("its hook was killed".to_owned());
+    // How long it had been running is not known.
+    let effort = Effort::default();
+    let review = ended(place, running, Seen::default(), &outcome, &effort);
+    let _ = place.journal().add(&Line::Review(review));
+}
+
 fn already_running(place: &Place) -> String {
     let noun = &place.chart.scope.noun;
     let name = &place.instance.name;
@@ -144,7 +167,19 @@ fn already_running(place: &Place) -> String {
         format!(" ({} {}{by}, since {since})", running.cycle, running.n)
     });
     let since = since.unwrap_or_default();
-    format!("A review of {noun} `{name}` is already running{since}: this stop is allowed.")
+    let option = match place.chart.scope.is_per_session() {
+        true => String::new(),
+        false => format!(" --{noun} {name}"),
+    };
+    let cancel = place.chart.cancels();
+    let cancel = cancel.map(|command| {
+        let program = place.chart.program();
+        format!(" To end the review: `{program} run {command}{option}`.")
+    });
+    format!(
+        "A review of {noun} `{name}` is already running{since}: this stop is allowed.{}",
+        cancel.unwrap_or_default()
+    )
 }
 
 /// Returns what others are shown about a review that starts now.
@@ -235,6 +270,7 @@ fn run(
         log: log_file.clone(),
         logs_stdout: false,
         timeout: Duration::from_secs(timeout),
+        cancel: Some(running::cancel_file(&place.store, &place.instance.name)),
     };
     let end = supervisor::run(&spec, running.file());
     // Without a process, it stays at nothing.
@@ -272,6 +308,10 @@ fn run(
                 false => "",
             };
             return failed(format!("`{program}` was killed after {limit}{cut}"));
+        }
+        End::Cancelled => {
+            remove_empty(&log_file);
+            return Ok(Outcome::Failed(CANCELLED.to_owned()));
         }
         _ => (None, Vec::new()),
     };

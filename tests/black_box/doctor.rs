@@ -322,11 +322,40 @@ fn only_root_needs_a_sandbox() {
 
 #[test]
 fn a_reviewer_s_environment() {
-    let found = Machine::sound().trouble(|command| _ = command.env("TASKIE_REVIEWER", "1"));
-    assert_eq!(
-        (found.0.as_str(), found.2.as_str()),
-        ("problem environment", "unset TASKIE_REVIEWER")
-    );
+    for (value, how) in [("1", ""), ("", " to an empty text, which counts")] {
+        let found = Machine::sound().trouble(|command| _ = command.env("TASKIE_REVIEWER", value));
+        let text =
+            format!("TASKIE_REVIEWER is set{how}, so every hook and command here does nothing");
+        assert_eq!(
+            found,
+            line("problem environment", &text, "unset TASKIE_REVIEWER")
+        );
+    }
+}
+
+/// Nothing in the project runs because of its name, also if PATH has the project's folders.
+#[test]
+fn programs_of_the_project_are_not_run() {
+    let machine = Machine::sound();
+    let root = &machine.project.root;
+    let tools = root.join("node_modules/.bin");
+    fs::create_dir_all(&tools).unwrap();
+    fs::create_dir_all(root.join("src")).unwrap();
+    fs::create_dir(root.join(".git")).unwrap();
+    for name in ["claude", "codex", "taskie"] {
+        crate::support::script(tools.join(name), "touch \"$0.ran\"; echo 9.9.9");
+    }
+    for folder in [tools.to_str().unwrap(), ".", "../node_modules/.bin"] {
+        let path = format!("{folder}:{}", machine.bin.display());
+        for below in [root.clone(), root.join("src")] {
+            let found = machine.troubles(|command| {
+                command.env("PATH", &path).current_dir(&below);
+            });
+            assert_eq!(found, (Vec::new(), 0), "{folder}");
+        }
+    }
+    let names = fs::read_dir(&tools).unwrap().count();
+    assert_eq!(names, 3);
 }
 
 #[test]

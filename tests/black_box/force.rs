@@ -19,13 +19,13 @@ use crate::support::{
 };
 
 /// Returns how many rounds to run: the number in the environment, or a few.
-fn rounds(few: u64) -> u64 {
+pub fn rounds(few: u64) -> u64 {
     let given = std::env::var("TASKIE_FORCE").ok();
     given.and_then(|given| given.parse().ok()).unwrap_or(few)
 }
 
 /// Pseudo-random numbers, the same in every run.
-fn scattered(n: u64, below: u64) -> u64 {
+pub fn scattered(n: u64, below: u64) -> u64 {
     (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % below
 }
 

@@ -25,6 +25,7 @@ mod diagram;
 mod doctor;
 mod dr_done;
 mod edge_cases;
+mod escapes;
 mod expected;
 mod expressions;
 mod findings;

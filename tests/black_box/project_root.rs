@@ -33,6 +33,39 @@ fn validated_as(name: &str) -> Value {
     allowed(&format!("Plan '{name}' structure validated successfully"))
 }
 
+/// No event can name such a folder, but a hook can be started in it.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_project_whose_path_is_not_utf_8() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let project = plan_in(&json!({}), &Reviewer::fail());
+    let name = std::ffi::OsStr::from_bytes(b"pro\xffject");
+    let root = project.root.with_file_name(name);
+    fs::rename(&project.root, &root).unwrap();
+    let run = |args: &[&str]| {
+        let mut command = project.command(args);
+        command.current_dir(&root);
+        feed(command, "{}")
+    };
+    let stop = run(&["hook", "stop"]);
+    assert_eq!((stop.code, &stop.json()["decision"]), (0, &json!("block")));
+    let commands: [&[&str]; 9] = [
+        &["enter", "post-code-review"],
+        &["next"],
+        &["status"],
+        &["log"],
+        &["why"],
+        &["list"],
+        &["validate"],
+        &["run", "limit", "3"],
+        &["render", "--next"],
+    ];
+    for command in commands {
+        assert_eq!(run(command).code, 0, "{command:?}");
+    }
+}
+
 // ── the project's root ──────────────────────────────────────────────────────────────────
 
 #[test]

@@ -14,7 +14,7 @@ use super::{markdown, screen};
 use crate::chart::Chart;
 use crate::cli::error::CliError;
 use crate::cli::history::{log, stats};
-use crate::cli::output::{say, write_file};
+use crate::cli::output::{Target, say};
 use crate::cli::{diagram, place};
 use crate::diagram::Format;
 use crate::disk;
@@ -28,13 +28,16 @@ use crate::text::{markup, shown, shown_lines};
 /// Writes the page.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let session = place::session(matches)?;
-    let place = place::chosen(chart, matches)?;
-    let facts = Facts::gather(&place, session.as_deref())?;
-    let Some(path) = matches.get_one::<PathBuf>("html") else {
+    let Some(target) = Target::of(matches, "html")? else {
         return Err(CliError::new("no file is named"));
     };
-    write_file(path, &page(&place, &facts))?;
-    say(&format!("wrote {}", shown(&path.to_string_lossy())));
+    let place = place::chosen(chart, matches)?;
+    let facts = Facts::gather(&place, session.as_deref())?;
+    target.write(&page(&place, &facts))?;
+    say(&format!(
+        "wrote {}",
+        shown(&target.path().to_string_lossy())
+    ));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,6 +1,7 @@
 //! Linux, macOS and other systems like them.
 
 pub(crate) mod bell;
+pub(crate) mod bond;
 pub(crate) mod file;
 pub(crate) mod folder;
 pub(crate) mod group;
