@@ -93,6 +93,85 @@ fn every_expression_has_the_value_that_the_page_gives() {
     }
 }
 
+/// Each with the place of its first problem, what is wrong there, and what to do.
+#[test]
+fn expressions_are_read_to_the_end() {
+    let unexpected = "unexpected character";
+    let no_operator = |theirs| format!("there is no operator `{theirs}`");
+    let no_braces = "an expression has no `{{ }}` around it: only a text does";
+    let cases: &[(&str, &str, &str, &str)] = &[
+        ("phase == 'a' $ nope((", "$", unexpected, ""),
+        ("phase == 'a' ; clean", ";", unexpected, ""),
+        ("phase == 'a' # clean", "#", unexpected, ""),
+        ("phase == 'a' 'b' § clean", "§", unexpected, ""),
+        (
+            "phase == 'a' && nope((",
+            "&&",
+            &no_operator("&&"),
+            "write `and`",
+        ),
+        ("clean & clean", "&", &no_operator("&"), "write `and`"),
+        ("clean || n == 3", "||", &no_operator("||"), "write `or`"),
+        (
+            "phase == 'a'||clean",
+            "||",
+            &no_operator("||"),
+            "write `or`",
+        ),
+        ("clean and !clean", "!", &no_operator("!"), "write `not`"),
+        ("phase == 'a' !", "!", &no_operator("!"), "write `not`"),
+        ("phase = 'a'", "=", &no_operator("="), "write `==`"),
+        ("phase === 'a'", "===", &no_operator("==="), "write `==`"),
+        ("phase !== 'a'", "!==", &no_operator("!=="), "write `!=`"),
+        ("n <> 3", "<>", &no_operator("<>"), "write `!=`"),
+        (
+            "task == null",
+            "null",
+            "unknown name `null`",
+            "write `none`",
+        ),
+        (
+            "{{ clean }}",
+            "{{ clean }}",
+            no_braces,
+            "write it without them: `clean`",
+        ),
+        (
+            " {{clean}} ",
+            " {{clean}} ",
+            no_braces,
+            "write it without them: `clean`",
+        ),
+    ];
+    let expressions = Expressions::new(Templates::Embedded(&[]));
+    let first = |problems: Vec<infer::Problem>, source: &str| {
+        let problem = problems.into_iter().next().expect(source);
+        let place = source.get(problem.span.clone()).map(str::to_owned);
+        let help = problem.help.unwrap_or_default();
+        (place.unwrap_or_default(), problem.message, help)
+    };
+    for &(source, place, message, help) in cases {
+        let expected = (place.to_owned(), message.to_owned(), help.to_owned());
+        let found = first(infer::expression(source, &Assumed).1, source);
+        assert_eq!(found, expected, "{source}");
+        assert!(expressions.value(source, &assumed()).is_err(), "{source}");
+        if message != no_braces {
+            let text = format!("{{{{ {source} }}}}");
+            let found = first(infer::text(&text, &Assumed, &Facts::default()), &text);
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+    // The lexer doesn't say where these begin.
+    for source in [
+        "phase == 'a' 1_",
+        "phase == 'a' 'b",
+        "phase == 'a' 'b' 1__2",
+    ] {
+        assert_ne!(infer::expression(source, &Assumed).1, [], "{source}");
+        assert!(expressions.value(source, &assumed()).is_err(), "{source}");
+    }
+}
+
 #[test]
 fn every_text_has_the_value_that_the_page_gives() {
     let expressions = Expressions::new(Templates::Embedded(&[]));
