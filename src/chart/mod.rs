@@ -28,7 +28,7 @@ use crate::diagnostic::toml::{Document, Step, at};
 use crate::expr::Expressions;
 use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
-use crate::files::pattern::{Captures, Pattern};
+use crate::files::pattern::{Captures, LinePattern, Pattern};
 use model::{Advance, AnswerForm, Assign, FilePattern, Phase, Postpone, Rule, Seconds, Source};
 use part::Part;
 
@@ -217,7 +217,7 @@ pub struct FileSet {
     pub with: Vec<Pattern>,
     pub without: Vec<Pattern>,
     /// The pattern for `lines` of a file.
-    pub line: Option<Pattern>,
+    pub line: Option<LinePattern>,
 }
 
 impl FileSet {
@@ -252,7 +252,7 @@ pub enum RowShape {
     /// A row of a pipe table: (field, heading).
     Columns(IndexMap<String, Vec<String>>),
     /// A line that matches.
-    Line(Pattern),
+    Line(LinePattern),
 }
 
 impl RowShape {

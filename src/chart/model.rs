@@ -19,6 +19,12 @@ use crate::expr::source::{Expr, Literal, Text};
 #[schemars(title = "pattern")]
 pub struct FilePattern(pub String);
 
+/// A line of text with holes: `- **Status**: {status}`. Emphasis does not count.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(title = "line pattern")]
+pub struct LineText(pub String);
+
 /// Assignments: context field → value.
 pub type Assign = IndexMap<String, Literal>;
 
@@ -145,8 +151,8 @@ pub enum Files {
 pub struct ReadFiles {
     /// Patterns of file names, in the instance's directory. One that starts with `!` excludes.
     pub names: Vec<FilePattern>,
-    /// A pattern for lines. The lines that match are the `lines` of each file.
-    pub line: FilePattern,
+    /// The lines that match are the `lines` of each file.
+    pub line: LineText,
 }
 
 /// Prompts: a user's own file in the home, or the template of that name. Plain text in which `{{name}}` is filled in.
@@ -319,8 +325,8 @@ pub struct Table {
     /// of which the first one that exists counts. `id` names the row: letters, digits, `_` and `-`. A row with another id
     /// counts as open.
     pub columns: Option<IndexMap<String, Headings>>,
-    /// Required unless there are `columns`. For other files: a pattern, and each line that matches it is a row.
-    pub line: Option<FilePattern>,
+    /// Required unless there are `columns`. For other files: each line that matches is a row.
+    pub line: Option<LineText>,
     /// The file that belongs to a row.
     pub path: Option<FilePattern>,
     /// The values of `status` that mean that the row is finished.

@@ -7,7 +7,7 @@ use taskie::expr::infer::{self, Facts, Scope};
 use taskie::expr::source::{Literal, Text};
 use taskie::expr::templates::Templates;
 use taskie::expr::types::Type;
-use taskie::files::pattern::{Capture, Pattern};
+use taskie::files::pattern::{Capture, Captures, LinePattern, Pattern};
 
 use crate::typed::texts;
 
@@ -194,18 +194,28 @@ fn every_pattern_matches_what_the_page_says() {
     for (source, expected) in examples {
         let (pattern, name) = source.split_once(' ').unwrap();
         let pattern = Pattern::parse(pattern).unwrap();
-        let found = match pattern.matches(name.trim()) {
-            None => "no".to_owned(),
-            Some(captures) if captures.is_empty() => "yes".to_owned(),
-            Some(captures) => captures
-                .iter()
-                .map(|(hole, capture)| match capture {
-                    Capture::Text(text) => format!("{hole} = {text}"),
-                    Capture::Integer(number) => format!("{hole} = {number}"),
-                })
-                .collect::<Vec<_>>()
-                .join(", "),
-        };
-        assert_eq!(found, expected, "{source}");
+        assert_eq!(captured(pattern.matches(name.trim())), expected, "{source}");
+    }
+    let examples = self::examples("line");
+    assert!(examples.len() > 5);
+    for (source, expected) in examples {
+        let (pattern, line) = source.split_once("  ").unwrap();
+        let pattern = LinePattern::parse(pattern).unwrap();
+        assert_eq!(captured(pattern.matches(line)), expected, "{source}");
+    }
+}
+
+/// What a pattern captures, as the page writes it.
+fn captured(captures: Option<Captures<'_>>) -> String {
+    let Some(captures) = captures else {
+        return "no".to_owned();
+    };
+    let captures = captures.iter().map(|(hole, capture)| match capture {
+        Capture::Text(text) => format!("{hole} = {text}"),
+        Capture::Integer(number) => format!("{hole} = {number}"),
+    });
+    match captures.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => "yes".to_owned(),
+        captures => captures,
     }
 }
