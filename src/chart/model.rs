@@ -215,6 +215,9 @@ pub struct Field {
     /// For a setting: it is the path of a file in the project, and expressions see the text of that file.
     #[serde(default)]
     pub file: bool,
+    /// For a setting that is a list: each item is a command that runs without a shell. One that needs a shell is refused.
+    #[serde(default)]
+    pub commands: bool,
 }
 
 /// Words: a list, or the name of a table of the chart, whose names they are. In a chart that is loaded, they are a list.

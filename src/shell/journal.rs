@@ -20,7 +20,7 @@ use super::place::Place;
 use super::stuck::Stuck;
 use super::{lines, lock};
 use crate::chart::Chart;
-use crate::engine::decision::{self, Answer, Decision, Ended};
+use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
 use crate::engine::event::{Event, Trigger};
 use crate::files::finding::Found;
 
@@ -174,7 +174,7 @@ pub(super) fn add_decision(
     add(place, &Line::Decision(decided(place, event, result, took)))
 }
 
-/// Returns how many times in a row a gate has failed before in the same way.
+/// Returns how many times in a row a gate has failed, this time included.
 pub(super) fn times(place: &Place, gate: &Gate) -> u64 {
     let lines = read(place).into_iter().rev();
     let gates = lines.filter_map(|line| match line {
@@ -182,8 +182,11 @@ pub(super) fn times(place: &Place, gate: &Gate) -> u64 {
         Line::Decision(_) | Line::Review(_) => None,
     });
     let same = gates.filter(|other| other.command == gate.command);
-    let same = same.take_while(|other| gate.output.is_some() && other.output == gate.output);
-    same.count() as u64
+    let failures: Vec<Gate> = same.take_while(|other| other.output.is_some()).collect();
+    let same = failures
+        .iter()
+        .take_while(|other| other.output == gate.output);
+    FailedGate::times(same.count() as u64 + 1, failures.len() as u64 + 1)
 }
 
 /// Adds a line.

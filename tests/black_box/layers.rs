@@ -6,8 +6,8 @@ use std::path::Path;
 
 /// The folders of `src`, lowest first. A folder imports from those in the lines above its own, and from itself.
 const LAYERS: &[&[&str]] = &[
-    &["text", "os"],
-    &["diagnostic", "host", "files", "page"],
+    &["text", "os", "alike"],
+    &["diagnostic", "host", "files", "page", "command_line"],
     &["expr"],
     &["chart"],
     &["engine", "invoke"],

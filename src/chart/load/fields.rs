@@ -115,6 +115,7 @@ impl Resolver<'_> {
                 ("one_of", field.one_of.is_some(), FieldType::String),
                 ("prefix", field.prefix.is_some(), FieldType::List),
                 ("file", field.file, FieldType::String),
+                ("commands", field.commands, FieldType::List),
             ] {
                 if is_given {
                     self.only(at![table, name, key], field.kind, kind);
@@ -126,6 +127,7 @@ impl Resolver<'_> {
             for (key, is_given) in [
                 ("trust", field.trust != Trust::default()),
                 ("file", field.file),
+                ("commands", field.commands),
             ] {
                 if is_given && table != "config" {
                     let message = format!("only a setting can have `{key}`");
