@@ -31,6 +31,7 @@ use crate::expr::templates::Templates;
 use crate::files::pattern::{Captures, LinePattern, Pattern};
 use model::{Advance, AnswerForm, Assign, FilePattern, Phase, Postpone, Rule, Seconds, Source};
 use part::Part;
+use schema::state::States;
 
 /// A chart whose names are all resolved. What needs no resolving is as in its source.
 #[derive(Debug)]
@@ -48,6 +49,8 @@ pub struct Chart {
     pub commands: Part<IndexMap<String, Command>>,
     pub invoke: Part<IndexMap<String, Invoke>>,
     pub templates: Templates,
+    /// What its states must be.
+    pub states: States,
 }
 
 impl Deref for Chart {

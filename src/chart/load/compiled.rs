@@ -13,12 +13,14 @@ use crate::chart::Chart;
 use crate::chart::model::{Scope, Source, host_default_timeout, templates_beside};
 use crate::chart::node::Node;
 use crate::chart::part::Part;
+use crate::chart::schema::state::States;
 use crate::expr::templates::Templates;
 
 /// Returns the chart that `node` is.
 pub fn chart(origin: &str, node: &'static Node, templates: Templates) -> Result<Chart, Error> {
     let source = Arc::new(source(node)?);
     Ok(Chart {
+        states: States::default(),
         origin: origin.to_owned(),
         scope: Resolver::default().scope(&source.scope),
         files: later(&source, |resolver, source| resolver.files(source)),

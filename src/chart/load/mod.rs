@@ -16,6 +16,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::chart::model::{Rule, Source};
+use crate::chart::schema::state::States;
 use crate::chart::{Chart, Command};
 use crate::chart::{check, structure};
 use crate::diagnostic::code::Code;
@@ -95,6 +96,7 @@ impl Resolver<'_> {
         let scope = self.scope(&source.scope);
         let is_complete = cycles.len() == source.cycles.len();
         is_complete.then(|| Chart {
+            states: States::default(),
             origin: origin.to_owned(),
             scope,
             files: files.into(),
