@@ -10,7 +10,7 @@ use std::thread;
 
 use crate::chart::{InstanceChoice, Scope};
 use crate::files::Warnings;
-use crate::files::pattern::{Pattern, is_slug};
+use crate::files::pattern::{Pattern, name_flaw};
 use crate::os::file::{HOME, slashed};
 use crate::os::folder::{Entry, Folder, Modified};
 use crate::text::shown;
@@ -162,12 +162,6 @@ pub(crate) fn new_root(cwd: &Path) -> Option<PathBuf> {
 pub(super) fn user_folder(variable: &str, default: &str) -> Option<PathBuf> {
     let absolute = |name: &str| named_by(name).filter(|path| path.is_absolute());
     absolute(variable).or_else(|| Some(absolute(HOME)?.join(default)))
-}
-
-/// Returns why `name` cannot be the name of an instance, if it cannot.
-pub(crate) fn name_flaw(name: &str) -> Option<&'static str> {
-    let plain = name.split('.').all(is_slug) && !name.starts_with('-');
-    (!plain).then_some("a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`")
 }
 
 /// Finds the instance in which a matching file was modified last; of several, the last by name.
@@ -449,17 +443,5 @@ mod tests {
         assert_eq!(newest_of().as_deref(), Some("p257"));
         write(30, "task-1.md", 1_300);
         assert_eq!(newest_of().as_deref(), Some("p030"));
-    }
-
-    #[test]
-    fn names_that_are_safe_in_a_path_a_prompt_and_a_shell() {
-        for name in ["a", "my-plan", "v1.2", "2026_x", "A.b-c"] {
-            assert_eq!(name_flaw(name), None, "{name}");
-        }
-        for name in [
-            "", ".", "..", "a b", "a/b", "-a", ".a", "a..b", "a'", "a\n", "ü", "$(x)",
-        ] {
-            assert!(name_flaw(name).is_some(), "{name:?}");
-        }
     }
 }

@@ -10,8 +10,8 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 
-use super::file;
 use crate::chart::Chart;
+use crate::disk;
 use crate::engine::inspect::{self, ReviewFile};
 use crate::engine::spent::Run;
 use crate::files::finding::Finding;
@@ -122,7 +122,7 @@ pub(super) fn rulings(chart: &Chart, root: &Path, dir: &Path) -> Vec<String> {
     let Some(name) = &chart.findings.file else {
         return Vec::new();
     };
-    let text = file::read(root, &dir.join(name)).ok().flatten();
+    let text = disk::read(root, &dir.join(name)).ok().flatten();
     let text = text.unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     // Anyone may have edited the file.
@@ -151,18 +151,18 @@ pub(crate) fn rule(
         entry.finding.title,
         plain_line(why, LENGTH)
     ));
-    file::replace(&path, format!("{}\n", lines.join("\n")).as_bytes())
+    disk::replace(&path, format!("{}\n", lines.join("\n")).as_bytes())
 }
 
 /// Returns the text of the answer to a review; empty if there is none. When a cycle starts over, the name of a review
 /// comes back, and the answer to the one before it is still there.
 fn answer(root: &Path, dir: &Path, review: &ReviewFile) -> String {
     let path = dir.join(&review.answer);
-    let modified = |path: &Path| file::modified(path).ok().flatten();
-    if !file::is_as_new(modified(&path), modified(&dir.join(&review.name))) {
+    let modified = |path: &Path| disk::modified(path).ok().flatten();
+    if !disk::is_as_new(modified(&path), modified(&dir.join(&review.name))) {
         return String::new();
     }
-    let text = file::read(root, &path).ok().flatten();
+    let text = disk::read(root, &path).ok().flatten();
     String::from_utf8_lossy(&text.unwrap_or_default()).into_owned()
 }
 

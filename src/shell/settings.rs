@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
-use super::file;
 use super::find::user_folder;
 use super::state_file::{self, CONFIG};
 use super::trust::{self, Part};
 use crate::chart::Chart;
 use crate::chart::field::default_of;
+use crate::disk;
 use crate::engine::context::Context;
 use crate::files::pattern::is_slug;
 use crate::text::full_stop;
@@ -172,7 +172,7 @@ fn values(
     shown: &Path,
     warnings: &mut Vec<String>,
 ) -> Result<Map<String, Json>, String> {
-    let read = file::read(root, path)
+    let read = disk::read(root, path)
         .map_err(|error| format!("it cannot be read: {error}"))
         .and_then(|bytes| state_file::parse_config(chart, bytes.as_deref()));
     let (values, unknown) = read.map_err(|why| format!("{}: {why}", shown.display()))?;

@@ -6,11 +6,19 @@ use std::path::Path;
 
 /// The folders of `src`, lowest first. A folder imports from those in the lines above its own, and from itself.
 const LAYERS: &[&[&str]] = &[
-    &["text", "os", "alike"],
-    &["diagnostic", "host", "files", "page", "command_line"],
+    &["text", "hash", "os", "alike"],
+    &[
+        "diagnostic",
+        "host",
+        "files",
+        "page",
+        "disk",
+        "command_line",
+    ],
     &["expr"],
     &["chart"],
     &["engine", "invoke"],
+    &["store"],
     &["shell", "explore"],
     &["scenario"],
     &["lint", "render", "diagram", "hook", "demo"],

@@ -9,5 +9,6 @@ mod hole;
 mod line;
 
 pub use file_name::Pattern;
+pub(crate) use hole::name_flaw;
 pub use hole::{Capture, Captures, HoleKind, is_slug};
 pub use line::LinePattern;
