@@ -21,21 +21,30 @@ pub(crate) fn steady(text: &str, temporary: &Path) -> String {
     let text = text.replace(&*temporary.to_string_lossy(), "/tmp");
     let is_end = |sign: char| !(sign.is_alphanumeric() || "._-+".contains(sign));
     let mut steady = String::new();
-    let mut rest = text.as_str();
+    let (mut before, mut rest) = text.split_at(0);
     while let Some(first) = rest.chars().next() {
         let length = rest.find(is_end).unwrap_or(rest.len());
         let (name, after) = rest.split_at(length.max(first.len_utf8()));
         let is_temporary = name.trim_start_matches('.').starts_with("tmp")
             || ["/tmp/", "/T/", "/shm/", "\\Temp\\"]
                 .iter()
-                .any(|of| steady.ends_with(of));
-        match is_temporary && length > 0 && name != "tmp" {
-            true => steady.push_str("tmp"),
-            false => steady.extend(name.split_inclusive(['.', '-', '_', '+']).map(without_id)),
+                .any(|of| before.ends_with(of));
+        match length > 0 && name != "tmp" {
+            true if is_temporary => steady.push_str("tmp"),
+            true if is_uuid(name) => steady.push('0'),
+            _ => steady.extend(name.split_inclusive(['.', '-', '_', '+']).map(without_id)),
         }
-        rest = after;
+        (before, rest) = text.split_at(text.len() - after.len());
     }
     steady
+}
+
+fn is_uuid(name: &str) -> bool {
+    let lengths = name.split('-').map(str::len);
+    lengths.eq([8, 4, 4, 4, 12])
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
 /// Returns a part of a name, which may end with a sign, as `0` if it is a number in hexadecimal digits, and otherwise
@@ -62,7 +71,7 @@ mod tests {
             ("panic at 0x7ffe01ab", "panic at 0xdeadbeef"),
             (
                 "id 3f2504e0-4f89-11d3-9a0c-0305e82c3301 x",
-                "id 9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d x",
+                "id deadbeef-cafe-dada-beef-feedfacedeaf x",
             ),
             ("in /tmp/tmp.Qw3rTy/a.rs", "in /tmp/tmp.aBcDeF/a.rs"),
             ("in /tmp/build-Xa_b/a.rs", "in /tmp/build-Zz9_q/a.rs"),

@@ -20,9 +20,10 @@ pub(crate) mod structure;
 
 use std::num::NonZeroUsize;
 use std::ops::{Deref, Range};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::{IndexMap, IndexSet};
+use jsonschema::Validator;
 
 use crate::diagnostic::toml::{Document, Step, at};
 use crate::expr::Expressions;
@@ -31,7 +32,6 @@ use crate::expr::templates::Templates;
 use crate::files::pattern::{Captures, LinePattern, Pattern};
 use model::{Advance, AnswerForm, Assign, FilePattern, Phase, Postpone, Rule, Seconds, Source};
 use part::Part;
-use schema::state::States;
 
 /// A chart whose names are all resolved. What needs no resolving is as in its source.
 #[derive(Debug)]
@@ -49,8 +49,8 @@ pub struct Chart {
     pub commands: Part<IndexMap<String, Command>>,
     pub invoke: Part<IndexMap<String, Invoke>>,
     pub templates: Templates,
-    /// What its states must be.
-    pub states: States,
+    /// The schema of its states, compiled when it is first needed: that takes longer than a whole stop.
+    pub validator: OnceLock<Result<Validator, String>>,
 }
 
 impl Deref for Chart {

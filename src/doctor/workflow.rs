@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 use super::diagnosis::Diagnosis;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
+use crate::chart::schema;
 use crate::engine::context::initial;
 use crate::engine::inspect::Inspector;
 use crate::expr::templates::Templates;
@@ -52,7 +53,7 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
 /// Checks that a new instance matches the schema.
 fn state_schema(chart: &Chart) -> Diagnosis {
     let state = Json::Object(initial(chart).into_iter().collect());
-    match chart.states.breach(chart, &state) {
+    match schema::state::breach(chart, &state) {
         None => Diagnosis::ok("schema", "the schema of state.json is valid"),
         Some(why) => Diagnosis::problem(
             "schema",

@@ -259,8 +259,9 @@ pub struct FailedGate {
     pub times: u64,
 }
 
-/// From this many failures of a gate in a row on, its output does not matter: it may differ in ways that nobody knows.
-const WHATEVER_IT_PRINTS: u64 = 10;
+/// From this many failures of a gate in a row on, its output does not matter: it may differ in ways that nobody knows, and
+/// a host allows about as many blocked stops in a row.
+const WHATEVER_IT_PRINTS: u64 = 8;
 
 impl FailedGate {
     /// Returns how many times in a row a gate counts as failed that has failed `same` times with the same output, and `all`

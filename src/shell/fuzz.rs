@@ -14,7 +14,7 @@ use super::state_file::{self, Reading};
 use crate::chart::embedded::CHARTS;
 use crate::chart::field::LARGEST_INTEGER;
 use crate::chart::model::FieldType;
-use crate::chart::{Chart, load};
+use crate::chart::{Chart, load, schema};
 use crate::engine::context::{Context, initial};
 use crate::engine::decide::decide;
 use crate::engine::event::Event;
@@ -236,7 +236,7 @@ fn fuzz_states_against_their_schema() {
             }
         }
         let is_read = matches!(state_file::parse(chart, &text), Reading::Sound { .. });
-        let breach = chart.states.breach(chart, &state);
+        let breach = schema::state::breach(chart, &state);
         assert_eq!(
             is_read,
             breach.is_none(),

@@ -13,6 +13,7 @@ use serde_json::{Map, Value as Json};
 use crate::chart::Chart;
 use crate::chart::field;
 use crate::chart::model::FieldType;
+use crate::chart::schema;
 use crate::diagnostic::suggest::suggest;
 use crate::disk;
 use crate::engine::context::Context;
@@ -114,7 +115,7 @@ pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
 
 /// Reads the state from the contents of its file. Its schema has the last word.
 pub(crate) fn validate(chart: &Chart, bytes: &[u8]) -> Reading {
-    judged(chart, bytes, |state| chart.states.breach(chart, state))
+    judged(chart, bytes, |state| schema::state::breach(chart, state))
 }
 
 fn judged(chart: &Chart, bytes: &[u8], judge: impl FnOnce(&Json) -> Option<String>) -> Reading {
@@ -357,7 +358,7 @@ mod tests {
         samples.extend(["", "x", "a/b", "a\nb", "a\n", "\u{e9}", "1"].map(Json::from));
         for embedded in CHARTS {
             let chart = embedded.load().unwrap();
-            let sound = |state: &Json| chart.states.breach(&chart, state).is_none();
+            let sound = |state: &Json| schema::state::breach(&chart, state).is_none();
             let phases = chart.phases.keys().map(|phase| Json::from(phase.as_str()));
             let values: Vec<Json> = samples.iter().cloned().chain(phases).collect();
             let names = chart.context.keys().map(String::as_str);

@@ -11,12 +11,11 @@ mod scope;
 mod targets;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
 
 use crate::chart::model::{Rule, Source};
-use crate::chart::schema::state::States;
 use crate::chart::{Chart, Command};
 use crate::chart::{check, structure};
 use crate::diagnostic::code::Code;
@@ -96,7 +95,7 @@ impl Resolver<'_> {
         let scope = self.scope(&source.scope);
         let is_complete = cycles.len() == source.cycles.len();
         is_complete.then(|| Chart {
-            states: States::default(),
+            validator: OnceLock::new(),
             origin: origin.to_owned(),
             scope,
             files: files.into(),

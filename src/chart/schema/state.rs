@@ -1,9 +1,6 @@
 //! The JSON Schemas of `state.json`, made from a chart's `[context]`, and of `config.json`, made from its `[config]`.
 
-use std::sync::OnceLock;
-
 use indexmap::IndexMap;
-use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json, json};
 
@@ -31,28 +28,21 @@ pub fn of(chart: &Chart) -> Json {
     })
 }
 
-/// The schema of a chart's states, compiled when it is first needed: that takes longer than a whole stop.
-#[derive(Debug, Default)]
-pub struct States(OnceLock<Result<Validator, String>>);
-
-impl States {
-    /// Returns what of a state does not match the schema, missing keys aside: they have defaults.
-    pub fn breach(&self, chart: &Chart, state: &Json) -> Option<String> {
-        let compile = || jsonschema::draft7::new(&of(chart)).map_err(|error| error.to_string());
-        let validator = match self.0.get_or_init(compile) {
-            Ok(validator) => validator,
-            Err(why) => return Some(format!("its schema is not valid: {why}")),
-        };
-        let is_missing = |kind: &_| matches!(kind, ValidationErrorKind::Required { .. });
-        let mut errors = validator.iter_errors(state);
-        let error = errors.find(|error| !is_missing(error.kind()))?;
-        let place = error.instance_path().to_string();
-        let field = place.trim_start_matches('/');
-        Some(match field {
-            "" => error.to_string(),
-            field => format!("`{field}`: {error}"),
-        })
-    }
+/// Returns what of a state does not match the chart's schema, missing keys aside: they have defaults.
+pub fn breach(chart: &Chart, state: &Json) -> Option<String> {
+    let compile = || jsonschema::draft7::new(&of(chart)).map_err(|error| error.to_string());
+    let validator = match chart.validator.get_or_init(compile) {
+        Ok(validator) => validator,
+        Err(why) => return Some(format!("its schema is not valid: {why}")),
+    };
+    let is_missing = |kind: &_| matches!(kind, ValidationErrorKind::Required { .. });
+    let mut errors = validator.iter_errors(state);
+    let error = errors.find(|error| !is_missing(error.kind()))?;
+    let place = error.instance_path().to_string();
+    Some(match place.trim_start_matches('/') {
+        "" => error.to_string(),
+        field => format!("`{field}`: {error}"),
+    })
 }
 
 /// Returns the schema of the settings: every one has a type, none is required, and unknown keys are not allowed.
