@@ -179,7 +179,7 @@ pub(super) fn ruled(line: &str, id: &str, finding: &Finding) -> Option<(String, 
 }
 
 /// Returns what an answer says of a finding, and why: the last line that begins with its id and one of the `words`,
-/// in a list or not, in bold or not.
+/// in a list or not, in bold or not, with the finding's severity in parentheses or not.
 fn said(answer: &str, id: &str, words: &[String]) -> Option<(String, Option<String>)> {
     let is_mark = |char: char| !char.is_alphanumeric();
     answer.lines().rev().find_map(|line| {
@@ -189,6 +189,11 @@ fn said(answer: &str, id: &str, words: &[String]) -> Option<(String, Option<Stri
         let item = item.strip_prefix(['.', ')']).unwrap_or_default();
         let mut starts = [rest, item.trim_start_matches(is_mark)].into_iter();
         let rest = starts.find_map(|start| start.strip_prefix(id))?;
+        let aside = rest.trim_start_matches(|char| is_mark(char) && char != '(');
+        let aside = aside
+            .strip_prefix('(')
+            .and_then(|rest| rest.split_once(')'));
+        let rest = aside.map_or(rest, |(_, rest)| rest);
         let rest = rest.trim_start_matches(is_mark);
         let word = words.iter().find(|word| {
             let start = rest.get(..word.len());
@@ -248,6 +253,16 @@ mod tests {
                 "a-1.2: fixed\na-1.2: declined: no",
                 Some(("declined", Some("no"))),
             ),
+            ("a-1.2 (major): fixed", Some(("fixed", None))),
+            (
+                "- **a-1.2 (major, src/a.rs:3)**: Declined: not ours (yet)",
+                Some(("declined", Some("not ours (yet"))),
+            ),
+            ("1. `a-1.2` (minor) — **fixed**", Some(("fixed", None))),
+            ("a-1.2: fixed (major)", Some(("fixed", Some("major")))),
+            ("a-1.2 (major fixed", None),
+            ("a-1.21 (major): fixed", None),
+            ("| a-1.2 | deferred |", Some(("deferred", None))),
             ("a-1.21: fixed", None),
             ("a-1.2: perhaps", None),
             ("see a-1.2: fixed", None),

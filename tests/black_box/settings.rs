@@ -331,7 +331,9 @@ fn a_project_replaces_what_its_reviewer_reads() {
     // What the hook needs stays.
     let (_, kept) = own.split_once("# Your review\n\n").unwrap();
     assert!(
-        kept.starts_with("Do not run `taskie enter`") && end.ends_with(kept),
+        kept.starts_with("You have at most 570 seconds")
+            && kept.contains("\nDo not run `taskie enter`")
+            && end.ends_with(kept),
         "{own}"
     );
 }
