@@ -232,6 +232,7 @@ fn a_gate_that_changes_the_plan_starts_no_reviewer() {
 fn a_gate_that_needs_a_shell() {
     for (command, why) in cases::<(&str, &str)>("gates", "a_gate_that_needs_a_shell") {
         let project = due(&json!(["must-run"]));
+        assert_eq!(project.run(&["trust", "--yes"]).code, 0);
         script(&project, "touch ran");
         project.write(
             "task-1.md",
@@ -250,6 +251,7 @@ fn a_gate_that_needs_a_shell() {
 #[test]
 fn a_task_without_must_run_commands_is_named() {
     let project = due(&json!(["must-run"]));
+    assert_eq!(project.run(&["trust", "--yes"]).code, 0);
     project.write("task-1.md", "# Task\n");
     let ran = project.stop();
     block(&ran);
@@ -363,6 +365,31 @@ fn the_must_run_commands_of_a_task() {
     let commands = |text: &str| format!("# Task\n\n- **Must-run commands**: {text}\n");
     project.write("task-1.md", commands("`sh -c 'exit 5'`, `true`"));
     project.write("task-2.md", commands("`sh -c 'exit 6'`"));
+    // The project's files say what they are, so each project needs trust.
+    let file = project
+        .bin
+        .with_file_name("home/.config/taskie/taskie.json");
+    let file = file.display();
+    let ran = project.stop();
+    assert!(block(&ran).starts_with("A code review"), "{}", ran.stdout);
+    let ignored = format!("{file}: `gates` is ignored until you run `taskie trust`.");
+    assert!(ran.message().starts_with(&ignored), "{}", ran.stdout);
+    let gates = || project.run(&["config", "--json"]).json()["settings"]["gates"].clone();
+    assert_eq!(
+        gates(),
+        json!({
+            "value": ["true"],
+            "from": file.to_string(),
+            "held_back": {
+                "value": ["must-run", "true"],
+                "from": file.to_string(),
+                "why": "it needs trust in each project",
+            },
+        })
+    );
+    assert_eq!(project.run(&["trust", "--yes"]).code, 0);
+    assert_eq!(gates()["held_back"], Value::Null);
+    project.set_state(json!({}));
     assert!(block(&project.stop()).starts_with("The gate `sh -c 'exit 5'` exited with code 5"));
     project.write("task-1.md", commands("`true`"));
     assert!(block(&project.stop()).starts_with("A code review"));
