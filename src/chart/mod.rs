@@ -20,15 +20,16 @@ pub(crate) mod structure;
 
 use std::num::NonZeroUsize;
 use std::ops::{Deref, Range};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::{IndexMap, IndexSet};
+use jsonschema::Validator;
 
 use crate::diagnostic::toml::{Document, Step, at};
 use crate::expr::Expressions;
 use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
-use crate::files::pattern::{Captures, Pattern};
+use crate::files::pattern::{Captures, LinePattern, Pattern};
 use model::{Advance, AnswerForm, Assign, FilePattern, Phase, Postpone, Rule, Seconds, Source};
 use part::Part;
 
@@ -48,6 +49,8 @@ pub struct Chart {
     pub commands: Part<IndexMap<String, Command>>,
     pub invoke: Part<IndexMap<String, Invoke>>,
     pub templates: Templates,
+    /// The schema of its states, compiled when it is first needed: that takes longer than a whole stop.
+    pub validator: OnceLock<Result<Validator, String>>,
 }
 
 impl Deref for Chart {
@@ -217,7 +220,7 @@ pub struct FileSet {
     pub with: Vec<Pattern>,
     pub without: Vec<Pattern>,
     /// The pattern for `lines` of a file.
-    pub line: Option<Pattern>,
+    pub line: Option<LinePattern>,
 }
 
 impl FileSet {
@@ -252,7 +255,7 @@ pub enum RowShape {
     /// A row of a pipe table: (field, heading).
     Columns(IndexMap<String, Vec<String>>),
     /// A line that matches.
-    Line(Pattern),
+    Line(LinePattern),
 }
 
 impl RowShape {

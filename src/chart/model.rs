@@ -19,6 +19,12 @@ use crate::expr::source::{Expr, Literal, Text};
 #[schemars(title = "pattern")]
 pub struct FilePattern(pub String);
 
+/// A line of text with holes: `- **Status**: {status}`. Emphasis does not count.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(title = "line pattern")]
+pub struct LineText(pub String);
+
 /// Assignments: context field → value.
 pub type Assign = IndexMap<String, Literal>;
 
@@ -145,8 +151,8 @@ pub enum Files {
 pub struct ReadFiles {
     /// Patterns of file names, in the instance's directory. One that starts with `!` excludes.
     pub names: Vec<FilePattern>,
-    /// A pattern for lines. The lines that match are the `lines` of each file.
-    pub line: FilePattern,
+    /// The lines that match are the `lines` of each file.
+    pub line: LineText,
 }
 
 /// Prompts: a user's own file in the home, or the template of that name. Plain text in which `{{name}}` is filled in.
@@ -216,6 +222,9 @@ pub struct Field {
     /// For a setting: it is the path of a file in the project, and expressions see the text of that file.
     #[serde(default)]
     pub file: bool,
+    /// For a setting that is a list: each item is a command that runs without a shell. One that needs a shell is refused.
+    #[serde(default)]
+    pub commands: bool,
 }
 
 /// Words: a list, or the name of a table of the chart, whose names they are. In a chart that is loaded, they are a list.
@@ -349,8 +358,8 @@ pub struct Table {
     /// of which the first one that exists counts. `id` names the row: letters, digits, `_` and `-`. A row with another id
     /// counts as open.
     pub columns: Option<IndexMap<String, Headings>>,
-    /// Required unless there are `columns`. For other files: a pattern, and each line that matches it is a row.
-    pub line: Option<FilePattern>,
+    /// Required unless there are `columns`. For other files: each line that matches is a row.
+    pub line: Option<LineText>,
     /// The file that belongs to a row.
     pub path: Option<FilePattern>,
     /// The values of `status` that mean that the row is finished.

@@ -182,16 +182,18 @@ fn not_started(chart: &Arc<Chart>) -> Result<Place, CliError> {
 /// Returns a snapshot of the instance, with the state of `--state` if it is given.
 fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<Snapshot, CliError> {
     let Some(file) = matches.get_one::<String>("state") else {
+        let state = state_file::read(chart, &place.dir());
         return Ok(Snapshot::take(
             chart,
             &place.root,
             &place.instance,
             &place.store,
+            state,
         ));
     };
     let bytes = std::fs::read(Path::new(file))
         .map_err(CliError::because(format!("{file} cannot be read")))?;
-    let state = state_file::parse(chart, &bytes);
+    let state = state_file::validate(chart, &bytes);
     if let Reading::Broken(why) = &state {
         return Err(CliError::new(format!("{file}: {why}")));
     }

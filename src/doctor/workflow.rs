@@ -53,16 +53,8 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
 
 /// Checks that a new instance matches the schema.
 fn state_schema(chart: &Chart) -> Diagnosis {
-    let compiled = jsonschema::draft7::new(&schema::state::of(chart));
     let state = Json::Object(initial(chart).into_iter().collect());
-    let breach = match &compiled {
-        Ok(validator) => validator
-            .iter_errors(&state)
-            .next()
-            .map(|error| error.to_string()),
-        Err(error) => Some(error.to_string()),
-    };
-    match breach {
+    match schema::state::breach(chart, &state) {
         None => Diagnosis::ok("schema", "the schema of state.json is valid"),
         Some(why) => Diagnosis::problem(
             "schema",

@@ -21,7 +21,7 @@ use crate::chart::names;
 use crate::chart::{Chart, FileSet, RowShape, Table};
 use crate::engine::decision::FailedGate;
 use crate::expr::source::Literal;
-use crate::files::pattern::{Capture, HoleKind, Pattern, is_slug};
+use crate::files::pattern::{Capture, HoleKind, LinePattern, Pattern, is_slug};
 use crate::files::table::is_finished;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 
@@ -610,7 +610,7 @@ impl Domain {
     fn line_holes(
         &self,
         path: &str,
-        line: &Pattern,
+        line: &LinePattern,
         read: &mut Read<'_>,
     ) -> IndexMap<String, Vec<Json>> {
         let holes = line.holes().map(|(hole, kind)| {

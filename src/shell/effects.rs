@@ -18,7 +18,7 @@ use crate::engine::decision::Effect;
 use crate::files::pattern::Pattern;
 use crate::files::pattern::name_flaw;
 use crate::os::file::rename_new;
-use crate::store::running;
+use crate::store::{Store, running};
 
 /// Carries out `effects`, in order, and stops at the first that fails. The error says what should have been done, and what
 /// was done before. The caller holds the write lock.

@@ -82,7 +82,7 @@ enum Next {
 
 fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     let git = Arc::default();
-    let snapshot = place.snapshot_with(&git, false);
+    let snapshot = place.glance(&git);
     if let Some(performed) = owed(place, event, &snapshot) {
         return Ok(performed);
     }

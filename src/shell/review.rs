@@ -11,6 +11,7 @@ use super::performed::Performed;
 use super::place::Place;
 use super::seen::{self, Seen};
 use super::snapshot::Snapshot;
+use super::state_file;
 use super::stuck::{Stuck, io};
 use crate::engine::decide::decide;
 use crate::engine::decision::{Effort, Ended, Invocation, Outcome, Step};
@@ -95,20 +96,27 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
             None => match gates::run(place, &invocation, &running, note.as_ref(), &announced)? {
                 Some(outcome) => outcome,
                 None => {
+                    let mut changed = None;
                     if !invocation.gates.commands.is_empty() {
                         // Gates take their time, and meanwhile the user may have decided otherwise.
                         let now = place.lock()?.revision();
                         if now.map_err(io("the revision cannot be read"))? != revision {
                             return Ok(Reviewed::NotDue(Arc::default()));
                         }
+                        changed = what_changed(place, event, &snapshot, &invocation);
                         let (hook, limit) = (place.chart.hook_timeout, invocation.timeout);
                         announced.timeout = time_left(hook, limit, announced.elapsed());
                     }
-                    announced.started = clock::now();
-                    if let Some(note) = &note {
-                        let _ = note.say(&announced);
+                    match changed {
+                        Some(why) => Outcome::Failed(why),
+                        None => {
+                            announced.started = clock::now();
+                            if let Some(note) = &note {
+                                let _ = note.say(&announced);
+                            }
+                            run(place, &invocation, announced.timeout, &running, &mut effort)?
+                        }
                     }
-                    run(place, &invocation, announced.timeout, &running, &mut effort)?
                 }
             },
         },
@@ -211,6 +219,30 @@ fn obstacle(place: &Place, invocation: &Invocation) -> Option<String> {
     let is_link = place.root.join(&shown).is_symlink();
     let is_link = || is_link.then(|| format!("{} is a symbolic link", shown.display()));
     place.obstacle(invocation).or_else(is_link)
+}
+
+/// Returns what has changed while the gates ran, if the review would not be the one that was asked for: a gate may do
+/// anything, and a review that does not count is not paid.
+fn what_changed(
+    place: &Place,
+    event: &Event,
+    before: &Snapshot,
+    invocation: &Invocation,
+) -> Option<String> {
+    let now = place.snapshot();
+    if now.state.text() != before.state.text() {
+        let file = place.instance.dir.join(state_file::FILE);
+        return Some(format!(
+            "{} was changed while the gates ran",
+            file.display()
+        ));
+    }
+    let asks_again = match decide(&place.chart, &now.as_world(), event, None) {
+        Ok(Step::Invoke(again)) => again.is_same_request(invocation),
+        _ => false,
+    };
+    let what = || "what is reviewed was changed while the gates ran".to_owned();
+    obstacle(place, invocation).or_else(|| (!asks_again).then(what))
 }
 
 /// Returns the journal's line about a review that has ended.

@@ -67,22 +67,16 @@ impl Snapshot {
         &self.context
     }
 
-    /// Reads the state; everything else is read when it is needed.
+    /// Takes this state; everything else is read when it is needed.
     pub(crate) fn take(
         chart: &Arc<Chart>,
         root: &Path,
         instance: &Instance,
         store: &Store,
+        state: Reading,
     ) -> Self {
-        let state = state_file::read(chart, &root.join(&instance.dir));
-        Self::with_state(
-            chart,
-            root,
-            instance,
-            store,
-            state,
-            &instance.dir.join(state_file::FILE),
-        )
+        let file = instance.dir.join(state_file::FILE);
+        Self::with_state(chart, root, instance, store, state, &file)
     }
 
     /// Returns a snapshot with the state in another file.
@@ -335,7 +329,7 @@ impl Snapshot {
         let chart = &self.chart;
         let dir = find::folder(&chart.scope).join(name);
         let whole = self.root.join(&dir);
-        let state = state_file::read(chart, &whole);
+        let state = state_file::glance(chart, &whole);
         let context = match &state {
             Reading::Sound { context, .. } => Some(context.clone()),
             Reading::Missing => Some(context::initial(chart)),

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 
 use super::{Store, lines};
 use crate::chart::Chart;
-use crate::engine::decision::{self, Answer, Decision, Ended};
+use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::spent::Run;
 use crate::files::finding::Found;
@@ -207,7 +207,7 @@ impl Journal {
         reviews.collect()
     }
 
-    /// Returns how many times in a row a gate has failed before in the same way.
+    /// Returns how many times in a row a gate has failed, this time included.
     pub(crate) fn times(&self, gate: &Gate) -> u64 {
         let lines = self.read().into_iter().rev();
         let gates = lines.filter_map(|line| match line {
@@ -215,8 +215,11 @@ impl Journal {
             Line::Decision(_) | Line::Review(_) => None,
         });
         let same = gates.filter(|other| other.command == gate.command);
-        let same = same.take_while(|other| gate.output.is_some() && other.output == gate.output);
-        same.count() as u64
+        let failures: Vec<Gate> = same.take_while(|other| other.output.is_some()).collect();
+        let same = failures
+            .iter()
+            .take_while(|other| other.output == gate.output);
+        FailedGate::times(same.count() as u64 + 1, failures.len() as u64 + 1)
     }
 
     /// Returns true if the last such event of the same session was blocked.
