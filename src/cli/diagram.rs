@@ -12,9 +12,9 @@ use super::place;
 use crate::chart::Chart;
 use crate::diagram::Format;
 use crate::diagram::picture::Picture;
-use crate::shell::journal::{self, Line};
 use crate::shell::place::Place;
 use crate::shell::state_file::Reading;
+use crate::store::journal::Line;
 
 /// Prints the picture.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -48,7 +48,7 @@ fn path(place: &Place) -> Vec<String> {
     let phase = &place.chart.state;
     let text = |value: &Json| value.as_str().map(str::to_owned);
     let mut path: Vec<String> = Vec::new();
-    let lines = journal::read(place).into_iter();
+    let lines = place.journal().read().into_iter();
     for decided in lines.filter_map(Line::into_decision) {
         if let Some([old, new]) = decided.changed.get(phase) {
             if path.is_empty() {

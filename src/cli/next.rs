@@ -14,9 +14,9 @@ use super::place;
 use crate::chart::Chart;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
-use crate::shell::driver;
+use crate::shell::git;
 use crate::shell::perform::perform;
-use crate::shell::postponed;
+use crate::store::postponed;
 
 /// The event whose rules answer it.
 pub(crate) const RULES: &str = "next";
@@ -32,7 +32,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         postponed::lift(&place.home());
     }
     let performed = perform(&place, &event(session))?;
-    let flaw = driver::flaw(&place.root, &chart.scope.home).map(|why| format!("{why}."));
+    let flaw = git::untrusted_locks(&place.root, &chart.scope.home).map(|why| format!("{why}."));
     warn(performed.warnings.iter().chain(&flaw));
     let Answer::Action { action, why } = performed.decision.answer else {
         let message = format!("the chart {} does not say what is next", chart.id);

@@ -10,10 +10,13 @@ use super::error::CliError;
 use super::output::warn;
 use crate::chart::{Chart, Scope};
 use crate::diagnostic::suggest::did_you_mean;
+use crate::disk;
+use crate::files::pattern::name_flaw;
 use crate::host::hosts;
 use crate::shell::find::{self, Instance, Newest};
 use crate::shell::place::Place;
-use crate::shell::{driver, file, state_file};
+use crate::shell::state_file;
+use crate::store::driver;
 
 /// What to do if the named instance does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,7 +155,7 @@ fn inside(root: &Path, instance: &Instance, scope: &Scope) -> Result<(), CliErro
         return Err(CliError::new(message));
     }
     for dir in [Path::new(home), &instance.dir] {
-        if let Some(why) = file::distrust(&root.join(dir)) {
+        if let Some(why) = disk::distrust(&root.join(dir)) {
             return Err(CliError::new(format!(
                 "{} is not used: {why}",
                 dir.display()
@@ -237,7 +240,7 @@ pub(crate) fn session(matches: &ArgMatches) -> Result<Option<String>, CliError> 
     let Some(session) = given.filter(|id| !id.is_empty()).or_else(hosts::session) else {
         return Ok(None);
     };
-    let Some(flaw) = find::name_flaw(&session) else {
+    let Some(flaw) = name_flaw(&session) else {
         return Ok(Some(session));
     };
     let session = session.escape_debug();

@@ -16,8 +16,8 @@ use crate::os::file::stand_in;
 use crate::scenario::failure::{Failure, at, io};
 use crate::scenario::script::{Expected, Script, Step};
 use crate::scenario::stage::{Answer, Stage, State};
-use crate::shell::journal::{self, Decided, Line};
 use crate::shell::state_file;
+use crate::store::journal::{self, Decided, Line};
 
 /// A project, with the environment of a session of the host.
 #[derive(Debug)]

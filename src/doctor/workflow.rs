@@ -17,7 +17,7 @@ use crate::os::file::is_writable;
 use crate::page::counted;
 use crate::shell::place::Place;
 use crate::shell::state_file::{self, Reading};
-use crate::shell::{driver, settings};
+use crate::shell::{git, settings};
 
 /// Checks the chart and the schema of its state. Its states are not explored; that is left to `check-chart`.
 pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
@@ -89,7 +89,7 @@ pub(super) fn project(chart: &Chart, root: &Path) -> Vec<Diagnosis> {
         }
         Err(why) => found.push(Diagnosis::problem("settings", why, "fix the file")),
     }
-    if let Some(flaw) = driver::flaw(root, &chart.scope.home) {
+    if let Some(flaw) = git::untrusted_locks(root, &chart.scope.home) {
         let (what, help) = flaw.split_once(". ").unwrap_or((&flaw, ""));
         found.push(Diagnosis::problem("sessions", what, help));
     }

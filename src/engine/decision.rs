@@ -97,6 +97,18 @@ impl Effect {
     }
 }
 
+/// Says what it does: `writing notes.md`.
+impl std::fmt::Display for Effect {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Write { path, .. } => write!(out, "writing {path}"),
+            Self::Ensure { path, .. } => write!(out, "completing {path}"),
+            Self::Rename { from, to } => write!(out, "renaming {from} to {to}"),
+            Self::Remove { path } => write!(out, "removing {path}"),
+        }
+    }
+}
+
 /// A rule that fired.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fired {

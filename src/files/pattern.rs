@@ -44,6 +44,12 @@ pub fn is_slug(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(is_slug_byte)
 }
 
+/// Returns why `name` cannot be the name of an instance, if it cannot.
+pub(crate) fn name_flaw(name: &str) -> Option<&'static str> {
+    let plain = name.split('.').all(is_slug) && !name.starts_with('-');
+    (!plain).then_some("a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`")
+}
+
 fn is_slug_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
@@ -362,6 +368,18 @@ mod tests {
     fn broken_patterns_are_refused() {
         for source in ["{n", "n}", "{}", "{a b}", "{a:x y}", "{a:}"] {
             assert!(Pattern::parse(source).is_err(), "{source}");
+        }
+    }
+
+    #[test]
+    fn names_that_are_safe_in_a_path_a_prompt_and_a_shell() {
+        for name in ["a", "my-plan", "v1.2", "2026_x", "A.b-c"] {
+            assert_eq!(name_flaw(name), None, "{name}");
+        }
+        for name in [
+            "", ".", "..", "a b", "a/b", "-a", ".a", "a..b", "a'", "a\n", "ü", "$(x)",
+        ] {
+            assert!(name_flaw(name).is_some(), "{name:?}");
         }
     }
 }

@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 
 use crate::chart::embedded::Choice;
 use crate::diagnostic::suggest::suggest;
+use crate::disk;
 use crate::engine::event::Event;
 use crate::files::json::{self, Unread};
 use crate::host::events::{EVENTS, REVIEWER, is_stop};
@@ -19,12 +20,12 @@ use crate::host::hosts::{HOSTS, Host};
 use crate::host::reply::Reply;
 use crate::os::supervisor;
 use crate::shell::find::{self, Newest};
-use crate::shell::owed::Debt;
 use crate::shell::perform::perform;
 use crate::shell::place::Place;
 use crate::shell::stuck::Stuck;
 use crate::shell::trust::{self, OwnChart};
-use crate::shell::{driver, file, journal};
+use crate::store::driver;
+use crate::store::owed::Debt;
 use crate::text::{shown, shown_lines};
 
 /// The field of a stop that says whether the stop before it was blocked.
@@ -306,7 +307,7 @@ fn reply_to(
         return Ok((reply.with_warnings(warnings), None));
     };
     if host.is_active_always && is_stop(name) {
-        event.fields[ACTIVE] = Json::from(journal::was_blocked(&place, &event));
+        event.fields[ACTIVE] = Json::from(place.journal().was_blocked(&event));
     }
     let plugin = place.chart.id.clone();
     let result = perform(&place, &event);
@@ -340,7 +341,7 @@ fn distrusting(root: &Path, home: &str, found: Newest) -> Newest {
     };
     let flaw = [Path::new(home), &instance.dir]
         .into_iter()
-        .find_map(|dir| Some((dir, file::distrust(&root.join(dir))?)));
+        .find_map(|dir| Some((dir, disk::distrust(&root.join(dir))?)));
     match flaw {
         Some((dir, why)) => Newest {
             instance: None,

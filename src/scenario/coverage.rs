@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::chart::Chart;
-use crate::shell::journal::Decided;
+use crate::store::journal::Decided;
 
 /// The parts that were used, by their place in the chart: `on.Stop[2]`, `commands.pause`, `phases.done`.
 #[derive(Debug, Default)]

@@ -24,7 +24,7 @@ use crate::explore::possible_world::{Disk, INSTANCE, PossibleWorld, Sibling};
 use crate::files::finding::{Finding, Found};
 use crate::files::timestamp;
 use crate::shell::gates::without_numbers;
-use crate::shell::journal::Decided;
+use crate::store::journal::Decided;
 
 /// Parses a command line into its events, in order. The second argument is its stdin.
 pub(crate) type Typist = dyn Fn(&str, &str) -> Result<Vec<Event>, String>;

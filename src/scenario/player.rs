@@ -13,7 +13,7 @@ use crate::chart::Chart;
 use crate::chart::model::FieldType;
 use crate::engine::context;
 use crate::page::{self, ACCENT, ALERT, BAD, FAINT, GOOD, NEW, Page, STRONG, paint};
-use crate::shell::journal::{Decided, Tried};
+use crate::store::journal::{Decided, Tried};
 use crate::text::{cut, in_words};
 
 /// The width of the label column: a step's number, a label and a space.
@@ -446,7 +446,7 @@ fn separator() -> String {
 mod tests {
     use super::*;
     use crate::scenario::stage::Call;
-    use crate::shell::journal::Counted;
+    use crate::store::journal::Counted;
 
     fn step(stop: Expected, review: Option<Review>) -> Step {
         Step {

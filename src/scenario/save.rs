@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 use super::script::Step;
 use super::stage::State;
 use crate::engine::context::Context;
-use crate::shell::journal::{Decided, Tried};
+use crate::store::journal::{Decided, Tried};
 
 /// Returns a step that was played, with its results as expectations.
 pub(crate) fn expecting(step: &Step, decided: &[Decided], state: &State, before: &State) -> Step {

@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use super::script::{Expected, Step};
 use crate::engine::context::Context;
-use crate::shell::journal::Decided;
+use crate::store::journal::Decided;
 
 /// The state of the instance, if there is one yet.
 pub(crate) type State = Option<Context>;

@@ -23,7 +23,7 @@ use crate::engine::decision::{self, Outcome};
 use crate::engine::event::{Event, Trigger};
 use crate::explore::possible_world;
 use crate::explore::report::{Taken, Walk};
-use crate::shell::journal::Decided;
+use crate::store::journal::Decided;
 
 /// The most files that are written in one step.
 const FILES: usize = 100;

@@ -9,13 +9,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::file;
-use super::find::{self, name_flaw};
+use super::find;
 use super::git;
 use super::stuck::Stuck;
 use crate::chart::Scope;
+use crate::disk;
 use crate::engine::decision::Effect;
 use crate::files::pattern::Pattern;
+use crate::files::pattern::name_flaw;
 use crate::os::file::rename_new;
 
 /// Carries out `effects`, in order, and stops at the first that fails. The error says what should have been done, and what
@@ -32,7 +33,7 @@ pub(super) fn carry_out(root: &Path, scope: &Scope, effects: &[Effect]) -> Resul
     place
         .filled
         .iter()
-        .for_each(|folder| file::sync_folder(folder));
+        .for_each(|folder| disk::sync_folder(folder));
     result
 }
 
@@ -48,16 +49,6 @@ pub(super) fn ignore_logs(root: &Path, scope: &Scope, pattern: &str) -> Option<(
         line: name.rsplit('/').next()?.to_owned(),
     };
     carry_out(root, scope, &[ensure]).ok()
-}
-
-/// Says in words what an effect does.
-pub(super) fn in_words(effect: &Effect) -> String {
-    match effect {
-        Effect::Write { path, .. } => format!("writing {path}"),
-        Effect::Ensure { path, .. } => format!("completing {path}"),
-        Effect::Rename { from, to } => format!("renaming {from} to {to}"),
-        Effect::Remove { path } => format!("removing {path}"),
-    }
 }
 
 struct Files<'p> {
@@ -93,7 +84,7 @@ impl Files<'_> {
                 let what = format!("{what}{before}");
                 return Err(Stuck::Io { what, error });
             }
-            done.push(in_words(effect));
+            done.push(effect.to_string());
         }
         Ok(())
     }
@@ -123,7 +114,7 @@ impl Files<'_> {
 
     fn write(&mut self, path: &str, text: &str) -> io::Result<()> {
         let path = self.new_path(path)?;
-        file::create(&path, text.as_bytes())?;
+        disk::create(&path, text.as_bytes())?;
         self.filled(&path);
         Ok(())
     }
@@ -133,7 +124,7 @@ impl Files<'_> {
         if path.is_symlink() {
             return Err(io::Error::other("it is a symbolic link"));
         }
-        let mut text = file::read(self.root, &path)?.unwrap_or_default();
+        let mut text = disk::read(self.root, &path)?.unwrap_or_default();
         let is_there = |known: &[u8]| known.strip_suffix(b"\r").unwrap_or(known) == line.as_bytes();
         if text.split(|byte| *byte == b'\n').any(is_there) {
             return Ok(());
@@ -143,7 +134,7 @@ impl Files<'_> {
         }
         text.extend_from_slice(line.as_bytes());
         text.push(b'\n');
-        file::replace(&path, &text)?;
+        disk::replace(&path, &text)?;
         self.filled(&path);
         Ok(())
     }

@@ -4,18 +4,18 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::effects;
-use super::hash;
-use super::journal::{self, Gate, Line};
-use super::lock::ReviewLock;
 use super::place::Place;
-use super::reviews::{Note, Running};
 use super::stuck::Stuck;
 use crate::engine::decision::{FailedGate, Invocation, Outcome};
 use crate::files::clock;
+use crate::hash;
 use crate::invoke::process::End;
 use crate::invoke::spec::Spec;
 use crate::invoke::{log, supervisor};
 use crate::page::span;
+use crate::store::journal::{self, Gate, Line};
+use crate::store::lock::ReviewLock;
+use crate::store::running::{Note, Running};
 
 /// The most characters of the output of a gate that an expression sees.
 const OUTPUT: usize = 4_000;
@@ -95,8 +95,8 @@ pub(super) fn run(
             error: error.clone(),
             seconds: began.elapsed().as_secs(),
         };
-        let times = journal::times(place, &line) + 1;
-        let written = journal::add(place, &Line::Gate(line));
+        let times = place.journal().times(&line) + 1;
+        let written = place.journal().add(&Line::Gate(line));
         let Some(why) = error else {
             continue;
         };

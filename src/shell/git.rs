@@ -9,6 +9,7 @@ use std::{fs, io};
 
 use crate::invoke::program;
 use crate::os;
+use crate::store::lock;
 use crate::text::shown;
 
 /// How long git may take. A host gives a hook as little as a minute, and nobody would learn why a stop was cut off.
@@ -119,7 +120,7 @@ fn git(root: &Path) -> Result<Command, String> {
 }
 
 /// Returns whether git tracks a file in `folder`, which is inside `root`; false if git cannot tell.
-pub(super) fn is_tracked(root: &Path, folder: &Path) -> bool {
+fn is_tracked(root: &Path, folder: &Path) -> bool {
     if !is_in_git(root) {
         return false;
     }
@@ -129,6 +130,18 @@ pub(super) fn is_tracked(root: &Path, folder: &Path) -> bool {
     git.args(["ls-files", "--"])
         .arg(format!(":(literal){}", folder.display()));
     output_within(&mut git, LIMIT).is_ok_and(|output| !output.stdout.is_empty())
+}
+
+/// Returns why the lock folder of a project cannot say who drives a plan, as a sentence that ends without a stop: if it is
+/// part of the repository, it says nothing about this machine.
+pub(crate) fn untrusted_locks(root: &Path, home: &str) -> Option<String> {
+    let folder = Path::new(home).join(lock::FOLDER);
+    is_tracked(root, &folder).then(|| {
+        let folder = folder.display();
+        format!(
+            "{folder} is tracked by git, so its records of sessions are not trusted. `git rm -rf --cached {folder}` removes it from the repository"
+        )
+    })
 }
 
 /// Returns whether the project at `root` is in a git repository.

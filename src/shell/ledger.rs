@@ -10,8 +10,8 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 
-use super::file;
 use crate::chart::Chart;
+use crate::disk;
 use crate::engine::inspect::{self, ReviewFile};
 use crate::engine::spent::Run;
 use crate::files::finding::Finding;
@@ -122,7 +122,7 @@ pub(super) fn rulings(chart: &Chart, root: &Path, dir: &Path) -> Vec<String> {
     let Some(name) = &chart.findings.file else {
         return Vec::new();
     };
-    let text = file::read(root, &dir.join(name)).ok().flatten();
+    let text = disk::read(root, &dir.join(name)).ok().flatten();
     let text = text.unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     // Anyone may have edited the file.
@@ -151,18 +151,18 @@ pub(crate) fn rule(
         entry.finding.title,
         plain_line(why, LENGTH)
     ));
-    file::replace(&path, format!("{}\n", lines.join("\n")).as_bytes())
+    disk::replace(&path, format!("{}\n", lines.join("\n")).as_bytes())
 }
 
 /// Returns the text of the answer to a review; empty if there is none. When a cycle starts over, the name of a review
 /// comes back, and the answer to the one before it is still there.
 fn answer(root: &Path, dir: &Path, review: &ReviewFile) -> String {
     let path = dir.join(&review.answer);
-    let modified = |path: &Path| file::modified(path).ok().flatten();
-    if !file::is_as_new(modified(&path), modified(&dir.join(&review.name))) {
+    let modified = |path: &Path| disk::modified(path).ok().flatten();
+    if !disk::is_as_new(modified(&path), modified(&dir.join(&review.name))) {
         return String::new();
     }
-    let text = file::read(root, &path).ok().flatten();
+    let text = disk::read(root, &path).ok().flatten();
     String::from_utf8_lossy(&text.unwrap_or_default()).into_owned()
 }
 
@@ -179,7 +179,7 @@ pub(super) fn ruled(line: &str, id: &str, finding: &Finding) -> Option<(String, 
 }
 
 /// Returns what an answer says of a finding, and why: the last line that begins with its id and one of the `words`,
-/// in a list or not, in bold or not.
+/// in a list or not, in bold or not, with the finding's severity in parentheses or not.
 fn said(answer: &str, id: &str, words: &[String]) -> Option<(String, Option<String>)> {
     let is_mark = |char: char| !char.is_alphanumeric();
     answer.lines().rev().find_map(|line| {
@@ -189,6 +189,11 @@ fn said(answer: &str, id: &str, words: &[String]) -> Option<(String, Option<Stri
         let item = item.strip_prefix(['.', ')']).unwrap_or_default();
         let mut starts = [rest, item.trim_start_matches(is_mark)].into_iter();
         let rest = starts.find_map(|start| start.strip_prefix(id))?;
+        let aside = rest.trim_start_matches(|char| is_mark(char) && char != '(');
+        let aside = aside
+            .strip_prefix('(')
+            .and_then(|rest| rest.split_once(')'));
+        let rest = aside.map_or(rest, |(_, rest)| rest);
         let rest = rest.trim_start_matches(is_mark);
         let word = words.iter().find(|word| {
             let start = rest.get(..word.len());
@@ -248,6 +253,16 @@ mod tests {
                 "a-1.2: fixed\na-1.2: declined: no",
                 Some(("declined", Some("no"))),
             ),
+            ("a-1.2 (major): fixed", Some(("fixed", None))),
+            (
+                "- **a-1.2 (major, src/a.rs:3)**: Declined: not ours (yet)",
+                Some(("declined", Some("not ours (yet"))),
+            ),
+            ("1. `a-1.2` (minor) — **fixed**", Some(("fixed", None))),
+            ("a-1.2: fixed (major)", Some(("fixed", Some("major")))),
+            ("a-1.2 (major fixed", None),
+            ("a-1.21 (major): fixed", None),
+            ("| a-1.2 | deferred |", Some(("deferred", None))),
             ("a-1.21: fixed", None),
             ("a-1.2: perhaps", None),
             ("see a-1.2: fixed", None),

@@ -4,13 +4,11 @@
 //! The state is written at most once, under the write lock, based on a world that was read under that lock, and after
 //! all changes to files. If this is killed at any moment, either the old state or the new one remains.
 
+use std::io;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::driver;
 use super::git::Git;
-use super::journal;
-use super::owed::Debt;
 use super::performed::Performed;
 use super::place::Place;
 use super::review::{Reviewed, Run, review};
@@ -22,17 +20,56 @@ use crate::engine::decide::{decide, explain};
 use crate::engine::decision::{Decision, Ended, Outcome, Step, Tried};
 use crate::engine::event::{Event, Trigger};
 use crate::host::events::is_stop;
+use crate::store::driver;
+use crate::store::journal::{self, Decided, Line};
+use crate::store::owed::Debt;
 
 /// Decides `event` at `place`, carries the decision out, and writes both to the journal.
 pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     let start = Instant::now();
     let mut result = carry_out(place, event);
-    let written = journal::add_decision(place, event, &result, start.elapsed());
+    let written = add_decision(place, event, &result, start.elapsed());
     if let (Err(error), Ok(performed)) = (written, &mut result) {
         let note = format!("the journal cannot be written: {error}");
         performed.notes.push(note);
     }
     result
+}
+
+/// Adds a line about the decision on `event`, or about why there is none.
+fn add_decision(
+    place: &Place,
+    event: &Event,
+    result: &Result<Performed, Stuck>,
+    took: Duration,
+) -> io::Result<()> {
+    // A session that has claimed nothing leaves no trace.
+    let leaves_none = |done: &Performed| {
+        done.decision.writes_nothing() && !done.has_state && !place.dir().is_dir()
+    };
+    if result.as_ref().is_ok_and(leaves_none) {
+        return Ok(());
+    }
+    let line = Line::Decision(decided(place, event, result, took));
+    place.journal().add(&line)
+}
+
+fn decided(
+    place: &Place,
+    event: &Event,
+    result: &Result<Performed, Stuck>,
+    took: Duration,
+) -> Decided {
+    let mut line = Decided {
+        at: journal::now(),
+        ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        ..Decided::new(&place.instance.name, event)
+    };
+    match result {
+        Ok(performed) => line.fill(&place.chart, &performed.decision, &performed.before),
+        Err(stuck) => line.stuck = Some(stuck.to_string()),
+    }
+    line
 }
 
 /// What to do next, on the way to an answer.

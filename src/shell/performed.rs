@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::owed::Debt;
 use super::snapshot::Snapshot;
 use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Decision};
+use crate::store::owed::Debt;
 
 /// A decision that was carried out.
 #[derive(Debug, Default)]

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use super::find::{self, Instance};
 use super::git::Git;
-use super::lock::WriteLock;
 use super::snapshot::Snapshot;
 use super::state_file;
 use super::stuck::{Stuck, io};
 use crate::chart::Chart;
 use crate::engine::decision::Invocation;
+use crate::store::journal::Journal;
+use crate::store::lock::WriteLock;
 
 /// An instance of a chart in a project.
 #[derive(Debug)]
@@ -73,6 +74,11 @@ impl Place {
     /// each, so that no session leaves files behind.
     pub(super) fn shared_name(&self) -> Cow<'_, str> {
         self.instance.shared_name(&self.chart.scope)
+    }
+
+    /// Returns the instance's journal.
+    pub(crate) fn journal(&self) -> Journal {
+        Journal::of(self.home(), &self.shared_name(), &self.instance.name)
     }
 
     /// Returns the error for a state that cannot be used.

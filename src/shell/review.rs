@@ -4,15 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::driver;
 use super::effects;
 use super::gates;
-use super::git::Git;
-use super::journal::{self, Line};
-use super::lock::ReviewLock;
+use super::git::{self, Git};
 use super::performed::Performed;
 use super::place::Place;
-use super::reviews::{Note, Running};
 use super::seen::{self, Seen};
 use super::snapshot::Snapshot;
 use super::stuck::{Stuck, io};
@@ -28,6 +24,9 @@ use crate::invoke::spec::Spec;
 use crate::invoke::{log, outcome, supervisor};
 use crate::os::file::Version;
 use crate::page::counted;
+use crate::store::journal::{self, Line};
+use crate::store::lock::ReviewLock;
+use crate::store::running::{Note, Running};
 
 /// How many seconds before the host ends the hook a reviewer is ended, if gates have run before it.
 const RESERVE: u64 = 10;
@@ -57,7 +56,7 @@ pub(super) struct Run {
 pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     let answered = |performed| Ok(Reviewed::Answered(Box::new(performed)));
     if event.session.is_some()
-        && let Some(why) = driver::flaw(&place.root, &place.chart.scope.home)
+        && let Some(why) = git::untrusted_locks(&place.root, &place.chart.scope.home)
     {
         return answered(Performed::allowed(format!("No review was started: {why}.")));
     }
@@ -120,7 +119,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     if outcome.failed_gate().is_none() {
         // Before the state: if the process is killed in between, the verdict of a review that runs again is known.
         let review = ended(place, announced, seen, &outcome, &effort);
-        let _ = journal::add(place, &Line::Review(review));
+        let _ = place.journal().add(&Line::Review(review));
     }
     Ok(Reviewed::Ran(Box::new(Run {
         ended: Ended {

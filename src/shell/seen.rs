@@ -7,11 +7,12 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 
-use super::hash::Hash;
+use super::git;
 use super::ledger::rulings;
-use super::{file, git};
 use crate::chart::Chart;
+use crate::disk;
 use crate::engine::records;
+use crate::hash::Hash;
 
 /// What a review sees.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ pub(super) fn seen(chart: &Chart, root: &Path, dir: &Path, names: &[String]) -> 
     let mut subject = IndexMap::new();
     let mut is_known = true;
     for name in names {
-        let text = file::read(root, &dir.join(name));
+        let text = disk::read(root, &dir.join(name));
         is_known &= text.is_ok();
         let text = text.ok().flatten();
         hash.add(name);
@@ -55,7 +56,7 @@ pub(crate) fn changed(
     subject: &IndexMap<String, u64>,
 ) -> Vec<String> {
     let now = |name: &str| {
-        let text = file::read(root, &dir.join(name)).ok()??;
+        let text = disk::read(root, &dir.join(name)).ok()??;
         Some(content(chart, name, &text))
     };
     let changed = subject

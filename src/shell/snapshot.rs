@@ -14,10 +14,11 @@ use walkdir::WalkDir;
 
 use super::git::Git;
 use super::state_file::{self, Reading};
-use super::{driver, file, ledger, lines, postponed, seen, settings};
+use super::{ledger, seen, settings};
 use crate::chart::field::name_part;
 use crate::chart::{Chart, FileSet};
 use crate::diagnostic::suggest::suggest;
+use crate::disk;
 use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
 use crate::engine::names::root::or_invalid;
@@ -28,6 +29,8 @@ use crate::expr::prompt;
 use crate::files::timestamp;
 use crate::os::folder::{Entry, Folder};
 use crate::shell::find::{self, Instance};
+use crate::store::journal::Journal;
+use crate::store::{driver, postponed};
 use crate::text::{full_stop, shown};
 
 /// One instance on disk.
@@ -248,7 +251,7 @@ impl Snapshot {
             }
             let path = dir.join(name);
             let text = || {
-                let text = file::read(&self.root, &self.root.join(&path));
+                let text = disk::read(&self.root, &self.root.join(&path));
                 let text = text.map_err(|error| unreadable(&path, &error))?;
                 Ok::<_, Fault>(text.unwrap_or_default())
             };
@@ -284,7 +287,7 @@ impl Snapshot {
         let file = Chart::prompt_file(name);
         let shown = Path::new(&self.chart.scope.home).join(&file);
         let unusable = |why: String| Fault::File(format!("{}: {why}", shown.display()));
-        let Some(bytes) = file::read(&self.root, &self.home().join(&file))
+        let Some(bytes) = disk::read(&self.root, &self.home().join(&file))
             .map_err(|error| unusable(format!("it cannot be read: {error}")))?
         else {
             return Ok(Value::from(()));
@@ -369,10 +372,7 @@ impl Snapshot {
     /// Returns the runs of reviews that have ended, oldest first.
     fn all_runs(&self) -> Vec<Run> {
         let name = self.instance.shared_name(&self.chart.scope);
-        // A decision has no file, so its line is not a run.
-        let mut runs: Vec<Run> = lines::read(&self.home(), &name);
-        runs.retain(|run| run.instance == self.instance.name);
-        runs
+        Journal::of(self.home(), &name, &self.instance.name).runs()
     }
 
     /// Returns those that count.
@@ -478,7 +478,7 @@ impl Snapshot {
             .file
             .render(|hole| self.context.get(hole).and_then(name_part).ok_or(()));
         let text = match &file {
-            Ok(file) => file::read(&self.root, &self.dir().join(file))
+            Ok(file) => disk::read(&self.root, &self.dir().join(file))
                 .map_err(|error| unreadable(&self.instance.dir.join(file), &error))?,
             Err(()) => None,
         };
@@ -511,7 +511,7 @@ impl Snapshot {
 
     /// Returns when a file was modified; `None` if it does not exist.
     fn modified(&self, name: &str) -> Result<Option<SystemTime>, Fault> {
-        file::modified(&self.dir().join(name))
+        disk::modified(&self.dir().join(name))
             .map_err(|error| unreadable(&self.instance.dir.join(name), &error))
     }
 }
@@ -590,7 +590,7 @@ impl World for Snapshot {
             Source::Table(name) => self.table(name)?,
             Source::Answers { answer, review } => {
                 let (answer, review) = (self.modified(answer)?, self.modified(review)?);
-                Value::from(file::is_as_new(answer, review))
+                Value::from(disk::is_as_new(answer, review))
             }
             Source::Config(name) => match self.config()?.get(name) {
                 Some(serde_json::Value::String(path))

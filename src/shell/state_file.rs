@@ -10,11 +10,11 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
-use super::file;
 use crate::chart::Chart;
 use crate::chart::field;
 use crate::chart::model::FieldType;
 use crate::diagnostic::suggest::suggest;
+use crate::disk;
 use crate::engine::context::Context;
 use crate::files::json;
 
@@ -91,7 +91,7 @@ pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
 
 /// Returns the contents of the state file. No link is followed.
 fn bytes(dir: &Path) -> Result<Option<Vec<u8>>, String> {
-    file::read_regular(&dir.join(FILE)).map_err(|error| match error.raw_os_error() {
+    disk::read_regular(&dir.join(FILE)).map_err(|error| match error.raw_os_error() {
         Some(_) => format!("it cannot be read: {error}"),
         None => error.to_string(),
     })

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::file;
-use super::find::user_folder;
-use super::hash::{self, Hash};
+use super::find::{is_inside, user_folder};
 use crate::chart::embedded::CHARTS;
+use crate::disk;
+use crate::hash::{self, Hash};
 
 /// The name of a project's own chart, in the home.
 pub(crate) const CHART: &str = "statechart.toml";
@@ -120,7 +120,7 @@ pub(crate) fn read(root: &Path, path: &Path) -> Result<Part, String> {
         }
     }
     let unreadable = |why: &dyn std::fmt::Display| format!("{shown} cannot be read: {why}");
-    match file::read(root, &at) {
+    match disk::read(root, &at) {
         Ok(Some(content)) => Ok(Part {
             name: shown.to_string(),
             content,
@@ -150,7 +150,7 @@ pub(crate) fn keep(root: &Path, lists: &[Vec<Part>]) -> Result<PathBuf, String> 
         text.push('\n');
     }
     let folder = file.parent().unwrap_or(Path::new("/"));
-    match fs::create_dir_all(folder).and_then(|()| file::replace(&file, text.as_bytes())) {
+    match fs::create_dir_all(folder).and_then(|()| disk::replace(&file, text.as_bytes())) {
         Ok(()) => Ok(file),
         Err(error) => Err(format!("{} cannot be written: {error}", file.display())),
     }
@@ -173,11 +173,7 @@ pub(crate) fn forget(root: &Path) -> Result<bool, String> {
 fn ledger(root: &Path) -> Option<PathBuf> {
     let state = user_folder("XDG_STATE_HOME", ".local/state")?;
     let root = root.canonicalize().ok()?;
-    let real = state
-        .ancestors()
-        .find_map(|dir| dir.canonicalize().ok())
-        .unwrap_or_default();
-    if state.starts_with(&root) || real.starts_with(&root) {
+    if is_inside(&state, &root) {
         return None;
     }
     let name = hash::of(root.as_os_str().as_encoded_bytes());

@@ -5,19 +5,21 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
+use super::effects;
 use super::git::Git;
-use super::owed::Debt;
 use super::performed::Performed;
 use super::place::Place;
 use super::review::Run;
 use super::snapshot::Snapshot;
 use super::state_file::{self, Reading};
 use super::stuck::{Stuck, io};
-use super::{driver, effects, file, postponed};
+use crate::disk;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::host::events::is_stop;
+use crate::store::owed::Debt;
+use crate::store::{driver, postponed};
 
 /// Decides again under the write lock, and writes. Git's earlier answer still counts: no lock of ours could stop the
 /// working tree from changing. `None` if a review has become due in the meantime.
@@ -78,7 +80,7 @@ pub(super) fn write(
         }
         let dir = place.dir();
         std::fs::create_dir_all(&dir)
-            .and_then(|()| file::replace(&dir.join(state_file::FILE), &text))
+            .and_then(|()| disk::replace(&dir.join(state_file::FILE), &text))
             .map_err(io(format!(
                 "{} cannot be written",
                 place.instance.dir.join(state_file::FILE).display()

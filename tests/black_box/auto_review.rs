@@ -40,7 +40,7 @@ rows! {
         json!({ "phase": "post-code-review", "next_phase": "all-code-review" }), Reviewer::fail(), review("all-code-review", 1),
         json!({ "phase": "all-code-review", "next_phase": "post-all-code-review", "phase_iteration": 1, "review_model": "sonnet" }));
     t13_one_clean_review_is_not_enough => blocks(
-        json!({ "consecutive_clean": 0 }), Reviewer::pass(), review("code-review", 1),
+        json!({ "consecutive_clean": 0 }), Reviewer::pass(), review("code-review", 1).clean(),
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1, "review_model": "sonnet", "consecutive_clean": 1 }));
     t14_two_clean_reviews_are => passes(
         json!({ "consecutive_clean": 1 }), review("code-review", 1), "complete-task",

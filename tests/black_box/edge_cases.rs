@@ -162,7 +162,7 @@ fn t10_models_alternate() {
 #[test]
 fn t11_two_clean_reviews() {
     let project = plan_in(&json!({}), &Reviewer::pass());
-    let (first, second) = (review("code-review", 1), review("code-review", 2));
+    let (first, second) = (review("code-review", 1).clean(), review("code-review", 2));
     let after = json!({
         "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1, "review_model": "sonnet",
         "consecutive_clean": 1,

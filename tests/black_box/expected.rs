@@ -25,7 +25,8 @@ pub const SCHEMA: &str = concat!(
 
 /// What a prompt says about findings.
 pub const NAME_FINDINGS: &str = concat!(
-    "Your verdict also names each issue of your review as one of its `findings`, with a `severity`: `critical` (it breaks ",
+    "Your verdict also names each issue of your review as one of its `findings`, in the order of the review, with a ",
+    "`severity`: `critical` (it breaks ",
     "something, or data or security is at risk), `major` (it must be fixed before the work goes on) or `minor` (everything ",
     "else). Its `title` says in one sentence what is wrong, its `file` and `line` say where.",
 );
@@ -92,6 +93,10 @@ const CYCLES: [Cycle; 4] = [
     },
 ];
 
+/// Ends the message about a review that passed and reports no findings, in a cycle that goes on.
+const NO_FINDINGS: &str = " The review reports no findings: if its file lists none either, one line is enough as the \
+    answer, `No findings.`";
+
 /// A review: what the reviewer is asked to do, and what the agent and the user read about it.
 pub struct Review {
     cycle: &'static Cycle,
@@ -101,6 +106,8 @@ pub struct Review {
     reads: &'static [&'static str],
     /// The tasks that are not part of it.
     open: &'static str,
+    /// It passed, and its cycle goes on.
+    is_clean: bool,
 }
 
 /// Review `n` of a cycle, in a plan with tasks 1 and 2; a code review is of task 1.
@@ -115,10 +122,19 @@ pub fn review(cycle: &str, n: u32) -> Review {
             "all-code-review" => "2",
             _ => "",
         },
+        is_clean: false,
     }
 }
 
 impl Review {
+    /// The same review, if it passes and reports no findings.
+    pub fn clean(self) -> Self {
+        Self {
+            is_clean: true,
+            ..self
+        }
+    }
+
     pub fn of_task(self, task: &'static str) -> Self {
         let open = match (self.open, task) {
             ("", _) => "",
@@ -178,10 +194,12 @@ impl Review {
             "{name} (iteration {n}) has been written to {review} by an independent reviewer. Read this review file and \
              perform the post-{id} action: {fix}, then create {answer} documenting your fixes. `/taskie:post-{id}` has \
              the steps. Skip a suggestion that would remove working functionality, and say so in the post-review file. \
-             {last} If there is no remote, skip the push and say so. As the last step, AFTER completing all post-review \
-             work and writing the post-review file, run `taskie enter post-{id} --plan {PLAN}`: it updates state.json \
-             atomically (phase \"post-{id}\", next_phase \"{id}\", all other fields unchanged). Do not edit state.json \
-             yourself. (To stop the review loop: `taskie run pause`, or set next_phase to null in state.json.)"
+             {last} If there is no remote, skip the push and say so. Do not push to its default branch unless the \
+             user asked for that. As the last step, AFTER completing all post-review work and writing the post-review \
+             file, run `taskie enter post-{id} --plan {PLAN}`: it updates state.json atomically (phase \"post-{id}\", \
+             next_phase \"{id}\", all other fields unchanged). Do not edit state.json yourself. (User: `! taskie run \
+             pause` stops the review loop.){}",
+            if self.is_clean { NO_FINDINGS } else { "" }
         )
     }
 
@@ -240,6 +258,7 @@ impl Review {
              # actions/{id}.md\n\n{action}\n{open}\
              # Your review\n\n\
              Perform the action of `actions/{id}.md` for {}. Be very critical.\n\
+             You have at most 570 seconds: a review whose file is not written by then counts as failed.\n\
              Do not run `taskie enter` and do not touch `{}`: the hook that started you acts on your verdict.\n\
              {NAME_FINDINGS}\n\
              Write your review to {}",

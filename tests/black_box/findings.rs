@@ -154,7 +154,8 @@ fn the_ledger_has_answers_and_rulings() {
     let ran = stop(&project, &finds("FAIL", &findings));
     let reason = ran.json()["reason"].as_str().unwrap().to_owned();
     let end = "\n\nThe review has these findings. Say in .taskie/plans/test-plan/task-1-post-review-1.md what became of \
-               each, on a line of its own: `ID: fixed`, `ID: declined: WHY` or `ID: deferred`.\n\n\
+               each, on a line of its own: `ID: fixed`, `ID: declined: WHY` (it is not an issue, or you skip it) or \
+               `ID: deferred`.\n\n\
                - task-1-review-1.1 (major): no Windows # What the user has decided - all is well\n\
                - task-1-review-1.2 (major): b\n- task-1-review-1.3 (minor): c\n- task-1-review-1.4 (minor): d";
     assert!(reason.ends_with(end), "{reason}");

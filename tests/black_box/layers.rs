@@ -6,11 +6,12 @@ use std::path::Path;
 
 /// The folders of `src`, lowest first. A folder imports from those in the lines above its own, and from itself.
 const LAYERS: &[&[&str]] = &[
-    &["text", "os"],
-    &["diagnostic", "host", "files", "page"],
+    &["text", "hash", "os"],
+    &["diagnostic", "host", "files", "page", "disk"],
     &["expr"],
     &["chart"],
     &["engine", "invoke"],
+    &["store"],
     &["shell", "explore"],
     &["scenario"],
     &["lint", "render", "diagram", "hook", "demo"],

@@ -453,8 +453,11 @@ fn command_lines(text: &str) -> Vec<String> {
             (line.len() - code.len() >= 4 && code.starts_with("taskie ")).then(|| code.to_owned())
         })
         .collect();
-    for (at, _) in text.match_indices("`taskie ") {
-        let rest = &text[at + 1..];
+    // With `!` before it, the user types it at the host's prompt.
+    let starts = ["`taskie ", "`! taskie "].into_iter();
+    let starts = starts.flat_map(|start| text.match_indices(start));
+    for (at, start) in starts {
+        let rest = &text[at + start.len() - "taskie ".len()..];
         lines.extend(
             rest.split_once('`')
                 .map(|(code, _)| code.replace('\n', " ")),

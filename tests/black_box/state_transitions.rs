@@ -37,7 +37,7 @@ rows! {
     t06_iteration => code_review(5, json!({ "phase_iteration": 4 }), json!({ "phase_iteration": 5, "review_model": "sonnet" }));
     t07_max_reviews_stays => code_review(1, json!({ "max_reviews": 5 }), json!({ "max_reviews": 5, "review_model": "sonnet" }));
     t09_clean_is_counted => blocks(
-        json!({ "consecutive_clean": 0 }), Reviewer::pass(), review("code-review", 1),
+        json!({ "consecutive_clean": 0 }), Reviewer::pass(), review("code-review", 1).clean(),
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1, "review_model": "sonnet", "consecutive_clean": 1 }));
     t10_an_issue_restarts_the_count => code_review(
         1, json!({ "consecutive_clean": 1 }), json!({ "consecutive_clean": 0, "review_model": "sonnet" }));

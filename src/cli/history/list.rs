@@ -14,9 +14,10 @@ use crate::cli::place;
 use crate::cli::progress::{Progress, progress, progress_json};
 use crate::engine::context;
 use crate::page::{Page, width};
+use crate::shell::find;
 use crate::shell::place::Place;
 use crate::shell::state_file::Reading;
-use crate::shell::{driver, find, journal};
+use crate::store::driver;
 use crate::text::shown;
 
 /// Prints a row for each instance.
@@ -75,7 +76,7 @@ impl Row {
             phase: field(Some(&chart.state)),
             next: field(chart.next.as_ref()),
             progress: progress(chart, &snapshot.as_world()),
-            figures: Figures::of(chart, journal::reviews(place).iter()),
+            figures: Figures::of(chart, place.journal().reviews().iter()),
             driver: driver::of(&place.home(), &place.instance.name),
         }
     }

@@ -16,7 +16,7 @@ use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, dollars, paint, paint_words, span, unbroken,
     width,
 };
-use crate::shell::journal::{self, Decided, Gate, Line, Review};
+use crate::store::journal::{Decided, Gate, Line, Review};
 use crate::text::{cut, in_words, shown};
 
 /// The width of `12:00:00` and the space after it.
@@ -40,7 +40,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     };
     let mut last: Option<Line> = None;
     loop {
-        let mut lines = journal::read(&place);
+        let mut lines = place.journal().read();
         // Continue after the last printed line; if that is gone, start from the beginning.
         let printed = last
             .as_ref()

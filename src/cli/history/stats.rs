@@ -16,7 +16,7 @@ use crate::cli::output::say_json;
 use crate::cli::place;
 use crate::engine::inspect;
 use crate::page::{self, PLAIN, Page, STRONG, counted, span, width};
-use crate::shell::journal::{self, Gate, Line, Review};
+use crate::store::journal::{self, Gate, Line, Review};
 use crate::text::shown;
 
 /// Prints the figures.

@@ -16,9 +16,9 @@ use crate::expr::Expressions;
 use crate::expr::syntax::conjuncts;
 use crate::host::events::is_stop;
 use crate::page::{ACCENT, FAINT, PLAIN, Page, STRONG, column, counted, paint_words, width};
-use crate::shell::journal::{self, Decided, Line, Tried};
 use crate::shell::perform::peek_rules;
 use crate::shell::place::Place;
+use crate::store::journal::{Decided, Line, Tried};
 use crate::text::shown;
 
 /// Explains a stop in the journal, or the next stop.
@@ -47,7 +47,7 @@ struct Stop {
 
 /// Returns the `n`th stop from the end.
 fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
-    let lines = journal::read(place).into_iter();
+    let lines = place.journal().read().into_iter();
     let decisions = lines.filter_map(Line::into_decision);
     let stops: Vec<Decided> = decisions
         .filter(|decided| is_stop(&decided.event))

@@ -12,7 +12,7 @@ use crate::engine::decision;
 use crate::page::{self, ACCENT, BAD, FAINT, PLAIN, Page, paint, paint_words};
 use crate::scenario::player::Player;
 use crate::scenario::script::{Expected, Review, Step};
-use crate::shell::journal::Decided;
+use crate::store::journal::Decided;
 use crate::text::in_words;
 
 const HELP: &str = "A number does that; `taskie …` runs a command; `w NAME TEXT` writes a file, `r NAME` removes it; \

@@ -14,16 +14,16 @@ use super::error::CliError;
 use super::output::say_json;
 use super::{enter, place};
 use crate::chart::Chart;
+use crate::disk;
 use crate::page::{PLAIN, STRONG};
 use crate::scenario::agent::Agent;
 use crate::scenario::failure::Failure;
 use crate::scenario::instance::Instance;
 use crate::scenario::stage::Stage as _;
-use crate::shell::file;
-use crate::shell::journal::Decided;
 use crate::shell::place::Place;
 use crate::shell::settings;
 use crate::shell::state_file::{self, Reading};
+use crate::store::journal::Decided;
 use walk::Walk;
 
 impl From<Failure> for CliError {
@@ -129,7 +129,7 @@ fn files(place: &Place) -> Result<Vec<(String, String)>, CliError> {
         if !entry.file_type().is_file() || name == Path::new(state_file::FILE) {
             continue;
         }
-        let text = file::read(&place.root, entry.path()).map_err(CliError::because(format!(
+        let text = disk::read(&place.root, entry.path()).map_err(CliError::because(format!(
             "{} cannot be read",
             entry.path().display()
         )))?;

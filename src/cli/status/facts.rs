@@ -11,20 +11,20 @@ use crate::cli::error::CliError;
 use crate::cli::history::stats::{Figures, Totals};
 use crate::cli::next;
 use crate::cli::progress::{Progress, progress, progress_json};
+use crate::disk;
 use crate::engine::context::{self, Context};
 use crate::engine::decision::{Answer, Invocation, Step};
 use crate::engine::inspect::{self, Inspector, Standing};
 use crate::engine::spent::of_cycle;
 use crate::invoke::log;
-use crate::shell::driver;
-use crate::shell::file;
 use crate::shell::find;
-use crate::shell::journal;
 use crate::shell::perform::{Foreseen, foresee, peek};
 use crate::shell::place::Place;
-use crate::shell::reviews::Running;
 use crate::shell::seen;
 use crate::shell::state_file::Reading;
+use crate::store::driver;
+use crate::store::journal;
+use crate::store::running::Running;
 use crate::text::full_stop;
 
 /// The situation of one instance.
@@ -220,7 +220,7 @@ impl Facts {
         let running_cycle = view.running();
         let stage = stage(chart, running_cycle, phase);
         let (invoke, by) = reviewer(chart, &view)?;
-        let journal = journal::reviews(place);
+        let journal = place.journal().reviews();
         let cycle = running_cycle.map(|cycle| {
             CycleFacts::of(chart, &view, cycle, invoke.as_deref(), by.clone(), &journal)
         });
@@ -412,7 +412,7 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
         let verdict = ended.and_then(|ended| ended.verdict.clone());
         let stated = match verdict {
             Some(_) => None,
-            None => file::read(&place.root, &dir.join(&file.name))
+            None => disk::read(&place.root, &dir.join(&file.name))
                 .ok()
                 .flatten()
                 .and_then(|text| stated(&place.chart, &String::from_utf8_lossy(&text))),

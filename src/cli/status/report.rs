@@ -17,12 +17,12 @@ use crate::cli::history::{log, stats};
 use crate::cli::output::{say, write_file};
 use crate::cli::{diagram, place};
 use crate::diagram::Format;
+use crate::disk;
 use crate::expr::markup::fill;
 use crate::files::clock;
 use crate::page::{dollars, span};
-use crate::shell::file;
-use crate::shell::journal::{self, Line};
 use crate::shell::place::Place;
+use crate::store::journal::Line;
 use crate::text::{markup, shown, shown_lines};
 
 /// Writes the page.
@@ -40,7 +40,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 
 fn page(place: &Place, facts: &Facts) -> String {
     let chart = &place.chart;
-    let lines = journal::read(place);
+    let lines = place.journal().read();
     let waits = ("waits for".to_owned(), screen::waits_for(facts));
     let rows: Vec<_> = std::iter::once(waits).chain(screen::rows(facts)).collect();
     let values = json!({
@@ -85,7 +85,7 @@ fn reviews(place: &Place, facts: &Facts) -> Vec<Json> {
 
 fn values(place: &Place, review: &Review) -> Json {
     let text = |path: PathBuf| {
-        let text = file::read(&place.root, &path).ok().flatten();
+        let text = disk::read(&place.root, &path).ok().flatten();
         markdown::html(&String::from_utf8_lossy(&text.unwrap_or_default()))
     };
     let verdict = review.verdict.as_ref();

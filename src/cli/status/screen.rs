@@ -9,7 +9,7 @@ use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, span,
     unbroken,
 };
-use crate::shell::reviews::Running;
+use crate::store::running::Running;
 use crate::text::{self, shown, shown_lines};
 
 /// The most reviews in one row; earlier ones are only counted.

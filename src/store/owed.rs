@@ -44,7 +44,7 @@ pub(crate) struct Debt {
 
 impl Debt {
     /// Stores the answer of `decision`, which belongs to the state with this `text`. The caller holds the write lock.
-    pub(super) fn leave(
+    pub(crate) fn leave(
         home: &Path,
         instance: &str,
         text: &[u8],
@@ -66,7 +66,7 @@ impl Debt {
     }
 
     /// Returns the answer that is still owed for the state with this `text`. An answer for another state is removed.
-    pub(super) fn find(home: &Path, instance: &str, text: &[u8]) -> Option<(Self, Decision)> {
+    pub(crate) fn find(home: &Path, instance: &str, text: &[u8]) -> Option<(Self, Decision)> {
         let owed: Owed = record::read(home, instance, KIND)?;
         let debt = Self::of(home, instance);
         if owed.state != mark(text) {

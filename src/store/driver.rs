@@ -11,8 +11,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{file, find, git, lock, record};
+use super::{lock, record};
+use crate::disk;
 use crate::files::clock;
+use crate::files::pattern::name_flaw;
 
 /// The kind of record that says which instance a session has claimed.
 const SESSION: &str = "session";
@@ -38,7 +40,7 @@ pub(crate) fn claimed(
     home: &str,
     session: &str,
 ) -> Result<Option<(PathBuf, String)>, String> {
-    if find::name_flaw(session).is_some() {
+    if name_flaw(session).is_some() {
         return Ok(None);
     }
     let mut last: Option<(Claim, &PathBuf)> = None;
@@ -56,18 +58,18 @@ pub(crate) fn of(home: &Path, instance: &str) -> Option<String> {
 }
 
 /// Returns whether `session` drives the instance and has claimed nothing else since.
-pub(super) fn drives(home: &Path, instance: &str, session: &str) -> bool {
+pub(crate) fn drives(home: &Path, instance: &str, session: &str) -> bool {
     let claim: Option<Claim> = record::read(home, session, SESSION);
     claim.is_some_and(|claim| claim.instance == instance)
         && of(home, instance).as_deref() == Some(session)
 }
 
 /// Makes `session` the driver of an instance. The caller holds the instance's write lock.
-pub(super) fn claim(home: &Path, instance: &str, session: &str) -> io::Result<()> {
+pub(crate) fn claim(home: &Path, instance: &str, session: &str) -> io::Result<()> {
     let claim: Option<Claim> = record::read(home, session, SESSION);
     if claim.is_none_or(|claim| claim.instance != instance) {
         // Those of sessions that ended long ago.
-        file::sweep(&lock::folder(home), FORGOTTEN, |name| {
+        disk::sweep(&lock::folder(home), FORGOTTEN, |name| {
             Path::new(name).extension() == Some(OsStr::new(SESSION))
         });
         let claim = Claim {
@@ -82,19 +84,7 @@ pub(super) fn claim(home: &Path, instance: &str, session: &str) -> io::Result<()
     Ok(())
 }
 
-/// Returns why the lock folder of a project cannot say who drives a plan, as a sentence that ends without a stop: if it is
-/// part of the repository, it says nothing about this machine.
-pub(crate) fn flaw(root: &Path, home: &str) -> Option<String> {
-    let folder = Path::new(home).join(lock::FOLDER);
-    git::is_tracked(root, &folder).then(|| {
-        let folder = folder.display();
-        format!(
-            "{folder} is tracked by git, so its records of sessions are not trusted. `git rm -rf --cached {folder}` removes it from the repository"
-        )
-    })
-}
-
 /// Removes the claim of a session, which drives nothing from then on.
-pub(super) fn forget(home: &Path, session: &str) {
+pub(crate) fn forget(home: &Path, session: &str) {
     record::remove(home, session, SESSION);
 }

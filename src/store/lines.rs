@@ -12,12 +12,13 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{file, lock, record};
+use super::{lock, record};
+use crate::disk;
 use crate::os::file::{is_at, number, read_at};
 use crate::os::regular::open_to_append;
 
 /// The extension of the file.
-pub(super) const KIND: &str = "journal";
+pub(crate) const KIND: &str = "journal";
 
 /// The extension of the previous one, which is full.
 const OLDER: &str = "journal.1";
@@ -35,7 +36,7 @@ struct Head {
 }
 
 /// Appends a line to the file of `name` in the lock folder of `home`.
-pub(super) fn append(home: &Path, name: &str, line: &[u8]) -> io::Result<()> {
+pub(crate) fn append(home: &Path, name: &str, line: &[u8]) -> io::Result<()> {
     let mut text = Vec::with_capacity(line.len() + 1);
     text.push(b'\n');
     text.extend_from_slice(line);
@@ -48,7 +49,7 @@ pub(super) fn append(home: &Path, name: &str, line: &[u8]) -> io::Result<()> {
 }
 
 /// Returns the lines that can be read as this type, oldest first.
-pub(super) fn read<T: DeserializeOwned>(home: &Path, name: &str) -> Vec<T> {
+pub(crate) fn read<T: DeserializeOwned>(home: &Path, name: &str) -> Vec<T> {
     let text = text(home, name);
     let lines = text.lines();
     lines
@@ -110,7 +111,7 @@ fn open(home: &Path, name: &str) -> io::Result<File> {
 /// Creates the file with its first line; if another process creates it at the same time, that file will do.
 fn make(home: &Path, path: &Path) -> io::Result<()> {
     lock::make_folder(home)?;
-    let made = file::create_for_now(path, |file| {
+    let made = disk::create_for_now(path, |file| {
         let inode = number(file, &file.metadata()?)?;
         file.write_all(&serde_json::to_vec(&Head { inode })?)
     });

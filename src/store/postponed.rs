@@ -13,12 +13,12 @@ const NAME: &str = "reviewer";
 const KIND: &str = "postponed";
 
 /// Records it.
-pub(super) fn write(home: &Path, until: &Moment) -> io::Result<()> {
+pub(crate) fn write(home: &Path, until: &Moment) -> io::Result<()> {
     record::write(home, NAME, KIND, until)
 }
 
 /// Returns it in words; `None` if a reviewer can run.
-pub(super) fn read(home: &Path) -> Option<String> {
+pub(crate) fn read(home: &Path) -> Option<String> {
     let until: Moment = record::read(home, NAME, KIND)?;
     (until.at > clock::now()).then_some(until.text)
 }

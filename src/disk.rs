@@ -41,7 +41,7 @@ pub(crate) fn read(root: &Path, path: &Path) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Does the same, but follows no symbolic link.
-pub(super) fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let (file, meta) = match open_to_read(path) {
         Ok(opened) => opened,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -62,7 +62,7 @@ pub(super) fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Returns when a file was modified; `None` if it does not exist. The target of a link does not count.
-pub(super) fn modified(path: &Path) -> io::Result<Option<SystemTime>> {
+pub(crate) fn modified(path: &Path) -> io::Result<Option<SystemTime>> {
     match fs::symlink_metadata(path).and_then(|meta| meta.modified()) {
         Ok(modified) => Ok(Some(modified)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -71,18 +71,18 @@ pub(super) fn modified(path: &Path) -> io::Result<Option<SystemTime>> {
 }
 
 /// Returns whether an answer and its review exist and the answer is not older, by when they were modified.
-pub(super) fn is_as_new(answer: Option<SystemTime>, review: Option<SystemTime>) -> bool {
+pub(crate) fn is_as_new(answer: Option<SystemTime>, review: Option<SystemTime>) -> bool {
     review.is_some() && answer >= review
 }
 
 /// Replaces the contents of `path` with `text`. The caller holds the lock that covers the file. After a power failure, the
 /// file may have its old contents, but never a part of the new ones.
-pub(super) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
     replace_with(path, |file| file.write_all(text))
 }
 
 /// Does the same with a file that `fill` writes.
-pub(super) fn replace_with(
+pub(crate) fn replace_with(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -90,7 +90,7 @@ pub(super) fn replace_with(
 }
 
 /// Does the same, but does not wait until the disk has it: after a power failure, the file may be gone or empty.
-pub(super) fn replace_for_now(
+pub(crate) fn replace_for_now(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -112,14 +112,14 @@ pub(super) fn replace_for_now(
 }
 
 /// Creates a file; an error if it exists.
-pub(super) fn create(path: &Path, text: &[u8]) -> io::Result<()> {
+pub(crate) fn create(path: &Path, text: &[u8]) -> io::Result<()> {
     create_for_now(path, |file| {
         file.write_all(text).and_then(|()| file.sync_all())
     })
 }
 
 /// Does the same with a file that `fill` writes, but does not wait until the disk has it.
-pub(super) fn create_for_now(
+pub(crate) fn create_for_now(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -153,14 +153,14 @@ fn keep_permissions(old: &Path, new: &File) -> io::Result<()> {
 }
 
 /// Writes a folder to the disk, so that the names of its files are kept too. Not every file system can do this.
-pub(super) fn sync_folder(folder: &Path) {
+pub(crate) fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
 }
 
 /// Removes the files in a folder that are older than `limit` and whose names `is_meant` picks.
-pub(super) fn sweep(folder: &Path, limit: Duration, is_meant: impl Fn(&OsStr) -> bool) {
+pub(crate) fn sweep(folder: &Path, limit: Duration, is_meant: impl Fn(&OsStr) -> bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let age = || {
             let modified = entry.metadata().ok()?.modified().ok()?;

@@ -7,21 +7,18 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::effects::in_words;
-use super::performed::Performed;
-use super::place::Place;
-use super::stuck::Stuck;
 use super::{lines, lock};
 use crate::chart::Chart;
 use crate::engine::decision::{self, Answer, Decision, Ended};
 use crate::engine::event::{Event, Trigger};
+use crate::engine::spent::Run;
 use crate::files::finding::Found;
 
 /// A line of the journal.
@@ -153,51 +150,8 @@ pub(crate) struct Gate {
 }
 
 /// Returns the current time as a line of the journal has it.
-pub(super) fn now() -> String {
+pub(crate) fn now() -> String {
     humantime::format_rfc3339_millis(SystemTime::now()).to_string()
-}
-
-/// Adds a line about the decision on `event`, or about why there is none.
-pub(super) fn add_decision(
-    place: &Place,
-    event: &Event,
-    result: &Result<Performed, Stuck>,
-    took: Duration,
-) -> io::Result<()> {
-    // A session that has claimed nothing leaves no trace.
-    let leaves_none = |done: &Performed| {
-        done.decision.writes_nothing() && !done.has_state && !place.dir().is_dir()
-    };
-    if result.as_ref().is_ok_and(leaves_none) {
-        return Ok(());
-    }
-    add(place, &Line::Decision(decided(place, event, result, took)))
-}
-
-/// Returns how many times in a row a gate has failed before in the same way.
-pub(super) fn times(place: &Place, gate: &Gate) -> u64 {
-    let lines = read(place).into_iter().rev();
-    let gates = lines.filter_map(|line| match line {
-        Line::Gate(other) => Some(other),
-        Line::Decision(_) | Line::Review(_) => None,
-    });
-    let same = gates.filter(|other| other.command == gate.command);
-    let same = same.take_while(|other| gate.output.is_some() && other.output == gate.output);
-    same.count() as u64
-}
-
-/// Adds a line.
-pub(super) fn add(place: &Place, line: &Line) -> io::Result<()> {
-    let text = serde_json::to_vec(line)?;
-    lines::append(&place.home(), &place.shared_name(), &text)
-}
-
-/// Returns the lines about the instance at `place`, oldest first.
-pub(crate) fn read(place: &Place) -> Vec<Line> {
-    let name = &place.instance.name;
-    let mut lines: Vec<Line> = lines::read(&place.home(), &place.shared_name());
-    lines.retain(|line| line.instance() == name);
-    lines
 }
 
 /// Returns the lines about all instances in `home`, oldest first.
@@ -214,25 +168,77 @@ pub(crate) fn read_all(home: &Path) -> Vec<Line> {
     lines
 }
 
-/// Returns true if the last such event of the same session was blocked.
-pub(crate) fn was_blocked(place: &Place, event: &Event) -> bool {
-    let Trigger::Hook(name) = &event.trigger else {
-        return false;
-    };
-    let lines = read(place).into_iter().rev();
-    let mut decisions = lines.filter_map(Line::into_decision);
-    decisions
-        .find(|decided| decided.event == *name && decided.session == event.session)
-        .is_some_and(|decided| decided.answer == "block")
+/// The journal of one instance.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    home: PathBuf,
+    /// The name of its file, which it may share with other instances.
+    file: String,
+    instance: String,
 }
 
-/// Returns the runs that have ended, oldest first.
-pub(crate) fn reviews(place: &Place) -> Vec<Review> {
-    let reviews = read(place).into_iter().filter_map(|line| match line {
-        Line::Review(review) => Some(review),
-        Line::Decision(_) | Line::Gate(_) => None,
-    });
-    reviews.collect()
+impl Journal {
+    /// Returns the journal of `instance`, whose lines are in the file called `file`.
+    pub(crate) fn of(home: PathBuf, file: &str, instance: &str) -> Self {
+        Self {
+            home,
+            file: file.to_owned(),
+            instance: instance.to_owned(),
+        }
+    }
+
+    /// Adds a line.
+    pub(crate) fn add(&self, line: &Line) -> io::Result<()> {
+        lines::append(&self.home, &self.file, &serde_json::to_vec(line)?)
+    }
+
+    /// Returns the lines, oldest first.
+    pub(crate) fn read(&self) -> Vec<Line> {
+        let mut lines: Vec<Line> = lines::read(&self.home, &self.file);
+        lines.retain(|line| line.instance() == self.instance);
+        lines
+    }
+
+    /// Returns the runs that have ended, oldest first, as the engine sees them.
+    pub(crate) fn runs(&self) -> Vec<Run> {
+        // A decision has no file, so its line is not a run.
+        let mut runs: Vec<Run> = lines::read(&self.home, &self.file);
+        runs.retain(|run| run.instance == self.instance);
+        runs
+    }
+
+    /// Returns the runs that have ended, oldest first.
+    pub(crate) fn reviews(&self) -> Vec<Review> {
+        let reviews = self.read().into_iter().filter_map(|line| match line {
+            Line::Review(review) => Some(review),
+            Line::Decision(_) | Line::Gate(_) => None,
+        });
+        reviews.collect()
+    }
+
+    /// Returns how many times in a row a gate has failed before in the same way.
+    pub(crate) fn times(&self, gate: &Gate) -> u64 {
+        let lines = self.read().into_iter().rev();
+        let gates = lines.filter_map(|line| match line {
+            Line::Gate(other) => Some(other),
+            Line::Decision(_) | Line::Review(_) => None,
+        });
+        let same = gates.filter(|other| other.command == gate.command);
+        let same = same.take_while(|other| gate.output.is_some() && other.output == gate.output);
+        same.count() as u64
+    }
+
+    /// Returns true if the last such event of the same session was blocked.
+    pub(crate) fn was_blocked(&self, event: &Event) -> bool {
+        let Trigger::Hook(name) = &event.trigger else {
+            return false;
+        };
+        let lines = self.read().into_iter().rev();
+        let mut decisions = lines.filter_map(Line::into_decision);
+        decisions
+            .find(|decided| decided.event == *name && decided.session == event.session)
+            .is_some_and(|decided| decided.answer == "block")
+    }
 }
 
 impl Line {
@@ -261,24 +267,6 @@ impl Line {
             Self::Gate(gate) => &gate.at,
         }
     }
-}
-
-fn decided(
-    place: &Place,
-    event: &Event,
-    result: &Result<Performed, Stuck>,
-    took: Duration,
-) -> Decided {
-    let mut line = Decided {
-        at: now(),
-        ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        ..Decided::new(&place.instance.name, event)
-    };
-    match result {
-        Ok(performed) => line.fill(&place.chart, &performed.decision, &performed.before),
-        Err(stuck) => line.stuck = Some(stuck.to_string()),
-    }
-    line
 }
 
 impl Decided {
@@ -317,7 +305,7 @@ impl Decided {
             (old != *new).then(|| (name.clone(), [old, new.clone()]))
         });
         self.changed = changes.collect();
-        self.files = decision.effects.iter().map(in_words).collect();
+        self.files = decision.effects.iter().map(ToString::to_string).collect();
         let answer = match &decision.answer {
             Answer::Pass => "pass",
             Answer::Allow => "allow",

@@ -12,7 +12,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{file, lock};
+use super::lock;
+use crate::disk;
 use crate::files::clock;
 use crate::os::file::{is_ours, number};
 
@@ -28,20 +29,20 @@ struct Record<T> {
 }
 
 /// Writes the record of `name` of this kind. The caller holds a write lock.
-pub(super) fn write<T: Serialize>(home: &Path, name: &str, kind: &str, value: T) -> io::Result<()> {
+pub(crate) fn write<T: Serialize>(home: &Path, name: &str, kind: &str, value: T) -> io::Result<()> {
     lock::make_folder(home)?;
-    file::replace_with(&lock::path(home, name, kind), |file| fill(file, value))
+    disk::replace_with(&lock::path(home, name, kind), |file| fill(file, value))
 }
 
 /// Does the same for a record that is of no use after a power failure.
-pub(super) fn write_for_now<T: Serialize>(
+pub(crate) fn write_for_now<T: Serialize>(
     home: &Path,
     name: &str,
     kind: &str,
     value: T,
 ) -> io::Result<()> {
     lock::make_folder(home)?;
-    file::replace_for_now(&lock::path(home, name, kind), |file| fill(file, value))
+    disk::replace_for_now(&lock::path(home, name, kind), |file| fill(file, value))
 }
 
 fn fill<T: Serialize>(file: &mut File, value: T) -> io::Result<()> {
@@ -56,12 +57,12 @@ fn fill<T: Serialize>(file: &mut File, value: T) -> io::Result<()> {
 }
 
 /// Returns the record of `name` of this kind; `None` if there is none that can be read and trusted.
-pub(super) fn read<T: DeserializeOwned>(home: &Path, name: &str, kind: &str) -> Option<T> {
+pub(crate) fn read<T: DeserializeOwned>(home: &Path, name: &str, kind: &str) -> Option<T> {
     try_read(home, name, kind).ok().flatten()
 }
 
 /// Does the same, with the reason why an existing record cannot be read.
-pub(super) fn try_read<T: DeserializeOwned>(
+pub(crate) fn try_read<T: DeserializeOwned>(
     home: &Path,
     name: &str,
     kind: &str,
@@ -83,12 +84,12 @@ pub(super) fn try_read<T: DeserializeOwned>(
 }
 
 /// Removes the record.
-pub(super) fn remove(home: &Path, name: &str, kind: &str) {
+pub(crate) fn remove(home: &Path, name: &str, kind: &str) {
     // If it stays, it still says what it said before.
     let _ = fs::remove_file(lock::path(home, name, kind));
 }
 
 /// Returns whether a file was made on this machine: `inode`, with which it starts, is its own number.
-pub(super) fn is_made_here(file: &File, meta: &Metadata, inode: u64) -> bool {
+pub(crate) fn is_made_here(file: &File, meta: &Metadata, inode: u64) -> bool {
     is_ours(meta) && number(file, meta).is_ok_and(|number| number == inode)
 }

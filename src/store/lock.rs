@@ -3,7 +3,7 @@
 //! The write lock covers one read-decide-write of `state.json` and is held for milliseconds. Its file is in `.locks`
 //! in the chart's home, which git ignores, and contains the revision, a count of the phases entered and commands run.
 //! The review lock is held for a whole run, in which the reviewer may remove everything that git ignores: it is a
-//! lock on the instance's directory itself. The notes of [`super::reviews`] and the [records](super::record) are in
+//! lock on the instance's directory itself. The notes of [`super::running`] and the [records](super::record) are in
 //! `.locks` too.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
@@ -16,7 +16,7 @@ use crate::os::regular::{open_to_read, open_to_write};
 use crate::os::signals;
 
 /// The folder of the lock files, in the chart's home.
-pub(super) const FOLDER: &str = ".locks";
+pub(crate) const FOLDER: &str = ".locks";
 
 /// The file of the review lock.
 const REVIEW: &str = "review";
@@ -89,12 +89,12 @@ impl WriteLock {
 impl ReviewLock {
     /// Returns the locked file: a process that inherits it holds the lock too. So if a hook is killed, nobody starts
     /// a second reviewer before its reviewer is gone.
-    pub(super) fn file(&self) -> &File {
+    pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
     /// Returns the lock of the instance in `dir`, or `None` while someone else holds it.
-    pub(super) fn try_acquire(home: &Path, instance: &str, dir: &Path) -> io::Result<Option<Self>> {
+    pub(crate) fn try_acquire(home: &Path, instance: &str, dir: &Path) -> io::Result<Option<Self>> {
         // Not every file system can lock a directory.
         let lock = |file: io::Result<File>| file.and_then(try_lock);
         lock(File::open(dir)).or_else(|_| lock(open(home, instance, REVIEW)))
@@ -102,7 +102,7 @@ impl ReviewLock {
 
     /// Returns whether someone holds the lock. Creates nothing, and two processes that check at the same time don't
     /// disturb each other.
-    pub(super) fn is_held(home: &Path, instance: &str, dir: &Path) -> bool {
+    pub(crate) fn is_held(home: &Path, instance: &str, dir: &Path) -> bool {
         let is_held = |file: io::Result<File>| {
             file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
         };
@@ -126,7 +126,7 @@ fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {
 }
 
 /// Opens a file of the lock folder for reading, and returns it with its metadata.
-pub(super) fn open_existing(
+pub(crate) fn open_existing(
     home: &Path,
     instance: &str,
     kind: &str,
@@ -138,7 +138,7 @@ pub(super) fn open_existing(
 }
 
 /// Returns the path of a file in the lock folder.
-pub(super) fn path(home: &Path, instance: &str, kind: &str) -> PathBuf {
+pub(crate) fn path(home: &Path, instance: &str, kind: &str) -> PathBuf {
     folder(home).join(format!("{instance}.{kind}"))
 }
 
@@ -154,13 +154,13 @@ fn ignore(folder: &Path) -> io::Result<()> {
 }
 
 /// Returns the path of the lock folder.
-pub(super) fn folder(home: &Path) -> PathBuf {
+pub(crate) fn folder(home: &Path) -> PathBuf {
     home.join(FOLDER)
 }
 
 /// Refuses a link in place of the lock folder: a project may come from anyone, and a link in it must not make us read or
 /// write files of another project.
-pub(super) fn refuse_link(home: &Path) -> io::Result<()> {
+pub(crate) fn refuse_link(home: &Path) -> io::Result<()> {
     match folder(home).is_symlink() {
         true => Err(io::Error::other("its folder is a symbolic link")),
         false => Ok(()),
@@ -168,7 +168,7 @@ pub(super) fn refuse_link(home: &Path) -> io::Result<()> {
 }
 
 /// Creates the lock folder if it does not exist.
-pub(super) fn make_folder(home: &Path) -> io::Result<()> {
+pub(crate) fn make_folder(home: &Path) -> io::Result<()> {
     refuse_link(home)?;
     let folder = folder(home);
     signals::report_file_size();
@@ -182,7 +182,7 @@ pub(super) fn make_folder(home: &Path) -> io::Result<()> {
 }
 
 /// Opens a file of the lock folder for reading and writing; creates it if necessary.
-pub(super) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
+pub(crate) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
     let path = path(home, instance, kind);
     make_folder(home)
         .and_then(|()| open_to_write(&path))

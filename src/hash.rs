@@ -4,23 +4,23 @@ use sha2::{Digest as _, Sha256};
 
 /// A hash of several parts. It depends on where each of them ends: `ab` and `c` are not `a` and `bc`.
 #[derive(Debug, Default)]
-pub(super) struct Hash(Sha256);
+pub(crate) struct Hash(Sha256);
 
 impl Hash {
     /// Adds a part.
-    pub(super) fn add(&mut self, part: impl AsRef<[u8]>) {
+    pub(crate) fn add(&mut self, part: impl AsRef<[u8]>) {
         let part = part.as_ref();
         self.0.update((part.len() as u64).to_le_bytes());
         self.0.update(part);
     }
 
     /// Returns it as a text.
-    pub(super) fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         hex(&self.0.finalize())
     }
 
     /// Returns it as a number, which is a part of it.
-    pub(super) fn number(self) -> u64 {
+    pub(crate) fn number(self) -> u64 {
         let hash = self.0.finalize();
         let first = hash.iter().take(8);
         first.fold(0, |number, byte| number << 8 | u64::from(*byte))
@@ -28,7 +28,7 @@ impl Hash {
 }
 
 /// Returns the hash of one part alone, as a text.
-pub(super) fn of(bytes: &[u8]) -> String {
+pub(crate) fn of(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 

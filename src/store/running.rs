@@ -58,14 +58,14 @@ impl Running {
 
 /// A note about a running review, which exists as long as this value. Made while the review lock is held.
 #[derive(Debug)]
-pub(super) struct Note {
+pub(crate) struct Note {
     file: File,
     path: PathBuf,
 }
 
 impl Note {
     /// Writes the note. Without it, the review is not shown, but nothing else changes.
-    pub(super) fn leave(home: &Path, instance: &str, running: &Running) -> io::Result<Self> {
+    pub(crate) fn leave(home: &Path, instance: &str, running: &Running) -> io::Result<Self> {
         let note = Self {
             file: lock::open(home, instance, RUNNING)?,
             path: lock::path(home, instance, RUNNING),
@@ -75,7 +75,7 @@ impl Note {
     }
 
     /// Replaces the text of the note.
-    pub(super) fn say(&self, running: &Running) -> io::Result<()> {
+    pub(crate) fn say(&self, running: &Running) -> io::Result<()> {
         let text = serde_json::to_vec(running)?;
         self.file.set_len(0)?;
         write_at(&self.file, &text, 0)
