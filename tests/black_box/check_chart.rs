@@ -720,16 +720,7 @@ fn free_text_cannot_be_part_of_a_file_name() {
 #[test]
 fn an_option_is_no_larger_than_a_field() {
     let project = with_chart(&over_base(""));
-    let limit = |reviews: &str| {
-        project.run(&[
-            "--chart",
-            "chart.toml",
-            "run",
-            "limit",
-            "--reviews",
-            reviews,
-        ])
-    };
+    let limit = |reviews: &str| project.run(&["--chart", "chart.toml", "run", "limit", reviews]);
     let ran = limit("9007199254740992");
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
     assert!(ran.stderr.contains("9007199254740992"), "{}", ran.stderr);
