@@ -153,7 +153,15 @@ impl Field {
 
     /// Returns whether values of the field can be part of a file name.
     pub fn names_files(&self) -> bool {
-        !matches!(self.kind, FieldType::Boolean | FieldType::List)
+        let has_slugs = || {
+            let words = self.one_of.as_ref();
+            words.is_some_and(|words| words.list().iter().all(|word| is_slug(word)))
+        };
+        match self.kind {
+            FieldType::Integer | FieldType::Phase => true,
+            FieldType::String => self.pattern.is_some() || has_slugs(),
+            FieldType::Boolean | FieldType::List => false,
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use indexmap::IndexSet;
 
 use crate::chart::Chart;
 use crate::chart::embedded::CHARTS;
+use crate::chart::field::LARGEST_INTEGER;
 use crate::chart::fragments::Fragment;
 use crate::chart::model::{self, FieldType};
 use crate::diagram;
@@ -533,7 +534,7 @@ fn collect_args<'c>(
 fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
     let parser: ValueParser = match arg.kind {
         FieldType::Integer => value_parser!(i64)
-            .range(arg.minimum.unwrap_or(i64::MIN)..)
+            .range(arg.minimum.unwrap_or(-LARGEST_INTEGER)..=LARGEST_INTEGER)
             .into(),
         FieldType::Boolean | FieldType::String | FieldType::List | FieldType::Phase => {
             value_parser!(String)

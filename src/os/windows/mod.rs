@@ -5,7 +5,10 @@ pub(crate) mod bond;
 pub(crate) mod file;
 pub(crate) mod folder;
 pub(crate) mod group;
+mod memory;
 pub(crate) mod process;
 pub(crate) mod regular;
 pub(crate) mod signals;
 pub(crate) mod supervisor;
+
+pub(crate) use memory::memory;
