@@ -84,7 +84,7 @@ impl Agent {
 
     /// Answers what the reviews of a cycle that has passed leave without an answer.
     fn answers_the_rest(&mut self) {
-        let ran = self.project.run(&["findings", "--json", "--plan", PLAN]);
+        let ran = self.project.run(&["findings", "--json"]);
         for finding in ran.json()["findings"].as_array().unwrap() {
             let id = finding["id"].as_str().unwrap();
             if finding["state"] == "fixed" {

@@ -464,8 +464,8 @@ fn a_session_with_two_plans() {
     make_plan(&dependency, "evil");
     let mut command = project.command(["hook", "stop"]);
     command.env("CLAUDE_PROJECT_DIR", &project.root);
-    let event = json!({ "session_id": "mine", "cwd": dependency }).to_string();
-    assert_eq!(feed(command, event).json(), validated());
+    let event = json!({ "session_id": "mine", "cwd": dependency, "stop_hook_active": true });
+    assert_eq!(feed(command, event.to_string()).json(), validated());
     // A plan that is gone has no driver.
     fs::remove_dir_all(project.plan()).unwrap();
     is_left_alone(&project, "mine");

@@ -451,7 +451,7 @@ fn a_running_review_is_shown_while_its_lock_is_held() {
     );
     let text = project.run(&["status"]).stdout;
     assert!(
-        text.contains("\nA review is running: code-review 1 by opus has been running for "),
+        text.contains("\nA review is running: code-review 1 by opus, for "),
         "{text}"
     );
     assert!(
@@ -715,7 +715,7 @@ fn no_line_is_wider_than_the_terminal() {
 #[test]
 fn a_terminal_is_drawn_in_place() {
     let project = reviewed();
-    for (columns, rows, height) in [(80, 40, 20), (40, 8, 7)] {
+    for (columns, rows, height) in [(80, 40, 18), (40, 8, 7)] {
         let (mut child, mut terminal) =
             on_terminal(project.command(["status", "--watch"]), columns, rows);
         let mut seen = String::new();

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::screen;
 use crate::chart::{Chart, Cycle};
 use crate::cli::error::CliError;
 use crate::cli::finished::finished;
@@ -26,7 +25,7 @@ use crate::shell::state_file::Reading;
 use crate::store::driver;
 use crate::store::journal::{self, Gate, Line};
 use crate::store::running::Running;
-use crate::text::full_stop;
+use crate::text::{self, full_stop};
 
 /// The situation of one instance.
 #[derive(Debug)]
@@ -171,9 +170,8 @@ impl CycleFacts {
     ) -> Self {
         let fields = || {
             let fields = view.fields_in(&cycle.exit.0).into_iter();
-            let fields = fields.map(|(name, value)| {
-                format!("{} {}", name.replace('_', " "), screen::in_words(&value))
-            });
+            let fields = fields
+                .map(|(name, value)| format!("{} {}", name.replace('_', " "), in_words(&value)));
             fields.collect::<Vec<_>>().join(", ")
         };
         let standing = view.standing(cycle);
@@ -332,7 +330,6 @@ impl Facts {
         let next = next.map(|next| json!({ "action": next.action, "why": next.why }));
         json!({
             "chart": self.chart.id, self.chart.scope.noun.as_str(): self.name, "directory": self.dir,
-            "sentence": screen::plain(&screen::sentence(self)),
             "started": self.is_started, "usable": self.is_usable, "stage": self.stage, "final": self.is_final,
             "phase": self.phase(), "due": self.due(), "owner": self.owner, "cycle": cycle,
             "reviews": self.reviews, "spent": self.totals.all,
@@ -352,6 +349,15 @@ fn reviewer(chart: &Chart, view: &Inspector) -> Result<(Option<String>, Option<S
     let invoke = view.invocation(invoke)?;
     let by = view.by(&invoke)?;
     Ok((Some(invoke), by))
+}
+
+/// Returns a field's value as a person reads it.
+pub(super) fn in_words(value: &Json) -> String {
+    match value {
+        Json::Bool(true) => "yes".to_owned(),
+        Json::Bool(false) => "no".to_owned(),
+        other => text::in_words(other),
+    }
 }
 
 /// Returns the context fields that belong to the cycles, for which there are other words.

@@ -5,13 +5,13 @@ use std::time::Duration;
 use anstream::adapter::strip_str;
 use serde_json::Value as Json;
 
-use super::facts::{CycleFacts, Facts, Review, Waits};
+use super::facts::{CycleFacts, Facts, Review, Waits, in_words};
 use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, span,
     unbroken,
 };
 use crate::store::running::Running;
-use crate::text::{self, shown, shown_lines};
+use crate::text::{shown, shown_lines};
 
 /// The most reviews in one row; earlier ones are only counted.
 const MOST_IN_ROW: usize = 12;
@@ -163,14 +163,6 @@ fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
             !is_shown(name) && !value.is_null() && **value != Json::Bool(false)
         })
         .map(|(name, value)| (name, in_words(value)))
-}
-
-pub(super) fn in_words(value: &Json) -> String {
-    match value {
-        Json::Bool(true) => "yes".to_owned(),
-        Json::Bool(false) => "no".to_owned(),
-        other => text::in_words(other),
-    }
 }
 
 /// Returns which review is next, of how many.
@@ -348,10 +340,15 @@ fn turn(facts: &Facts) -> String {
     }
 }
 
-/// Returns a text for a page as one line without its markup.
-pub(super) fn plain(text: &str) -> String {
-    let text = strip_str(text).to_string();
-    shown(&text.replace('\u{a0}', " ")).into_owned()
+/// Returns the facts as JSON, with the sentence that says where the instance stands; without the version.
+pub(super) fn json(facts: &Facts) -> Json {
+    let sentence = strip_str(&sentence(facts)).to_string();
+    let sentence = shown(&sentence.replace('\u{a0}', " ")).into_owned();
+    let mut json = facts.to_json();
+    if let Some(fields) = json.as_object_mut() {
+        fields.insert("sentence".to_owned(), Json::from(sentence));
+    }
+    json
 }
 
 /// Says in one sentence where the instance stands and whose turn it is.
@@ -390,7 +387,7 @@ fn what_to_do(facts: &Facts) -> String {
     match (facts.waits, &facts.running, &facts.owner) {
         (Waits::Review, Some(running), _) => {
             format!(
-                "{} has been running for {} of at most {}",
+                "{}, for {} of at most {}",
                 what_runs(running),
                 unbroken(&span(running.elapsed())),
                 unbroken(&span(Duration::from_secs(running.timeout)))
