@@ -199,7 +199,8 @@ impl Page {
     /// Adds text from the left margin.
     pub(crate) fn text(&mut self, style: Style, text: &str) {
         for line in textwrap::wrap(text, options(self.width)) {
-            self.lines.push(paint(style, line));
+            // Nothing is wrapped any more.
+            self.lines.push(paint(style, line.replace('\u{a0}', " ")));
         }
     }
 

@@ -30,7 +30,9 @@ use crate::expr::Expressions;
 use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
 use crate::files::pattern::{Captures, LinePattern, Pattern};
-use model::{Advance, AnswerForm, Assign, FilePattern, Phase, Postpone, Rule, Seconds, Source};
+use model::{
+    Advance, AnswerForm, Assign, FilePattern, Phase, PhaseType, Postpone, Rule, Seconds, Source,
+};
 use part::Part;
 
 /// A chart whose names are all resolved. What needs no resolving is as in its source.
@@ -123,6 +125,12 @@ impl Chart {
             return self.phases.get(name)?.phase.guard.as_ref();
         }
         self.rule(place)?.guard.as_ref()
+    }
+
+    /// Returns whether nothing comes after a phase.
+    pub fn is_final(&self, phase: &str) -> bool {
+        let entry = self.phases.get(phase);
+        entry.is_some_and(|entry| entry.phase.kind == Some(PhaseType::Final))
     }
 
     /// Returns the stage of a phase; without one of its own, that of the cycle whose name it was made from.
@@ -285,6 +293,7 @@ pub struct Cycle {
     pub count: String,
     pub limit: String,
     pub exit: Expr,
+    pub streak: Option<Text>,
     pub entry: Assign,
     pub post: String,
     pub base: Pattern,

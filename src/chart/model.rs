@@ -409,6 +409,8 @@ pub struct CycleSource {
     pub limit: Option<String>,
     /// Required in one of the two tables. Whether the cycle ends, evaluated after each review.
     pub exit: Option<Expr>,
+    /// How near the cycle is to its end, in words for `taskie status`: `1 of 2 clean in a row`.
+    pub streak: Option<Text>,
     /// What starting the cycle over assigns. Required in one of the two tables unless there is `clear`.
     pub entry: Option<Assign>,
     /// The context fields that starting the cycle over sets to null.
@@ -720,7 +722,8 @@ pub struct Rule {
     /// their names, such as `{{ config.NAME }}`, a setting with `one_of`. The rules are then tried again, with its outcome
     /// as `review`.
     pub invoke: Option<String>,
-    /// A message to the user.
+    /// A message to the user. With `action`, what `taskie status` says instead of the reason: it comes after "Your turn:"
+    /// or "The agent's turn:".
     pub message: Option<Text>,
     /// A text for the agent. With `action`, the reason for it.
     pub say: Option<Text>,

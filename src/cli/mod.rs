@@ -9,6 +9,7 @@ mod diagram;
 mod doctor;
 mod enter;
 mod error;
+mod finished;
 mod grammar;
 mod history;
 mod next;

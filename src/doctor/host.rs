@@ -221,6 +221,50 @@ impl Settings {
         Diagnosis::problem("plugin", text, help)
     }
 
+    /// Checks whether a session may run the commands of a loop without asking. Whoever wants to be asked sets no rule, but one
+    /// rule without the others interrupts the loop all the same.
+    pub(super) fn rules(&self, chart: &Chart) -> Option<Diagnosis> {
+        if chart.scope.is_per_session() {
+            return None;
+        }
+        let permissions = || {
+            let files = self.files.iter();
+            files.filter_map(|file| file.json.get("permissions"))
+        };
+        let mode = permissions().filter_map(|table| table.get("defaultMode")?.as_str());
+        let allowed = permissions().filter_map(|table| table.get("allow")?.as_array());
+        let allowed: Vec<&str> = allowed.flatten().filter_map(Json::as_str).collect();
+        let is_allowed = |command: &String| allowed.iter().any(|rule| allows(rule, command));
+        let program = chart.program();
+        let own = ["enter", "next", "findings"].map(|name| format!("{program} {name}"));
+        let git = ["git add", "git commit"].map(str::to_owned);
+        let commands = own.into_iter().chain(git);
+        let (allowed, missing): (Vec<String>, Vec<String>) = commands.partition(is_allowed);
+        let rules = missing
+            .iter()
+            .map(|command| format!("\"Bash({command}:*)\""));
+        let help = format!(
+            "to be asked no more, add {} to \"permissions\", \"allow\" in {}/settings.json",
+            rules.collect::<Vec<_>>().join(", "),
+            self.host.folder
+        );
+        let missing = missing.join("`, `");
+        Some(match (missing.is_empty(), allowed.is_empty()) {
+            (true, _) => Diagnosis::ok("permissions", "the settings allow the commands of a loop"),
+            _ if mode.last() == Some("bypassPermissions") => {
+                Diagnosis::ok("permissions", "sessions ask for no permission")
+            }
+            (false, true) => {
+                let text = format!("a session may ask before `{missing}`");
+                Diagnosis::ok("permissions", text).and(help)
+            }
+            (false, false) => {
+                let text = format!("some commands of a loop are allowed, but not `{missing}`");
+                Diagnosis::warning("permissions", text, help)
+            }
+        })
+    }
+
     /// Checks whether the host allows as many blocks in a row as a cycle may need.
     pub(super) fn blocks(&self, chart: &Chart, context: Option<&Context>) -> Vec<Diagnosis> {
         let variable = self.host.block_cap;
@@ -266,6 +310,25 @@ impl Settings {
     }
 }
 
+/// Returns whether a permission rule allows a command with any arguments: `Bash`, `Bash(*)`, `Bash(git:*)`, `Bash(git add *)`.
+fn allows(rule: &str, command: &str) -> bool {
+    let Some(rest) = rule.strip_prefix("Bash") else {
+        return false;
+    };
+    let words = match rest
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'))
+    {
+        None => return rest.is_empty(),
+        Some("*") => return true,
+        Some(words) => words
+            .strip_suffix(":*")
+            .or_else(|| words.strip_suffix(" *")),
+    };
+    let rest = words.and_then(|words| command.strip_prefix(words));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
 /// Returns the installed copies of a plugin.
 fn items(copies: &Json) -> impl Iterator<Item = &Json> {
     copies.as_array().into_iter().flatten()
@@ -304,6 +367,29 @@ mod tests {
 
     use super::*;
     use crate::host::hosts::DEFAULT;
+
+    #[test]
+    fn rules_that_allow_a_command() {
+        for rule in [
+            "Bash",
+            "Bash(*)",
+            "Bash(git:*)",
+            "Bash(git commit:*)",
+            "Bash(git *)",
+        ] {
+            assert!(allows(rule, "git commit"), "{rule}");
+        }
+        for rule in [
+            "Bash(git com:*)",
+            "Bash(git commit)",
+            "Bash(git add:*)",
+            "Read",
+            "Bashful",
+            "",
+        ] {
+            assert!(!allows(rule, "git commit"), "{rule}");
+        }
+    }
 
     #[test]
     fn the_managed_settings_win() {

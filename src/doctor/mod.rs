@@ -59,6 +59,7 @@ pub(crate) fn examine(
     found.extend(settings.unreadable());
     found.extend(settings.hooks_on());
     found.extend(settings.hook(choice, chart, others.call));
+    found.extend(settings.rules(chart));
     found.extend(settings.blocks(chart, context));
     found.extend(others.found);
     found.extend(workflow::chart(choice, chart));

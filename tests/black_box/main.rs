@@ -42,6 +42,7 @@ mod misspellings;
 mod mutants;
 mod next;
 mod places;
+mod played;
 mod plugin;
 mod postponed;
 mod project_root;

@@ -31,7 +31,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let place = place::chosen(chart, matches)?;
     let facts = Facts::gather(&place, session.as_deref())?;
     if is_json {
-        say_json(facts.to_json());
+        say_json(screen::json(&facts));
         return Ok(ExitCode::SUCCESS);
     }
     // A reader that is gone is not an error.

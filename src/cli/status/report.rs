@@ -44,12 +44,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 fn page(place: &Place, facts: &Facts) -> String {
     let chart = &place.chart;
     let lines = place.journal().read();
-    let waits = ("waits for".to_owned(), screen::waits_for(facts));
-    let rows: Vec<_> = std::iter::once(waits).chain(screen::rows(facts)).collect();
+    let sentence = screen::sentence(facts);
     let values = json!({
         "title": format!("{}: {} report", facts.name, chart.scope.noun),
         "now": clock::in_utc(clock::now()),
-        "rows": rows,
+        "sentence": sentence,
+        "rows": screen::rows(facts),
         "tables": tables(facts),
         "reviews": reviews(place, facts),
         "days": days(chart, &lines),

@@ -66,8 +66,12 @@ fn line(facts: &Facts, is_json: bool) -> (String, String) {
         let line = screen::summary(facts);
         return (line.clone(), line);
     }
-    let json = facts.to_json();
+    let json = screen::json(facts);
     let mut mark = json.clone();
+    // The sentence says nothing that the other fields don't, apart from the time.
+    if let Some(fields) = mark.as_object_mut() {
+        fields.remove("sentence");
+    }
     if let Some(Json::Object(running)) = mark.get_mut("running") {
         running.remove("seconds");
         running.remove("last_line");
