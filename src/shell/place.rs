@@ -52,20 +52,14 @@ impl Place {
     /// be decided on.
     pub(super) fn snapshot_with(&self, git: &Arc<Git>, has_run: bool) -> Arc<Snapshot> {
         let state = state_file::read(&self.chart, &self.dir());
-        let snapshot = Snapshot::take(
-            &self.chart,
-            &self.root,
-            &self.instance,
-            &self.store,
-            state,
-        );
+        let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
         Arc::new(snapshot.with_git(git).after_run(has_run))
     }
 
     /// Takes a snapshot for a first look: an event that does nothing needs no more. The state is not validated.
     pub(super) fn glance(&self, git: &Arc<Git>) -> Arc<Snapshot> {
         let state = state_file::glance(&self.chart, &self.dir());
-        let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, state);
+        let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
         Arc::new(snapshot.with_git(git))
     }
 

@@ -160,7 +160,7 @@ fn number_in(file: &File) -> u64 {
 }
 
 /// Opens a file of the lock folder for reading and writing; creates it if necessary.
-fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
+pub(super) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
     let path = path(&home.join(LOCKS), instance, kind);
     make_folder(home)
         .and_then(|()| open_to_write(&path))

@@ -76,7 +76,9 @@ pub(crate) fn take_left(store: &Store, instance: &str) -> Option<Running> {
 
 /// Returns whether there is a note about a review, running or killed.
 pub(crate) fn has_note(store: &Store, instance: &str) -> bool {
-    let mut notes = store.folders().map(|folder| path(folder, instance, RUNNING));
+    let mut notes = store
+        .folders()
+        .map(|folder| path(folder, instance, RUNNING));
     notes.any(|note| note.exists())
 }
 
