@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use serde_json::Value as Json;
 
+use crate::chart::Scope;
 use crate::chart::embedded::Choice;
 use crate::diagnostic::suggest::suggest;
 use crate::disk;
@@ -25,7 +26,7 @@ use crate::shell::place::Place;
 use crate::shell::state_file;
 use crate::shell::stuck::Stuck;
 use crate::shell::trust::{self, OwnChart};
-use crate::store::driver;
+use crate::store::driver::{self, Claimed};
 use crate::store::owed::Debt;
 use crate::store::turn::Turn;
 use crate::text::{shown, shown_lines};
@@ -173,8 +174,8 @@ fn cwd() -> PathBuf {
 /// What an event is about, as far as that is known without the chart.
 struct Meant {
     root: PathBuf,
-    /// The instance that the session claimed last; `None` if the chart has to choose it.
-    instance: Option<String>,
+    /// What the session claimed last; `None` if the chart has to choose the instance.
+    claimed: Option<Claimed>,
 }
 
 /// Returns what an event is about; `None` if it has nothing to do with us. A stop is about the instance that its session
@@ -190,14 +191,14 @@ fn meant(
     match session.filter(|_| is_stop(event) && !is_per_session) {
         Some(session) => {
             let taken = driver::claimed(&find::roots(&cwd), home, session)?;
-            Ok(taken.map(|(root, instance)| Meant {
-                root,
-                instance: Some(instance),
+            Ok(taken.map(|claimed| Meant {
+                root: claimed.root.clone(),
+                claimed: Some(claimed),
             }))
         }
         None => Ok(find::project_root(&cwd, home).map(|root| Meant {
             root,
-            instance: None,
+            claimed: None,
         })),
     }
 }
@@ -264,11 +265,11 @@ fn find_place(
         None => meant(name, session, &scope.home, scope.is_per_session()).map_err(undecided)?,
     };
     let has_rules = chart.on.get(name).is_some_and(|rules| !rules.is_empty());
-    let Some(Meant { root, instance }) = meant.filter(|_| has_rules) else {
+    let Some(Meant { root, claimed }) = meant.filter(|_| has_rules) else {
         return Err(Box::new(Reply::silent(name, quiet)));
     };
-    let found = match instance {
-        Some(instance) => find::of_name(&root, scope, &instance),
+    let found = match claimed {
+        Some(claimed) => of_claim(&claimed, scope, session),
         None if scope.is_per_session() => find::of_session(&root, scope, session),
         None => find::newest(&root, scope),
     };
@@ -277,16 +278,32 @@ fn find_place(
         mut warnings,
     } = distrusting(&root, &scope.home, found);
     warnings.splice(0..0, ignored);
-    let place = instance.map(|instance| Place {
-        chart,
-        root,
-        instance,
-    });
+    let place = instance.map(|instance| Place::new(chart, root, instance));
     Ok(Found {
         place,
         quiet,
         warnings,
     })
+}
+
+/// Finds the instance that the session claimed last. If it is gone, that is said once.
+fn of_claim(claimed: &Claimed, scope: &Scope, session: Option<&str>) -> Newest {
+    let name = &claimed.instance;
+    let mut found = find::of_name(&claimed.root, scope, name);
+    let is_gone = found.instance.is_none() && found.warnings.is_empty();
+    if is_gone != claimed.is_gone {
+        if is_gone {
+            let (noun, folder) = (&scope.noun, find::folder(scope).join(name));
+            found.warnings.push(format!(
+                "The {noun} `{name}`, which this session drives, is gone: {} does not exist. No review runs in this \
+                 session until it exists again, or until the session takes up another {noun}.",
+                folder.display()
+            ));
+        }
+        // If it cannot be recorded, the next stop says it again.
+        let _ = session.map(|session| driver::say(&claimed.store, name, session, is_gone));
+    }
+    found
 }
 
 fn reply_to(
@@ -314,12 +331,12 @@ fn reply_to(
     let Some(place) = found.place else {
         return told(Reply::silent(name, quiet).with_warnings(warnings));
     };
-    let (plugin, home) = (place.chart.id.clone(), place.home());
+    let (plugin, store) = (place.chart.id.clone(), place.store.clone());
     let state = place.dir().join(state_file::FILE);
     let session = event.session.clone().filter(|_| is_stop(name));
     let turn = session
         .as_deref()
-        .and_then(|session| Turn::of(host, &home, session, goes_on));
+        .and_then(|session| Turn::of(host, &store, session, goes_on));
     if turn.as_ref().is_some_and(|turn| turn.was_telling(&state)) {
         return Ok((Reply::silent(name, quiet), None));
     }
@@ -346,7 +363,7 @@ fn reply_to(
             reply.log.extend(failure.into_iter().chain(performed.notes));
             let mut reply = reply.with_warnings(warnings);
             if let (Some(turn), Some(session)) = (turn, session) {
-                turn.count(host, &home, &session, &state, &mut reply);
+                turn.count(host, &store, &session, &state, &mut reply);
             }
             Ok((reply, performed.debt))
         }

@@ -55,7 +55,7 @@ pub(super) fn write(
     if let Some(until) = until {
         // After the decision: this decision is about the run, and the following ones are about the wait. If this cannot be
         // recorded, they just try again.
-        let _ = postponed::write(&place.home(), &until);
+        let _ = postponed::write(&place.store, &until);
     }
     let Step::Done(decision) = step else {
         // Since the first look, someone has made a review due. (A call with an outcome never asks for a run.)
@@ -77,7 +77,7 @@ pub(super) fn write(
         if matches!(event.trigger, Trigger::Enter { .. } | Trigger::Command(_)) {
             lock.bump().map_err(io("the revision cannot be written"))?;
         } else if matches!(&event.trigger, Trigger::Hook(name) if is_stop(name)) {
-            let left = Debt::leave(&place.home(), &place.instance.name, &text, &decision);
+            let left = Debt::leave(&place.store, &place.instance.name, &text, &decision);
             debt = Some(left.map_err(io("the answer cannot be stored"))?);
         }
         let dir = place.dir();
@@ -152,7 +152,7 @@ pub(super) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result
 
 /// Records the driver again: a reviewer may have removed everything that git ignores.
 fn restore_driver(place: &Place, event: &Event) -> Result<(), Stuck> {
-    let is_driven = || !driver::of(&place.home(), &place.instance.name).is_empty();
+    let is_driven = || !driver::of(&place.store, &place.instance.name).is_empty();
     match &event.session {
         Some(session) if !place.chart.scope.is_per_session() && !is_driven() => {
             record_driver(place, session)
@@ -171,6 +171,6 @@ fn record_driver(place: &Place, session: &str) -> Result<(), Stuck> {
             .collect(),
         false => vec![session.to_owned()],
     };
-    driver::claim(&place.home(), &place.instance.name, &sessions)
+    driver::claim(&place.store, &place.instance.name, &sessions)
         .map_err(io("the session that drives it cannot be recorded"))
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::record;
+use super::{Store, record};
 use crate::hash::Hash;
 use crate::host::hosts::Host;
 use crate::host::reply::Reply;
@@ -39,12 +39,12 @@ struct Used {
 impl Turn {
     /// Returns the turn of `session` on `host`; `None` if the host has no limit and shows messages, so there is nothing to
     /// count. `goes_on` says that the stop before this one was blocked.
-    pub(crate) fn of(host: &Host, home: &Path, session: &str, goes_on: bool) -> Option<Self> {
+    pub(crate) fn of(host: &Host, store: &Store, session: &str, goes_on: bool) -> Option<Self> {
         let most = host.most_blocks();
         if most.is_none() && host.shows_messages {
             return None;
         }
-        let mut used: Used = record::read(home, session, KIND).unwrap_or_default();
+        let mut used: Used = record::read(store, session, KIND).unwrap_or_default();
         if !goes_on {
             (used.blocks, used.telling) = (0, None);
         }
@@ -71,7 +71,7 @@ impl Turn {
     pub(crate) fn count(
         mut self,
         host: &Host,
-        home: &Path,
+        store: &Store,
         session: &str,
         state: &Path,
         reply: &mut Reply,
@@ -96,7 +96,7 @@ impl Turn {
         }
         self.used.blocks += usize::from(reply.blocks());
         if self.used != before
-            && let Err(error) = record::write_for_now(home, session, KIND, self.used)
+            && let Err(error) = record::write_for_now(store, session, KIND, self.used)
         {
             let why = format!("the blocks of this turn cannot be counted: {error}");
             reply.log.push(why);
