@@ -142,7 +142,9 @@ impl Prepared {
             let expression = match known {
                 Some(known) => known,
                 None => {
-                    syntax::read_to_the_end(source, true)?;
+                    // Every stop does this, and the parser loses nothing before the first string.
+                    let at = source.find(['\'', '"']).unwrap_or(source.len());
+                    syntax::read_to_the_end(&source[at..], true)?;
                     let made = Arc::new(env.compile_expression_owned(source.to_owned())?);
                     lock().insert(source.to_owned(), Arc::clone(&made));
                     made
