@@ -337,7 +337,7 @@ fn a_gate_that_is_running() {
         let expected = json!(["./check 1", "code-review", 1, 270, "waiting"]);
         assert_eq!(json!(shown), expected);
         let status = project.run(&["status"]).stdout;
-        let line = "the gate `./check 1` before code-review 1 has been running for";
+        let line = "A review is running: the gate `./check 1` before code-review 1, for";
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words(&status).contains(line), "{status}");
         // Nobody else reviews in the meantime.

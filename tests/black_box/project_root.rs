@@ -55,7 +55,7 @@ fn a_project_whose_path_is_not_utf_8() {
         &["next"],
         &["status"],
         &["log"],
-        &["why"],
+        &["log", "--why", "next"],
         &["list"],
         &["validate"],
         &["run", "limit", "3"],
