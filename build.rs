@@ -1,4 +1,4 @@
-//! Compiles the charts into the binary, with their templates, and the table of hosts.
+//! Compiles the charts into the binary, with their templates.
 //!
 //! The tables below are the only place in Rust that names a workflow.
 
@@ -79,7 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
          /// The parts of charts compiled in.\npub static PARTS: &[Shared] = &[\n{parts}];"
     );
     fs::write(Path::new(&env::var("OUT_DIR")?).join("embedded.rs"), code)?;
-    compile_hosts(&root.join("src/host/hosts.toml"))
+    Ok(())
 }
 
 /// Adds the files that make the chart in `file`: what it extends, and itself.
@@ -140,88 +140,6 @@ fn node(value: &toml::Value) -> Result<String, String> {
         }
         other => return Err(format!("a chart has no {}", other.type_str())),
     })
-}
-
-/// The other keys of a host: texts, which may be empty, and lists.
-const HOST_TEXTS: &[&str] = &[
-    "block_cap",
-    "tested",
-    "unasked",
-    "sandbox",
-    "folder",
-    "home",
-    "since",
-    "plugins",
-    "enabled",
-    "off",
-    "only",
-    "trusted",
-    "install",
-];
-const HOST_LISTS: &[&str] = &[
-    "variables",
-    "fields",
-    "sessions",
-    "hooks",
-    "local",
-    "managed",
-];
-
-/// Writes the table of hosts as Rust: a hook answers in the way of its host, and has no time to read TOML.
-fn compile_hosts(path: &Path) -> Result<(), Box<dyn Error>> {
-    watch(path);
-    let hosts: toml::Table = fs::read_to_string(path)?.parse()?;
-    let mut rows = String::new();
-    for (id, host) in &hosts {
-        let text = |key, default| {
-            host.get(key)
-                .and_then(toml::Value::as_str)
-                .unwrap_or(default)
-        };
-        let list = |key| -> Vec<&str> {
-            let list = host.get(key).and_then(toml::Value::as_array);
-            let items = list.into_iter().flatten();
-            items.filter_map(toml::Value::as_str).collect()
-        };
-        let context = match text("context", "text") {
-            "text" => "Text",
-            "nested" => "Nested",
-            "top" => "Top",
-            other => return Err(format!("{id}: unknown context {other}").into()),
-        };
-        let blocks = host.get("blocks").and_then(toml::Value::as_integer);
-        let always = host.get("is_active_always");
-        let always = always.is_some_and(|always| always.as_bool() == Some(true));
-        write!(
-            rows,
-            "    Host {{ id: {id:?}, name: {:?}, command: {:?}, context: Context::{context}, blocks: {blocks:?}, \
-             is_active_always: {always}",
-            text("name", id),
-            text("command", "/PLUGIN:"),
-        )?;
-        for key in HOST_TEXTS {
-            write!(rows, ", {key}: {:?}", text(key, ""))?;
-        }
-        for key in HOST_LISTS {
-            write!(rows, ", {key}: &{:?}", list(key))?;
-        }
-        rows.push_str(" },\n");
-    }
-    let caps = hosts
-        .values()
-        .filter_map(|host| host.get("blocks")?.as_integer());
-    let blocks = caps.min().ok_or("no host has a limit of blocks")?;
-    let code = format!(
-        "/// The number of blocks in a row that every host accepts.\n\
-         pub const BLOCKS: usize = {blocks};\n\
-         /// The hosts, in the order in which an event is held against their marks.\n\
-         pub static HOSTS: &[Host] = &[\n{rows}];\n\
-         /// The host of an event without marks: the one that taskie is made for.\n\
-         pub static DEFAULT: &Host = &HOSTS[{}];\n",
-        hosts.len() - 1
-    );
-    fs::write(Path::new(&env::var("OUT_DIR")?).join("hosts.rs"), code)?;
-    Ok(())
 }
 
 /// A hook starts a process at every stop, and relocating a position-independent binary of this size takes a fifth of

@@ -1,8 +1,10 @@
 // A scripted model on loopback, and a real host talking to it. .ci/hosts says what for; the hosts, `taskie` and `git` are
 // found on PATH.
-//   node hosts.js HOST PROJECT REVIEWER…   plays the agent and the reviewers, from the command new-plan until the plan is
-//                                          reviewed, and checks what is on disk then, and who reviewed; HOST is codex,
-//                                          copilot, gemini or qwen
+//   node hosts.js HOST PROJECT SECONDS REVIEWER…   plays the agent and the reviewers, from the command new-plan until the
+//                                                  plan is reviewed, and checks what is on disk then, and who reviewed;
+//                                                  the first review takes SECONDS; HOST is codex, copilot, gemini, qwen
+//                                                  or droid
+// What the host has shown is in PROJECT/.git/shown.txt afterwards.
 const assert = require("node:assert/strict");
 const { execFileSync, spawn } = require("node:child_process");
 const fs = require("node:fs");
@@ -81,10 +83,13 @@ async function serve(answer) {
       n += 1;
       const results = body.split(/"type":"(?:function_call_output|tool_result)"|"functionResponse":/).length - 1;
       response.setHeader("content-type", "text/event-stream");
-      for (const event of events(answer(body, results, request.headers["user-agent"] ?? ""), n)) {
-        response.write(`${event.type ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`);
-      }
-      response.end();
+      const number = n;
+      Promise.resolve(answer(body, results, request.headers["user-agent"] ?? "")).then((block) => {
+        for (const event of events(block, number)) {
+          response.write(`${event.type ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`);
+        }
+        response.end();
+      });
     });
   });
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
@@ -115,7 +120,9 @@ const hosts = {
     argv: ["copilot", "--allow-all", "--prompt", "Use the skill new-plan: Greet the user"],
     first: [call("skill", { skill: "new-plan" })],
     root: /(\/[^"\s<>]+)\/agent-skills\/new-plan/,
-    command: "/",
+    command: "/taskie:",
+    // It shows the user no message of a hook: the agent does.
+    hears: ["plan-review 1/8: PASS", "Tell the user exactly this", "Plan review passed"],
   },
   gemini: {
     prepare: (address) => {
@@ -137,6 +144,26 @@ const hosts = {
     argv: ["qwen", "--yolo", "--auth-type", "openai", "--prompt", "/new-plan Greet the user"],
     root: /@\\"(\/\S+)\/ground-rules\.md/,
     command: "/",
+    // It waits a minute for a hook: reviews have to be shorter.
+    refuses: "The plan-review is due and waits until `review_timeout` in .taskie/config.json is 50 or less: Qwen Code gives a review no more seconds, and this one may take 570.",
+    settings: { review_timeout: 50 },
+    again: "Continue the plan",
+  },
+  droid: {
+    prepare: (address) => {
+      codex(address);
+      const file = ".factory/settings.json";
+      const settings = JSON.parse(fs.readFileSync(path.join(process.env.HOME, file), "utf8"));
+      const model = { model: "m", displayName: "m", baseUrl: address, apiKey: "none", provider: "anthropic", maxOutputTokens: 8192 };
+      configure(file, JSON.stringify({ ...settings, customModels: [model] }));
+      return { FACTORY_API_KEY: "none" };
+    },
+    argv: ["droid", "exec", "--skip-permissions-unsafe", "--model", "custom:m-0", "/taskie:new-plan Greet the user"],
+    // `exec` hands the prompt over as it is; the terminal's client would put the command's text in its place.
+    place: () => execFileSync("find", [path.join(process.env.HOME, ".factory/plugins/cache"), "-name", "ground-rules.md"], { encoding: "utf8" }).trim().replace(/\/ground-rules\.md$/, ""),
+    session: /add `(--session \S+)` to every/,
+    command: "/taskie:",
+    run: (command) => call("Execute", { command, summary: "A step", timeout: 60, riskLevel: "low", riskLevelReason: "A step" }),
   },
 };
 
@@ -151,12 +178,13 @@ function reviewed(text, results, client) {
   return [call("Bash", { command: write, description: "A step" }), call("StructuredOutput", { verdict: "PASS" })][results] ?? say("Done.");
 }
 
-async function played(host, project, ...reviewers) {
-  const { prepare, argv, first = [], root: place, session: named, command } = hosts[host];
+async function played(host, project, seconds, ...reviewers) {
+  const { prepare, argv, first = [], root: sent, place, session: named, command, hears = [], refuses, settings, again, run: own } = hosts[host];
   execFileSync("git", ["init", "--quiet"], { cwd: project });
   const plan = ".taskie/plans/greeting";
-  let root = "";
+  let root = place?.() ?? "";
   let session = "";
+  const refused = refuses ? [run("taskie next"), say("The settings are changed.")] : [];
   const agent = [
     ...first,
     // As the skill says: the command's text, and the files that it attaches.
@@ -164,28 +192,47 @@ async function played(host, project, ...reviewers) {
     run(`mkdir -p ${plan} && printf '## Original Prompt\\n\\n> Greet the user\\n\\n## Overview\\n\\nA greeting.\\n' > ${plan}/plan.md`),
     () => run(`taskie enter new-plan --plan greeting ${session}`),
     say("The plan is written."),
+    ...refused,
     () => run(`printf '# Answer\\n\\nThere were no issues.\\n' > ${plan}/plan-post-review-1.md && taskie enter post-plan-review --plan greeting ${session}`),
     say("The review is answered."),
   ];
   const heard = [];
-  const model = await serve((text, results, client) => {
-    if (text.includes("You are an independent reviewer") || client.startsWith("claude-cli")) return reviewed(text, results, client);
-    root ||= place.exec(text)?.[1] ?? "";
+  let isSlow = Number(seconds) > 0;
+  const model = await serve(async (text, results, client) => {
+    if (text.includes("You are an independent reviewer") || client.startsWith("claude-cli")) {
+      const block = reviewed(text, results, client);
+      if (isSlow && block.text !== "A title") {
+        isSlow = false;
+        await new Promise((later) => setTimeout(later, 1000 * Number(seconds)));
+      }
+      return block;
+    }
+    root ||= sent?.exec(text)?.[1] ?? "";
     session ||= named?.exec(text)?.[1] ?? "";
     heard.push(text);
     const step = agent[heard.length - 1] ?? say("Nothing is left to do.");
-    return typeof step === "function" ? step() : step;
+    const block = typeof step === "function" ? step() : step;
+    return own && block.command ? own(block.command) : block;
   });
   configure("address", model.address);
   const env = { ...process.env, ...prepare(model.address) };
-  const [code, printed] = await new Promise((done, failed) => {
+  const start = (argv) => new Promise((done, failed) => {
     const client = spawn(argv[0], argv.slice(1), { cwd: project, env, stdio: ["ignore", "pipe", "pipe"] });
     let printed = "";
     for (const stream of [client.stdout, client.stderr]) stream.on("data", (part) => (printed += part));
     client.on("error", failed);
     client.on("close", (code) => done([code, printed]));
   });
+  let [code, printed] = await start(argv);
+  if (refuses) {
+    assert.ok(printed.includes(refuses), printed);
+    assert.ok(!fs.existsSync(path.join(project, plan, "plan-review-1.md")), "no review was started");
+    fs.writeFileSync(path.join(project, ".taskie/config.json"), JSON.stringify(settings));
+    const [next, more] = await start([...argv.slice(0, -1), again]);
+    [code, printed] = [code || next, printed + more];
+  }
   model.close();
+  fs.writeFileSync(path.join(project, ".git/shown.txt"), printed);
 
   const story = () => `${heard.map((text, n) => `${n}: ${text.slice(-600)}`).join("\n")}\n${printed}`;
   assert.equal(code, 0, story());
@@ -194,13 +241,15 @@ async function played(host, project, ...reviewers) {
   const files = fs.readdirSync(path.join(project, plan)).filter((name) => name.endsWith(".md"));
   assert.deepEqual(files.sort(), ["plan-post-review-1.md", "plan-review-1.md", "plan-review-2.md", "plan.md"]);
   const sessions = fs.readdirSync(path.join(project, ".taskie/.locks")).filter((name) => name.endsWith(".session"));
-  assert.equal(sessions.length, 1, "the plan belongs to the session that made it");
+  assert.equal(sessions.length, refuses ? 2 : 1, "the plan belongs to the session that made it");
   assert.ok(root, "the skill's text reached the model");
   const rules = fs.readFileSync(path.join(__dirname, "../plugin/taskie/ground-rules.md"), "utf8").split("\n")[0];
   assert.ok(heard.some((text) => text.includes(rules)), "so did what it attaches");
   const log = execFileSync("taskie", ["log", "--json"], { cwd: project, encoding: "utf8" });
   const reviews = log.trim().split("\n").map((line) => JSON.parse(line)).filter(({ line }) => line === "review");
   assert.deepEqual(reviews.map(({ by }) => by), reviewers, "the reviewers took turns");
+  assert.ok(reviews[0].seconds >= Number(seconds), "the first review was slow");
+  for (const part of hears) assert.ok(heard.some((text) => text.includes(part)), `the agent hears: ${part}\n${story()}`);
   assert.ok(heard.some((text) => text.includes(`\`${command}post-plan-review\` has the steps`)), "the review names the skill");
 }
 

@@ -28,7 +28,7 @@ async function serve(answer) {
   const server = http.createServer((request, response) => {
     let body = "";
     request.on("data", (part) => (body += part));
-    request.on("end", () => {
+    request.on("end", async () => {
       const path = new URL(request.url, "http://loopback").pathname;
       if (path !== "/v1/messages") {
         response.setHeader("content-type", "application/json");
@@ -36,7 +36,7 @@ async function serve(answer) {
         return;
       }
       const asked = JSON.parse(body);
-      const block = answer(asked);
+      const block = await answer(asked);
       if (block === null) return;
       const reason = block.type === "tool_use" ? "tool_use" : "end_turn";
       const usage = { input_tokens: 1, output_tokens: 1 };
@@ -102,11 +102,14 @@ function said(value) {
 }
 
 // Plays an agent that takes these steps, one for each request, and reviewers: `review` says what the one that reads a prompt
-// answers. Returns what the agent was sent, what the client printed, and both for a message.
-async function play(prompt, project, agent, review = () => ({ verdict: "PASS" })) {
+// answers, and the first one takes that many seconds more. Returns what the agent was sent, what the client printed, and both for a message.
+async function play(prompt, project, agent, review = () => ({ verdict: "PASS" }), seconds = 0) {
   const heard = [];
-  const model = await serve((asked) => {
+  const model = await serve(async (asked) => {
     if (isReviewer(asked)) {
+      const pause = 1000 * seconds;
+      seconds = 0;
+      await new Promise((later) => setTimeout(later, pause));
       const read = said(asked.messages);
       const [, file] = /Write your review to (\S+\.md)/.exec(read);
       const steps = [bash(`echo 'A review.' > ${file}`), call("StructuredOutput", review(read, file)), text("Done.")];
@@ -166,7 +169,7 @@ async function typed([root, file, command, project]) {
   }
 }
 
-async function played([project]) {
+async function played([project, seconds = 0]) {
   const git = (...args) => execFileSync("git", ["-c", "user.name=Agent", "-c", "user.email=agent@example.invalid", ...args], { cwd: project, encoding: "utf8" });
   git("init", "--quiet");
   const plan = ".taskie/plans/greeting";
@@ -180,7 +183,8 @@ async function played([project]) {
     bash("taskie enter post-plan-review --plan greeting"),
     text("The review is answered."),
   ];
-  const { heard, printed, story } = await play("/taskie:new-plan Greet the user", project, agent);
+  const review = () => ({ verdict: "PASS" });
+  const { heard, printed, story } = await play("/taskie:new-plan Greet the user", project, agent, review, Number(seconds));
 
   const state = JSON.parse(fs.readFileSync(path.join(project, plan, "state.json"), "utf8"));
   assert.deepEqual(
@@ -197,6 +201,7 @@ async function played([project]) {
   const files = fs.readdirSync(path.join(project, plan)).filter((name) => name.endsWith(".md"));
   assert.deepEqual(files.sort(), ["plan-post-review-1.md", "plan-review-1.md", "plan-review-2.md", "plan.md"]);
   assert.equal(heard.length, agent.length, story());
+  assert.match(printed, /plan-review 1\/8: PASS by opus/, "the user sees the verdict");
   assert.match(heard[3], /A plan review \(iteration 1\) has been written to/, story());
 }
 

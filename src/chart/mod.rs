@@ -23,16 +23,19 @@ pub(crate) mod structure;
 
 use std::num::NonZeroUsize;
 use std::ops::{Deref, Range};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::{IndexMap, IndexSet};
+use jsonschema::Validator;
 
 use crate::diagnostic::toml::{Document, Step, at};
 use crate::expr::Expressions;
 use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
-use crate::files::pattern::{Captures, Pattern};
-use model::{Advance, AnswerForm, Assign, FilePattern, Phase, Postpone, Rule, Seconds, Source};
+use crate::files::pattern::{Captures, LinePattern, Pattern};
+use model::{
+    Advance, AnswerForm, Assign, FilePattern, Phase, PhaseType, Postpone, Rule, Seconds, Source,
+};
 use part::Part;
 
 /// A chart whose names are all resolved. What needs no resolving is as in its source.
@@ -51,6 +54,8 @@ pub struct Chart {
     pub commands: Part<IndexMap<String, Command>>,
     pub invoke: Part<IndexMap<String, Invoke>>,
     pub templates: Templates,
+    /// The schema of its states, compiled when it is first needed: that takes longer than a whole stop.
+    pub validator: OnceLock<Result<Validator, String>>,
 }
 
 impl Deref for Chart {
@@ -74,6 +79,17 @@ impl Chart {
             true => self.origin.clone(),
             false => format!("{} (extends {})", self.origin, bases.join(", ")),
         }
+    }
+
+    /// Returns the setting that chooses the invocation of that name.
+    pub fn setting_for(&self, invocation: &str) -> Option<&str> {
+        let mut settings = self.config.iter();
+        let (name, _) = settings.find(|(_, field)| {
+            let words = field.one_of.as_ref().map(model::Words::list);
+            self.invoke.contains_key(invocation)
+                && words.is_some_and(|words| words.iter().any(|word| word == invocation))
+        })?;
+        Some(name)
     }
 
     /// Returns the file name of a prompt, which is the same in the chart's templates and in the home.
@@ -137,6 +153,12 @@ impl Chart {
             return self.phases.get(name)?.phase.guard.as_ref();
         }
         self.rule(place)?.guard.as_ref()
+    }
+
+    /// Returns whether nothing comes after a phase.
+    pub fn is_final(&self, phase: &str) -> bool {
+        let entry = self.phases.get(phase);
+        entry.is_some_and(|entry| entry.phase.kind == Some(PhaseType::Final))
     }
 
     /// Returns the stage of a phase; without one of its own, that of the cycle whose name it was made from.
@@ -234,7 +256,7 @@ pub struct FileSet {
     pub with: Vec<Pattern>,
     pub without: Vec<Pattern>,
     /// The pattern for `lines` of a file.
-    pub line: Option<Pattern>,
+    pub line: Option<LinePattern>,
 }
 
 impl FileSet {
@@ -269,7 +291,7 @@ pub enum RowShape {
     /// A row of a pipe table: (field, heading).
     Columns(IndexMap<String, Vec<String>>),
     /// A line that matches.
-    Line(Pattern),
+    Line(LinePattern),
 }
 
 impl RowShape {
@@ -299,6 +321,7 @@ pub struct Cycle {
     pub count: String,
     pub limit: String,
     pub exit: Expr,
+    pub streak: Option<Text>,
     pub entry: Assign,
     pub post: String,
     pub base: Pattern,

@@ -57,9 +57,13 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("event.custom_instructions", "the user's instructions for `/compact`", "hook events"),
     ("event.cwd", "the directory that the agent works in", "hook events"),
     ("event.hook_event_name", "the name of the event", "hook events"),
+    ("event.host", "the name of the host, such as `Claude Code`", "hook events"),
+    ("event.ignores_blocks", "the host ignores further blocks in this turn", "hook events"),
     ("event.last_assistant_message", "the agent's last message", "hook events"),
+    ("event.longest_review", "how many seconds a review can take because the host waits no longer for a hook; none if it waits as long as the hook asks for", "hook events"),
     ("event.permission_mode", "the host's permission mode", "hook events"),
     ("event.prompt", "the user's prompt", "hook events"),
+    ("event.sandboxed", "the host runs the agent's commands in a sandbox, where `.git` may be read-only", "hook events"),
     ("event.session_crons", "the session's scheduled prompts", "hook events"),
     ("event.session_id", "the id of the session", "hook events"),
     ("event.source", "how the session began: startup, resume, clear or compact", "hook events"),
@@ -82,7 +86,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("gate.command", "the command line of the gate; none if no gate failed", "rules after an `invoke`"),
     ("gate.why", "how it failed: `exited with code 1`", "rules after an `invoke`"),
     ("gate.output", "the last lines of its output", "rules after an `invoke`"),
-    ("gate.times", "how many times in a row it has failed with the same output, numbers aside; 0 if no gate failed", "rules after an `invoke`"),
+    ("gate.times", "how many times in a row it has failed with the same output, numbers, addresses and temporary names aside, and from the eighth time on with any; 0 if no gate failed", "rules after an `invoke`"),
     ("git.dirty", "there are uncommitted changes outside the home; false outside git", ""),
     ("invoke", "the names of the tables under `[invoke]`", ""),
     ("it", "the item of an `each`", "`each`"),
@@ -434,6 +438,7 @@ impl<'c> ChartNames<'c> {
                 FieldDefault::False => Type::Boolean,
                 FieldDefault::Text => Type::Text,
                 FieldDefault::List => Type::list(Type::Any),
+                FieldDefault::Nothing => Type::Integer.or_none(),
             };
             (*name, kind)
         }))

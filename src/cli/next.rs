@@ -14,6 +14,7 @@ use super::place;
 use crate::chart::Chart;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
+use crate::host::hosts;
 use crate::shell::git;
 use crate::shell::perform::perform;
 use crate::store::postponed;
@@ -29,7 +30,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let session = place::session(matches)?;
     let place = place::chosen(chart, matches)?;
     if matches.get_flag("retry") {
-        postponed::lift(&place.home());
+        postponed::lift(&place.store);
     }
     let performed = perform(&place, &event(session))?;
     let flaw = git::untrusted_locks(&place.root, &chart.scope.home).map(|why| format!("{why}."));
@@ -52,7 +53,11 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 
 /// Returns the next stop of a session.
 pub(super) fn stop(session: Option<&str>) -> Event {
-    Event::hook("Stop", json!({ "session_id": session.unwrap_or_default() }))
+    let mut fields = json!({ "session_id": session.unwrap_or_default() });
+    if let Some(host) = hosts::around() {
+        host.limit(&mut fields);
+    }
+    Event::hook("Stop", fields)
 }
 
 /// Returns the event that asks what is next.

@@ -77,7 +77,7 @@ impl Domain {
             Choice::Event(name) if values.iter().any(Json::is_string) => {
                 format!("event.{name}: {}", self.texts_in_words(choice, &values, ""))
             }
-            Choice::Event(name) => format!("event.{name}: {}", listed("")),
+            Choice::Event(name) => format!("event.{name}: {}", listed("none")),
             Choice::Arg(name) => {
                 let arg = self.chart.args.get(name);
                 let values = match arg.is_some_and(|arg| arg.kind == FieldType::String) {

@@ -10,26 +10,26 @@ use std::process::ExitCode;
 
 use serde_json::Value as Json;
 
+use crate::chart::Scope;
 use crate::chart::embedded::Choice;
 use crate::diagnostic::suggest::suggest;
 use crate::disk;
 use crate::engine::event::Event;
 use crate::files::json::{self, Unread};
-use crate::host::events::{EVENTS, REVIEWER, is_stop};
+use crate::host::events::{EVENTS, REVIEWER, is_stop, session_of};
 use crate::host::hosts::{HOSTS, Host};
 use crate::host::reply::Reply;
 use crate::os::supervisor;
 use crate::shell::find::{self, Newest};
 use crate::shell::perform::perform;
 use crate::shell::place::Place;
+use crate::shell::state_file;
 use crate::shell::stuck::Stuck;
 use crate::shell::trust::{self, OwnChart};
-use crate::store::driver;
+use crate::store::driver::{self, Claimed};
 use crate::store::owed::Debt;
+use crate::store::turn::Turn;
 use crate::text::{shown, shown_lines};
-
-/// The field of a stop that says whether the stop before it was blocked.
-const ACTIVE: &str = "stop_hook_active";
 
 /// The most bytes of an event.
 const EVENT_LIMIT: u64 = 16 * 1024 * 1024;
@@ -58,7 +58,10 @@ pub(crate) fn run(call: &Call<'_>) -> ExitCode {
     };
     let named = call.host.map(|id| (id, Host::named(id)));
     if let Some((id, None)) = named {
-        return unknown("host", id, HOSTS.iter().map(|host| host.id));
+        let known: Vec<&str> = HOSTS.iter().map(|host| host.id).collect();
+        let code = unknown("host", id, known.iter().copied());
+        tell(&format!("the hosts: {}", known.join(", ")));
+        return code;
     }
     // The reviewer is a session of its own and fires the same hooks: they must do nothing.
     if std::env::var_os(REVIEWER).is_some() {
@@ -74,10 +77,9 @@ pub(crate) fn run(call: &Call<'_>) -> ExitCode {
     };
     let host = named.and_then(|(_, host)| host);
     let host = host.unwrap_or_else(|| Host::of(&fields));
-    // If the environment of the tools doesn't name their session, only the agent can name it.
     let named = fields["session_id"]
         .as_str()
-        .filter(|_| host.sessions.is_empty() && name == "UserPromptSubmit")
+        .filter(|_| host.names_session == name)
         .map(|id| {
             format!(
                 "The id of this session is {id}: add `--session {id}` to every `taskie` command."
@@ -145,16 +147,16 @@ fn event_from_stdin(event: &str, name: &str) -> Result<Json, String> {
         return Err(format!("the event on stdin is larger than {limit} MiB"));
     }
     let invalid = |why: &str| format!("Invalid JSON on stdin: {why}");
-    let fields = match json::parse(&input) {
+    let mut fields = match json::parse(&input) {
         Ok(fields @ Json::Object(_)) => fields,
         Ok(_) => return Err(invalid("a hook event is an object")),
         Err(Unread::Invalid(error)) => return Err(invalid(&error.to_string())),
         Err(why) => return Err(format!("The event on stdin cannot be used: {why}")),
     };
     // A stop names its session, or none; anything else is refused.
-    let session = fields.get("session_id").unwrap_or(&Json::Null);
-    if !session.is_string() && !session.is_null() {
-        return Err(invalid("the session_id of an event is a string"));
+    let session = session_of(&fields).map_err(|why| invalid(&why))?;
+    if let Some(session) = session.map(str::to_owned) {
+        fields["session_id"] = Json::from(session);
     }
     if let Some(cwd) = fields.get("cwd").and_then(Json::as_str) {
         std::env::set_current_dir(cwd).map_err(|error| {
@@ -172,8 +174,8 @@ fn cwd() -> PathBuf {
 /// What an event is about, as far as that is known without the chart.
 struct Meant {
     root: PathBuf,
-    /// The instance that the session claimed last; `None` if the chart has to choose it.
-    instance: Option<String>,
+    /// What the session claimed last; `None` if the chart has to choose the instance.
+    claimed: Option<Claimed>,
 }
 
 /// Returns what an event is about; `None` if it has nothing to do with us. A stop is about the instance that its session
@@ -189,14 +191,14 @@ fn meant(
     match session.filter(|_| is_stop(event) && !is_per_session) {
         Some(session) => {
             let taken = driver::claimed(&find::roots(&cwd), home, session)?;
-            Ok(taken.map(|(root, instance)| Meant {
-                root,
-                instance: Some(instance),
+            Ok(taken.map(|claimed| Meant {
+                root: claimed.root.clone(),
+                claimed: Some(claimed),
             }))
         }
         None => Ok(find::project_root(&cwd, home).map(|root| Meant {
             root,
-            instance: None,
+            claimed: None,
         })),
     }
 }
@@ -267,11 +269,11 @@ fn find_place(
         None => meant(name, session, &scope.home, scope.is_per_session()).map_err(undecided)?,
     };
     let has_rules = chart.on.get(name).is_some_and(|rules| !rules.is_empty());
-    let Some(Meant { root, instance }) = meant.filter(|_| has_rules) else {
+    let Some(Meant { root, claimed }) = meant.filter(|_| has_rules) else {
         return Err(Box::new(Reply::silent(name, quiet)));
     };
-    let found = match instance {
-        Some(instance) => find::of_name(&root, scope, &instance),
+    let found = match claimed {
+        Some(claimed) => of_claim(&claimed, scope, session),
         None if scope.is_per_session() => find::of_session(&root, scope, session),
         None => find::newest(&root, scope),
     };
@@ -280,16 +282,32 @@ fn find_place(
         mut warnings,
     } = distrusting(&root, &scope.home, found);
     warnings.splice(0..0, ignored);
-    let place = instance.map(|instance| Place {
-        chart,
-        root,
-        instance,
-    });
+    let place = instance.map(|instance| Place::new(chart, root, instance));
     Ok(Found {
         place,
         quiet,
         warnings,
     })
+}
+
+/// Finds the instance that the session claimed last. If it is gone, that is said once.
+fn of_claim(claimed: &Claimed, scope: &Scope, session: Option<&str>) -> Newest {
+    let name = &claimed.instance;
+    let mut found = find::of_name(&claimed.root, scope, name);
+    let is_gone = found.instance.is_none() && found.warnings.is_empty();
+    if is_gone != claimed.is_gone {
+        if is_gone {
+            let (noun, folder) = (&scope.noun, find::folder(scope).join(name));
+            found.warnings.push(format!(
+                "The {noun} `{name}`, which this session drives, is gone: {} does not exist. No review runs in this \
+                 session until it exists again, or until the session takes up another {noun}.",
+                folder.display()
+            ));
+        }
+        // If it cannot be recorded, the next stop says it again.
+        let _ = session.map(|session| driver::say(&claimed.store, name, session, is_gone));
+    }
+    found
 }
 
 fn reply_to(
@@ -301,19 +319,36 @@ fn reply_to(
 ) -> Result<(Reply, Option<Debt>), Ended> {
     let mut event = Event::hook(name, fields);
     let session = event.session.as_deref();
+    let goes_on = event.fields["stop_hook_active"] == Json::Bool(true);
+    // Without a decision, nothing is counted: the agent tells it once per turn, where the host would not show it.
+    let told = |mut reply: Reply| {
+        if is_stop(name) && !goes_on && !host.shows_messages {
+            reply.ask_to_tell();
+        }
+        Ok((reply, None))
+    };
     let found = match find_place(name, session, named, quiet) {
         Ok(found) => found,
-        Err(reply) => return Ok((*reply, None)),
+        Err(reply) => return told(*reply),
     };
     let (quiet, warnings) = (found.quiet, found.warnings);
     let Some(place) = found.place else {
-        let reply = Reply::silent(name, quiet);
-        return Ok((reply.with_warnings(warnings), None));
+        return told(Reply::silent(name, quiet).with_warnings(warnings));
     };
-    if host.is_active_always && is_stop(name) {
-        event.fields[ACTIVE] = Json::from(place.journal().was_blocked(&event));
+    let (plugin, store) = (place.chart.id.clone(), place.store.clone());
+    let state = place.dir().join(state_file::FILE);
+    let session = event.session.clone().filter(|_| is_stop(name));
+    let turn = session
+        .as_deref()
+        .and_then(|session| Turn::of(host, &store, session, goes_on));
+    if turn.as_ref().is_some_and(|turn| turn.was_telling(&state)) {
+        return Ok((Reply::silent(name, quiet), None));
     }
-    let plugin = place.chart.id.clone();
+    if is_stop(name) {
+        host.describe(&mut event.fields);
+        let is_used_up = turn.as_ref().is_some_and(|turn| turn.is_used_up(host));
+        event.fields["ignores_blocks"] = Json::from(is_used_up);
+    }
     let result = perform(&place, &event);
     // The process is about to end, so the memory of the chart is not freed piece by piece.
     std::mem::forget(place);
@@ -330,11 +365,15 @@ fn reply_to(
                 .map_texts(|text| host.rename_commands(text, &plugin))
                 .with_warnings(performed.warnings);
             reply.log.extend(failure.into_iter().chain(performed.notes));
-            Ok((reply.with_warnings(warnings), performed.debt))
+            let mut reply = reply.with_warnings(warnings);
+            if let (Some(turn), Some(session)) = (turn, session) {
+                turn.count(host, &store, &session, &state, &mut reply);
+            }
+            Ok((reply, performed.debt))
         }
         Err(Stuck::Interrupted { signal }) => Err(Ended::BySignal(signal)),
         Err(Stuck::Abandoned) => Err(Ended::WithHost),
-        Err(stuck) => Ok((Reply::undecided(name, stuck.to_string()), None)),
+        Err(stuck) => told(Reply::undecided(name, stuck.to_string())),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The hook events of the hosts: their names and fields.
 
+use serde_json::Value as Json;
+
 /// This variable is set for every process that a chart invokes: in it, hooks and commands do nothing.
 pub const REVIEWER: &str = "TASKIE_REVIEWER";
 
@@ -39,9 +41,14 @@ pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
     ("custom_instructions", FieldDefault::Text),
     ("cwd", FieldDefault::Text),
     ("hook_event_name", FieldDefault::Text),
+    // Not from the host itself: what the table of hosts says about it.
+    ("host", FieldDefault::Text),
+    ("ignores_blocks", FieldDefault::False),
     ("last_assistant_message", FieldDefault::Text),
+    ("longest_review", FieldDefault::Nothing),
     ("permission_mode", FieldDefault::Text),
     ("prompt", FieldDefault::Text),
+    ("sandboxed", FieldDefault::False),
     ("session_crons", FieldDefault::List),
     ("session_id", FieldDefault::Text),
     ("source", FieldDefault::Text),
@@ -52,6 +59,21 @@ pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
     ("trigger", FieldDefault::Text),
 ];
 
+/// The names that hosts give to the field with the session's id.
+pub const SESSION_FIELDS: &[&str] = &["session_id", "sessionId", "conversation_id"];
+
+/// Returns the session that an event names, and whether the field with its name is one that can be used.
+pub fn session_of(event: &Json) -> Result<Option<&str>, String> {
+    let named = SESSION_FIELDS
+        .iter()
+        .find_map(|name| Some((name, event.get(name).filter(|id| !id.is_null())?)));
+    match named {
+        None => Ok(None),
+        Some((_, Json::String(id))) => Ok(Some(id.as_str()).filter(|id| !id.is_empty())),
+        Some((name, _)) => Err(format!("the {name} of an event is a string")),
+    }
+}
+
 /// The fields that contain text by the user or the agent.
 pub const PROSE: &[&str] = &["custom_instructions", "last_assistant_message", "prompt"];
 
@@ -61,4 +83,6 @@ pub enum FieldDefault {
     False,
     Text,
     List,
+    /// None, where a whole number is expected.
+    Nothing,
 }

@@ -1,14 +1,25 @@
-//! The hosts as data: `hosts.toml` beside this file, which is read when taskie is built. No other code knows a host by its
-//! name.
+//! The hosts whose hook events taskie answers, and what differs between them: rows of a table, measured with the versions in
+//! docs/hosts.md. No other code knows a host by its name.
+//!
+//! The first host with a mark that an event has is its host; without any mark, it is the last one. `--host` overrides this.
 
 use std::env;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
 
 use serde_json::Value as Json;
+
+/// How many seconds before the host ends the hook a reviewer has to end.
+pub const RESERVE: u64 = 10;
+
+/// How many bytes at the end of a transcript are read.
+const TRANSCRIPT: u64 = 4 * 1024 * 1024;
 
 /// A program that runs hooks, and what is particular to it.
 #[derive(Debug)]
 pub struct Host {
-    /// Its name for `--host`.
+    /// Its name for `--host`, which is also the name of its program.
     pub id: &'static str,
     pub name: &'static str,
     /// Variables that only the environment of its hooks has.
@@ -17,16 +28,28 @@ pub struct Host {
     fields: &'static [&'static str],
     /// The variables that hold the session id in the environment of its tools.
     pub sessions: &'static [&'static str],
+    /// Other variables of its tools' environment that a user's own terminal does not have.
+    shell: &'static [&'static str],
+    /// The event at which the agent is told the id of its session, because its tools cannot know it; empty if they can.
+    pub names_session: &'static str,
     /// How a text reaches the agent on an event that cannot be blocked.
     pub context: Context,
     /// What the user types before the name of a command; `PLUGIN` stands for the plugin's name.
     command: &'static str,
     /// After this many blocks in a row it lets the agent stop; `None` if it never does.
     pub blocks: Option<usize>,
-    /// Whether `stop_hook_active` is true at every stop, which makes it useless.
-    pub is_active_always: bool,
+    /// A tool that the agent uses ends the row: only an agent that does nothing is let go.
+    pub tools_reset_blocks: bool,
     /// The variable that replaces that number, if there is one; 0: no limit.
     pub block_cap: &'static str,
+    /// How many seconds it waits for a hook, whatever the hook asks for; `None` if it waits as long as that.
+    pub longest_hook: Option<u64>,
+    /// It shows the user the message of a stop.
+    pub shows_messages: bool,
+    /// The statuses of background agents that have ended, but stay in its events.
+    ended: &'static [&'static str],
+    /// What the transcript of a session says that runs its commands without a sandbox; empty if it has no sandbox.
+    unconfined: &'static str,
     /// The oldest version that was tested, if it was recorded.
     pub tested: &'static str,
     /// The option without which a reviewer could run nothing, and the variable that has to be 1 for root to use it.
@@ -70,7 +93,183 @@ pub enum Context {
     Top,
 }
 
-include!(concat!(env!("OUT_DIR"), "/hosts.rs"));
+/// What is true of a host that says nothing else.
+const ANY: Host = Host {
+    id: "",
+    name: "",
+    variables: &[],
+    fields: &[],
+    sessions: &[],
+    shell: &[],
+    names_session: "",
+    context: Context::Nested,
+    command: "/PLUGIN:",
+    blocks: None,
+    tools_reset_blocks: false,
+    block_cap: "",
+    longest_hook: None,
+    shows_messages: true,
+    ended: &[
+        "completed",
+        "failed",
+        "cancelled",
+        "canceled",
+        "killed",
+        "stopped",
+    ],
+    unconfined: "",
+    tested: "",
+    unasked: "",
+    sandbox: "",
+    folder: "",
+    home: "",
+    since: "",
+    plugins: "",
+    enabled: "",
+    hooks: &["settings.json"],
+    local: &[],
+    managed: &[],
+    off: "",
+    only: "",
+    trusted: "",
+    install: "",
+};
+
+/// The hosts, in the order in which an event is compared with their marks.
+pub static HOSTS: &[Host] = &[
+    Host {
+        id: "copilot",
+        name: "GitHub Copilot CLI",
+        variables: &["COPILOT_PLUGIN_ROOT"],
+        fields: &["stop_reason", "stopReason"],
+        sessions: &["COPILOT_AGENT_SESSION_ID"],
+        shell: &["COPILOT_CLI"],
+        context: Context::Top,
+        blocks: Some(8),
+        shows_messages: false,
+        folder: ".copilot",
+        home: "COPILOT_HOME",
+        plugins: "settings.json#/enabledPlugins",
+        hooks: &["hooks", "settings.json"],
+        local: &[".github/hooks"],
+        install: "`copilot plugin marketplace add ./` and `copilot plugin install PLUGIN@taskie`",
+        ..ANY
+    },
+    Host {
+        id: "gemini",
+        name: "Gemini CLI",
+        variables: &["GEMINI_SESSION_ID"],
+        fields: &["prompt_response"],
+        shell: &["GEMINI_CLI"],
+        names_session: "UserPromptSubmit",
+        folder: ".gemini",
+        plugins: "extensions",
+        install: "`gemini extensions install ./plugin`",
+        ..ANY
+    },
+    Host {
+        id: "qwen",
+        name: "Qwen Code",
+        variables: &["QWEN_PROJECT_DIR"],
+        sessions: &["QWEN_CODE_SESSION_ID"],
+        shell: &["QWEN_CODE"],
+        command: "/",
+        // The eighth ends the turn.
+        blocks: Some(7),
+        block_cap: "QWEN_CODE_STOP_HOOK_BLOCK_CAP",
+        longest_hook: Some(60),
+        folder: ".qwen",
+        home: "QWEN_HOME",
+        plugins: "extensions",
+        install: "`qwen extensions install ./:PLUGIN`",
+        ..ANY
+    },
+    Host {
+        id: "codex",
+        name: "Codex",
+        variables: &["PLUGIN_ROOT"],
+        fields: &["turn_id"],
+        sessions: &["CODEX_SESSION_ID", "CODEX_THREAD_ID"],
+        command: "$PLUGIN:",
+        unconfined: "\"sandbox_policy\":{\"type\":\"danger-full-access\"",
+        folder: ".codex",
+        home: "CODEX_HOME",
+        since: "0.132.0",
+        plugins: "config.toml#/plugins",
+        hooks: &["hooks.json", "config.toml"],
+        trusted: "config.toml#/hooks/state",
+        install: "`codex plugin marketplace add ./` and `codex plugin add PLUGIN@taskie`",
+        ..ANY
+    },
+    Host {
+        id: "droid",
+        name: "Factory droid",
+        variables: &["DROID_PROJECT_DIR"],
+        fields: &["tool_execution_count"],
+        shell: &[
+            "FACTORY_EXEC_TARGET_AUTONOMY",
+            "FACTORY_DISABLE_SETTINGS_PERSISTENCE",
+        ],
+        names_session: "SessionStart",
+        context: Context::Text,
+        folder: ".factory",
+        plugins: "settings.json#/enabledPlugins",
+        hooks: &["hooks.json", "settings.json"],
+        install: "`droid plugin marketplace add ./` and `droid plugin install PLUGIN@FOLDER`, where FOLDER is the name of the clone's folder",
+        ..ANY
+    },
+    CLAUDE,
+];
+
+/// The host of an event without marks: the one that taskie is made for.
+pub static DEFAULT: &Host = &HOSTS[HOSTS.len() - 1];
+
+const CLAUDE: Host = Host {
+    id: "claude",
+    name: "Claude Code",
+    sessions: &["CLAUDE_CODE_SESSION_ID"],
+    shell: &["CLAUDECODE"],
+    context: Context::Text,
+    blocks: Some(8),
+    tools_reset_blocks: true,
+    block_cap: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
+    tested: "2.1.197",
+    unasked: "--dangerously-skip-permissions",
+    sandbox: "IS_SANDBOX",
+    folder: ".claude",
+    home: "CLAUDE_CONFIG_DIR",
+    plugins: "plugins/installed_plugins.json#/plugins",
+    enabled: "enabledPlugins",
+    local: &[".claude/settings.local.json"],
+    managed: &[
+        "/etc/claude-code/managed-settings.json",
+        "/etc/claude-code/managed-settings.d",
+        "/Library/Application Support/ClaudeCode/managed-settings.json",
+        "/Library/Application Support/ClaudeCode/managed-settings.d",
+    ],
+    off: "disableAllHooks",
+    only: "allowManagedHooksOnly",
+    install: "`claude plugin marketplace add ./` and `claude plugin install PLUGIN@taskie`",
+    ..ANY
+};
+
+/// The number of blocks in a row that every host accepts from an agent that does nothing. A host that also counts those
+/// after which the agent did something is not among them: there, `event.ignores_blocks` tells the chart.
+pub const BLOCKS: usize = least_blocks();
+
+const fn least_blocks() -> usize {
+    let (mut least, mut index) = (usize::MAX, 0);
+    while index < HOSTS.len() {
+        if let Some(blocks) = HOSTS[index].blocks
+            && HOSTS[index].tools_reset_blocks
+            && blocks < least
+        {
+            least = blocks;
+        }
+        index += 1;
+    }
+    least
+}
 
 impl Host {
     /// Returns the host of that name.
@@ -88,11 +287,80 @@ impl Host {
         HOSTS.iter().find(has_mark).unwrap_or(DEFAULT)
     }
 
+    /// Returns how many blocks it takes in one turn, if it counts all of them.
+    pub fn most_blocks(&self) -> Option<usize> {
+        let own = self.blocks.filter(|_| !self.tools_reset_blocks)?;
+        let given = env::var(self.block_cap).ok();
+        Some(given.and_then(|cap| cap.trim().parse().ok()).unwrap_or(own))
+    }
+
+    /// Returns whether this process is a tool of the host's agent.
+    fn is_around(&self) -> bool {
+        let mut marks = self.sessions.iter().chain(self.shell);
+        marks.any(|name| env::var_os(name).is_some_and(|value| !value.is_empty()))
+    }
+
+    /// Adds to an event what is known about the host, and removes background agents that have ended.
+    pub fn describe(&self, event: &mut Json) {
+        if let Some(tasks) = event
+            .get_mut("background_tasks")
+            .and_then(Json::as_array_mut)
+        {
+            let status = |task: &Json| task.get("status").and_then(Json::as_str).map(str::to_owned);
+            tasks.retain(|task| {
+                status(task).is_none_or(|status| !self.ended.contains(&status.as_str()))
+            });
+        }
+        self.limit(event);
+        event["sandboxed"] = Json::from(self.is_sandboxed(event));
+    }
+
+    /// Adds to an event how long a review can take on this host.
+    pub fn limit(&self, event: &mut Json) {
+        let longest = self.longest_hook;
+        let longest = longest.map(|longest| longest.saturating_sub(RESERVE));
+        event["host"] = Json::from(self.name);
+        event["longest_review"] = Json::from(longest);
+    }
+
+    /// Returns whether the agent's commands run in a sandbox, as far as the transcript says.
+    fn is_sandboxed(&self, event: &Json) -> bool {
+        if self.unconfined.is_empty() {
+            return false;
+        }
+        let path = event.get("transcript_path").and_then(Json::as_str);
+        !path.is_some_and(|path| last_says(Path::new(path), self.unconfined))
+    }
+
     /// Returns `text` with every `/PLUGIN:NAME` of `plugin` written as the user types it on this host.
     pub fn rename_commands(&self, text: &str, plugin: &str) -> String {
         let before = format!("/{plugin}:");
         text.replace(&before, &self.command.replace("PLUGIN", plugin))
     }
+}
+
+/// Returns whether the last line of a transcript that has the key of `mark`, which is a key and its value, has that value.
+fn last_says(path: &Path, mark: &str) -> bool {
+    let Some((key, _)) = mark.split_once(':') else {
+        return false;
+    };
+    // The last turn is near the end; what a transcript says before that does not count.
+    let mut text = Vec::new();
+    let read = File::open(path).and_then(|mut file| {
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TRANSCRIPT)))?;
+        file.take(TRANSCRIPT).read_to_end(&mut text)
+    });
+    let text = String::from_utf8_lossy(&text);
+    read.is_ok()
+        && text
+            .rfind(key)
+            .is_some_and(|at| text[at..].starts_with(mark))
+}
+
+/// Returns the host whose agent this process is a tool of, going by the marks of the hosts' shells.
+pub fn around() -> Option<&'static Host> {
+    HOSTS.iter().find(|host| host.is_around())
 }
 
 /// Returns the variables that may hold the session id, in the order in which they are looked up.
@@ -103,7 +371,14 @@ pub fn session_variables() -> impl Iterator<Item = &'static str> {
         .flat_map(|host| host.sessions.iter().copied())
 }
 
-/// Returns the session that this process is a tool of, if a host has put its id into the environment.
-pub fn session() -> Option<String> {
-    session_variables().find_map(|name| env::var(name).ok().filter(|id| !id.is_empty()))
+/// Returns the sessions that this process is a tool of, going by the ids in its environment. If a host was started in the
+/// shell of another one, nobody can tell which of the two is asking.
+pub fn sessions() -> Vec<String> {
+    let mut sessions = Vec::new();
+    for id in session_variables().filter_map(|name| env::var(name).ok()) {
+        if !id.is_empty() && !sessions.contains(&id) {
+            sessions.push(id);
+        }
+    }
+    sessions
 }

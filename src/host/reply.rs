@@ -1,7 +1,8 @@
 //! Writes the answer to a hook event.
 //!
 //! A Stop answer is one JSON object on one line with a space after each colon (scripts grep `"decision": "block"`).
-//! Other events print plain text or nothing, or JSON if there is also a message for the user.
+//! Other events print plain text or nothing, or JSON if there is also a message for the user. Whatever is said has its
+//! harmful characters escaped here, wherever it comes from.
 
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
@@ -9,6 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::events::{is_stop, takes_context};
 use super::hosts::{Context, Host};
+use crate::text::shown_lines;
 
 /// Every host shows so many characters of a text. (Codex counts bytes, and keeps the rest in a file.)
 const TEXT_LIMIT: usize = 9_900;
@@ -20,6 +22,8 @@ pub struct Reply {
     quiet: bool,
     block: Option<String>,
     messages: Vec<String>,
+    /// The text that sends the agent back has what is for the user.
+    is_told: bool,
     /// For the agent, on an event that cannot be blocked.
     pub says: Vec<String>,
     /// Problems with files: for the user and for stderr.
@@ -54,6 +58,7 @@ impl Reply {
             quiet,
             block,
             messages,
+            is_told: false,
             says,
             warnings: Vec::new(),
             log: Vec::new(),
@@ -64,6 +69,21 @@ impl Reply {
     pub fn with_warnings(mut self, warnings: Vec<String>) -> Self {
         self.warnings.extend(warnings);
         self
+    }
+
+    /// Returns whether the stop is blocked.
+    pub fn blocks(&self) -> bool {
+        self.block.is_some()
+    }
+
+    /// Blocks a stop that was allowed, so that the agent tells the user what the host would not show.
+    pub fn ask_to_tell(&mut self) {
+        if let Some(message) = self.message() {
+            self.block = Some(format!(
+                "Tell the user exactly this, do nothing else, and end your turn:\n\n{message}"
+            ));
+            self.is_told = true;
+        }
     }
 
     /// Returns the message to an agent that may not stop.
@@ -88,12 +108,17 @@ impl Reply {
             return self.context(host);
         }
         let mut object = Map::new();
-        if let Some(reason) = self.reason() {
+        let mut message = self.message();
+        let is_silent = message.is_none();
+        if let Some(mut reason) = self.reason() {
+            if !host.shows_messages
+                && let Some(message) = message.take().filter(|_| !self.is_told)
+            {
+                reason = cut(&format!("{message}\n\n{reason}"));
+            }
             object.insert("decision".to_owned(), Json::from("block"));
             object.insert("reason".to_owned(), Json::from(reason));
         }
-        let message = self.message();
-        let is_silent = message.is_none();
         if let Some(message) = message {
             object.insert("systemMessage".to_owned(), Json::from(message));
         }
@@ -142,11 +167,12 @@ impl Reply {
     }
 }
 
-/// Cuts a text to the length that every host shows.
+/// Returns a text as it is shown, cut to the length that every host shows.
 pub fn cut(text: &str) -> String {
+    let text = shown_lines(text);
     match text.char_indices().nth(TEXT_LIMIT) {
         Some((end, _)) => format!("{}… (cut)", &text[..end]),
-        None => text.to_owned(),
+        None => text.into_owned(),
     }
 }
 

@@ -82,7 +82,7 @@ enum Next {
 
 fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     let git = Arc::default();
-    let snapshot = place.snapshot_with(&git, false);
+    let snapshot = place.glance(&git);
     if let Some(performed) = owed(place, event, &snapshot) {
         return Ok(performed);
     }
@@ -124,7 +124,7 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
     if !is_stop(name) {
         return None;
     }
-    let (debt, decision) = Debt::find(&place.home(), &place.instance.name, text)?;
+    let (debt, decision) = Debt::find(&place.store, &place.instance.name, text)?;
     Some(Performed {
         decision,
         debt: Some(debt),
@@ -136,7 +136,7 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
 /// yet.
 fn is_claiming(place: &Place, event: &Event, decision: &Decision) -> bool {
     super::write::claimant(place, event, decision)
-        .is_some_and(|session| !driver::drives(&place.home(), &place.instance.name, session))
+        .is_some_and(|session| !driver::drives(&place.store, &place.instance.name, session))
 }
 
 /// Removes the claim of a session whose instance another session has claimed: this stop has just reported it.
@@ -144,11 +144,12 @@ fn forget_if_taken_over(place: &Place, event: &Event) {
     let (Trigger::Hook(name), Some(session)) = (&event.trigger, &event.session) else {
         return;
     };
-    let home = place.home();
-    let is_anothers =
-        || driver::of(&home, &place.instance.name).is_some_and(|driver| driver != *session);
+    let is_anothers = || {
+        let drivers = driver::of(&place.store, &place.instance.name);
+        !drivers.is_empty() && !drivers.contains(session)
+    };
     if is_stop(name) && !place.chart.scope.is_per_session() && is_anothers() {
-        driver::forget(&home, session);
+        driver::forget(&place.store, session);
     }
 }
 

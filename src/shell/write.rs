@@ -17,7 +17,9 @@ use crate::disk;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Step};
 use crate::engine::event::{Event, Trigger};
+use crate::files::pattern::name_flaw;
 use crate::host::events::is_stop;
+use crate::host::hosts;
 use crate::store::owed::Debt;
 use crate::store::{driver, postponed};
 
@@ -53,7 +55,7 @@ pub(super) fn write(
     if let Some(until) = until {
         // After the decision: this decision is about the run, and the following ones are about the wait. If this cannot be
         // recorded, they just try again.
-        let _ = postponed::write(&place.home(), &until);
+        let _ = postponed::write(&place.store, &until);
     }
     let Step::Done(decision) = step else {
         // Since the first look, someone has made a review due. (A call with an outcome never asks for a run.)
@@ -75,7 +77,7 @@ pub(super) fn write(
         if matches!(event.trigger, Trigger::Enter { .. } | Trigger::Command(_)) {
             lock.bump().map_err(io("the revision cannot be written"))?;
         } else if matches!(&event.trigger, Trigger::Hook(name) if is_stop(name)) {
-            let left = Debt::leave(&place.home(), &place.instance.name, &text, &decision);
+            let left = Debt::leave(&place.store, &place.instance.name, &text, &decision);
             debt = Some(left.map_err(io("the answer cannot be stored"))?);
         }
         let dir = place.dir();
@@ -150,9 +152,9 @@ pub(super) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result
 
 /// Records the driver again: a reviewer may have removed everything that git ignores.
 fn restore_driver(place: &Place, event: &Event) -> Result<(), Stuck> {
-    let driver = driver::of(&place.home(), &place.instance.name);
-    match (&event.session, driver) {
-        (Some(session), None) if !place.chart.scope.is_per_session() => {
+    let is_driven = || !driver::of(&place.store, &place.instance.name).is_empty();
+    match &event.session {
+        Some(session) if !place.chart.scope.is_per_session() && !is_driven() => {
             record_driver(place, session)
         }
         _ => Ok(()),
@@ -160,6 +162,15 @@ fn restore_driver(place: &Place, event: &Event) -> Result<(), Stuck> {
 }
 
 fn record_driver(place: &Place, session: &str) -> Result<(), Stuck> {
-    driver::claim(&place.home(), &place.instance.name, session)
+    let around = hosts::sessions();
+    let sessions = match around.iter().any(|id| id == session) {
+        // Those whose ids cannot be used claim nothing.
+        true => around
+            .into_iter()
+            .filter(|id| name_flaw(id).is_none())
+            .collect(),
+        false => vec![session.to_owned()],
+    };
+    driver::claim(&place.store, &place.instance.name, &sessions)
         .map_err(io("the session that drives it cannot be recorded"))
 }

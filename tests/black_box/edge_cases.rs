@@ -137,7 +137,7 @@ fn t09_plan_without_state_json() {
 fn post_review(project: &Project, n: u32) {
     project.write(&format!("task-1-post-review-{n}.md"), "# Fixed\n");
     let ran = project.run(&["enter", "post-code-review", "--plan", PLAN]);
-    let said = ".taskie/plans/test-plan/state.json: phase \"post-code-review\", next_phase \"code-review\"\n\
+    let said = "Entered post-code-review in plan 'test-plan'.\n\
                 The code-review is due: end your turn, and the Stop hook runs it.\n";
     assert_eq!(ran.all(), (0, said, ""));
 }

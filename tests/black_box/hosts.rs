@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use taskie::host::hosts::HOSTS;
 
 use crate::expected::plan_in;
-use crate::support::{Project, Ran, Reviewer, feed, timeless};
+use crate::support::{Project, Ran, Reviewer, feed, script, silent, timeless};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -48,6 +48,13 @@ const EVENTS: &[(&str, &str, &[&str], Option<&str>)] = &[
     ),
     ("gemini-AfterAgent.0.61.0", "stop", &["--host=gemini"], None),
     ("qwen-Stop.0.24.4", "stop", &[], Some("QWEN_PROJECT_DIR")),
+    (
+        "droid-SessionStart.0.215.0",
+        "session-start",
+        &["--host", "droid"],
+        None,
+    ),
+    ("droid-Stop.0.215.0", "stop", &[], None),
 ];
 
 /// A captured event of a session that works in the project.
@@ -125,27 +132,249 @@ fn a_host_that_nobody_knows_is_reported() {
         (
             1,
             "",
-            "taskie: unknown host `codeks`; did you mean `codex`?\n"
+            "taskie: unknown host `codeks`; did you mean `codex`?\n\
+             taskie: the hosts: copilot, gemini, qwen, codex, droid, claude\n"
         )
     );
 }
 
-/// Where every stop says that the one before it was blocked, a flaw still reaches the agent: once.
-#[test]
-fn a_flaw_reaches_the_agent_once_where_the_host_does_not_say_what_it_blocked() {
-    let project = Project::in_state(json!({ "next_phase": null }));
-    let event = event("qwen-Stop.0.24.4", &project);
+/// What a stop of that host gets, in a plan whose review is due unless `before` says otherwise.
+fn stops(host: &str, before: Value, reviewer: &Reviewer) -> (Project, Value) {
+    let project = plan_in(&before, reviewer);
+    let event = event(host, &project);
     taken_up(&project, &event);
-    project.write("notes.md", "");
-    let decisions: Vec<Value> = (0..4)
-        .map(|_| {
-            answer(&project, &event, "stop", &["--host", "qwen"], None).json()["decision"].clone()
-        })
-        .collect();
-    assert_eq!(
-        decisions,
-        [json!("block"), Value::Null, json!("block"), Value::Null]
+    (project, event)
+}
+
+fn due() -> Value {
+    json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null })
+}
+
+/// A host that waits a minute for a hook starts no review that may take longer, and says what to do.
+#[test]
+fn no_review_starts_that_the_host_would_not_wait_for() {
+    let (project, event) = stops("qwen-Stop.0.24.4", due(), &Reviewer::pass());
+    let stop = || answer(&project, &event, "stop", &["--host", "qwen"], None);
+    let message = "The plan-review is due and waits until `review_timeout` in .taskie/config.json is 50 or less: Qwen Code \
+                   gives a review no more seconds, and this one may take 570.";
+    assert_eq!(stop().message(), message);
+    assert_eq!(project.calls().len(), 0);
+    project.set(&json!({ "review_timeout": 50 }));
+    assert_eq!(stop().json()["decision"], "block");
+    assert_eq!(project.calls().len(), 1);
+}
+
+/// A host that lets the agent stop after some blocks gets none that it would ignore: the user is asked before the next
+/// review is paid for. A new turn counts from the start.
+#[test]
+fn no_review_is_paid_for_whose_block_would_be_ignored() {
+    let (project, mut event) = stops("qwen-Stop.0.24.4", due(), &Reviewer::fail());
+    project.set(&json!({ "review_timeout": 50 }));
+    project.set_state(json!({ "max_reviews": 20 }));
+    let stop = |event: &Value| answer(&project, event, "stop", &["--host", "qwen"], None);
+    event["stop_hook_active"] = json!(false);
+    for n in 1..=7 {
+        assert_eq!(stop(&event).json()["decision"], "block", "{n}");
+        project.set_state(json!({ "phase": "post-plan-review", "next_phase": "plan-review" }));
+        event["stop_hook_active"] = json!(true);
+    }
+    let message = "The plan-review is due and waits for your answer, such as \"Continue\": Qwen Code sends the agent back only \
+                   so many times in one turn.";
+    assert_eq!(stop(&event).message(), message);
+    assert_eq!(project.calls().len(), 7);
+    event["stop_hook_active"] = json!(false);
+    assert_eq!(stop(&event).json()["decision"], "block");
+}
+
+/// A host that shows the user nothing has the agent tell it: with a block, or by one that is for nothing else, once per text.
+#[test]
+fn the_agent_tells_what_the_host_does_not_show() {
+    let reviewer = Reviewer::fail().exits(3);
+    let (project, mut event) = stops("copilot-Stop.1.0.102", due(), &reviewer);
+    let stop = |event: &Value| answer(&project, event, "stop", &[], None);
+    let first = stop(&event);
+    let reason = first.json()["reason"].as_str().unwrap().to_owned();
+    let start =
+        "Tell the user exactly this, do nothing else, and end your turn:\n\nReview failed: ";
+    assert!(reason.starts_with(start), "{reason}");
+    // The agent has told it: nothing is decided, and no second review fails at once.
+    event["stop_hook_active"] = json!(true);
+    assert_eq!(stop(&event).stdout, silent());
+    assert_eq!(project.calls().len(), 1);
+    // The same text in another turn is not told again.
+    event["stop_hook_active"] = json!(false);
+    assert_eq!(stop(&event).json()["decision"], Value::Null);
+    assert_eq!(project.calls().len(), 2);
+    project.reviewer(&Reviewer::fail());
+    let answered = stop(&event).json();
+    let reason = answered["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with(
+            "plan-review 1/8: FAIL by opus (<$0.01), 0 of 2 clean\n\nA plan review (iteration 1)"
+        ),
+        "{reason}"
     );
+    assert_eq!(answered["systemMessage"], Value::Null);
+    // The eighth block is kept for what the user must be told.
+    event["stop_hook_active"] = json!(true);
+    project.set_state(json!({ "max_reviews": 20 }));
+    let mut last = Value::Null;
+    for _ in 0..9 {
+        project.set_state(json!({ "phase": "post-plan-review", "next_phase": "plan-review" }));
+        let answer = stop(&event).json();
+        if answer["decision"] == Value::Null {
+            break;
+        }
+        last = answer["reason"].clone();
+    }
+    assert!(
+        last.as_str()
+            .unwrap()
+            .contains("sends the agent back only so many times"),
+        "{last}"
+    );
+}
+
+/// What cannot be decided is told once per turn, too.
+#[test]
+fn the_agent_tells_that_nothing_could_be_decided() {
+    let (project, mut event) = stops("copilot-Stop.1.0.102", due(), &Reviewer::pass());
+    project.set(&json!({ "clean": "twice" }));
+    let stop = |event: &Value| answer(&project, event, "stop", &[], None).json();
+    let reason = stop(&event)["reason"].as_str().unwrap().to_owned();
+    let start = "Tell the user exactly this, do nothing else, and end your turn:\n\ntaskie could not decide about this Stop and allows it: ";
+    assert!(reason.starts_with(start), "{reason}");
+    event["stop_hook_active"] = json!(true);
+    assert_eq!(stop(&event)["decision"], Value::Null);
+}
+
+/// Whatever an event calls its session: one that drives nothing starts nothing. An event without one is about the newest
+/// plan.
+#[test]
+fn a_session_by_any_name_starts_only_what_it_drives() {
+    for (field, runs) in [
+        ("session_id", 0),
+        ("sessionId", 0),
+        ("conversation_id", 0),
+        ("other", 1),
+    ] {
+        let project = plan_in(&due(), &Reviewer::fail());
+        let event = json!({ "cwd": project.root, field: "stranger", "stop_hook_active": false });
+        assert_eq!(answer(&project, &event, "stop", &[], None).code, 0);
+        assert_eq!(project.calls().len(), runs, "{field}");
+    }
+    let project = plan_in(&due(), &Reviewer::fail());
+    project.run(&["next", "--session", "its-own"]);
+    let event = json!({ "cwd": project.root, "sessionId": "its-own", "stop_hook_active": false });
+    assert_eq!(
+        answer(&project, &event, "stop", &[], None).json()["decision"],
+        "block"
+    );
+}
+
+/// Agents in the background hold a review until they have ended, even if the host lists them for longer.
+#[test]
+fn agents_that_have_ended_hold_no_review() {
+    for (status, runs) in [
+        ("running", 0),
+        ("paused", 0),
+        ("completed", 1),
+        ("failed", 1),
+        ("cancelled", 1),
+    ] {
+        let (project, mut event) = stops("claude-Stop.2.1.330", due(), &Reviewer::fail());
+        event["background_tasks"] = json!([{ "id": "a", "status": status }]);
+        answer(&project, &event, "stop", &[], None);
+        assert_eq!(project.calls().len(), runs, "{status}");
+    }
+}
+
+/// A host that was started in the shell of another one: nobody can tell which of the two enters the phase, so both may stop.
+#[test]
+fn all_sessions_around_a_command_drive_the_plan() {
+    for session in ["of-claude", "of-codex", "of-nobody"] {
+        let project = plan_in(&due(), &Reviewer::fail());
+        let mut next = project.command(["next"]);
+        next.envs([
+            ("CLAUDE_CODE_SESSION_ID", "of-claude"),
+            ("CODEX_SESSION_ID", "of-codex"),
+        ]);
+        assert_eq!(Ran::of(next.output().unwrap()).code, 0);
+        project.stop_of(session);
+        assert_eq!(
+            project.calls().len(),
+            usize::from(session != "of-nobody"),
+            "{session}"
+        );
+    }
+}
+
+/// The marks of each host's shell: what only the user may do is refused there.
+#[test]
+fn no_agent_agrees_for_the_user() {
+    let project = Project::valid();
+    project.set(&json!({ "gates": ["true"] }));
+    for mark in [
+        "CLAUDECODE",
+        "CODEX_THREAD_ID",
+        "COPILOT_CLI",
+        "GEMINI_CLI",
+        "QWEN_CODE",
+        "FACTORY_EXEC_TARGET_AUTONOMY",
+    ] {
+        let mut trust = project.command(["trust", "--yes"]);
+        trust.env(mark, "1");
+        let refused = "taskie: an agent's session cannot agree for the user\n  help: run `taskie trust` in a terminal of your own\n";
+        assert_eq!(
+            Ran::of(trust.output().unwrap()).err(),
+            (1, refused),
+            "{mark}"
+        );
+    }
+    assert_eq!(project.run(&["trust", "--yes"]).code, 0);
+}
+
+/// A reviewer that is missing: where the host's own program could review, the message names the setting.
+#[test]
+fn a_missing_reviewer_names_the_hosts_own() {
+    let (project, event) = stops("codex-Stop.0.169.0", due(), &Reviewer::fail());
+    fs::remove_file(project.bin.join("claude")).unwrap();
+    script(project.bin.join("codex"), "exit 0");
+    let mut command = project.command(["hook", "stop"]);
+    command.env("PATH", format!("{}:/usr/bin:/bin", project.bin.display()));
+    let message = feed(command, event.to_string()).message();
+    let expected = "Review failed: `claude` is not on PATH; Codex can review itself: \
+                    add \"reviewer\": \"codex\" to your settings (`taskie config` names the file). The next stop tries again.";
+    assert!(message.contains(expected), "{message}");
+}
+
+/// On a host with a sandbox, its own program reviews outside of it only if the session works outside of it, too.
+#[test]
+fn a_reviewer_has_no_more_rights_than_a_session_in_a_sandbox() {
+    for (policy, sandbox) in [
+        (Some("danger-full-access"), "danger-full-access"),
+        (Some("workspace-write"), "workspace-write"),
+        (None, "workspace-write"),
+    ] {
+        let (project, mut event) = stops("codex-Stop.0.169.0", due(), &Reviewer::fail());
+        project.set_for_all(&json!({ "reviewer": "codex" }));
+        script(project.bin.join("codex"), "echo \"$@\" > ../words; exit 1");
+        if let Some(policy) = policy {
+            // The last turn counts.
+            let turn = |policy| format!("{{\"sandbox_policy\":{{\"type\":\"{policy}\"}}}}\n");
+            let other = if policy == sandbox && policy == "workspace-write" {
+                "danger-full-access"
+            } else {
+                "workspace-write"
+            };
+            let path = project.root.join("../transcript.jsonl");
+            fs::write(&path, turn(other) + &turn(policy)).unwrap();
+            event["transcript_path"] = json!(path);
+        }
+        answer(&project, &event, "stop", &[], None);
+        let words = fs::read_to_string(project.root.join("../words")).unwrap();
+        assert!(words.contains(&format!("--sandbox {sandbox} ")), "{words}");
+    }
 }
 
 /// A reviewer of another vendor: its program, its arguments, and a verdict at the end of what it says.
@@ -408,9 +637,13 @@ fn the_page_says_what_the_table_of_hosts_says() {
         let blocks = host
             .blocks
             .map_or_else(|| "no limit".to_owned(), |blocks| blocks.to_string());
+        let longest = host.longest_hook.map_or_else(
+            || "as long as the hook asks".to_owned(),
+            |longest| format!("{longest} seconds"),
+        );
         assert_eq!(
-            cells[..3],
-            [host.name, &format!("`{command}`"), &blocks],
+            cells[..4],
+            [host.name, &format!("`{command}`"), &blocks, &longest],
             "{}",
             host.id
         );

@@ -111,7 +111,12 @@ const MUTANTS: &[Mutant] = &[
     mutant("review.ok and", 1, "review.okay and", &[("unknown-name", Edit)]),
     mutant("review.verdict ==", 1, "review.verdikt ==", &[("unknown-name", Edit)]),
     mutant("{{ args.task }}", 1, "{{ args.tsk }}", &[("unknown-name", Edit)]),
-    mutant("[args.reviews]", 1, "[args.review]", &[("unknown-name", Line("assign = { max_reviews"))]),
+    mutant("[args.reviews]", 1, "[args.review]", &[
+            ("unknown-name", Line("assign = { max_reviews")),
+            ("unknown-name", Line("{% if args.reviews == 0")),
+            ("unknown-name", Line("At most {{ args.reviews")),
+            ("unknown-name", Line("At most {{ args.reviews")),
+        ]),
     mutant("driver is none", 1, "drivr is none", &[("unknown-name", Edit)]),
     mutant("session is not none", 1, "sesion is not none", &[("unknown-name", Edit)]),
     // Misspelled templates, filters, tests, invocations, events and types.
@@ -189,7 +194,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("stall = 2", 1, "stall = 0", &[("wrong-type", Line("stall = 0"))]),
     mutant("type = \"integer\"\nminimum = 0\ndefault = 8", 1, "minimum = 0\ndefault = 8", &[("missing-key", Line("[config.max_reviews]"))]),
     mutant(r#"never = "phase"#, 1, r#"# "phase"#, &[("missing-key", Line("[[properties"))]),
-    mutant("allow = true\n", 6, "\n", &[("idle-rule", Rule("the agent was blocked in this turn already, and the files are in order"))]),
+    mutant("block = \"{{ flaws }}\"\n", 1, "\n", &[("idle-rule", Rule("a flaw in the plan's files: ask the agent to fix it, once per turn"))]),
     mutant(r#"invoke = "{{ reviewer }}""#, 1, "", &[
             ("unused-name", Line("[invoke.clau")),
             ("unused-name", Line("[invoke.code")),

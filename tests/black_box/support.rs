@@ -326,7 +326,10 @@ impl Project {
         let mut command = Command::new(env!("CARGO_BIN_EXE_taskie"));
         for (name, _) in std::env::vars_os() {
             let name_text = name.to_string_lossy();
-            let of_a_host = ["CLAUDE", "TASKIE", "CODEX", "COPILOT", "GEMINI", "PLUGIN"];
+            let of_a_host = [
+                "CLAUDE", "TASKIE", "CODEX", "COPILOT", "GEMINI", "PLUGIN", "QWEN", "DROID",
+                "FACTORY",
+            ];
             if of_a_host.iter().any(|start| name_text.starts_with(start)) {
                 command.env_remove(&name);
             }
@@ -390,6 +393,12 @@ impl Project {
     /// Runs `taskie hook stop` as the host calls it.
     pub fn stop_active(&self, active: bool) -> Ran {
         self.hook_raw("stop", self.stop_event(active))
+    }
+
+    /// The stop of a session that was sent back in this turn: it is told that the plan's files are in order again.
+    pub fn stop_again_of(&self, session: &str) -> Ran {
+        let event = json!({ "cwd": self.root, "session_id": session, "stop_hook_active": true });
+        self.hook_raw("stop", event.to_string())
     }
 
     /// The stop of a session.

@@ -666,6 +666,7 @@ impl Names {
             FieldDefault::False => (Value::from(false), Json::is_boolean),
             FieldDefault::Text => (Value::from(""), Json::is_string),
             FieldDefault::List => (Value::from(Vec::<Value>::new()), Json::is_array),
+            FieldDefault::Nothing => (Value::from(()), Json::is_i64),
         };
         let given = given.filter(fits);
         Some(Ok(given.map_or(absent, |value| context::to_value(&value))))

@@ -252,6 +252,7 @@ impl Reader<'_> {
                 Some((_, FieldDefault::False)) => Kind::Boolean,
                 Some((_, FieldDefault::Text)) => Kind::Text,
                 Some((_, FieldDefault::List)) => Kind::List,
+                Some((_, FieldDefault::Nothing)) => Kind::Integer,
                 None => Kind::Untried,
             },
             ["event", _, _] => Kind::Text,

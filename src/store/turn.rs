@@ -1,0 +1,112 @@
+//! What a session's turn has used up: how many times its stops were blocked, and what its agent has told the user.
+//!
+//! Some hosts let an agent stop after a number of blocks, whatever it does in between, and some show the user no message.
+//! For those, and for no others, this is kept beside the claim of the session.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Store, record};
+use crate::hash::Hash;
+use crate::host::hosts::Host;
+use crate::host::reply::Reply;
+
+/// The kind of record that has the turn of a session.
+pub(super) const KIND: &str = "turn";
+
+/// At most this many texts are known to have been told: a text that is older is told again.
+const TEXTS: usize = 64;
+
+/// A turn of a session.
+#[derive(Debug, Default)]
+pub(crate) struct Turn {
+    used: Used,
+    /// How many blocks the host takes; `None` if it takes any number, or if tools end the row.
+    most: Option<usize>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Clone, Serialize, Deserialize)]
+struct Used {
+    /// How many stops of this turn were blocked.
+    blocks: usize,
+    /// Hashes of the texts that the agent has told the user, oldest first.
+    told: Vec<u64>,
+    /// The last stop was blocked for nothing else: the state was this one.
+    telling: Option<u64>,
+}
+
+impl Turn {
+    /// Returns the turn of `session` on `host`; `None` if the host has no limit and shows messages, so there is nothing to
+    /// count. `goes_on` says that the stop before this one was blocked.
+    pub(crate) fn of(host: &Host, store: &Store, session: &str, goes_on: bool) -> Option<Self> {
+        let most = host.most_blocks();
+        if most.is_none() && host.shows_messages {
+            return None;
+        }
+        let mut used: Used = record::read(store, session, KIND).unwrap_or_default();
+        if !goes_on {
+            (used.blocks, used.telling) = (0, None);
+        }
+        Some(Self { used, most })
+    }
+
+    /// Returns whether the agent was sent back only to tell the user something, and nothing has changed since.
+    pub(crate) fn was_telling(&self, state: &Path) -> bool {
+        self.used
+            .telling
+            .is_some_and(|telling| telling == mark(state))
+    }
+
+    /// Returns whether the host would ignore the next block. The last one is kept for what the user must be told, if only
+    /// the agent can tell it.
+    pub(crate) fn is_used_up(&self, host: &Host) -> bool {
+        let kept = usize::from(!host.shows_messages);
+        self.most
+            .is_some_and(|most| self.used.blocks + kept >= most)
+    }
+
+    /// Counts the block of this reply. A reply that allows the stop becomes one that blocks it if the user would not see its
+    /// message, and the agent has not told it yet. The stop after that is allowed if the file `state` is still the same.
+    pub(crate) fn count(
+        mut self,
+        host: &Host,
+        store: &Store,
+        session: &str,
+        state: &Path,
+        reply: &mut Reply,
+    ) {
+        let before = self.used.clone();
+        self.used.telling = None;
+        let is_free = self.most.is_none_or(|most| self.used.blocks < most);
+        if let Some(message) = reply
+            .message()
+            .filter(|_| !host.shows_messages && !reply.blocks())
+        {
+            let mut hash = Hash::default();
+            hash.add(&message);
+            let number = hash.number();
+            if is_free && !self.used.told.contains(&number) {
+                let excess = (self.used.told.len() + 1).saturating_sub(TEXTS);
+                self.used.told.drain(..excess);
+                self.used.told.push(number);
+                self.used.telling = Some(mark(state));
+                reply.ask_to_tell();
+            }
+        }
+        self.used.blocks += usize::from(reply.blocks());
+        if self.used != before
+            && let Err(error) = record::write_for_now(store, session, KIND, self.used)
+        {
+            let why = format!("the blocks of this turn cannot be counted: {error}");
+            reply.log.push(why);
+        }
+    }
+}
+
+/// Returns a number for the content of the state file.
+fn mark(state: &Path) -> u64 {
+    let mut hash = Hash::default();
+    hash.add(std::fs::read(state).unwrap_or_default());
+    hash.number()
+}
