@@ -329,7 +329,7 @@ fn the_reviewers_are_those_of_taskie() {
             }
         }
     }
-    assert_eq!(count, 25);
+    assert_eq!(count, 26);
     let template = |folder: &str| {
         let file = format!("{folder}/review-in-words.md");
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
