@@ -925,7 +925,7 @@ fn nothing_is_found_in_ordinary_workflows() {
     let charts: Vec<String> = charts
         .map(|path| path.to_str().unwrap().to_owned())
         .collect();
-    assert_eq!(charts.len(), 11);
+    assert_eq!(charts.len(), 12);
     let args = [
         "check-chart",
         "--strict",
