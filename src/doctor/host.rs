@@ -231,7 +231,7 @@ impl Settings {
             let files = self.files.iter();
             files.filter_map(|file| file.json.get("permissions"))
         };
-        let mode = permissions().filter_map(|table| table.get("defaultMode")?.as_str());
+        let mut modes = permissions().filter_map(|table| table.get("defaultMode")?.as_str());
         let allowed = permissions().filter_map(|table| table.get("allow")?.as_array());
         let allowed: Vec<&str> = allowed.flatten().filter_map(Json::as_str).collect();
         let is_allowed = |command: &String| allowed.iter().any(|rule| allows(rule, command));
@@ -251,7 +251,7 @@ impl Settings {
         let missing = missing.join("`, `");
         Some(match (missing.is_empty(), allowed.is_empty()) {
             (true, _) => Diagnosis::ok("permissions", "the settings allow the commands of a loop"),
-            _ if mode.last() == Some("bypassPermissions") => {
+            _ if modes.next_back() == Some("bypassPermissions") => {
                 Diagnosis::ok("permissions", "sessions ask for no permission")
             }
             (false, true) => {
