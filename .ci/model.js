@@ -196,7 +196,9 @@ async function played([project, seconds = 0]) {
     story(),
   );
   const session = JSON.parse(printed.split("\n")[0]).session_id;
-  const taken = fs.readFileSync(path.join(project, ".taskie/.locks", `${session}.session`), "utf8");
+  // In a folder of its own in the git directory.
+  const kept = path.join(project, ".git/taskie");
+  const taken = fs.readFileSync(path.join(kept, fs.readdirSync(kept)[0], `${session}.session`), "utf8");
   assert.ok(taken.includes(path.basename(plan)), `the plan belongs to the session that made it: ${taken}`);
   const files = fs.readdirSync(path.join(project, plan)).filter((name) => name.endsWith(".md"));
   assert.deepEqual(files.sort(), ["plan-post-review-1.md", "plan-review-1.md", "plan-review-2.md", "plan.md"]);
