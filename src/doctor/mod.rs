@@ -22,6 +22,7 @@ use crate::host::hosts::DEFAULT;
 use crate::shell;
 use crate::shell::find;
 use crate::shell::place::Place;
+use crate::shell::trust::{self, OwnChart};
 pub(crate) use diagnosis::{Diagnosis, Level};
 use settings::Settings;
 
@@ -37,7 +38,9 @@ pub(crate) fn examine(
     let context = snapshot.as_ref().map(|snapshot| snapshot.context());
     let dirs = settings_dirs(chart, place);
     let settings = Settings::read(DEFAULT, &dirs);
-    let others = others::check(choice, &dirs);
+    let root = root_of(chart, place);
+    let caller = caller(choice, root.as_deref());
+    let others = others::check(&caller, &dirs);
     let mut found = binary::own();
     if std::env::var_os(REVIEWER).is_some() {
         found.push(Diagnosis::problem(
@@ -46,7 +49,6 @@ pub(crate) fn examine(
             format!("unset {REVIEWER}"),
         ));
     }
-    let root = root_of(chart, place);
     let here = root.as_deref().unwrap_or(Path::new("."));
     // What the settings choose is not known as long as they have a flaw, which is reported below.
     if let Ok(settings) = shell::settings::read(chart, here) {
@@ -54,15 +56,25 @@ pub(crate) fn examine(
     }
     found.extend(settings.unreadable());
     found.extend(settings.hooks_on());
-    found.extend(settings.hook(choice, chart, others.call));
+    found.extend(settings.hook(&caller, chart, others.call));
     found.extend(settings.blocks(chart, context));
     found.extend(others.found);
     found.extend(workflow::chart(choice, chart));
     if let Some(root) = root {
+        found.extend(workflow::owners(chart, &root, place));
         found.extend(workflow::project(chart, &root));
     }
     found.extend(workflow::instance(chart, place, warnings));
     found
+}
+
+/// Returns the chart for which the hooks are called: those that name no chart also serve the project's own one.
+fn caller<'c>(choice: &Choice<'c>, root: Option<&Path>) -> Choice<'c> {
+    let own = root.map(|root| trust::own_chart(root));
+    match (choice, own) {
+        (Choice::File(path), Some(OwnChart::Trusted(own))) if *path == own => Choice::of(None),
+        _ => *choice,
+    }
 }
 
 /// Returns what is installed: this program, a different one on PATH, and the plugins of Claude Code, each with how to
