@@ -15,12 +15,16 @@ use super::{lock, record};
 use crate::disk;
 use crate::files::clock;
 use crate::files::pattern::name_flaw;
+use crate::hash::Hash;
 
 /// The kind of record that says which instance a session has claimed.
 const SESSION: &str = "session";
 
 /// The kind of record that says which session drives an instance.
 const DRIVER: &str = "driver";
+
+/// The kind of record that says about which instance without a driver the user of a session has been told.
+const TOLD: &str = "told";
 
 /// The record of a session that has claimed nothing for this long is removed.
 const FORGOTTEN: Duration = Duration::from_secs(60 * 24 * 60 * 60);
@@ -68,10 +72,7 @@ pub(crate) fn drives(home: &Path, instance: &str, session: &str) -> bool {
 pub(crate) fn claim(home: &Path, instance: &str, session: &str) -> io::Result<()> {
     let claim: Option<Claim> = record::read(home, session, SESSION);
     if claim.is_none_or(|claim| claim.instance != instance) {
-        // Those of sessions that ended long ago.
-        disk::sweep(&lock::folder(home), FORGOTTEN, |name| {
-            Path::new(name).extension() == Some(OsStr::new(SESSION))
-        });
+        sweep(home, SESSION);
         let claim = Claim {
             at: clock::since_1970(),
             instance: instance.to_owned(),
@@ -82,6 +83,29 @@ pub(crate) fn claim(home: &Path, instance: &str, session: &str) -> io::Result<()
         record::write(home, instance, DRIVER, session)?;
     }
     Ok(())
+}
+
+/// Returns whether the user of `session` has not been told yet that nobody drives an instance in this state, and records
+/// that this is told now. The caller holds the instance's write lock.
+pub(crate) fn is_news(home: &Path, instance: &str, session: &str, state: &[u8]) -> bool {
+    let mut mark = Hash::default();
+    mark.add(state);
+    let told = (instance.to_owned(), mark.number());
+    let before: Option<(String, u64)> = record::read(home, session, TOLD);
+    let is_news = before.as_ref() != Some(&told);
+    if is_news {
+        sweep(home, TOLD);
+        // If this cannot be recorded, it is said again.
+        let _ = record::write(home, session, TOLD, told);
+    }
+    is_news
+}
+
+/// Removes the records of sessions that ended long ago.
+fn sweep(home: &Path, kind: &str) {
+    disk::sweep(&lock::folder(home), FORGOTTEN, |name| {
+        Path::new(name).extension() == Some(OsStr::new(kind))
+    });
 }
 
 /// Removes the claim of a session, which drives nothing from then on.

@@ -5,6 +5,7 @@ pub(crate) mod driver;
 pub(crate) mod journal;
 mod lines;
 pub(crate) mod lock;
+pub(crate) mod notices;
 pub(crate) mod owed;
 pub(crate) mod postponed;
 mod record;
