@@ -18,7 +18,6 @@ pub mod schema;
 mod references;
 pub(crate) mod structure;
 
-use std::num::NonZeroUsize;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
@@ -29,7 +28,7 @@ use crate::expr::Expressions;
 use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
 use crate::files::pattern::{Captures, Pattern};
-use model::{Advance, AnswerForm, Assign, FilePattern, Phase, Postpone, Rule, Seconds, Source};
+use model::{Advance, Amount, AnswerForm, Assign, FilePattern, Phase, Postpone, Rule, Source};
 use part::Part;
 
 /// A chart whose names are all resolved. What needs no resolving is as in its source.
@@ -288,9 +287,10 @@ pub struct Cycle {
     pub review: Pattern,
     pub answer: Pattern,
     pub subject: Vec<Text>,
+    pub empty: Option<String>,
     pub ready: Option<Expr>,
     pub resume: Option<String>,
-    pub stall: Option<NonZeroUsize>,
+    pub stall: Option<Amount>,
     pub stage: Option<String>,
     pub text: IndexMap<String, Text>,
     pub advance: Vec<Advance>,
@@ -310,7 +310,7 @@ pub struct Invoke {
     pub tokens: Vec<String>,
     pub postpone: Option<Postpone>,
     pub by: Option<Text>,
-    pub timeout: Seconds,
+    pub timeout: Amount,
     pub log: FilePattern,
 }
 

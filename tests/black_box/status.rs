@@ -168,7 +168,12 @@ fn the_json_is_whole() {
         "progress": { "tasks": { "done": 0, "all": 2 } },
         "running": null, "others": [],
         "next": { "action": "post-code-review", "why": format!("{dir}/task-1-review-3.md has not been answered yet.") },
-        "stop": { "does": "allow", "text": format!("it is allowed: Plan '{PLAN}' structure validated successfully") },
+        "stop": {
+            "does": "allow",
+            "text": format!(
+                "it is allowed: no session drives the plan; once one has taken it up, it is allowed: Plan '{PLAN}' structure validated successfully"
+            ),
+        },
         "waits_for": "agent",
         "context": {
             "max_reviews": 8, "current_task": "1", "phase": "code-review", "phase_iteration": 3, "next_phase": "post-code-review",
@@ -583,7 +588,7 @@ fn a_pipe_gets_a_line_for_each_change() {
     let next = || lines.recv_timeout(Duration::from_secs(60)).unwrap();
     assert_eq!(
         next(),
-        format!("{PLAN}: complete-task, code-review due; waits for the agent's next stop")
+        format!("{PLAN}: complete-task, code-review due; waits for you")
     );
     let look = || look(&child);
     let hook = slow.begin(&project);
@@ -719,7 +724,7 @@ fn no_line_is_wider_than_the_terminal() {
 #[test]
 fn a_terminal_is_drawn_in_place() {
     let project = reviewed();
-    for (columns, rows, height) in [(80, 40, 20), (40, 8, 7)] {
+    for (columns, rows, height) in [(80, 40, 22), (40, 8, 7)] {
         let (mut child, mut terminal) =
             on_terminal(project.command(["status", "--watch"]), columns, rows);
         let mut seen = String::new();
