@@ -6,7 +6,7 @@
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::model::{Arg, Field, FieldType, Words, setting_in};
+use super::model::{Arg, Direction, Field, FieldType, Looser, Words, setting_in};
 use super::{Chart, PhaseEntry};
 use crate::expr::source::Literal;
 use crate::expr::{has_holes, single_expression};
@@ -117,6 +117,24 @@ impl Field {
         !item.is_empty() && self.prefix.as_ref().is_none_or(has_prefix)
     }
 
+    /// Returns whether `value` lets more through than `other`. Null is the highest number: no limit.
+    pub fn is_looser(&self, value: &Json, other: &Json) -> bool {
+        let number = |value: &Json| value.as_i64().unwrap_or(i64::MAX);
+        match &self.looser {
+            None => false,
+            Some(Looser::Direction(Direction::Higher)) => number(value) > number(other),
+            Some(Looser::Direction(Direction::Lower)) => number(value) < number(other),
+            Some(Looser::Direction(Direction::Fewer)) => {
+                let items = value.as_array().map_or(&[][..], Vec::as_slice);
+                let mut others = other.as_array().into_iter().flatten();
+                others.any(|item| !items.contains(item))
+            }
+            Some(Looser::Values(values)) => {
+                value != other && values.iter().any(|loose| loose.json() == *value)
+            }
+        }
+    }
+
     /// Returns the setting that a context field takes its default from: `default = "{{ config.NAME }}"`.
     pub fn setting(&self) -> Option<&str> {
         setting_in(self.default.as_ref()?.text()?)
@@ -173,5 +191,43 @@ impl Literal {
             Self::List(items) => Json::from(items.clone()),
             Self::Null => Json::Null,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_looser_value_lets_more_through() {
+        let none = json!(null);
+        for (looser, loose, strict) in [
+            (json!("higher"), json!(50), json!(10)),
+            (json!("higher"), none.clone(), json!(10)),
+            (json!("lower"), json!(1), json!(2)),
+            (json!("lower"), json!(1), none.clone()),
+            (json!("fewer"), json!(["a"]), json!(["a", "b"])),
+            (json!("fewer"), json!([]), json!(["a"])),
+            (json!([0]), json!(0), json!(3)),
+            (json!(["pass", "minor"]), json!("pass"), json!("none")),
+        ] {
+            let field = Field {
+                looser: serde_json::from_value(looser.clone()).unwrap(),
+                ..Field::default()
+            };
+            assert!(field.is_looser(&loose, &strict), "{looser}");
+            assert!(!field.is_looser(&strict, &loose), "{looser}");
+            assert!(!field.is_looser(&loose, &loose), "{looser}");
+            assert!(!Field::default().is_looser(&loose, &strict), "{looser}");
+        }
+        // Of two loose values, neither is a bound for the other.
+        let field = Field {
+            looser: serde_json::from_value(json!(["pass", "minor"])).unwrap(),
+            ..Field::default()
+        };
+        assert!(field.is_looser(&json!("pass"), &json!("minor")));
+        assert!(field.is_looser(&json!("minor"), &json!("pass")));
     }
 }

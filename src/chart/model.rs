@@ -204,6 +204,13 @@ pub struct Field {
     /// `one_of` that need that.
     #[serde(default)]
     pub trust: Trust,
+    /// For a setting that is a list: the items that need trust in each project, also where the user's own file has them,
+    /// because the project says what they stand for.
+    #[serde(default)]
+    pub per_project: Vec<String>,
+    /// Which values let more through than others: `higher` or `lower` for an integer (null is the highest), `fewer` for a
+    /// list, or the values that do. A project's setting that is looser than the user's own needs trust.
+    pub looser: Option<Looser>,
     /// For a setting: it is the path of a file in the project, and expressions see the text of that file.
     #[serde(default)]
     pub file: bool,
@@ -262,6 +269,29 @@ impl Trust {
             Self::Words(words) => words.iter().any(|word| value.as_str() == Some(word)),
         }
     }
+}
+
+/// Which values of a field are looser than others.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "`looser` is `higher`, `lower`, `fewer`, or a list of values"
+)]
+pub enum Looser {
+    Direction(Direction),
+    Values(Vec<Literal>),
+}
+
+/// The direction in which a value gets looser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// For an integer: a limit.
+    Higher,
+    /// For an integer: a requirement.
+    Lower,
+    /// For a list: one that lacks an item.
+    Fewer,
 }
 
 /// One option of a command or a phase.

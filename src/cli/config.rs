@@ -30,9 +30,12 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             .settings
             .iter()
             .map(|(name, setting)| {
+                let held_back = setting.held_back.as_ref().map(|held| {
+                    let from = held.file.display().to_string();
+                    json!({ "value": held.value, "from": from, "why": held.why.text() })
+                });
                 let from = origin(&setting.origin);
-                let facts =
-                    json!({ "value": setting.value, "from": from, "ignored": setting.is_ignored });
+                let facts = json!({ "value": setting.value, "from": from, "held_back": held_back });
                 (name.clone(), facts)
             })
             .collect();
@@ -41,15 +44,17 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     let width = read.settings.keys().map(String::len).max().unwrap_or(0);
     for (name, setting) in &read.settings {
-        let ignored = match setting.is_ignored {
-            true => "; the project's own is ignored until you run `taskie trust`",
-            false => "",
-        };
-        let from = origin(&setting.origin);
+        let held_back = setting.held_back.as_ref().map(|held| {
+            let (value, file) = (held.value.to_string(), held.file.display());
+            let why = held.why.text();
+            format!("; {value} in {file} is held back: {why}: `taskie trust`")
+        });
+        let from = origin(&setting.origin) + &held_back.unwrap_or_default();
         let value = setting.value.to_string();
         say(&format!(
-            "{name:width$}  {}  ({from}{ignored})",
-            shown(&value)
+            "{name:width$}  {}  ({})",
+            shown(&value),
+            shown(&from)
         ));
     }
     if read.settings.is_empty() {

@@ -8,18 +8,17 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use minijinja::value::{Value, ValueKind};
+use minijinja::value::Value;
 use serde_json::Value as Json;
 
 use super::actions;
-use super::context::to_json;
 use super::decision::{
     Answer, Decision, Ended, FailedGate, Fired, Gates, Invocation, Outcome, Step, Tried,
 };
 use super::event::{Event, Trigger};
 use super::fault::Fault;
 use super::names::Names;
-use super::world::{Recall, World};
+use super::world::World;
 use crate::chart::model::{Amount, Assign, Rule};
 use crate::chart::{Chart, Cycle, Invoke};
 use crate::diagnostic::suggest::did_you_mean;
@@ -351,28 +350,8 @@ impl Deciding {
         assign
             .iter()
             .map(|(name, literal)| {
-                let at = format_args!("{place}.{name}");
-                let value = match self.names.assigned(at, name, literal, root)? {
-                    Ok(assumed) => return Ok((name.clone(), assumed)),
-                    Err(value) => value,
-                };
-                let field = self.names.chart.context.get(name);
-                let (value, expected) = match (to_json(&value), field) {
-                    (Some(json), Some(field)) => {
-                        match field.accepts(&self.names.chart.phases, &json) {
-                            Ok(()) => return Ok((name.clone(), json)),
-                            Err(expected) => (json.to_string(), expected),
-                        }
-                    }
-                    (None, Some(field)) => (value.to_string(), field.describe()),
-                    (_, None) => (value.to_string(), "no context field".to_owned()),
-                };
-                Err(Fault::Assignment {
-                    place: place.to_owned(),
-                    field: name.clone(),
-                    value,
-                    expected,
-                })
+                let value = self.names.assigned(place, name, literal, root)?;
+                Ok((name.clone(), value))
             })
             .collect()
     }
@@ -510,25 +489,8 @@ impl Deciding {
         let root = self.names.root();
         let mut words = Vec::new();
         for (index, text) in self.invocation(name)?.argv.iter().enumerate() {
-            if self.names.recall(Recall::Text(&text.0), &root).is_some() {
-                continue;
-            }
-            let place = format!("invoke.{name}.argv[{index}]");
-            let value = (self.names.expressions)
-                .literal(&Literal::Text(text.clone()), &root)
-                .map_err(Fault::at(place.clone()));
-            match value {
-                // A list becomes one argument for each item.
-                Ok(value) if value.kind() == ValueKind::Seq => {
-                    let items = value.try_iter().into_iter().flatten();
-                    words.extend(items.map(|item| item.to_string()));
-                }
-                // The world may leave open whether a text can be made.
-                value => {
-                    let text = self.names.text(place, text, &root);
-                    words.push(text.map_err(|fault| value.err().unwrap_or(fault))?);
-                }
-            }
+            let place = format_args!("invoke.{name}.argv[{index}]");
+            words.extend(self.names.words(place, text, &root)?);
         }
         Ok(words)
     }

@@ -7,6 +7,7 @@ mod actions;
 pub mod context;
 pub mod decide;
 pub mod decision;
+pub mod evaluator;
 pub mod event;
 pub mod fault;
 pub mod inspect;

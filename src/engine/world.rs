@@ -5,7 +5,6 @@ use minijinja::value::Value;
 use serde_json::Value as Json;
 
 use super::fault::Fault;
-use crate::expr::source::Literal;
 
 /// A question about the world.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -71,86 +70,10 @@ pub enum Source {
     Prompt(String),
 }
 
-/// A value that comes with an event or is computed from other sources. A world may supply it: the model checker's
-/// world does, because it has no event until a decision looks at one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Given<'a> {
-    /// A field that is absent from the hook event.
-    Field(&'a str),
-    /// An option that was not given.
-    Arg(&'a str),
-    /// The session, if the event does not name it.
-    Session,
-    /// The findings of a list of checks.
-    Findings(&'a str),
-    /// The worst severity that a review with a verdict has found.
-    Worst,
-    /// The name of the process that a rule's `invoke` means.
-    Invocation(&'a str),
-}
-
-/// Something that a decision has evaluated, put to a world that may leave it open. `failed`: it has no value here.
-#[derive(Debug, Clone, Copy)]
-pub enum Evaluated<'a> {
-    /// A condition, and whether it holds here.
-    Condition {
-        source: &'a str,
-        holds: Option<bool>,
-    },
-    /// A text.
-    Text { source: &'a str, failed: bool },
-    /// What a context field is assigned; `failed`: it has no value here, or one that the field does not hold.
-    Field {
-        name: &'a str,
-        literal: &'a Literal,
-        failed: bool,
-    },
-}
-
-/// Something that a decision is about to evaluate, by its source.
-#[derive(Debug, Clone, Copy)]
-pub enum Recall<'a> {
-    /// A condition: a boolean.
-    Condition(&'a str),
-    /// A text, of which only matters that it can be made.
-    Text(&'a str),
-    /// A list, of which only matters whether it has items: a boolean.
-    Items(&'a str),
-    /// What a context field is assigned.
-    Value(&'a str),
-}
-
-/// What a world says that something evaluates to.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Assumed {
-    Holds(bool),
-    /// The text is made, whatever it says.
-    Made,
-    Value(Json),
-    Fails,
-}
-
 /// The answers to the questions.
 pub trait World: std::fmt::Debug + Send + Sync {
     /// Returns one field of the context, or its default. A world may record which fields a decision reads.
     fn field(&self, name: &str) -> Option<&Json>;
-
-    /// Returns the value that this world supplies for `given`; `None` if the event and the chart say it.
-    fn supply(&self, _given: Given<'_>) -> Option<Json> {
-        None
-    }
-
-    /// Returns what something evaluates to that has just been evaluated; `None`: just that. The model checker's world
-    /// knows of some inputs only that they can have any value.
-    fn assume(&self, _evaluated: Evaluated<'_>) -> Option<Assumed> {
-        None
-    }
-
-    /// Returns what something evaluates to that need not be evaluated for that; `None`: it must be. It sees the names
-    /// of `root`. The model checker's world has evaluated it before.
-    fn recall(&self, _recall: Recall<'_>, _root: &Value) -> Option<Json> {
-        None
-    }
 
     /// Returns the answer to `source`, always the same one in one world.
     fn look(&self, source: &Source) -> Result<Value, Fault>;

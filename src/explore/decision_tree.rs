@@ -8,17 +8,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
+use super::answer::Answer;
 use super::budget::{Budget, Cut, LONGEST_TEXT};
-use super::imagined_world::{
-    AS_IT_IS, Asked, Base, Ground, ImaginedWorld, Kind, Question, failing, is_of_the_host,
-};
+use super::imagined_world::{Asked, Base, Ground, ImaginedWorld, Kind, Question, is_of_the_host};
 use super::state::{Look, Looks, Memo, StateRef, number};
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::to_json;
 use crate::engine::decide::{self, Flow, Part};
-use crate::engine::decision::{Answer, Ended, Fired, Gates, Invocation, Step};
+use crate::engine::decision::{Answer as Reply, Ended, Fired, Gates, Invocation, Step};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
@@ -31,7 +30,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 type Numbered<T> = IndexSet<T, FxBuildHasher>;
 
 /// Lists of values and their numbers, by where they lie in memory. They are kept: nothing else comes to lie there.
-type Lists = FxHashMap<*const Json, (Arc<[Json]>, Rc<[u32]>)>;
+type Lists = FxHashMap<*const Answer, (Arc<[Answer]>, Rc<[u32]>)>;
 
 /// Lists up to this length are numbered each time.
 const KEPT: usize = 4;
@@ -183,7 +182,7 @@ const EXAMPLES: usize = 8;
 pub(crate) struct Tree {
     pub(crate) ground: Arc<Ground>,
     pub(crate) chart: Arc<Chart>,
-    pub(crate) values: Numbered<Arc<Json>>,
+    pub(crate) values: Numbered<Arc<Answer>>,
     lists_of_values: Lists,
     pub(crate) questions: Numbered<Arc<Question>>,
     /// Where rules stand.
@@ -255,7 +254,7 @@ impl Tree {
             ground: Arc::new(ground),
             chart: Arc::clone(chart),
             // What a state says of itself must have a number before it is asked for.
-            values: [json!(false), json!(true)]
+            values: [false.into(), true.into()]
                 .into_iter()
                 .map(Arc::new)
                 .collect(),
@@ -296,7 +295,7 @@ impl Tree {
     /// True where an expression is assumed to come to something else than it does.
     fn assumes(&self, question: u32, value: u32) -> bool {
         matches!(self.question(question), Question::Assumed { .. })
-            && *self.value(value) != AS_IT_IS
+            && *self.answer_of(value) != Answer::AsItIs
     }
 
     /// True where something was assumed to come out otherwise than it does.
@@ -317,9 +316,10 @@ impl Tree {
     /// The same of conditions and texts: a field that is assigned what is not known depends on nothing by that.
     pub(crate) fn is_assumed_of_conditions(&self, story: &[(u32, u32)]) -> bool {
         story.iter().any(|(question, number)| {
-            let value = self.value(*number);
-            self.assumes(*question, *number)
-                && (value.is_boolean() || value == "fails" || value == "made")
+            let of_field =
+                matches!(self.question(*question), Question::Assumed { field, .. } if field.is_some());
+            let fails = matches!(self.answer_of(*number), Answer::Fails(_));
+            self.assumes(*question, *number) && (!of_field || fails)
         })
     }
 
@@ -352,7 +352,8 @@ impl Tree {
         let story = |index: usize| {
             let chosen = choices.iter().map(|(question, set)| {
                 let values = self.members(*set);
-                let as_it_is = values.iter().find(|value| *self.value(**value) == AS_IT_IS);
+                let mut own = values.iter();
+                let as_it_is = own.find(|value| *self.answer_of(**value) == Answer::AsItIs);
                 (
                     *question,
                     *as_it_is.unwrap_or(&values[index % values.len()]),
@@ -399,30 +400,41 @@ impl Tree {
         &self.questions[question as usize]
     }
 
-    /// A value by its number.
+    /// An answer by its number.
+    pub(crate) fn answer_of(&self, answer: u32) -> &Answer {
+        &self.values[answer as usize]
+    }
+
+    /// A value by its number; null where nothing is known of it.
     pub(crate) fn value(&self, value: u32) -> &Json {
-        &self.values[value as usize]
+        self.answer_of(value).value()
     }
 
     pub(crate) fn is_true(&self, value: u32) -> bool {
-        *self.value(value) == json!(true)
+        *self.answer_of(value) == true.into()
     }
 
-    /// The number of a value.
-    pub(crate) fn value_id(&mut self, value: &Json) -> u32 {
-        match self.values.get_index_of(value) {
+    /// The number of a value, where it was ever an answer.
+    pub(crate) fn known_value(&self, value: &Json) -> Option<u32> {
+        let index = self.values.get_index_of(&Answer::Value(value.clone()));
+        index.map(number)
+    }
+
+    /// The number of an answer.
+    pub(crate) fn answer_id(&mut self, answer: &Answer) -> u32 {
+        match self.values.get_index_of(answer) {
             Some(index) => number(index),
-            None => number(self.values.insert_full(Arc::new(value.clone())).0),
+            None => number(self.values.insert_full(Arc::new(answer.clone())).0),
         }
     }
 
     /// The numbers of some values.
-    fn value_ids(&mut self, values: &Arc<[Json]>) -> Rc<[u32]> {
+    fn value_ids(&mut self, values: &Arc<[Answer]>) -> Rc<[u32]> {
         let place = values.as_ptr();
         if let Some((_, known)) = self.lists_of_values.get(&place) {
             return Rc::clone(known);
         }
-        let numbers: Rc<[u32]> = values.iter().map(|value| self.value_id(value)).collect();
+        let numbers: Rc<[u32]> = values.iter().map(|value| self.answer_id(value)).collect();
         // Short ones are often made for one question only.
         if numbers.len() > KEPT {
             let known = (Arc::clone(values), Rc::clone(&numbers));
@@ -561,7 +573,7 @@ impl Tree {
                 question, options, ..
             } => (*question, options),
         };
-        let number_of = |answer: bool| self.values.get_index_of(&json!(answer)).map(number);
+        let number_of = |answer: bool| self.known_value(&Json::Bool(answer));
         let described = match self.question(question) {
             Question::Field(_) if options.is_empty() => self.field_asked(question).map(|field| {
                 looks.add(Look::field(field));
@@ -632,7 +644,7 @@ impl Tree {
         for outcome in outcomes.iter() {
             let answer = match *self.leaves[outcome.leaf as usize] {
                 Leaf::Value(value) => value,
-                Leaf::Fault(fault) => self.value_id(&failing(fault)),
+                Leaf::Fault(fault) => self.answer_id(&Answer::Fails(Some(fault))),
                 Leaf::Part(_) => continue,
             };
             let next = self.next(at, answer);
@@ -743,7 +755,7 @@ impl Tree {
         let fields = fields.collect();
         let asked = |question: u32| Arc::clone(&self.questions[question as usize]);
         let known = state.answered();
-        let known = known.map(|(question, is_there)| (asked(question), Arc::new(json!(is_there))));
+        let known = known.map(|(question, is_there)| (asked(question), Arc::new(is_there.into())));
         // Of what is left, the way to this node takes the first.
         let chosen = walk.all(made).into_iter().filter_map(|(question, left)| {
             let value = self.members(left).first()?;
@@ -779,7 +791,7 @@ impl Tree {
                 self.asked
                     .extend(field_of(&self.chart, name).map(|field| (question, field)));
             }
-            let answer = self.value_id(&answer);
+            let answer = self.answer_id(&answer);
             let options = self.value_ids(&options);
             self.nodes[at as usize] = Node::Ask {
                 question,
@@ -801,13 +813,13 @@ impl Tree {
             What::Outcome { index, .. } => {
                 let (kind, source) = self.expressions[index].clone();
                 let apart = match kind {
-                    Kind::Condition => fork.condition(&source).map(Json::Bool),
+                    Kind::Condition => fork.condition_of_parts(&source).map(Answer::from),
                     Kind::Value => fork.chosen_value(&source).map(|value| (*value).clone()),
-                    Kind::Text => fork.prompt(&source).map(Json::Bool),
+                    Kind::Text => fork.prompt(&source).map(Answer::from),
                     Kind::Items => None,
                 };
                 return match apart.map_or_else(|| outcome(&names, kind, &source), Ok) {
-                    Ok(value) => Leaf::Value(self.value_id(&value)),
+                    Ok(value) => Leaf::Value(self.answer_id(&value)),
                     Err(error) => Leaf::Fault(self.fault(Fault::at("properties")(error))),
                 };
             }
@@ -815,13 +827,13 @@ impl Tree {
                 let mut found = Vec::new();
                 let chart = Arc::clone(&self.chart);
                 let Some((name, checks)) = chart.checks.get_index(list) else {
-                    return Leaf::Value(self.value_id(&json!(false)));
+                    return Leaf::Value(self.answer_id(&false.into()));
                 };
                 return match names
                     .find(&checks[index], &mut found)
                     .map_err(Fault::at(format!("checks.{name}[{index}]")))
                 {
-                    Ok(()) => Leaf::Value(self.value_id(&json!(!found.is_empty()))),
+                    Ok(()) => Leaf::Value(self.answer_id(&Answer::from(!found.is_empty()))),
                     Err(fault) => Leaf::Fault(self.fault(fault)),
                 };
             }
@@ -849,7 +861,7 @@ impl Tree {
         let turn = match flow {
             Flow::On => Turn::On,
             Flow::Answered => Turn::Answered {
-                block: matches!(decision.answer, Answer::Block(_)),
+                block: matches!(decision.answer, Reply::Block(_)),
             },
             Flow::Leave(Step::Invoke(invocation)) => {
                 let invocation = Invocation {
@@ -882,7 +894,8 @@ impl Tree {
                     .domain
                     .capped(name, value)
                     .into_owned();
-                settled.assigned.push((field, self.value_id(&value)));
+                let held = Answer::held(value);
+                settled.assigned.push((field, self.answer_id(&held)));
             }
         }
         for Fired { place, advance } in decision.fired {
@@ -935,7 +948,7 @@ impl Tree {
     /// The question whether review `n` of a cycle is answered.
     pub(crate) fn answer(&mut self, cycle: usize, n: i64, fields: &[u32]) -> Option<u32> {
         let made_of = Rc::clone(self.fields_of_names(cycle));
-        let count = self.value_id(&json!(n));
+        let count = self.answer_id(&Answer::Value(n.into()));
         let values = made_of
             .iter()
             .enumerate()
@@ -996,16 +1009,16 @@ fn field_of(chart: &Chart, name: &str) -> Option<usize> {
 }
 
 /// What an expression comes to by itself.
-fn outcome(names: &Arc<Names>, kind: Kind, source: &str) -> Result<Json, ExprError> {
+fn outcome(names: &Arc<Names>, kind: Kind, source: &str) -> Result<Answer, ExprError> {
     let (expressions, root) = (&names.expressions, names.root());
     let text = |text: String| expressions.text(&Text(text), &root);
     Ok(match kind {
-        Kind::Condition => json!(expressions.holds(source, &root)?),
-        Kind::Text => text(source.to_owned()).map(|_| json!(true))?,
-        Kind::Items => json!(!expressions.items(source, &root)?.is_empty()),
+        Kind::Condition => expressions.holds(source, &root)?.into(),
+        Kind::Text => text(source.to_owned()).map(|_| Answer::Made)?,
+        Kind::Items => (!expressions.items(source, &root)?.is_empty()).into(),
         Kind::Value => {
             let value = expressions.literal(&Literal::Text(Text(source.to_owned())), &root)?;
-            to_json(&value).ok_or_else(|| ExprError::open(source))?
+            Answer::held(to_json(&value).ok_or_else(|| ExprError::open(source))?)
         }
     })
 }

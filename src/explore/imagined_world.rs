@@ -11,6 +11,7 @@ use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
 use rustc_hash::FxHashMap;
 use serde_json::{Value as Json, json};
 
+use super::answer::Answer;
 use super::counters::is_read_by_the_engine;
 use super::dependence::Openness;
 use super::domain::{Choice, Domain, config_path};
@@ -19,12 +20,13 @@ use crate::chart::field::name_part;
 use crate::chart::model::{Check, FieldType};
 use crate::chart::{Chart, RowShape};
 use crate::engine::context::to_value;
+use crate::engine::evaluator::{Evaluator, Given, Unfit};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
-use crate::engine::world::{Assumed, Evaluated, Given, Recall, Source, World};
-use crate::expr::Expressions;
+use crate::engine::world::{Source, World};
 use crate::expr::source::{Expr, Literal};
+use crate::expr::{ExprError, Expressions};
 use crate::expr::{has_holes, single_expression};
 use crate::host::events::EVENTS;
 
@@ -39,8 +41,13 @@ pub(crate) enum Question {
     Answered { answer: String, review: String },
     /// What neither the state nor the chart determines.
     Choice(Choice),
-    /// What an expression comes to, where no trial of its inputs settles that.
-    Assumed { source: String, place: Arc<str> },
+    /// The result of an expression, where trying values of its inputs does not decide that.
+    Assumed {
+        /// The context field that is assigned the result; of conditions and texts there is none.
+        field: Option<String>,
+        source: String,
+        place: Arc<str>,
+    },
     /// What an expression comes to that is evaluated by itself.
     Outcome { kind: Kind, source: String },
 }
@@ -58,37 +65,13 @@ pub(crate) enum Kind {
     Value,
 }
 
-/// The key of an answer that says: it fails.
-const FAILS: &str = "fails as";
-
-/// The answer of an expression that fails, by the number of its fault.
-pub(crate) fn failing(fault: u32) -> Json {
-    json!({ FAILS: fault })
-}
-
-/// The key of a value of which nothing is known; it says what it came of.
-const UNKNOWN: &str = "unknown value of";
-
-/// The answer to what an expression comes to: what it comes to with what was chosen.
-pub(crate) const AS_IT_IS: &str = "as it is";
-
-/// A field's value of which nothing is known.
-fn unknown(source: &str) -> Json {
-    json!({ UNKNOWN: source })
-}
-
-/// What a value of which nothing is known came of.
-pub(crate) fn is_unknown(value: &Json) -> Option<&str> {
-    value.as_object()?.get(UNKNOWN)?.as_str()
-}
-
 /// One question of a decision, in the order in which they were asked.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) question: Question,
     /// What it can be answered where the state does not say.
-    pub(crate) options: Arc<[Json]>,
-    pub(crate) answer: Arc<Json>,
+    pub(crate) options: Arc<[Answer]>,
+    pub(crate) answer: Arc<Answer>,
 }
 
 /// What one exploration shares between its worlds.
@@ -97,8 +80,10 @@ pub(crate) struct Ground {
     pub(crate) chart: Arc<Chart>,
     pub(crate) domain: Domain,
     pub(crate) expressions: Arc<Expressions>,
+    /// The values that are tried for what a user sets at any time, by name.
+    parameters: FxHashMap<String, Arc<[Answer]>>,
     /// The options of a field, which has none.
-    none: Arc<[Json]>,
+    none: Arc<[Answer]>,
     /// Values that were made before: by the choice and what they depend on.
     values: Mutex<FxHashMap<Choice, Made>>,
     /// What expressions and texts reach, by their sources.
@@ -112,7 +97,7 @@ pub(crate) struct Ground {
 #[derive(Debug, Default)]
 struct Made {
     fields: Vec<String>,
-    values: FxHashMap<Vec<Json>, Arc<[Json]>>,
+    values: FxHashMap<Vec<Json>, Arc<[Answer]>>,
 }
 
 /// What an expression looks at, by way of others, too.
@@ -130,9 +115,15 @@ struct Reach {
 
 impl Ground {
     pub(crate) fn of(chart: &Arc<Chart>) -> Self {
+        let domain = Domain::of(chart);
+        let parameters = domain.parameters.iter().map(|(name, values)| {
+            let values = values.iter().cloned().map(Answer::Value);
+            (name.clone(), values.collect())
+        });
         Self {
+            parameters: parameters.collect(),
             chart: Arc::clone(chart),
-            domain: Domain::of(chart),
+            domain,
             expressions: Arc::new(Expressions::new(chart.templates.clone())),
             reaches: Mutex::default(),
             pieces: Mutex::default(),
@@ -295,13 +286,13 @@ impl Ground {
 #[derive(Debug, Clone)]
 pub(crate) struct Base {
     /// The context fields, in the chart's order.
-    pub(crate) fields: Vec<Arc<Json>>,
+    pub(crate) fields: Vec<Arc<Answer>>,
     pub(crate) started: bool,
 }
 
 /// Questions with their answers: what is known, what was chosen, what was assumed and what expressions come to that are
 /// evaluated by themselves.
-pub(crate) type Answers = Vec<(Arc<Question>, Arc<Json>)>;
+pub(crate) type Answers = Vec<(Arc<Question>, Arc<Answer>)>;
 
 /// The world of one decision.
 #[derive(Clone)]
@@ -353,16 +344,17 @@ impl ImaginedWorld {
             session: None,
         };
         let world: Arc<dyn World> = Arc::new(self.clone());
+        let evaluator: Arc<dyn Evaluator> = Arc::new(self.clone());
         Names::with(
             Arc::clone(&self.ground.expressions),
             &self.ground.chart,
-            &world,
+            (&world, &evaluator),
             &event,
         )
     }
 
     /// The answer to a question like this.
-    fn answer_to(&self, is_like: impl Fn(&Question) -> bool) -> Option<&Arc<Json>> {
+    fn answer_to(&self, is_like: impl Fn(&Question) -> bool) -> Option<&Arc<Answer>> {
         let mut answers = self.answers.iter();
         let found = answers.find(|(question, _)| is_like(question))?;
         Some(&found.1)
@@ -381,21 +373,24 @@ impl ImaginedWorld {
 
     /// What an expression comes to that is evaluated by itself; `None` where it must be evaluated here. An answer that
     /// is not known yet is guessed: the tree has no way behind it unless it is right.
-    fn outcome(&self, kind: Kind, source: &str) -> Option<Arc<Json>> {
+    fn outcome(&self, kind: Kind, source: &str) -> Option<Arc<Answer>> {
         let question = Question::Outcome {
             kind,
             source: source.to_owned(),
         };
         let answer = self.known(&question).unwrap_or_else(|| {
             let known = self.answer_to(|asked| *asked == question);
-            let answer = known.map_or_else(|| Arc::new(json!(true)), Arc::clone);
+            let answer = known.map_or_else(|| Arc::new(true.into()), Arc::clone);
             self.note(question, Arc::clone(&self.ground.none), &answer);
             answer
         });
-        let fails = answer
-            .as_object()
-            .is_some_and(|answer| answer.contains_key(FAILS));
-        (!fails).then_some(answer)
+        (!matches!(*answer, Answer::Fails(_))).then_some(answer)
+    }
+
+    /// What is known of an expression that is evaluated by itself; `None` where it must be evaluated here.
+    fn recalled(&self, kind: Kind, source: &str, root: &Value) -> Option<Arc<Answer>> {
+        let is_separate = self.part.is_some() && self.ground.is_separate(kind, source, root);
+        is_separate.then(|| self.outcome(kind, source)).flatten()
     }
 
     /// True where a text can be made of these pieces.
@@ -409,7 +404,7 @@ impl ImaginedWorld {
     }
 
     /// Whether a condition holds, by what its parts come to; `None` where it must be evaluated as a whole.
-    pub(crate) fn condition(&self, source: &str) -> Option<bool> {
+    pub(crate) fn condition_of_parts(&self, source: &str) -> Option<bool> {
         let is_separate = self
             .ground
             .is_separate(Kind::Condition, source, &Value::UNDEFINED);
@@ -417,7 +412,7 @@ impl ImaginedWorld {
             return None;
         }
         match &*self.ground.formula(source) {
-            Formula::Atom(atom) => self.condition(&self.ground.chart.lets.get(atom)?.0),
+            Formula::Atom(atom) => self.condition_of_parts(&self.ground.chart.lets.get(atom)?.0),
             formula => self.truth(formula),
         }
     }
@@ -426,7 +421,7 @@ impl ImaginedWorld {
         match formula {
             Formula::Atom(source) => self
                 .outcome(Kind::Condition, source)
-                .map(|holds| *holds == true),
+                .map(|holds| *holds == true.into()),
             Formula::Not(inner) => self.truth(inner).map(|holds| !holds),
             Formula::All(parts) => self.is_every(parts, true),
             Formula::Any(parts) => self.is_every(parts, false).map(|holds| !holds),
@@ -444,7 +439,7 @@ impl ImaginedWorld {
     }
 
     /// A value that is one of two; `None` where it must be evaluated as a whole.
-    pub(crate) fn chosen_value(&self, source: &str) -> Option<Arc<Json>> {
+    pub(crate) fn chosen_value(&self, source: &str) -> Option<Arc<Answer>> {
         let (test, [one, other]) = choice(source)?;
         let holds = self.truth(&self.ground.formula(test))?;
         self.outcome(Kind::Value, if holds { &one } else { &other })
@@ -467,14 +462,14 @@ impl ImaginedWorld {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known(&self, question: &Question) -> Option<Arc<Json>> {
+    fn known(&self, question: &Question) -> Option<Arc<Answer>> {
         self.asked()
             .iter()
             .find(|asked| asked.question == *question)
             .map(|asked| Arc::clone(&asked.answer))
     }
 
-    fn note(&self, question: Question, options: Arc<[Json]>, answer: &Arc<Json>) {
+    fn note(&self, question: Question, options: Arc<[Answer]>, answer: &Arc<Answer>) {
         self.asked().push(Asked {
             question,
             options,
@@ -485,13 +480,13 @@ impl ImaginedWorld {
     /// A context field, or a setting by its whole name.
     fn read(&self, name: &str) -> Json {
         if name.starts_with(&config_path("")) {
-            return (*self.setting(name.to_owned())).clone();
+            return self.setting(name.to_owned()).value().clone();
         }
         World::field(self, name).cloned().unwrap_or(Json::Null)
     }
 
     /// What a context field holds; of a setting, what was chosen for it.
-    fn held(&self, name: &str) -> Option<&Arc<Json>> {
+    fn held(&self, name: &str) -> Option<&Arc<Answer>> {
         let set = self.answer_to(|asked| matches!(asked, Question::Field(set) if set == name));
         set.or_else(|| {
             let index = self.ground.chart.context.get_index_of(name)?;
@@ -500,8 +495,8 @@ impl ImaginedWorld {
     }
 
     /// A setting, which a user sets at any time.
-    fn setting(&self, name: String) -> Arc<Json> {
-        let options = self.ground.domain.parameters.get(&name);
+    fn setting(&self, name: String) -> Arc<Answer> {
+        let options = self.ground.parameters.get(&name);
         let options = options.unwrap_or(&self.ground.none).clone();
         let set = self.held(&name).map(Arc::clone);
         let value = set.unwrap_or_else(|| first(&options));
@@ -513,7 +508,7 @@ impl ImaginedWorld {
     }
 
     /// The values of a choice, with the fields that they depend on as they stand.
-    fn options(&self, choice: &Choice) -> Arc<[Json]> {
+    fn options(&self, choice: &Choice) -> Arc<[Answer]> {
         let known = |made: &Mutex<FxHashMap<Choice, Made>>| {
             let made = made.lock().unwrap_or_else(PoisonError::into_inner);
             made.get(choice).map(|made| made.fields.clone())
@@ -530,16 +525,13 @@ impl ImaginedWorld {
             }
         }
         let mut fields: Vec<String> = Vec::new();
-        let values: Arc<[Json]> = self
-            .ground
-            .domain
-            .values(choice, &mut |field| {
-                if !fields.iter().any(|known| known == field) {
-                    fields.push(field.to_owned());
-                }
-                self.read(field)
-            })
-            .into();
+        let values = self.ground.domain.values(choice, &mut |field| {
+            if !fields.iter().any(|known| known == field) {
+                fields.push(field.to_owned());
+            }
+            self.read(field)
+        });
+        let values: Arc<[Answer]> = values.into_iter().map(Answer::Value).collect();
         let mut made = self
             .ground
             .values
@@ -558,7 +550,7 @@ impl ImaginedWorld {
         values
     }
 
-    fn choose(&self, choice: Choice) -> Arc<Json> {
+    fn choose(&self, choice: Choice) -> Arc<Answer> {
         let question = Question::Choice(choice.clone());
         if let Some(answer) = self.known(&question) {
             return answer;
@@ -577,7 +569,7 @@ impl ImaginedWorld {
             let is_derived = self.ground.domain.dependence.derived.contains(field);
             return asked.iter().any(|asked| {
                 matches!(&asked.question, Question::Field(name) if name == field)
-                    && (is_derived || is_unknown(&asked.answer).is_some())
+                    && (is_derived || *asked.answer == Answer::Unknown)
             });
         }
         if let Some(name) = input.strip_prefix("config.") {
@@ -626,7 +618,7 @@ impl ImaginedWorld {
         fields.any(|field| {
             asked.iter().any(|asked| {
                 matches!(&asked.question, Question::Field(name) if name == field)
-                    && is_unknown(&asked.answer).is_some()
+                    && *asked.answer == Answer::Unknown
             })
         })
     }
@@ -649,8 +641,15 @@ impl ImaginedWorld {
     }
 
     /// Chooses what an expression comes to.
-    fn assumption(&self, source: &str, options: Vec<Json>) -> Arc<Json> {
+    fn assumption(
+        &self,
+        field: Option<&str>,
+        source: &str,
+        options: impl IntoIterator<Item = Answer>,
+    ) -> Arc<Answer> {
+        let options: Vec<Answer> = options.into_iter().collect();
         let question = Question::Assumed {
+            field: field.map(str::to_owned),
             source: source.to_owned(),
             place: self.part.clone().unwrap_or_else(|| Arc::from("")),
         };
@@ -664,26 +663,34 @@ impl ImaginedWorld {
     }
 
     /// The values that a field takes of which nothing is known.
-    fn any_value(&self, name: &str, source: &str) -> Vec<Json> {
+    fn any_value(&self, name: &str) -> Vec<Answer> {
         let chart = &self.ground.chart;
         let Some(field) = chart.context.get(name) else {
             return Vec::new();
         };
         let mut values = match field.kind {
-            FieldType::Boolean => vec![json!(false), json!(true)],
-            FieldType::Phase => chart.phases.keys().map(|phase| json!(phase)).collect(),
-            FieldType::Integer | FieldType::String | FieldType::List => vec![unknown(source)],
+            FieldType::Boolean => vec![false.into(), true.into()],
+            FieldType::Phase => {
+                let phases = chart.phases.keys();
+                phases.map(|phase| Answer::Value(json!(phase))).collect()
+            }
+            FieldType::Integer | FieldType::String | FieldType::List => vec![Answer::Unknown],
         };
         if field.nullable {
-            values.push(Json::Null);
+            values.push(Answer::Value(Json::Null));
         }
         values
     }
 }
 
 /// The first of some values.
-fn first(options: &[Json]) -> Arc<Json> {
-    Arc::new(options.first().cloned().unwrap_or_default())
+fn first(options: &[Answer]) -> Arc<Answer> {
+    Arc::new(
+        options
+            .first()
+            .cloned()
+            .unwrap_or(Answer::Value(Json::Null)),
+    )
 }
 
 /// True for an event that the host sends; `next` is asked by hand.
@@ -697,14 +704,78 @@ impl World for ImaginedWorld {
         let question = Question::Field(name.to_owned());
         if self.known(&question).is_none() {
             // What a user sets at any time is chosen; the state says the rest.
-            let options = self.ground.domain.parameters.get(name);
+            let options = self.ground.parameters.get(name);
             let options = options.unwrap_or(&self.ground.none);
             self.note(question, Arc::clone(options), value);
         }
-        Some(value)
+        Some(value.seen())
     }
 
-    fn supply(&self, given: Given<'_>) -> Option<Json> {
+    fn look(&self, source: &Source) -> Result<Value, Fault> {
+        Ok(match source {
+            Source::Scope => {
+                if self.known(&Question::Started).is_none() {
+                    self.note(
+                        Question::Started,
+                        Arc::new([]),
+                        &Arc::new(self.base.started.into()),
+                    );
+                }
+                let scope = &self.ground.chart.scope;
+                Value::from_pairs([
+                    ("started", Value::from(self.base.started)),
+                    ("name", Value::from("1")),
+                    ("path", Value::from(self.ground.domain.dir())),
+                    ("home", Value::from(scope.home.as_str())),
+                ])
+            }
+            Source::Files(set) => to_value(self.choose(Choice::Files(set.clone())).value()),
+            Source::Table(name) => Value::from_object(TableView {
+                fork: self.clone(),
+                name: name.clone(),
+            }),
+            Source::Answers { answer, review } => {
+                let question = Question::Answered {
+                    answer: answer.clone(),
+                    review: review.clone(),
+                };
+                let value = match self.known(&question) {
+                    Some(value) => value,
+                    None => {
+                        let known = self.answer_to(|asked| *asked == question);
+                        let value = known.map_or_else(|| Arc::new(false.into()), Arc::clone);
+                        self.note(question, Arc::new([false.into(), true.into()]), &value);
+                        value
+                    }
+                };
+                to_value(value.value())
+            }
+            Source::Config(name) => to_value(self.setting(config_path(name)).value()),
+            Source::Driver { .. } => to_value(self.choose(Choice::Driver).value()),
+            Source::Spent { .. } => {
+                let cost = || Value::from("$1.00");
+                let over = to_value(self.choose(Choice::Over).value());
+                Value::from_pairs([("cycle", cost()), ("instance", cost()), ("over", over)])
+            }
+            Source::Postponed => to_value(self.choose(Choice::Postponed).value()),
+            Source::Dirty => to_value(self.choose(Choice::Dirty).value()),
+            Source::Stalled { .. } => to_value(self.choose(Choice::Stalled).value()),
+            Source::Rulings | Source::Findings { .. } => Value::from(Vec::<Value>::new()),
+            Source::Siblings => to_value(self.choose(Choice::Siblings).value()),
+            Source::Now => Value::from("20260101T000000"),
+            Source::Names(_) => Value::from(Vec::<Value>::new()),
+            // A user's prompt that fills in everything there is.
+            Source::Prompt(_) => {
+                let vars = self.ground.chart.prompts.vars.keys();
+                let holes: Vec<String> = vars.map(|name| format!("{{{{{name}}}}}")).collect();
+                Value::from(holes.join(" "))
+            }
+        })
+    }
+}
+
+impl Evaluator for ImaginedWorld {
+    fn given(&self, given: Given<'_>) -> Option<Json> {
         let choice = match given {
             Given::Field(name) => Choice::Event(name.to_owned()),
             Given::Arg(name) => Choice::Arg(name.to_owned()),
@@ -730,172 +801,144 @@ impl World for ImaginedWorld {
                 Choice::Findings(name.to_owned())
             }
         };
-        let value = self.choose(choice);
-        (!value.is_null()).then(|| (*value).clone())
+        let chosen = self.choose(choice);
+        (!chosen.value().is_null()).then(|| chosen.value().clone())
     }
 
-    fn look(&self, source: &Source) -> Result<Value, Fault> {
-        Ok(match source {
-            Source::Scope => {
-                if self.known(&Question::Started).is_none() {
-                    self.note(
-                        Question::Started,
-                        Arc::new([]),
-                        &Arc::new(json!(self.base.started)),
-                    );
-                }
-                let scope = &self.ground.chart.scope;
-                Value::from_pairs([
-                    ("started", Value::from(self.base.started)),
-                    ("name", Value::from("1")),
-                    ("path", Value::from(self.ground.domain.dir())),
-                    ("home", Value::from(scope.home.as_str())),
-                ])
-            }
-            Source::Files(set) => to_value(&self.choose(Choice::Files(set.clone()))),
-            Source::Table(name) => Value::from_object(TableView {
-                fork: self.clone(),
-                name: name.clone(),
-            }),
-            Source::Answers { answer, review } => {
-                let question = Question::Answered {
-                    answer: answer.clone(),
-                    review: review.clone(),
-                };
-                let value = match self.known(&question) {
-                    Some(value) => value,
-                    None => {
-                        let known = self.answer_to(|asked| *asked == question);
-                        let value = known.map_or_else(|| Arc::new(json!(false)), Arc::clone);
-                        self.note(question, Arc::new([json!(false), json!(true)]), &value);
-                        value
-                    }
-                };
-                to_value(&value)
-            }
-            Source::Config(name) => to_value(&self.setting(config_path(name))),
-            Source::Driver { .. } => to_value(&self.choose(Choice::Driver)),
-            Source::Spent { .. } => {
-                let cost = || Value::from("$1.00");
-                let over = to_value(&self.choose(Choice::Over));
-                Value::from_pairs([("cycle", cost()), ("instance", cost()), ("over", over)])
-            }
-            Source::Postponed => to_value(&self.choose(Choice::Postponed)),
-            Source::Dirty => to_value(&self.choose(Choice::Dirty)),
-            Source::Stalled { .. } => to_value(&self.choose(Choice::Stalled)),
-            Source::Rulings | Source::Findings { .. } => Value::from(Vec::<Value>::new()),
-            Source::Siblings => to_value(&self.choose(Choice::Siblings)),
-            Source::Now => Value::from("20260101T000000"),
-            Source::Names(_) => Value::from(Vec::<Value>::new()),
-            // A user's prompt that fills in everything there is.
-            Source::Prompt(_) => {
-                let vars = self.ground.chart.prompts.vars.keys();
-                let holes: Vec<String> = vars.map(|name| format!("{{{{{name}}}}}")).collect();
-                Value::from(holes.join(" "))
-            }
-        })
-    }
-
-    fn recall(&self, recall: Recall<'_>, root: &Value) -> Option<Json> {
-        self.part.as_ref()?;
-        let (kind, source) = match recall {
-            Recall::Condition(source) => (Kind::Condition, source),
-            Recall::Items(source) => (Kind::Items, source),
-            Recall::Value(source) if has_holes(source) => (Kind::Value, source),
-            Recall::Text(source) if has_holes(source) => (Kind::Text, source),
-            Recall::Value(_) | Recall::Text(_) => return None,
+    fn condition(
+        &self,
+        source: &str,
+        root: &Value,
+        evaluate: &dyn Fn() -> Result<bool, ExprError>,
+    ) -> Result<bool, ExprError> {
+        if let Some(known) = self.recalled(Kind::Condition, source, root) {
+            return Ok(*known == true.into());
+        }
+        let holds = evaluate();
+        let Some((_, may_fail)) = self.open(source) else {
+            return holds;
         };
-        if !self.ground.is_separate(kind, source, root) {
-            return None;
-        }
-        match kind {
-            Kind::Text => self
-                .are_made(&self.ground.pieces(source))
-                .then_some(Json::Null),
-            _ => self.outcome(kind, source).map(|value| (*value).clone()),
+        let known = holds.as_ref().ok().copied();
+        let options: Vec<Answer> = match self.has_looked_at_unknown(source) {
+            // Its result with a value of which nothing is known says nothing.
+            true => [false.into(), true.into()]
+                .into_iter()
+                .chain(may_fail.then_some(Answer::Fails(None)))
+                .collect(),
+            false => std::iter::once(Answer::AsItIs)
+                .chain((known != Some(false)).then_some(false.into()))
+                .chain((known != Some(true)).then_some(true.into()))
+                .chain((may_fail && known.is_some()).then_some(Answer::Fails(None)))
+                .collect(),
+        };
+        match *self.assumption(None, source, options) {
+            Answer::Value(Json::Bool(assumed)) => Ok(assumed),
+            Answer::Fails(_) => holds.and(Err(ExprError::open(source))),
+            _ => holds,
         }
     }
 
-    fn assume(&self, evaluated: Evaluated<'_>) -> Option<Assumed> {
-        let fails = || json!("fails");
-        Some(match evaluated {
-            Evaluated::Condition { source, holds } => {
-                let (_, may_fail) = self.open(source)?;
-                // What it comes to with a value of which nothing is known says nothing.
-                if self.has_looked_at_unknown(source) {
-                    let mut options = vec![json!(false), json!(true)];
-                    options.extend(may_fail.then(fails));
-                    return match *self.assumption(source, options) {
-                        Json::Bool(holds) => Some(Assumed::Holds(holds)),
-                        _ => Some(Assumed::Fails),
-                    };
-                }
-                let mut options = vec![json!(AS_IT_IS)];
-                options.extend((holds != Some(false)).then_some(json!(false)));
-                options.extend((holds != Some(true)).then_some(json!(true)));
-                options.extend((may_fail && holds.is_some()).then(fails));
-                match *self.assumption(source, options) {
-                    ref as_it_is if *as_it_is == AS_IT_IS => return None,
-                    Json::Bool(holds) => Assumed::Holds(holds),
-                    _ => Assumed::Fails,
-                }
+    fn text(
+        &self,
+        source: &str,
+        is_shown: bool,
+        root: &Value,
+        evaluate: &dyn Fn() -> Result<Vec<String>, ExprError>,
+    ) -> Result<Vec<String>, ExprError> {
+        let is_separate = || {
+            self.part.is_some()
+                && has_holes(source)
+                && self.ground.is_separate(Kind::Text, source, root)
+        };
+        if is_shown && is_separate() && self.are_made(&self.ground.pieces(source)) {
+            return Ok(Vec::new());
+        }
+        let made = evaluate();
+        let Some((_, may_fail)) = self.open(source) else {
+            return made;
+        };
+        let fails = may_fail.then_some(Answer::Fails(None));
+        // That it fails with a value of which nothing is known says nothing.
+        let options: Vec<Answer> = match made {
+            Err(_) if self.has_looked_at_unknown(source) => {
+                std::iter::once(Answer::Made).chain(fails).collect()
             }
-            Evaluated::Text { source, failed } => {
-                let (_, may_fail) = self.open(source)?;
-                // That it fails with a value of which nothing is known says nothing.
-                if failed && self.has_looked_at_unknown(source) {
-                    let mut options = vec![json!("made")];
-                    options.extend(may_fail.then(fails));
-                    return match self.assumption(source, options) {
-                        failed if *failed == fails() => Some(Assumed::Fails),
-                        _ => Some(Assumed::Made),
-                    };
-                }
-                if !may_fail && !failed {
-                    return None;
-                }
-                let other = if failed { json!("made") } else { fails() };
-                match self.assumption(source, vec![json!(AS_IT_IS), other]) {
-                    as_it_is if *as_it_is == AS_IT_IS => return None,
-                    other if *other == fails() => Assumed::Fails,
-                    _ => Assumed::Made,
-                }
+            Err(_) => vec![Answer::AsItIs, Answer::Made],
+            Ok(_) if !may_fail => return made,
+            Ok(_) => vec![Answer::AsItIs, Answer::Fails(None)],
+        };
+        match *self.assumption(None, source, options) {
+            Answer::Made => Ok(made.unwrap_or_default()),
+            Answer::Fails(_) => made.and(Err(ExprError::open(source))),
+            _ => made,
+        }
+    }
+
+    fn items(
+        &self,
+        source: &str,
+        root: &Value,
+        evaluate: &dyn Fn() -> Result<Vec<Value>, ExprError>,
+    ) -> Result<Vec<Value>, ExprError> {
+        match self.recalled(Kind::Items, source, root) {
+            // Some item, whichever.
+            Some(known) if *known == true.into() => Ok(vec![Value::from("")]),
+            _ => evaluate(),
+        }
+    }
+
+    fn value(
+        &self,
+        literal: &Literal,
+        root: &Value,
+        evaluate: &dyn Fn() -> Result<Value, ExprError>,
+    ) -> Result<Value, ExprError> {
+        match literal {
+            Literal::Text(text) if has_holes(&text.0) => {
+                let known = self.recalled(Kind::Value, &text.0, root);
+                known.map_or_else(evaluate, |known| Ok(to_value(known.seen())))
             }
-            Evaluated::Field {
-                name,
-                literal,
-                failed,
-            } => {
-                let Literal::Text(text) = literal else {
-                    return None;
-                };
-                let (_, may_fail) = self.open(&text.0)?;
-                // A value that does not fit here is one that can be; one that fits is one of many.
-                let mut options = Vec::new();
-                options.extend(failed.then(|| json!(AS_IT_IS)));
-                options.extend(self.any_value(name, &text.0));
-                let field = self.ground.chart.context.get(name)?;
-                let may_misfit = field.kind == FieldType::Integer
-                    || field.kind == FieldType::Phase
-                    || field.pattern.is_some();
-                options.extend((may_fail || may_misfit || failed).then(fails));
-                if is_read_by_the_engine(&self.ground.chart, name) {
-                    let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-                    lost.get_or_insert_with(|| {
-                        format!(
-                            "`{name}` is assigned `{}`, of which the value is not known",
-                            text.0
-                        )
-                    });
-                }
-                let key = format!("{name} = {}", text.0);
-                match self.assumption(&key, options) {
-                    as_it_is if *as_it_is == AS_IT_IS => return None,
-                    failed if *failed == fails() => Assumed::Fails,
-                    value => Assumed::Value((*value).clone()),
-                }
-            }
-        })
+            _ => evaluate(),
+        }
+    }
+
+    fn assigned(
+        &self,
+        name: &str,
+        literal: &Literal,
+        value: Result<Json, Unfit>,
+    ) -> Result<Json, Unfit> {
+        let Literal::Text(text) = literal else {
+            return value;
+        };
+        let chart = &self.ground.chart;
+        let (Some((_, may_fail)), Some(field)) = (self.open(&text.0), chart.context.get(name))
+        else {
+            return value;
+        };
+        // A value that does not fit here is one that can be; one that fits is one of many.
+        let mut options = Vec::new();
+        options.extend(value.is_err().then_some(Answer::AsItIs));
+        options.extend(self.any_value(name));
+        let may_misfit = field.kind == FieldType::Integer
+            || field.kind == FieldType::Phase
+            || field.pattern.is_some();
+        options.extend((may_fail || may_misfit || value.is_err()).then_some(Answer::Fails(None)));
+        if is_read_by_the_engine(chart, name) {
+            let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+            lost.get_or_insert_with(|| {
+                let source = &text.0;
+                format!("`{name}` is assigned `{source}`, of which the value is not known")
+            });
+        }
+        match &*self.assumption(Some(name), &text.0, options) {
+            Answer::AsItIs => value,
+            Answer::Fails(_) => match value {
+                Err(Unfit::Error(_)) => value,
+                _ => Err(Unfit::Error(ExprError::open(name))),
+            },
+            assumed => Ok(assumed.seen().clone()),
+        }
     }
 }
 
@@ -934,10 +977,10 @@ impl TableView {
             return Vec::new();
         }
         let rows = self.fork.choose(Choice::Rows(self.name.clone()));
-        rows.as_array().cloned().unwrap_or_default()
+        rows.value().as_array().cloned().unwrap_or_default()
     }
 
-    fn content(&self, key: &'static str) -> Arc<Json> {
+    fn content(&self, key: &'static str) -> Arc<Answer> {
         self.fork.choose(Choice::Content {
             table: self.name.clone(),
             key,
@@ -945,16 +988,16 @@ impl TableView {
     }
 
     fn has_head(&self) -> bool {
-        !self.rows().is_empty() || self.exists() && *self.content("head") == true
+        !self.rows().is_empty() || self.exists() && *self.content("head") == true.into()
     }
 
     /// True where a row has no id that can be used. It is none of the rows; that it counts as open is not tried.
     fn has_unusable(&self) -> bool {
-        self.has_id() && self.has_head() && *self.content("unusable") == true
+        self.has_id() && self.has_head() && *self.content("unusable") == true.into()
     }
 
     fn exists(&self) -> bool {
-        !self.rows().is_empty() || self.has_file() && *self.content("exists") == true
+        !self.rows().is_empty() || self.has_file() && *self.content("exists") == true.into()
     }
 }
 
@@ -978,15 +1021,15 @@ impl Object for TableView {
             "exists" => json!(self.exists()),
             // A row stands below a header, and takes a line.
             "head" => json!(self.has_head()),
-            "prose" => json!(self.exists() && *self.content("prose") == true),
+            "prose" => json!(self.exists() && *self.content("prose") == true.into()),
             "lacks" => {
-                json!(self.has_id() && self.exists() && *self.content("lacks") == true)
+                json!(self.has_id() && self.exists() && *self.content("lacks") == true.into())
             }
             "unusable" => json!(self.has_unusable()),
             "lines" => {
                 let rows = i64::try_from(self.rows().len()).unwrap_or(i64::MAX);
                 let lines = if self.exists() {
-                    self.content("lines").as_i64().unwrap_or(0)
+                    self.content("lines").value().as_i64().unwrap_or(0)
                 } else {
                     0
                 };

@@ -4,6 +4,7 @@
 //! finds what comes of each move, [`search`] the states, `graph` the ways between them; `judge` proves
 //! or refutes, and a [`trace`] is the counterexample.
 
+mod answer;
 pub mod budget;
 mod counters;
 pub mod decision_tree;

@@ -367,7 +367,7 @@ impl Moves {
                     let mut all = over(&standing.choices, &choices);
                     // What was chosen at first is part of the situation by now.
                     if let Some((question, is_there)) = standing.situation.as_ref().answered() {
-                        let value = self.tree.value_id(&Json::Bool(is_there));
+                        let value = self.tree.answer_id(&is_there.into());
                         all.push((question, self.tree.set(vec![value])));
                     }
                     found.push(all);

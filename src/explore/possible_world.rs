@@ -17,7 +17,7 @@ use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::records;
 use crate::engine::spent::{Run, spent};
-use crate::engine::world::{Given, Source, World};
+use crate::engine::world::{Source, World};
 use crate::os::file::slashed;
 
 /// What lies on a disk below an instance's directory, and what else a decision can look at.
@@ -39,8 +39,6 @@ pub struct Disk {
     pub runs: Vec<Run>,
     /// The last reviews found something, and nothing has changed.
     pub stalled: bool,
-    /// The worst severity that a review has found.
-    pub worst: Option<String>,
     pub dirty: bool,
     /// The prompts that a user has replaced.
     pub prompts: BTreeMap<String, String>,
@@ -134,13 +132,6 @@ impl PossibleWorld {
 impl World for PossibleWorld {
     fn field(&self, name: &str) -> Option<&Json> {
         self.context.get(name)
-    }
-
-    fn supply(&self, given: Given<'_>) -> Option<Json> {
-        match given {
-            Given::Worst => self.disk.worst.as_deref().map(Json::from),
-            _ => None,
-        }
     }
 
     fn look(&self, source: &Source) -> Result<Value, Fault> {

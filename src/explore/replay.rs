@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
 
+use super::answer::Answer;
 use super::decision_tree::{Choices, Leaf, Segment, Story, What, over};
 use super::domain::{Choice, Domain, NO_SLUG};
-use super::imagined_world::{Question, is_of_the_host, is_unknown};
+use super::imagined_world::{Question, is_of_the_host};
 use super::moves::{Edge, Moves};
 use super::possible_world::{Disk, PossibleWorld, Sibling, event};
 use super::report::{Taken, Walk};
@@ -22,11 +23,13 @@ use crate::chart::model::Field;
 use crate::chart::{Chart, FileSet, RowShape};
 use crate::engine::context::Context;
 use crate::engine::decide::decide_with;
-use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step};
+use crate::engine::decision::{Answer as Reply, Decision, Ended, Outcome, Step};
+use crate::engine::evaluator::{Evaluator, InPlace};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::engine::world::World;
+use crate::files::finding::{Finding, Found};
 
 /// How an instance really stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,18 +113,13 @@ impl Replay {
         let tree = &search.moves.tree;
         let state = search.states.get(state);
         let fields = self.chart.context.keys().zip(state.fields());
-        let context: Context = fields
-            .map(|(name, value)| (name.clone(), tree.value(*value).clone()))
-            .collect();
+        let context = fields.map(|(name, held)| match tree.answer_of(*held) {
+            Answer::Value(value) => Some((name.clone(), value.clone())),
+            _ => None,
+        });
         Some(Standing {
-            context,
+            context: context.collect::<Option<Context>>()?,
             started: state.is_started(),
-        })
-        .filter(|standing| {
-            !standing
-                .context
-                .values()
-                .any(|value| is_unknown(value).is_some())
         })
     }
 
@@ -130,13 +128,13 @@ impl Replay {
         let tree = &search.moves.tree;
         let state = search.states.get(state);
         let fields = self.chart.context.iter().zip(state.fields());
-        let value = |field: &Field, value: &Json| match is_unknown(value) {
-            Some(_) => default_of(&self.chart, field),
-            None => value.clone(),
+        let value = |field: &Field, held: &Answer| match held {
+            Answer::Value(value) => value.clone(),
+            _ => default_of(&self.chart, field),
         };
         Standing {
             context: fields
-                .map(|((name, field), held)| (name.clone(), value(field, tree.value(*held))))
+                .map(|((name, field), held)| (name.clone(), value(field, tree.answer_of(*held))))
                 .collect(),
             started: state.is_started(),
         }
@@ -334,13 +332,13 @@ impl Replay {
                     .iter()
                     .map(|(question, value)| (*question, tree.value(*value).clone()));
                 let chosen: Vec<(u32, Json)> = known.clone().into_iter().chain(chosen).collect();
-                let Some((event, mut disk)) =
+                let Some((event, mut disk, found)) =
                     self.lay_out(search, trigger, &before.context, &chosen)
                 else {
                     continue;
                 };
                 disk.config.extend(config.clone());
-                let decided = self.decide(search, &before, &event, disk.clone(), edge);
+                let decided = self.decide(search, &before, (&event, disk.clone(), found), edge);
                 if let Some((after, outcome)) = decided {
                     self.real.insert(edge_number, story.clone());
                     let fired = edge.fired.iter();
@@ -406,13 +404,7 @@ impl Replay {
         });
         let source = sources.next()?;
         let dependence = &tree.ground.domain.dependence;
-        let expression = source
-            .split_once(" = ")
-            .map_or(source.as_str(), |(_, source)| source);
-        let open = dependence
-            .open
-            .get(source)
-            .or_else(|| dependence.open.get(expression))?;
+        let open = dependence.open.get(source)?;
         let mut inputs = open.inputs.clone();
         inputs.extend(open.fails.iter().cloned());
         inputs.extend(
@@ -421,7 +413,7 @@ impl Replay {
                 .cloned(),
         );
         Some(format!(
-            "`{expression}` depends on {}, of which not every value that matters is tried",
+            "`{source}` depends on {}, of which not every value that matters is tried",
             super::dependence::in_words(&inputs)
         ))
     }
@@ -465,7 +457,7 @@ impl Replay {
             .collect();
         let trigger = Trigger::Command(String::new());
         let (standing, config) = self.with_parameters(search, standing, &chosen);
-        let (event, mut disk) = self.lay_out(search, &trigger, &standing.context, &chosen)?;
+        let (event, mut disk, _) = self.lay_out(search, &trigger, &standing.context, &chosen)?;
         disk.config.extend(config);
         let world = self.world(&standing, disk);
         Some(self.names(search, &world, &event))
@@ -499,7 +491,8 @@ impl Replay {
     /// The names of a decision, which share what the search has compiled.
     fn names(&self, search: &Search, world: &Arc<dyn World>, event: &Event) -> Arc<Names> {
         let expressions = Arc::clone(&search.moves.tree.ground.expressions);
-        Names::with(expressions, &self.chart, world, event)
+        let evaluator: Arc<dyn Evaluator> = Arc::new(InPlace);
+        Names::with(expressions, &self.chart, (world, &evaluator), event)
     }
 
     fn world(&self, standing: &Standing, disk: Disk) -> Arc<dyn World> {
@@ -515,8 +508,7 @@ impl Replay {
         &self,
         search: &Search,
         before: &Standing,
-        event: &Event,
-        disk: Disk,
+        (event, disk, found): (&Event, Disk, Found),
         edge: &Edge,
     ) -> Option<(Standing, Option<Outcome>)> {
         let tree = &search.moves.tree;
@@ -526,8 +518,15 @@ impl Replay {
         let mut outcome = None;
         if let Ok(Step::Invoke(invocation)) = &step {
             let run = &tree.runs[edge.review? as usize];
-            outcome = Some(run.outcome.clone());
-            let ended = Ended::new((**invocation).clone(), run.outcome.clone());
+            let ended = match &run.outcome {
+                Outcome::Ran { verdict, .. } => Outcome::Ran {
+                    verdict: verdict.clone(),
+                    found,
+                },
+                other => other.clone(),
+            };
+            outcome = Some(ended.clone());
+            let ended = Ended::new((**invocation).clone(), ended);
             step = decide_with(names(), &event.trigger, Some(ended));
         }
         if let Some(fault) = edge.fault {
@@ -557,16 +556,15 @@ impl Replay {
         let tree = &search.moves.tree;
         let fired = edge.fired.iter().map(|place| &tree.places[*place as usize]);
         let assigned = edge.assigned.iter().chain(&edge.sets);
-        let mut assigned = assigned.filter_map(|(field, value)| {
-            Some((self.chart.context.get_index(*field)?.0, tree.value(*value)))
-        });
+        let mut assigned = assigned
+            .filter_map(|(field, value)| Some((self.chart.context.get_index(*field)?.0, *value)));
         fired.eq(decision.fired.iter().map(|fired| &fired.place))
-            && matches!(decision.answer, Answer::Block(_)) == edge.block
+            && matches!(decision.answer, Reply::Block(_)) == edge.block
             && assigned.all(|(name, value)| {
                 let domain = &tree.ground.domain;
                 let patched = decision.patch.get(name);
-                is_unknown(value).is_some()
-                    || patched.is_some_and(|patched| *domain.capped(name, patched) == *value)
+                *tree.answer_of(value) == Answer::Unknown
+                    || patched.is_some_and(|it| *domain.capped(name, it) == *tree.value(value))
             })
     }
 
@@ -577,13 +575,14 @@ impl Replay {
         trigger: &Trigger,
         context: &Context,
         chosen: &[(u32, Json)],
-    ) -> Option<(Event, Disk)> {
+    ) -> Option<(Event, Disk, Found)> {
         let tree = &search.moves.tree;
         let mut disk = Disk {
             now: "20260101T000000".to_owned(),
             ..Disk::default()
         };
         let mut event = event(trigger.clone(), Map::new());
+        let mut found = Found::default();
         let mut fields = Map::new();
         let mut tables: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
         let mut more: Vec<(u32, Json)> = Vec::new();
@@ -639,7 +638,7 @@ impl Replay {
                 }
                 Choice::Session => event.session = value.as_str().map(str::to_owned),
                 Choice::Driver => disk.driver = value.as_str().map(str::to_owned),
-                Choice::Worst => disk.worst = value.as_str().map(str::to_owned),
+                Choice::Worst => found.findings.extend(value.as_str().map(finding_of)),
                 Choice::Stalled => disk.stalled = *value == json!(true),
                 Choice::Over => disk.over = value.as_str().map(str::to_owned),
                 Choice::Postponed => disk.postponed = value.as_str().map(str::to_owned),
@@ -659,7 +658,7 @@ impl Replay {
             event.session = session.or(event.session);
         }
         event.fields = json!(fields);
-        Some((event, disk))
+        Some((event, disk, found))
     }
 
     fn siblings(&self, value: &Json) -> Option<Vec<Sibling>> {
@@ -749,6 +748,16 @@ impl Replay {
         }
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         Some((file, text))
+    }
+}
+
+/// A finding of that severity.
+fn finding_of(severity: &str) -> Finding {
+    Finding {
+        severity: severity.to_owned(),
+        file: None,
+        line: None,
+        title: "it is wrong".to_owned(),
     }
 }
 
@@ -844,7 +853,7 @@ fn quiet(search: &mut Search, name: &str) -> Option<Story> {
             &chosen,
             &mut Looks::default(),
         );
-        let no = Leaf::Value(tree.value_id(&json!(false)));
+        let no = Leaf::Value(tree.answer_id(&false.into()));
         let quiet = ends.iter().rev();
         let quiet = quiet.filter(|end| *tree.leaves[end.leaf as usize] == no);
         open.extend(quiet.map(|end| (index + 1, over(&chosen, &end.choices()))));

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use indexmap::IndexSet;
 use serde_json::Value as Json;
 
+use super::answer::Answer;
 use super::budget::{Budget, Caps, Cut};
 use super::domain::config_path;
 use super::moves::{Edge, Ending, Moves};
@@ -189,7 +190,8 @@ impl Search {
         }
         for beginning in beginnings {
             let tree = &mut self.moves.tree;
-            let values = beginning.values().map(|value| tree.value_id(value));
+            let values =
+                (beginning.values()).map(|value| tree.answer_id(&Answer::Value(value.clone())));
             self.states.insert(&Situation::unstarted(values));
             self.parents.push(None);
         }

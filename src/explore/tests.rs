@@ -18,10 +18,9 @@ use crate::chart::embedded::CHARTS;
 use crate::chart::load;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
-use crate::engine::decide::decide;
+use crate::engine::decide::decide_with;
 use crate::engine::decision::{Answer, Ended, Step as Decided};
-use crate::engine::event::{Event, Trigger};
-use crate::engine::world::World;
+use crate::engine::event::Trigger;
 use crate::explore::report::Verdict;
 use crate::expr::templates::Templates;
 
@@ -483,11 +482,11 @@ fn compare(
     let tree = &search.moves.tree;
     let chart = &tree.chart;
     let situation = search.states.get(state);
-    let shared = |value: u32| Arc::new(tree.value(value).clone());
+    let shared = |value: u32| Arc::clone(&tree.values[value as usize]);
     let fields = situation.fields().iter().map(|value| shared(*value));
     let known = situation
         .answered()
-        .map(|(question, is_there)| (question, Arc::new(serde_json::json!(is_there))));
+        .map(|(question, is_there)| (question, Arc::new(is_there.into())));
     let choices = story
         .iter()
         .map(|(question, value)| (*question, shared(*value)));
@@ -498,24 +497,12 @@ fn compare(
         fields: fields.collect(),
         started: situation.is_started(),
     };
-    let world: Arc<dyn World> = Arc::new(ImaginedWorld::new(
-        &tree.ground,
-        base,
-        trigger,
-        answers.collect(),
-        None,
-    ));
-    let event = Event {
-        trigger: trigger.clone(),
-        fields: serde_json::Value::Null,
-        args: indexmap::IndexMap::new(),
-        session: None,
-    };
-    let mut step = decide(chart, &world, &event, None);
+    let world = ImaginedWorld::new(&tree.ground, base, trigger, answers.collect(), None);
+    let mut step = decide_with(world.names(trigger), trigger, None);
     if let Ok(Decided::Invoke(invocation)) = &step {
         let outcome = tree.runs[edge.review.unwrap() as usize].outcome.clone();
         let ended = Ended::new((**invocation).clone(), outcome);
-        step = decide(chart, &world, &event, Some(ended));
+        step = decide_with(world.names(trigger), trigger, Some(ended));
     }
     if let Some(fault) = edge.fault {
         assert_eq!(step.unwrap_err(), search.moves.tree.faults[fault as usize]);
@@ -530,7 +517,7 @@ fn compare(
     let expected = assigned.map(|(field, value)| {
         (
             chart.context.get_index(*field).unwrap().0,
-            tree.value(*value),
+            tree.answer_of(*value).seen(),
         )
     });
     assert_eq!(fields, expected.collect(), "{trigger:?}");

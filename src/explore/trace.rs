@@ -225,7 +225,7 @@ impl Trace {
                     step.changes.push(Change {
                         field: name.to_owned(),
                         before: None,
-                        after: plain(tree.value(*value)),
+                        after: tree.answer_of(*value).to_string(),
                     });
                 }
             }
@@ -338,13 +338,13 @@ impl TraceStep {
             let name = chart.context.get_index(*field)?.0;
             let top = tree.ground.domain.tops.get(name);
             let shown = |value: u32| {
-                let value = tree.value(value);
-                let more = if top.is_some() && value.as_i64() == top.copied() {
+                let value = tree.answer_of(value);
+                let more = if top.is_some() && value.value().as_i64() == top.copied() {
                     " or more"
                 } else {
                     ""
                 };
-                format!("{}{more}", plain(value))
+                format!("{value}{more}")
             };
             (before != *value).then(|| Change {
                 field: name.clone(),

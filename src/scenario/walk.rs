@@ -210,10 +210,12 @@ impl Author<'_> {
             }
         }
         step.review = taken.outcome.as_ref().map(|outcome| match outcome {
-            Outcome::Ran { verdict, .. } => Review::Verdict {
+            Outcome::Ran { verdict, found } => Review::Verdict {
                 verdict: verdict.clone(),
                 text: String::new(),
-                findings: disk.worst.iter().cloned().collect(),
+                findings: (found.findings.iter())
+                    .map(|finding| finding.severity.clone())
+                    .collect(),
                 cost: None,
             },
             Outcome::Failed(_) => Review::Crash(String::new()),

@@ -201,8 +201,26 @@ pub(crate) fn home_above(root: &Path, home: &str) -> Option<PathBuf> {
 
 /// Returns a folder of the user's own: the one that the variable names, else `default` in the user's home directory.
 pub(super) fn user_folder(variable: &str, default: &str) -> Option<PathBuf> {
+    let [named, at_home] = user_folders(variable, default);
+    named.or(at_home)
+}
+
+/// Returns both of these folders, as far as they are known.
+pub(super) fn user_folders(variable: &str, default: &str) -> [Option<PathBuf>; 2] {
     let absolute = |name: &str| named_by(name).filter(|path| path.is_absolute());
-    absolute(variable).or_else(|| Some(absolute(HOME)?.join(default)))
+    [
+        absolute(variable),
+        absolute(HOME).map(|home| home.join(default)),
+    ]
+}
+
+/// Returns whether a folder, which need not exist, is inside the directory `root`, also through a symbolic link.
+pub(super) fn is_inside(folder: &Path, root: &Path) -> bool {
+    let real = folder.ancestors().find_map(|dir| dir.canonicalize().ok());
+    let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let paths = [Some(folder.to_owned()), real];
+    let mut paths = paths.iter().flatten();
+    paths.any(|path| path.starts_with(root) || path.starts_with(&real_root))
 }
 
 /// Finds the instance in which a matching file was modified last; of several, the last by name.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
-use super::find::user_folder;
+use super::find::{is_inside, user_folders};
 use super::state_file::{self, CONFIG};
 use super::trust::{self, Part};
 use crate::chart::Chart;
@@ -31,8 +31,38 @@ pub(crate) enum Origin {
 pub(crate) struct Setting {
     pub(crate) value: Json,
     pub(crate) origin: Origin,
-    /// Whether the project sets a different value that the user has not agreed to.
-    pub(crate) is_ignored: bool,
+    /// The value that has no effect until the user runs `taskie trust`.
+    pub(crate) held_back: Option<HeldBack>,
+}
+
+/// A value that the user has not agreed to.
+#[derive(Debug, Clone)]
+pub(crate) struct HeldBack {
+    pub(crate) value: Json,
+    pub(crate) file: PathBuf,
+    pub(crate) why: Why,
+}
+
+/// Why a value needs the user's consent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// It gives a reviewer more rights or instructions, or runs something.
+    Power,
+    /// It lets more through than the user's own file does.
+    Looser,
+    /// The project says what it stands for.
+    PerProject,
+}
+
+impl Why {
+    /// Returns the reason, as the end of a sentence about a value.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Power => "it needs trust",
+            Self::Looser => "it is looser than your own",
+            Self::PerProject => "it needs trust in each project",
+        }
+    }
 }
 
 /// All settings of a chart in a project.
@@ -63,39 +93,70 @@ pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
         let setting = Setting {
             value: default_of(chart, field),
             origin: Origin::Default,
-            is_ignored: false,
+            held_back: None,
         };
         (name.clone(), setting)
     });
     let mut settings: IndexMap<String, Setting> = defaults.collect();
-    if let Some(path) = user_file(chart) {
+    let mut wanted: Vec<(String, HeldBack)> = Vec::new();
+    if let Some(path) = user_file(chart, root, &mut warnings) {
         // A user's own file may be a link to anywhere.
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
         let folder = real.parent().unwrap_or(&real);
         for (name, value) in values(chart, folder, &real, &path, &mut warnings)? {
-            if chart.config.get(&name).is_some_and(|field| field.file) {
+            let field = chart.config.get(&name);
+            if field.is_some_and(|field| field.file) {
                 warnings.push(format!(
                     "{}: `{name}` is ignored: it is a file of one project, so it belongs in that project's {CONFIG}.",
                     path.display()
                 ));
-            } else if let Some(setting) = settings.get_mut(&name) {
-                setting.value = value;
+            } else if let (Some(setting), Some(field)) = (settings.get_mut(&name), field) {
                 setting.origin = Origin::File(path.clone());
+                setting.value = without(&field.per_project, &value);
+                if setting.value != value {
+                    let (file, why) = (path.clone(), Why::PerProject);
+                    wanted.push((name, HeldBack { value, file, why }));
+                }
             }
         }
     }
     let shown = Path::new(&chart.scope.home).join(CONFIG);
     let own = values(chart, root, &root.join(&shown), &shown, &mut warnings)?;
-    // If the user has already set the same value, no further consent is needed.
-    let needs_trust = |name: &String, value: &Json| {
-        let field = chart.config.get(name);
-        let needs_it = field.is_some_and(|field| field.file || field.trust.covers(value));
-        needs_it && settings[name].value != *value
-    };
+    for (name, value) in own {
+        let (Some(setting), Some(field)) = (settings.get_mut(&name), chart.config.get(&name))
+        else {
+            continue;
+        };
+        let at = wanted.iter().position(|(other, _)| *other == name);
+        let users = at.map_or(&setting.value, |at| &wanted[at].1.value);
+        let is_bound = setting.origin != Origin::Default;
+        // If the user has already set the same value, no further consent is needed.
+        let why = if (field.file || field.trust.covers(&value)) && *users != value {
+            Some(Why::Power)
+        } else if is_bound && field.is_looser(&value, users) {
+            Some(Why::Looser)
+        } else if without(&field.per_project, &value) != value {
+            Some(Why::PerProject)
+        } else {
+            None
+        };
+        let file = shown.clone();
+        match why {
+            Some(why) => {
+                at.map(|at| wanted.remove(at));
+                wanted.push((name, HeldBack { value, file, why }));
+            }
+            None => {
+                at.map(|at| wanted.remove(at));
+                setting.value = value;
+                setting.origin = Origin::File(file);
+            }
+        }
+    }
     let mut asked = Vec::new();
-    for (name, value) in own.iter().filter(|(name, value)| needs_trust(name, value)) {
+    for (name, HeldBack { value, file, .. }) in &wanted {
         asked.push(Part {
-            name: format!("{}: {name}", shown.display()),
+            name: format!("{}: {name}", file.display()),
             content: value.to_string().into_bytes(),
         });
         if let (true, Some(path)) = (chart.config[name].file, value.as_str()) {
@@ -104,39 +165,55 @@ pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
         }
     }
     let is_trusted = asked.is_empty() || trust::is_trusted(root, &asked);
-    let (ignored, set): (Vec<_>, Vec<_>) = own
-        .into_iter()
-        .partition(|(name, value)| !is_trusted && needs_trust(name, value));
-    for (name, value) in set {
-        if let Some(setting) = settings.get_mut(&name) {
-            setting.value = value;
-            setting.origin = Origin::File(shown.clone());
-        }
+    if !is_trusted {
+        warnings.extend(warning(&wanted));
     }
-    for (name, _) in &ignored {
-        if let Some(setting) = settings.get_mut(name) {
-            setting.is_ignored = true;
+    for (name, held) in wanted {
+        let Some(setting) = settings.get_mut(&name) else {
+            continue;
+        };
+        match is_trusted {
+            true => (setting.value, setting.origin) = (held.value, Origin::File(held.file)),
+            false => setting.held_back = Some(held),
         }
-    }
-    let ignored: Vec<String> = ignored
-        .iter()
-        .map(|(name, _)| format!("`{name}`"))
-        .collect();
-    if !ignored.is_empty() {
-        warnings.push(format!(
-            "{}: {} ignored until you run `taskie trust`.",
-            shown.display(),
-            match ignored.as_slice() {
-                [one] => format!("{one} is"),
-                several => format!("{} are", several.join(", ")),
-            }
-        ));
     }
     Ok(Settings {
         settings,
         warnings,
         asked,
     })
+}
+
+/// Returns a list without some of its items; another value stays as it is.
+fn without(items: &[String], value: &Json) -> Json {
+    match value {
+        Json::Array(list) if !items.is_empty() => {
+            let is_kept = |item: &&Json| !items.iter().any(|other| *item == other.as_str());
+            list.iter().filter(is_kept).cloned().collect()
+        }
+        value => value.clone(),
+    }
+}
+
+/// Returns a sentence for each file with values that are held back.
+fn warning(wanted: &[(String, HeldBack)]) -> Vec<String> {
+    let mut files: IndexMap<String, Vec<String>> = IndexMap::new();
+    for (name, held) in wanted {
+        let names = files.entry(held.file.display().to_string()).or_default();
+        names.push(match held.why {
+            Why::Looser => format!("`{name}` (looser than your own)"),
+            Why::Power | Why::PerProject => format!("`{name}`"),
+        });
+    }
+    let sentences = files.into_iter().map(|(file, names)| {
+        let are = match names.len() {
+            1 => "is",
+            _ => "are",
+        };
+        let names = names.join(", ");
+        format!("{file}: {names} {are} ignored until you run `taskie trust`.")
+    });
+    sentences.collect()
 }
 
 /// Reads the file named by the setting `value`, which must be inside the project at `root`.
@@ -155,12 +232,24 @@ pub(crate) fn named_file(root: &Path, value: &str) -> Result<Part, String> {
 }
 
 /// Returns the file of the user's own settings for all projects: `taskie/CHART.json` in `$XDG_CONFIG_HOME`, or in
-/// `~/.config` if that variable is not set.
-pub(crate) fn user_file(chart: &Chart) -> Option<PathBuf> {
+/// `~/.config` if that variable is not set. A folder inside the project is not the user's.
+fn user_file(chart: &Chart, root: &Path, warnings: &mut Vec<String>) -> Option<PathBuf> {
     if !is_slug(&chart.id) {
         return None;
     }
-    let folder = user_folder("XDG_CONFIG_HOME", ".config")?;
+    let variable = "XDG_CONFIG_HOME";
+    let [mut named, at_home] = user_folders(variable, ".config");
+    // A directory that contains the user's home is not a project.
+    let is_project = || !at_home.as_ref().is_some_and(|home| is_inside(home, root));
+    if named
+        .take_if(|folder| is_inside(folder, root) && is_project())
+        .is_some()
+    {
+        warnings.push(format!(
+            "{variable} is inside the project, so it is not used for your own settings."
+        ));
+    }
+    let folder = named.or(at_home)?;
     Some(folder.join("taskie").join(format!("{}.json", chart.id)))
 }
 

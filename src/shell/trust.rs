@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::find::user_folder;
+use super::find::{is_inside, user_folder};
 use crate::chart::embedded::CHARTS;
 use crate::disk;
 use crate::hash::{self, Hash};
@@ -173,11 +173,7 @@ pub(crate) fn forget(root: &Path) -> Result<bool, String> {
 fn ledger(root: &Path) -> Option<PathBuf> {
     let state = user_folder("XDG_STATE_HOME", ".local/state")?;
     let root = root.canonicalize().ok()?;
-    let real = state
-        .ancestors()
-        .find_map(|dir| dir.canonicalize().ok())
-        .unwrap_or_default();
-    if state.starts_with(&root) || real.starts_with(&root) {
+    if is_inside(&state, &root) {
         return None;
     }
     let name = hash::of(root.as_os_str().as_encoded_bytes());

@@ -265,6 +265,31 @@ fn the_must_run_commands_of_a_task() {
     let commands = |text: &str| format!("# Task\n\n- **Must-run commands**: {text}\n");
     project.write("task-1.md", commands("`sh -c 'exit 5'`, `true`"));
     project.write("task-2.md", commands("`sh -c 'exit 6'`"));
+    // The project's files say what they are, so each project needs trust.
+    let file = project
+        .bin
+        .with_file_name("home/.config/taskie/taskie.json");
+    let file = file.display();
+    let ran = project.stop();
+    assert!(block(&ran).starts_with("A code review"), "{}", ran.stdout);
+    let ignored = format!("{file}: `gates` is ignored until you run `taskie trust`.");
+    assert!(ran.message().starts_with(&ignored), "{}", ran.stdout);
+    let gates = || project.run(&["config", "--json"]).json()["settings"]["gates"].clone();
+    assert_eq!(
+        gates(),
+        json!({
+            "value": ["true"],
+            "from": file.to_string(),
+            "held_back": {
+                "value": ["must-run", "true"],
+                "from": file.to_string(),
+                "why": "it needs trust in each project",
+            },
+        })
+    );
+    assert_eq!(project.run(&["trust", "--yes"]).code, 0);
+    assert_eq!(gates()["held_back"], Value::Null);
+    project.set_state(json!({}));
     assert!(block(&project.stop()).starts_with("The gate `sh -c 'exit 5'` exited with code 5"));
     project.write("task-1.md", commands("`true`"));
     assert!(block(&project.stop()).starts_with("A code review"));

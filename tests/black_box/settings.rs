@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::bench::copy_of_chart;
 use crate::expected::plan_in;
-use crate::support::{PLAN, Project, Reviewer, cases, json_of};
+use crate::support::{PLAN, Project, Ran, Reviewer, cases, json_of};
 
 /// A project whose next stop reviews task 1.
 fn due(changes: Value) -> Project {
@@ -211,7 +211,7 @@ fn without_push_nothing_asks_for_one() {
 fn config_says_where_each_value_comes_from() {
     let project = due(json!({}));
     project.set_for_all(&json!({ "clean": 3, "permissions": "restricted", "push": false }));
-    project.set(&json!({ "$schema": "x", "clean": 1, "permissions": "bypass" }));
+    project.set(&json!({ "$schema": "x", "clean": 4, "permissions": "bypass" }));
     let user = project
         .bin
         .parent()
@@ -226,9 +226,9 @@ fn config_says_where_each_value_comes_from() {
             format!(
                 "models               [\"opus\",\"sonnet\"]  (default)\n\
                  max_reviews          8  (default)\n\
-                 clean                1  (.taskie/config.json)\n\
+                 clean                4  (.taskie/config.json)\n\
                  clean_means          \"pass\"  (default)\n\
-                 strict_rounds        0  (default)\n\
+                 strict_rounds        null  (default)\n\
                  stall                2  (default)\n\
                  reviewer             \"claude\"  (default)\n\
                  review_timeout       570  (default)\n\
@@ -237,7 +237,7 @@ fn config_says_where_each_value_comes_from() {
                  max_cost_usd         null  (default)\n\
                  max_cost_usd_cycle   null  (default)\n\
                  max_cost_usd_review  null  (default)\n\
-                 permissions          \"restricted\"  ({user}; the project's own is ignored until you run `taskie trust`)\n\
+                 permissions          \"restricted\"  ({user}; \"bypass\" in .taskie/config.json is held back: it needs trust: `taskie trust`)\n\
                  instructions         null  (default)\n\
                  prompt               null  (default)\n\
                  push                 false  ({user})\n"
@@ -249,8 +249,86 @@ fn config_says_where_each_value_comes_from() {
     let json = project.run(&["config", "--json"]).json();
     assert_eq!(
         json["settings"]["clean"],
-        json!({ "value": 1, "from": ".taskie/config.json", "ignored": false })
+        json!({ "value": 4, "from": ".taskie/config.json", "held_back": null })
     );
+}
+
+/// The user's own file, what the project sets, and whether that needs trust.
+#[test]
+fn what_is_looser_than_the_users_own_settings_needs_trust() {
+    for (users, projects, is_looser) in cases::<(&str, &str, bool)>(
+        "settings",
+        "what_is_looser_than_the_users_own_settings_needs_trust",
+    ) {
+        let (users, projects) = (json_of(users), json_of(projects));
+        let project = due(json!({}));
+        project.set_for_all(&users);
+        project.set(&projects);
+        let config = || project.run(&["config", "--json"]).json()["settings"].clone();
+        for (name, value) in projects.as_object().unwrap() {
+            let setting = config()[name].clone();
+            let held_back = match is_looser {
+                true => json!({
+                    "value": value,
+                    "from": ".taskie/config.json",
+                    "why": "it is looser than your own",
+                }),
+                false => Value::Null,
+            };
+            let effective = if is_looser { &users[name] } else { value };
+            assert_eq!(
+                (&setting["value"], &setting["held_back"]),
+                (effective, &held_back),
+                "{users} {projects}"
+            );
+            project.run(&["trust", "--yes"]);
+            let setting = config()[name].clone();
+            assert_eq!(
+                (&setting["value"], &setting["held_back"]),
+                (value, &Value::Null),
+                "{users} {projects}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_stop_keeps_to_the_users_own_bounds() {
+    let project = due(json!({}));
+    project.set_for_all(&json!({ "clean": 2 }));
+    project.set(&json!({ "clean": 1 }));
+    let message = project.stop().message();
+    let ignored = ".taskie/config.json: `clean` (looser than your own) is ignored until you run `taskie trust`.";
+    assert!(message.starts_with(ignored), "{message}");
+    assert_eq!(project.state()["next_phase"], "post-code-review");
+}
+
+/// A project could set the variable, with a tool that reads `.envrc`.
+#[test]
+fn a_folder_of_settings_inside_the_project_is_not_the_users() {
+    let project = due(json!({}));
+    project.set_for_all(&json!({ "clean": 5 }));
+    let inside = project.root.join("xdg");
+    fs::create_dir_all(inside.join("taskie")).unwrap();
+    fs::write(inside.join("taskie/taskie.json"), "{\"clean\": 1}").unwrap();
+    let outside = project.bin.join("xdg");
+    fs::create_dir_all(outside.join("taskie")).unwrap();
+    fs::write(outside.join("taskie/taskie.json"), "{\"clean\": 3}").unwrap();
+    let link = project.bin.join("link");
+    std::os::unix::fs::symlink(&inside, &link).unwrap();
+    let ignored =
+        "taskie: XDG_CONFIG_HOME is inside the project, so it is not used for your own settings.\n";
+    for (folder, clean, warning) in [
+        (&inside, 5, ignored),
+        (&link, 5, ignored),
+        (&outside, 3, ""),
+    ] {
+        let mut command = project.command(["config", "--json"]);
+        command.env("XDG_CONFIG_HOME", folder);
+        let ran = Ran::of(command.output().unwrap());
+        assert_eq!(ran.json()["settings"]["clean"]["value"], clean);
+        assert_eq!(ran.stderr, warning);
+    }
 }
 
 #[test]

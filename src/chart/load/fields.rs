@@ -4,7 +4,9 @@ use indexmap::IndexMap;
 
 use super::resolver::Resolver;
 use crate::chart::field::Phases;
-use crate::chart::model::{Assign, CycleSource, Field, FieldType, Source, Trust, WordTable, Words};
+use crate::chart::model::{
+    Assign, CycleSource, Direction, Field, FieldType, Looser, Source, Trust, WordTable, Words,
+};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::diagnostic::toml::{Step, at, below};
@@ -114,6 +116,11 @@ impl Resolver<'_> {
                 ("pattern", field.pattern.is_some(), FieldType::String),
                 ("one_of", field.one_of.is_some(), FieldType::String),
                 ("prefix", field.prefix.is_some(), FieldType::List),
+                (
+                    "per_project",
+                    !field.per_project.is_empty(),
+                    FieldType::List,
+                ),
                 ("file", field.file, FieldType::String),
             ] {
                 if is_given {
@@ -123,8 +130,10 @@ impl Resolver<'_> {
             if field.minimum.is_some() && field.kind != FieldType::List {
                 self.only(at![table, name, "minimum"], field.kind, FieldType::Integer);
             }
+            self.looser(at![table, name, "looser"], field, phases);
             for (key, is_given) in [
                 ("trust", field.trust != Trust::default()),
+                ("per_project", !field.per_project.is_empty()),
                 ("file", field.file),
             ] {
                 if is_given && table != "config" {
@@ -153,6 +162,29 @@ impl Resolver<'_> {
                 let path = at![table, name, "default"];
                 self.flaw(Code::BadDefault, path, message, "");
             }
+        }
+    }
+
+    /// Checks that the field can have the values that are looser, or has an order.
+    fn looser(&mut self, path: &[Step], field: &Field, phases: &Phases) {
+        let (wanted, has_it) = match &field.looser {
+            None => return,
+            Some(Looser::Values(values)) => {
+                for (index, value) in values.iter().enumerate() {
+                    if let Err(wanted) = field.accepts(phases, &value.json()) {
+                        let message = format!("a value must be {wanted}");
+                        self.flaw(Code::WrongType, &below(path, index), message, "remove it");
+                    }
+                }
+                return;
+            }
+            Some(Looser::Direction(Direction::Fewer)) => ("a list", FieldType::List),
+            Some(Looser::Direction(_)) => ("an integer", FieldType::Integer),
+        };
+        if field.kind != has_it {
+            let message = format!("only {wanted} can get looser in this way");
+            let help = "write `higher` or `lower` for an integer, `fewer` for a list, or a list of the looser values";
+            self.flaw(Code::WrongType, path, message, help);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::chart::field::name_part;
 use crate::chart::model::{Amount, FieldType};
 use crate::engine::context;
 use crate::engine::fault::Fault;
-use crate::engine::world::{Recall, Source};
+use crate::engine::world::Source;
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal};
 use crate::files::pattern::Pattern;
@@ -102,13 +102,8 @@ impl Names {
                 files.insert(self.file_name(cycle, &pattern, self.count(cycle) + 1)?);
                 continue;
             };
-            let root = self.root();
-            if self.recall(Recall::Items(expr), &root) == Some(Json::Bool(true)) {
-                continue;
-            }
             let place = format_args!("cycles.{}.subject", cycle.id);
-            let names = self.expressions.items(expr, &root);
-            let names = names.map_err(Fault::at(place))?;
+            let names = self.items(place, expr, &self.root())?;
             if names.is_empty() {
                 let why = cycle.empty.as_deref();
                 return Err(Fault::File(

@@ -17,10 +17,11 @@ use serde_json::Value as Json;
 
 use super::context::{self, Context};
 use super::decision::{Ended, FailedGate, Outcome};
+use super::evaluator::{Evaluator, Given, InPlace, Unfit};
 use super::event::Event;
 use super::fault::Fault;
 use super::saw::{self, Saw};
-use super::world::{Assumed, Evaluated, Given, Recall, Source, World};
+use super::world::{Source, World};
 use crate::chart::Chart;
 use crate::chart::model::Check;
 use crate::diagnostic::suggest::did_you_mean;
@@ -42,6 +43,7 @@ pub struct Names {
     pub chart: Arc<Chart>,
     pub expressions: Arc<Expressions>,
     world: Arc<dyn World>,
+    evaluator: Arc<dyn Evaluator>,
     event: Event,
     /// Whether everything that guards look at is recorded.
     is_watched: bool,
@@ -89,15 +91,21 @@ impl Names {
     /// Returns the names at the start of a decision.
     pub fn new(chart: &Arc<Chart>, world: &Arc<dyn World>, event: &Event) -> Arc<Self> {
         let expressions = Arc::new(Expressions::new(chart.templates.clone()));
-        Self::make(expressions, chart, world, event, true)
+        Self::make(
+            expressions,
+            chart,
+            (world, &(Arc::new(InPlace) as _)),
+            event,
+            true,
+        )
     }
 
-    /// Returns the same, sharing compiled expressions with other decisions of the chart. What guards look at is not
-    /// recorded.
+    /// Returns the same with another evaluator, sharing compiled expressions with other decisions of the chart. What
+    /// guards look at is not recorded.
     pub fn with(
         expressions: Arc<Expressions>,
         chart: &Arc<Chart>,
-        world: &Arc<dyn World>,
+        world: (&Arc<dyn World>, &Arc<dyn Evaluator>),
         event: &Event,
     ) -> Arc<Self> {
         Self::make(expressions, chart, world, event, false)
@@ -106,7 +114,7 @@ impl Names {
     fn make(
         expressions: Arc<Expressions>,
         chart: &Arc<Chart>,
-        world: &Arc<dyn World>,
+        (world, evaluator): (&Arc<dyn World>, &Arc<dyn Evaluator>),
         event: &Event,
         is_watched: bool,
     ) -> Arc<Self> {
@@ -114,6 +122,7 @@ impl Names {
             chart: Arc::clone(chart),
             expressions,
             world: Arc::clone(world),
+            evaluator: Arc::clone(evaluator),
             event: event.clone(),
             is_watched,
             moving: Mutex::new(Moving {
@@ -210,19 +219,8 @@ impl Names {
         root: &Value,
     ) -> Result<bool, Fault> {
         guard.map_or(Ok(true), |guard| {
-            if let Some(known) = self.recall(Recall::Condition(&guard.0), root) {
-                return Ok(known == Json::Bool(true));
-            }
-            let holds = self.expressions.holds(&guard.0, root);
-            let evaluated = Evaluated::Condition {
-                source: &guard.0,
-                holds: holds.as_ref().ok().copied(),
-            };
-            let holds = match self.world.assume(evaluated) {
-                None => holds,
-                Some(Assumed::Holds(assumed)) => Ok(assumed),
-                Some(_) => holds.and(Err(ExprError::open(&guard.0))),
-            };
+            let evaluate = || self.expressions.holds(&guard.0, root);
+            let holds = self.evaluator.condition(&guard.0, root, &evaluate);
             holds.map_err(Fault::at(place))
         })
     }
@@ -234,73 +232,105 @@ impl Names {
         text: &Text,
         root: &Value,
     ) -> Result<String, Fault> {
-        let made = self.expressions.text(text, root);
-        let evaluated = Evaluated::Text {
-            source: &text.0,
-            failed: made.is_err(),
-        };
-        let made = match self.world.assume(evaluated) {
-            None => made,
-            Some(Assumed::Fails) => made.and(Err(ExprError::open(&text.0))),
-            Some(_) => Ok(made.unwrap_or_default()),
-        };
-        made.map_err(Fault::at(place))
+        self.rendered(place, text, root, false)
     }
 
-    /// Renders a text for a person: a world that knows that it can be made may leave it empty.
+    /// Renders a text that is shown to a person, and used for nothing else.
     pub fn said(
         &self,
         place: impl fmt::Display,
         text: &Text,
         root: &Value,
     ) -> Result<String, Fault> {
-        match self.recall(Recall::Text(&text.0), root) {
-            Some(_) => Ok(String::new()),
-            None => self.text(place, text, root),
-        }
+        self.rendered(place, text, root, true)
     }
 
-    /// Returns what the world knows that something evaluates to.
-    pub(super) fn recall(&self, recall: Recall<'_>, root: &Value) -> Option<Json> {
-        self.world.recall(recall, root)
-    }
-
-    /// Returns what a field is assigned: an assumed value is one that the field may hold, another is still to be admitted.
-    pub fn assigned(
+    fn rendered(
         &self,
         place: impl fmt::Display,
+        text: &Text,
+        root: &Value,
+        is_shown: bool,
+    ) -> Result<String, Fault> {
+        let evaluate = || Ok(vec![self.expressions.text(text, root)?]);
+        let words = self.evaluator.text(&text.0, is_shown, root, &evaluate);
+        let words = words.map_err(Fault::at(place))?;
+        Ok(words.into_iter().next().unwrap_or_default())
+    }
+
+    /// Returns the arguments that a text stands for: an expression that is a list, one for each item.
+    pub fn words(
+        &self,
+        place: impl fmt::Display,
+        text: &Text,
+        root: &Value,
+    ) -> Result<Vec<String>, Fault> {
+        let literal = Literal::Text(text.clone());
+        let evaluate = || {
+            let value = self.expressions.literal(&literal, root)?;
+            if value.kind() == ValueKind::Seq {
+                let items = value.try_iter().into_iter().flatten();
+                return Ok(items.map(|item| item.to_string()).collect());
+            }
+            Ok(vec![self.expressions.text(text, root)?])
+        };
+        let words = self.evaluator.text(&text.0, true, root, &evaluate);
+        words.map_err(Fault::at(place))
+    }
+
+    /// Returns what a context field is assigned.
+    pub fn assigned(
+        &self,
+        place: &str,
         field: &str,
         literal: &Literal,
         root: &Value,
-    ) -> Result<Result<Json, Value>, Fault> {
-        if let Literal::Text(text) = literal
-            && let Some(known) = self.recall(Recall::Value(&text.0), root)
-        {
-            return Ok(Err(context::to_value(&known)));
-        }
-        let value = self.expressions.literal(literal, root);
-        let fits = |value: &Value| {
-            let (json, kind) = (context::to_json(value), self.chart.context.get(field));
-            let json = json.zip(kind);
-            json.is_some_and(|(json, kind)| kind.accepts(&self.chart.phases, &json).is_ok())
+    ) -> Result<Json, Fault> {
+        let evaluate = || self.expressions.literal(literal, root);
+        let value = self.evaluator.value(literal, root, &evaluate);
+        let value = value.map_err(Unfit::Error);
+        let value = value.and_then(|value| self.admitted(field, &value));
+        let assigned = self.evaluator.assigned(field, literal, value);
+        assigned.map_err(|unfit| match unfit {
+            Unfit::Error(error) => Fault::at(format_args!("{place}.{field}"))(error),
+            Unfit::Misfit { value, expected } => Fault::Assignment {
+                place: place.to_owned(),
+                field: field.to_owned(),
+                value,
+                expected,
+            },
+        })
+    }
+
+    /// Returns a value as a context field holds it.
+    fn admitted(&self, field: &str, value: &Value) -> Result<Json, Unfit> {
+        let kind = self.chart.context.get(field);
+        let (value, expected) = match (context::to_json(value), kind) {
+            (Some(json), Some(kind)) => match kind.accepts(&self.chart.phases, &json) {
+                Ok(()) => return Ok(json),
+                Err(expected) => (json.to_string(), expected),
+            },
+            (None, Some(kind)) => (value.to_string(), kind.describe()),
+            (_, None) => (value.to_string(), "no context field".to_owned()),
         };
-        let evaluated = Evaluated::Field {
-            name: field,
-            literal,
-            failed: !value.as_ref().is_ok_and(fits),
-        };
-        match self.world.assume(evaluated) {
-            None => value.map(Err).map_err(Fault::at(place)),
-            Some(Assumed::Value(assumed)) => Ok(Ok(assumed)),
-            Some(_) => value
-                .and(Err(ExprError::open(field)))
-                .map_err(Fault::at(place)),
-        }
+        Err(Unfit::Misfit { value, expected })
+    }
+
+    /// Returns the items of a list, of which all that matters is whether there are any.
+    pub(super) fn items(
+        &self,
+        place: impl fmt::Display,
+        expr: &str,
+        root: &Value,
+    ) -> Result<Vec<Value>, Fault> {
+        let evaluate = || self.expressions.items(expr, root);
+        let items = self.evaluator.items(expr, root, &evaluate);
+        items.map_err(Fault::at(place))
     }
 
     /// Returns the name of the invocation that a rule's `invoke` means.
     pub fn invocation(self: &Arc<Self>, place: &str, invoke: &str) -> Result<String, Fault> {
-        if let Some(Json::String(name)) = self.world.supply(Given::Invocation(invoke)) {
+        if let Some(Json::String(name)) = self.evaluator.given(Given::Invocation(invoke)) {
             return Ok(name);
         }
         let text = Text(invoke.to_owned());
@@ -416,8 +446,8 @@ impl Names {
         match &self.event.session {
             Some(session) => Value::from(session.as_str()),
             None => self
-                .world
-                .supply(Given::Session)
+                .evaluator
+                .given(Given::Session)
                 .as_ref()
                 .map_or_else(|| Value::from(()), context::to_value),
         }
@@ -426,7 +456,7 @@ impl Names {
     fn findings(self: &Arc<Self>, name: &str) -> Looked {
         let checks = self.chart.checks.get(name)?;
         Some(self.remembered(&format!("checks.{name}"), || {
-            if let Some(findings) = self.world.supply(Given::Findings(name)) {
+            if let Some(findings) = self.evaluator.given(Given::Findings(name)) {
                 return Ok(context::to_value(&findings));
             }
             self.find_all(name, checks).map(Value::from)
@@ -506,7 +536,7 @@ impl Names {
                 detail,
             };
             let given = self.event.args.get(name).cloned();
-            let given = given.or_else(|| self.world.supply(Given::Arg(name)));
+            let given = given.or_else(|| self.evaluator.given(Given::Arg(name)));
             let value = match (given, &arg.default) {
                 (Some(given), _) => context::to_value(&given),
                 (None, Some(default)) => {
@@ -571,7 +601,7 @@ impl Names {
                     found,
                 },
             ) => {
-                let supplied = self.world.supply(Given::Worst);
+                let supplied = self.evaluator.given(Given::Worst);
                 Ok(supplied.map_or_else(
                     || Value::from(found.worst(severities)),
                     |worst| context::to_value(&worst),
@@ -627,7 +657,7 @@ impl Names {
         let brought = self.event.fields.get(key).filter(|value| !value.is_null());
         let given = brought
             .cloned()
-            .or_else(|| self.world.supply(Given::Field(key)));
+            .or_else(|| self.evaluator.given(Given::Field(key)));
         let known = EVENT_DEFAULTS.iter().find(|(name, _)| *name == key);
         let Some((_, default)) = known else {
             return given.map(|value| Ok(context::to_value(&value)));

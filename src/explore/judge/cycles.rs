@@ -17,7 +17,6 @@ use crate::explore::moves::{Actor, Edge};
 use crate::explore::plain::plain;
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Arrow;
-use crate::explore::state::number;
 use crate::expr::single_expression;
 
 const CODE: Code = Code::CycleUnbounded;
@@ -113,8 +112,8 @@ impl Judge<'_> {
             parameter.map_or_else(|| vec![None], |values| values.iter().map(Some).collect());
         for given in values {
             let tree = &search.moves.tree;
-            let value = given.and_then(|value| tree.values.get_index_of(value));
-            let is_in = |set: u32| value.is_some_and(|value| tree.has(set, number(value)));
+            let value = given.and_then(|value| tree.known_value(value));
+            let is_in = |set: u32| value.is_some_and(|value| tree.has(set, value));
             let fits = |edge: &Edge| {
                 let mut needs = edge.needs.iter();
                 needs.all(|(field, set)| *field != limit || is_in(*set))
@@ -129,7 +128,7 @@ impl Judge<'_> {
                 let (weight, arms) = edges[arrow.edge()]?;
                 (!arms || have_begun[state]).then_some(weight)
             });
-            let set = value.map(|value| (limit, number(value)));
+            let set = value.map(|value| (limit, value));
             self.replay.borrow_mut().set = set.into_iter().collect();
             if let Some(round) = longest.endless_way() {
                 let words = given

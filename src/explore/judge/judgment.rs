@@ -10,16 +10,15 @@ use crate::chart::Chart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
 use crate::engine::fault::Fault;
+use crate::explore::answer::Answer;
 use crate::explore::budget::Cut;
 use crate::explore::dependence::in_words;
 use crate::explore::graph::{Backward, Way, way_to};
-use crate::explore::imagined_world::is_unknown;
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::plain::plain;
 use crate::explore::replay::Replay;
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::{Arrow, Search};
-use crate::explore::state::number;
 use crate::explore::trace::Trace;
 
 pub(super) struct Judge<'s> {
@@ -292,7 +291,7 @@ impl<'s> Judge<'s> {
         let mut seen: HashSet<(usize, u32)> = HashSet::new();
         for (state, situation) in self.search.states.iter().enumerate() {
             for (field, value) in situation.fields().iter().enumerate() {
-                if !seen.insert((field, *value)) || is_unknown(tree.value(*value)).is_some() {
+                if !seen.insert((field, *value)) || *tree.answer_of(*value) == Answer::Unknown {
                     continue;
                 }
                 let (key, kind) = self.chart.context.get_index(field)?;
@@ -344,10 +343,7 @@ pub(super) fn settings(search: &Search) -> Vec<Setting> {
     let parameters: Vec<(usize, Vec<u32>)> = parameters
         .filter_map(|(name, values)| {
             // A value that was never looked at makes no difference.
-            let known = values
-                .iter()
-                .filter_map(|value| tree.values.get_index_of(value))
-                .map(number);
+            let known = values.iter().filter_map(|value| tree.known_value(value));
             Some((search.field(name)?, known.collect::<Vec<u32>>()))
         })
         .filter(|(field, _)| {

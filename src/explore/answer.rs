@@ -1,0 +1,71 @@
+//! The answer to a question of a decision: a value, or what is known of one.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value as Json};
+
+use super::plain::plain;
+
+/// The answer to a question.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Answer {
+    Value(Json),
+    /// Of an expression that was assumed to have any result: the one that it has with the values that were chosen.
+    AsItIs,
+    /// The text can be rendered, whatever it says.
+    Made,
+    /// The expression fails; with the number of its fault if it was evaluated on its own.
+    Fails(Option<u32>),
+    /// Of a context field: any value that it may hold.
+    Unknown,
+}
+
+/// What expressions see of a field whose value is unknown. No type of field holds an object, so it is no chart's value.
+static UNKNOWN: LazyLock<Json> = LazyLock::new(|| Json::Object(Map::new()));
+
+static NULL: Json = Json::Null;
+
+impl Answer {
+    /// Returns the value; null where there is none.
+    pub(crate) fn value(&self) -> &Json {
+        match self {
+            Self::Value(value) => value,
+            _ => &NULL,
+        }
+    }
+
+    /// Returns what expressions see of a field that holds this.
+    pub(crate) fn seen(&self) -> &Json {
+        match self {
+            Self::Value(value) => value,
+            _ => &UNKNOWN,
+        }
+    }
+
+    /// Returns what a field holds that a decision has assigned this.
+    pub(crate) fn held(value: Json) -> Self {
+        match value {
+            Json::Object(_) => Self::Unknown,
+            value => Self::Value(value),
+        }
+    }
+}
+
+impl From<bool> for Answer {
+    fn from(value: bool) -> Self {
+        Self::Value(Json::Bool(value))
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&match self {
+            Self::Value(value) => plain(value),
+            Self::AsItIs => "its result".to_owned(),
+            Self::Made => "a text".to_owned(),
+            Self::Fails(_) => "an error".to_owned(),
+            Self::Unknown => "a value that is not known".to_owned(),
+        })
+    }
+}
