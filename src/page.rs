@@ -1,14 +1,17 @@
 //! The layout of what a person reads: labeled rows, as wide as the terminal, in color if the terminal has colors.
 //!
-//! A page only collects lines. The caller prints them, so that it can draw a screen again.
+//! A page only collects lines. The caller prints them, so that it can draw a screen again. Whatever is printed has its
+//! harmful characters escaped here, wherever it comes from.
 
 use std::fmt::Display;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter};
+
+use crate::text::styled_lines;
 
 pub(crate) const PLAIN: Style = Style::new();
 pub(crate) const STRONG: Style = Style::new().bold();
@@ -99,9 +102,33 @@ pub(crate) fn unbroken(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
+/// Prints lines to stdout; returns false if nobody reads them.
+pub(crate) fn print(lines: impl IntoIterator<Item = String>) -> bool {
+    let mut out = anstream::stdout().lock();
+    let is_written = lines
+        .into_iter()
+        .all(|line| writeln!(out, "{}", styled_lines(&line).trim_end()).is_ok());
+    is_written && out.flush().is_ok()
+}
+
+/// Draws lines over the `above` lines that were drawn before; over the whole screen if nobody knows where those start.
+pub(crate) fn draw(lines: &[String], above: Option<usize>) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    match above {
+        None => write!(out, "\x1b[2J\x1b[H")?,
+        Some(0) => {}
+        Some(above) => write!(out, "\x1b[{above}F")?,
+    }
+    for line in lines {
+        writeln!(out, "{}\x1b[K", styled_lines(line))?;
+    }
+    write!(out, "\x1b[J")?;
+    out.flush()
+}
+
 /// Returns the columns and rows of the terminal on stdout; `None` if stdout is not a terminal.
 pub(crate) fn terminal() -> Option<(usize, usize)> {
-    let (columns, rows) = terminal_size::terminal_size_of(std::io::stdout())?;
+    let (columns, rows) = terminal_size::terminal_size_of(io::stdout())?;
     Some((columns.0.into(), rows.0.into()))
 }
 
@@ -172,7 +199,8 @@ impl Page {
     /// Adds text from the left margin.
     pub(crate) fn text(&mut self, style: Style, text: &str) {
         for line in textwrap::wrap(text, options(self.width)) {
-            self.lines.push(paint(style, line));
+            // Nothing is wrapped any more.
+            self.lines.push(paint(style, line.replace('\u{a0}', " ")));
         }
     }
 
@@ -256,10 +284,7 @@ impl Page {
 
     /// Prints the lines to stdout and empties the page. It is not an error if the reader of stdout is gone.
     pub(crate) fn print(&mut self) {
-        let mut out = anstream::stdout().lock();
-        for line in self.lines.drain(..) {
-            let _ = writeln!(out, "{}", line.trim_end());
-        }
+        print(self.lines.drain(..));
     }
 
     fn is_narrow(&self) -> bool {

@@ -18,14 +18,83 @@ pub fn is_harmful(char: char) -> bool {
 
 /// Returns the text with every harmful character escaped, including line ends.
 pub fn shown(text: &str) -> Cow<'_, str> {
-    escaped(text, is_harmful)
+    if !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for char in text.chars() {
+        match is_harmful(char) {
+            true => shown.extend(char.escape_default()),
+            false => shown.push(char),
+        }
+    }
+    Cow::Owned(shown)
 }
 
-/// Returns the same for a text of several lines, which keeps its line ends.
+/// Returns the same for a text of several lines, which keeps its line ends; those of Windows become plain ones.
 pub fn shown_lines(text: &str) -> Cow<'_, str> {
-    escaped(text, |char| {
-        is_harmful(char) && !matches!(char, '\n' | '\t')
-    })
+    shown_but(text, |_| None)
+}
+
+/// Returns the same for a text in which our own pages and reports have set styles. A style stays, whoever set it, because
+/// none of those that stay can hide a text.
+pub fn styled_lines(text: &str) -> Cow<'_, str> {
+    shown_but(text, style)
+}
+
+/// Returns a JSON text with the same value in which every harmful character is an escape.
+pub fn shown_json(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for char in text.chars() {
+        // Outside strings, a JSON text has only spaces and these.
+        match is_harmful(char) && !matches!(char, '\n' | '\r' | '\t') {
+            true => {
+                let units = char.encode_utf16(&mut [0; 2]).to_vec();
+                shown.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
+            }
+            false => shown.push(char),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Escapes every harmful character, except line ends, tabs, and what `kept` returns the length of.
+fn shown_but(text: &str, kept: impl Fn(&str) -> Option<usize>) -> Cow<'_, str> {
+    let is_kept = |char| matches!(char, '\n' | '\t') || !is_harmful(char);
+    if text.chars().all(is_kept) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(char) = rest.chars().next() {
+        let mut length = char.len_utf8();
+        if let Some(kept) = kept(rest) {
+            length = kept;
+            shown.push_str(&rest[..length]);
+        } else if is_kept(char) {
+            shown.push(char);
+        } else if !rest.starts_with("\r\n") {
+            shown.extend(char.escape_default());
+        }
+        rest = &rest[length..];
+    }
+    Cow::Owned(shown)
+}
+
+/// Returns the length of the escape sequence that a text begins with, if it sets a style or ends one: bold, dim, italic,
+/// underlined, or a color that differs from the background.
+fn style(text: &str) -> Option<usize> {
+    let parameters = text.strip_prefix("\u{1b}[")?;
+    let end = parameters.find('m')?;
+    let is_visible = |parameter: &str| {
+        let parameter = parameter.parse::<u8>();
+        parameter.is_ok_and(|parameter| matches!(parameter, 0..=4 | 22..=24 | 31..=36 | 39))
+    };
+    let is_style = parameters[..end].split(';').all(is_visible);
+    is_style.then_some("\u{1b}[".len() + end + 1)
 }
 
 /// Returns a line without escape sequences, harmful characters and surrounding whitespace; a tab becomes a space.
@@ -70,20 +139,6 @@ pub fn masked(line: &str) -> String {
     line.chars().map(mask).collect()
 }
 
-fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.contains(&is_escaped) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len());
-    for char in text.chars() {
-        match is_escaped(char) {
-            true => shown.extend(char.escape_default()),
-            false => shown.push(char),
-        }
-    }
-    Cow::Owned(shown)
-}
-
 /// Returns a text for XML and HTML.
 pub fn markup(text: &str) -> String {
     text.replace('&', "&amp;")
@@ -120,5 +175,35 @@ mod tests {
             assert_eq!((&*shown(text), &*shown_lines(text)), (line, lines));
             assert_eq!(masked(text), mask);
         }
+    }
+
+    /// (text, shown without styles, shown with them)
+    #[test]
+    fn only_styles_that_hide_nothing_stay() {
+        let cases = [
+            ("a\r\nb\rc", "a\nb\\rc", "a\nb\\rc"),
+            (
+                "\u{1b}[1;31mx\u{1b}[0m",
+                r"\u{1b}[1;31mx\u{1b}[0m",
+                "\u{1b}[1;31mx\u{1b}[0m",
+            ),
+            ("\u{1b}[8mx", r"\u{1b}[8mx", r"\u{1b}[8mx"),
+            ("\u{1b}[0;30mx", r"\u{1b}[0;30mx", r"\u{1b}[0;30mx"),
+            ("\u{1b}[2J", r"\u{1b}[2J", r"\u{1b}[2J"),
+            ("\u{1b}[38;5;0m", r"\u{1b}[38;5;0m", r"\u{1b}[38;5;0m"),
+            ("\u{1b}[", r"\u{1b}[", r"\u{1b}["),
+        ];
+        for (text, plain, styled) in cases {
+            assert_eq!((&*shown_lines(text), &*styled_lines(text)), (plain, styled));
+        }
+    }
+
+    #[test]
+    fn harmful_characters_in_json_keep_its_value() {
+        let value = Json::from("a\u{9b}\u{202e}\u{e0041}\u{7f}\n");
+        let text = value.to_string();
+        let shown = shown_json(&text);
+        assert_eq!(shown, r#""a\u009b\u202e\udb40\udc41\u007f\n""#);
+        assert_eq!(serde_json::from_str::<Json>(&shown).unwrap(), value);
     }
 }

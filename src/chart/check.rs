@@ -232,6 +232,9 @@ impl Checker<'_> {
     fn cycle(&mut self, id: &str, cycle: &Cycle, names: &ChartNames<'_>) {
         let at = |key: &str| below(at!["cycles", id], key);
         self.condition(&at("exit"), &cycle.exit, names);
+        if let Some(text) = &cycle.streak {
+            self.say_in_cycle(&at("streak"), text, names);
+        }
         if let Some(expr) = &cycle.ready {
             self.condition(&at("ready"), expr, names);
         }

@@ -66,6 +66,16 @@ impl Chart {
             _ => format!("{name} --chart {}", quoted(&self.origin)),
         }
     }
+
+    /// Returns the command that cancels a running review, if the chart has one.
+    pub fn cancels(&self) -> Option<&str> {
+        let mut commands = self.commands.iter();
+        let found = commands.find(|(_, command)| {
+            let mut actions = command.rule.actions.iter();
+            actions.any(|action| action.cancel.is_some())
+        });
+        found.map(|(name, _)| name.as_str())
+    }
 }
 
 /// The chart that a command line means.

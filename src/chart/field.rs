@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 
 use super::model::{Arg, Direction, Field, FieldType, Looser, Words, setting_in};
 use super::{Chart, PhaseEntry};
+use crate::command_line;
 use crate::expr::source::Literal;
 use crate::expr::{has_holes, single_expression};
 use crate::files::pattern::is_slug;
@@ -43,6 +44,9 @@ impl Field {
             (FieldType::Phase, Json::String(text)) => phases.contains_key(text),
             _ => false,
         };
+        if fits && let Some(why) = self.broken_command(value) {
+            return Err(format!("a list of commands ({why})"));
+        }
         let is_too_large = || {
             let number = value.as_f64();
             self.kind == FieldType::Integer
@@ -106,6 +110,13 @@ impl Field {
         words
     }
 
+    /// Returns why a command in the list cannot be run without a shell, if one cannot.
+    fn broken_command(&self, value: &Json) -> Option<String> {
+        let lines = value.as_array().filter(|_| self.commands)?;
+        let mut lines = lines.iter().filter_map(Json::as_str);
+        lines.find_map(|line| command_line::words(line).err())
+    }
+
     /// Returns whether a list may have this item.
     fn has_item(&self, item: &str) -> bool {
         let has_prefix = |prefix: &Words| match item.split_once(':') {
@@ -142,7 +153,15 @@ impl Field {
 
     /// Returns whether values of the field can be part of a file name.
     pub fn names_files(&self) -> bool {
-        !matches!(self.kind, FieldType::Boolean | FieldType::List)
+        let has_slugs = || {
+            let words = self.one_of.as_ref();
+            words.is_some_and(|words| words.list().iter().all(|word| is_slug(word)))
+        };
+        match self.kind {
+            FieldType::Integer | FieldType::Phase => true,
+            FieldType::String => self.pattern.is_some() || has_slugs(),
+            FieldType::Boolean | FieldType::List => false,
+        }
     }
 }
 

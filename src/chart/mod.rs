@@ -19,16 +19,19 @@ mod references;
 pub(crate) mod structure;
 
 use std::ops::{Deref, Range};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::{IndexMap, IndexSet};
+use jsonschema::Validator;
 
 use crate::diagnostic::toml::{Document, Step, at};
 use crate::expr::Expressions;
 use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
-use crate::files::pattern::{Captures, Pattern};
-use model::{Advance, Amount, AnswerForm, Assign, FilePattern, Phase, Postpone, Rule, Source};
+use crate::files::pattern::{Captures, LinePattern, Pattern};
+use model::{
+    Advance, Amount, AnswerForm, Assign, FilePattern, Phase, PhaseType, Postpone, Rule, Source,
+};
 use part::Part;
 
 /// A chart whose names are all resolved. What needs no resolving is as in its source.
@@ -47,6 +50,8 @@ pub struct Chart {
     pub commands: Part<IndexMap<String, Command>>,
     pub invoke: Part<IndexMap<String, Invoke>>,
     pub templates: Templates,
+    /// The schema of its states, compiled when it is first needed: that takes longer than a whole stop.
+    pub validator: OnceLock<Result<Validator, String>>,
 }
 
 impl Deref for Chart {
@@ -119,6 +124,12 @@ impl Chart {
             return self.phases.get(name)?.phase.guard.as_ref();
         }
         self.rule(place)?.guard.as_ref()
+    }
+
+    /// Returns whether nothing comes after a phase.
+    pub fn is_final(&self, phase: &str) -> bool {
+        let entry = self.phases.get(phase);
+        entry.is_some_and(|entry| entry.phase.kind == Some(PhaseType::Final))
     }
 
     /// Returns the stage of a phase; without one of its own, that of the cycle whose name it was made from.
@@ -216,7 +227,7 @@ pub struct FileSet {
     pub with: Vec<Pattern>,
     pub without: Vec<Pattern>,
     /// The pattern for `lines` of a file.
-    pub line: Option<Pattern>,
+    pub line: Option<LinePattern>,
 }
 
 impl FileSet {
@@ -251,7 +262,7 @@ pub enum RowShape {
     /// A row of a pipe table: (field, heading).
     Columns(IndexMap<String, Vec<String>>),
     /// A line that matches.
-    Line(Pattern),
+    Line(LinePattern),
 }
 
 impl RowShape {
@@ -281,6 +292,7 @@ pub struct Cycle {
     pub count: String,
     pub limit: String,
     pub exit: Expr,
+    pub streak: Option<Text>,
     pub entry: Assign,
     pub post: String,
     pub base: Pattern,

@@ -17,6 +17,12 @@ use crate::expr::source::{Expr, Literal, Text};
 #[schemars(title = "pattern")]
 pub struct FilePattern(pub String);
 
+/// A line of text with holes: `- **Status**: {status}`. Emphasis does not count.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(title = "line pattern")]
+pub struct LineText(pub String);
+
 /// Assignments: context field → value.
 pub type Assign = IndexMap<String, Literal>;
 
@@ -143,8 +149,8 @@ pub enum Files {
 pub struct ReadFiles {
     /// Patterns of file names, in the instance's directory. One that starts with `!` excludes.
     pub names: Vec<FilePattern>,
-    /// A pattern for lines. The lines that match are the `lines` of each file.
-    pub line: FilePattern,
+    /// The lines that match are the `lines` of each file.
+    pub line: LineText,
 }
 
 /// Prompts: a user's own file in the home, or the template of that name. Plain text in which `{{name}}` is filled in.
@@ -214,6 +220,9 @@ pub struct Field {
     /// For a setting: it is the path of a file in the project, and expressions see the text of that file.
     #[serde(default)]
     pub file: bool,
+    /// For a setting that is a list: each item is a command that runs without a shell. One that needs a shell is refused.
+    #[serde(default)]
+    pub commands: bool,
 }
 
 /// Words: a list, or the name of a table of the chart, whose names they are. In a chart that is loaded, they are a list.
@@ -347,8 +356,8 @@ pub struct Table {
     /// of which the first one that exists counts. `id` names the row: letters, digits, `_` and `-`. A row with another id
     /// counts as open.
     pub columns: Option<IndexMap<String, Headings>>,
-    /// Required unless there are `columns`. For other files: a pattern, and each line that matches it is a row.
-    pub line: Option<FilePattern>,
+    /// Required unless there are `columns`. For other files: each line that matches is a row.
+    pub line: Option<LineText>,
     /// The file that belongs to a row.
     pub path: Option<FilePattern>,
     /// The values of `status` that mean that the row is finished.
@@ -398,6 +407,8 @@ pub struct CycleSource {
     pub limit: Option<String>,
     /// Required in one of the two tables. Whether the cycle ends, evaluated after each review.
     pub exit: Option<Expr>,
+    /// How near the cycle is to its end, in words for `taskie status`: `1 of 2 clean in a row`.
+    pub streak: Option<Text>,
     /// What starting the cycle over assigns. Required in one of the two tables unless there is `clear`.
     pub entry: Option<Assign>,
     /// The context fields that starting the cycle over sets to null.
@@ -445,7 +456,7 @@ pub struct Findings {
     /// other field of type `phase`, such as one that a pause sets, has one of its phases. Until then, and without this
     /// key, the finding is `open`.
     pub unanswered: Option<String>,
-    /// What the user can rule about a finding: the word for `taskie rule`, and what the finding is then.
+    /// What the user can rule about a finding: the word for `taskie resolve`, and what the finding is then.
     #[serde(default)]
     pub rulings: IndexMap<String, String>,
     /// The file in the instance's directory that has the rulings.
@@ -616,6 +627,9 @@ pub struct Action {
     pub to: Option<Text>,
     /// Removes this directory, which must be an instance's.
     pub remove: Option<Text>,
+    /// Ends the review that is running for this directory, which must be an instance's. The review counts as failed, and
+    /// its stop is allowed. If none is running, that is an error.
+    pub cancel: Option<Text>,
 }
 
 /// What an action does: its keys as one value.
@@ -626,6 +640,7 @@ pub enum Deed<'a> {
     Rename { path: &'a Text, to: &'a Text },
     Copy { template: &'a str, to: &'a Text },
     Remove { path: &'a Text },
+    Cancel { path: &'a Text },
 }
 
 impl<'a> Deed<'a> {
@@ -637,6 +652,7 @@ impl<'a> Deed<'a> {
             Self::Rename { path, to } => vec![("rename", path), ("to", to)],
             Self::Copy { to, .. } => vec![("to", to)],
             Self::Remove { path } => vec![("remove", path)],
+            Self::Cancel { path } => vec![("cancel", path)],
         }
     }
 }
@@ -651,25 +667,27 @@ impl Action {
             self.rename.as_ref(),
             self.copy.as_deref(),
             self.remove.as_ref(),
+            self.cancel.as_ref(),
         );
         let deed = match (keys, text, line, to) {
-            ((Some(path), None, None, None, None), Some(text), None, None) => {
+            ((Some(path), None, None, None, None, None), Some(text), None, None) => {
                 Deed::Write { path, text }
             }
-            ((None, Some(path), None, None, None), None, Some(line), None) => {
+            ((None, Some(path), None, None, None, None), None, Some(line), None) => {
                 Deed::Ensure { path, line }
             }
-            ((None, None, Some(path), None, None), None, None, Some(to)) => {
+            ((None, None, Some(path), None, None, None), None, None, Some(to)) => {
                 Deed::Rename { path, to }
             }
-            ((None, None, None, Some(template), None), None, None, Some(to)) => {
+            ((None, None, None, Some(template), None, None), None, None, Some(to)) => {
                 Deed::Copy { template, to }
             }
-            ((None, None, None, None, Some(path)), None, None, None) => Deed::Remove { path },
+            ((None, None, None, None, Some(path), None), None, None, None) => Deed::Remove { path },
+            ((None, None, None, None, None, Some(path)), None, None, None) => Deed::Cancel { path },
             _ => {
                 return Err(
                     "an action is one of `write` with `text`, `ensure` with `line`, `rename` with `to`, `copy` with \
-                     `to`, and `remove`"
+                     `to`, `remove`, and `cancel`"
                         .to_owned(),
                 );
             }
@@ -705,7 +723,8 @@ pub struct Rule {
     /// their names, such as `{{ config.NAME }}`, a setting with `one_of`. The rules are then tried again, with its outcome
     /// as `review`.
     pub invoke: Option<String>,
-    /// A message to the user.
+    /// A message to the user. With `action`, what `taskie status` says instead of the reason: it comes after "Your turn:"
+    /// or "The agent's turn:".
     pub message: Option<Text>,
     /// A text for the agent. With `action`, the reason for it.
     pub say: Option<Text>,

@@ -82,7 +82,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("gate.command", "the command line of the gate; none if no gate failed", "rules after an `invoke`"),
     ("gate.why", "how it failed: `exited with code 1`", "rules after an `invoke`"),
     ("gate.output", "the last lines of its output", "rules after an `invoke`"),
-    ("gate.times", "how many times in a row it has failed with the same output, numbers aside; 0 if no gate failed", "rules after an `invoke`"),
+    ("gate.times", "how many times in a row it has failed with the same output, numbers, addresses and temporary names aside, and from the eighth time on with any; 0 if no gate failed", "rules after an `invoke`"),
     ("git.dirty", "there are uncommitted changes outside the home; false outside git", ""),
     ("invoke", "the names of the tables under `[invoke]`", ""),
     ("it", "the item of an `each`", "`each`"),

@@ -13,7 +13,7 @@ use clap::parser::ValueSource;
 use signal_hook::consts::SIGINT;
 
 use super::error::CliError;
-use super::output::{say, tell, write_file};
+use super::output::{Target, say, say_json_text, say_styled, tell, tell_styled};
 use super::suite;
 use crate::chart::embedded::{CHARTS, Choice, Embedded};
 use crate::chart::outdated;
@@ -64,6 +64,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         None if files.is_empty() => embedded.extend(CHARTS),
         None => {}
     }
+    let drawing = Target::of(matches, "diagram")?;
     let scenarios = matches.get_one::<PathBuf>("scenarios");
     if let Some(dir) = scenarios {
         suite::is_free(dir)?;
@@ -73,19 +74,23 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let progress = Progress::of(&caps);
     let (checked, unread) = check(&embedded, &files, matches.get_flag("fix"), &caps);
     drop(progress);
-    if let Some(file) = matches.get_one::<PathBuf>("diagram") {
-        draw(file, &checked)?;
+    if let Some(drawing) = drawing {
+        draw(&drawing, &checked)?;
     }
     let text = format.render(&checked);
-    if !text.is_empty() {
-        say(text.trim_end());
+    let text = text.trim_end();
+    match format {
+        _ if text.is_empty() => {}
+        Format::Human => say_styled(text),
+        Format::Json | Format::Sarif => say_json_text(text),
+        Format::Concise | Format::Github => say(text),
     }
     if let Some(dir) = scenarios {
         for covered in suite::write(dir, &checked)? {
             match format {
-                Format::Human => say(&format!("\n{covered}")),
+                Format::Human => say_styled(&format!("\n{covered}")),
                 // Stdout is for programs.
-                _ => tell(&covered),
+                _ => tell_styled(&covered),
             }
         }
     }
@@ -205,7 +210,8 @@ fn progress(looked_at: &AtomicUsize, ended: &mpsc::Receiver<()>) {
 }
 
 /// Draws the first chart that has a counterexample, with the path that it takes; else the first chart.
-fn draw(file: &Path, checked: &[Checked]) -> Result<(), CliError> {
+fn draw(target: &Target, checked: &[Checked]) -> Result<(), CliError> {
+    let file = target.path();
     let format = file
         .extension()
         .and_then(|end| DiagramFormat::named(end.to_str()?));
@@ -238,7 +244,7 @@ fn draw(file: &Path, checked: &[Checked]) -> Result<(), CliError> {
         picture.follow(&path);
         picture.caption = Some(shown(&trace.claim).into_owned());
     }
-    write_file(file, &format.write(&picture))
+    target.write(&format.write(&picture))
 }
 
 /// Returns the chart that `--chart` names, if it is given.

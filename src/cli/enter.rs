@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::error::CliError;
+use super::finished::finished;
 use super::grammar;
 use super::output::{is_reviewer, say, tell, typed, warn};
 use super::place::{self, Absent};
@@ -116,10 +117,11 @@ fn takes(chart: &Arc<Chart>, phase: &str, matches: &ArgMatches) -> Result<(), Cl
 }
 
 /// Runs a command of the chart, and those that it raises.
-pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let Some((name, matches)) = matches.subcommand() else {
-        return Ok(ExitCode::SUCCESS);
-    };
+pub(crate) fn run(
+    chart: &Arc<Chart>,
+    name: &str,
+    matches: &ArgMatches,
+) -> Result<ExitCode, CliError> {
     if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -226,22 +228,23 @@ fn transition(
         });
     }
     let decision = &performed.decision;
-    if is_check || !decision.patch.is_empty() {
-        let fields = std::iter::once(&chart.state).chain(&chart.next);
-        let fields = fields.map(|name| {
-            let value = performed.context.get(name).unwrap_or(&Json::Null);
-            format!("{name} {value}")
-        });
-        let written = match is_check {
-            true => " (it may be entered; nothing was written)",
-            false => "",
-        };
-        let file = place::state_file(place);
-        let fields = fields.collect::<Vec<_>>().join(", ");
-        say(&format!("{}: {fields}{written}", file.display()));
-    }
-    if is_check {
-        return Ok(());
+    let (noun, name) = (&chart.scope.noun, &place.instance.name);
+    match &event.trigger {
+        Trigger::Enter { phase, .. } if is_check => {
+            say(&format!(
+                "{phase} may be entered in {noun} '{name}'; nothing was written."
+            ));
+            return Ok(());
+        }
+        Trigger::Enter { phase, .. } if chart.is_final(phase) => say(&finished(place)),
+        Trigger::Enter { phase, .. } => say(&format!("Entered {phase} in {noun} '{name}'.")),
+        _ if decision.says.is_empty() && !decision.patch.is_empty() => {
+            let fields = std::iter::once(&chart.state).chain(&chart.next);
+            let values = fields.filter_map(|field| performed.context.get(field)?.as_str());
+            let values = values.collect::<Vec<_>>().join(", then ");
+            say(&format!("The {noun} '{name}' has changed: {values}."));
+        }
+        _ => {}
     }
     for line in decision.says.iter().chain(&decision.messages) {
         say(line);

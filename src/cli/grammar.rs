@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use clap::builder::{PossibleValuesParser, ValueParser};
+use clap::builder::{PossibleValuesParser, StyledStr, Styles, ValueParser};
 use clap::{Arg, ArgAction, ArgGroup, Command, arg, value_parser};
 use clap_complete::Shell;
 use indexmap::IndexSet;
 
 use crate::chart::Chart;
 use crate::chart::embedded::CHARTS;
+use crate::chart::field::LARGEST_INTEGER;
 use crate::chart::fragments::Fragment;
 use crate::chart::model::{self, FieldType};
 use crate::diagram;
@@ -22,12 +23,17 @@ use crate::render::assumptions::settable;
 /// Returns the command line for `chart`.
 pub(crate) fn command(chart: &Chart) -> Command {
     let ids: Vec<&str> = CHARTS.iter().map(|chart| chart.id).collect();
+    let groups = groups(chart);
+    let help = overview(&groups);
     let command = Command::new("taskie")
         .version(env!("CARGO_PKG_VERSION"))
         .about("A workflow engine for coding agents: an independent reviewer checks every step")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .max_term_width(100)
+        .help_template(format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{help}{{options}}"
+        ))
         .arg(
             arg!(--chart <CHART>)
                 .global(true)
@@ -36,12 +42,58 @@ pub(crate) fn command(chart: &Chart) -> Command {
                     "The workflow: {} or the path of a statechart.toml",
                     ids.join(", ")
                 )),
-        )
-        .subcommand(hook())
-        .subcommand(check_chart())
-        .subcommand(enter(chart));
-    let command = about_instances(command, chart).subcommand(run(chart));
-    about_this_machine(about_charts(command, chart))
+        );
+    let all = groups.into_iter().flat_map(|(_, commands)| commands);
+    command.subcommands(all)
+}
+
+/// The commands in the groups of `taskie --help`, each under its heading. If a chart has a command of the same name as
+/// one of these, `taskie run NAME` is the chart's.
+fn groups(chart: &Chart) -> [(String, Vec<Command>); 4] {
+    let run = run(chart);
+    let mut groups = [
+        (format!("Your {}s", chart.scope.noun), of_instances(chart)),
+        ("Set up".to_owned(), of_this_machine(chart)),
+        ("Charts".to_owned(), of_charts(chart)),
+        (
+            "For agents and hosts".to_owned(),
+            vec![hook(), enter(chart), next(chart), run.clone()],
+        ),
+    ];
+    let taken: Vec<String> = groups
+        .iter()
+        .flat_map(|(_, commands)| commands)
+        .map(|command| command.get_name().to_owned())
+        .collect();
+    let own = run.get_subcommands();
+    let own = own.filter(|command| !taken.iter().any(|name| name == command.get_name()));
+    groups[0].1.extend(own.cloned());
+    groups
+}
+
+/// Returns the part of the help that lists all commands, up to the heading of the options. clap knows only one list.
+fn overview(groups: &[(String, Vec<Command>)]) -> String {
+    let styles = Styles::default();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let names = groups.iter().flat_map(|(_, commands)| commands);
+    let width = names.map(|command| command.get_name().len()).max();
+    let width = width.unwrap_or_default();
+    let mut text = String::new();
+    for (heading, commands) in groups {
+        text.push_str(&format!("{header}{heading}:{header:#}\n"));
+        for command in commands {
+            let name = command.get_name();
+            let about = command.get_about().map(ToString::to_string);
+            text.push_str(&format!(
+                "  {literal}{name}{literal:#}{}  {}\n",
+                " ".repeat(width - name.len()),
+                about.unwrap_or_default()
+            ));
+        }
+        text.push('\n');
+    }
+    text.push_str(&format!("{header}Options:{header:#}\n"));
+    text
 }
 
 fn hook() -> Command {
@@ -54,153 +106,169 @@ fn hook() -> Command {
         )
 }
 
-/// Adds the commands that show where an instance is, and what happened to it.
-fn about_instances(command: Command, chart: &Chart) -> Command {
-    let noun = &chart.scope.noun;
-    command
-        .subcommand(asking(chart, "next", "Show what to do now, and why").arg(
-            arg!(--retry "Let the next stop start a reviewer that a usage limit or an outage has postponed"),
-        ))
-        .subcommand(
-            asking(chart, "status", "Show the current phase, what it waits for, and what the next stop does")
-                .after_help(
-                    "A verdict is shown if this machine ran the review and the file has not changed since. `PASS?` is what the\n\
-                     file itself states; `?` means unknown.\n\
-                     docs/commands.md describes the JSON.",
-                )
-                .arg(arg!(--all "Show all reviews, not only the last ones"))
-                .arg(arg!(--watch "Keep watching until Ctrl-C: redraw on a terminal, otherwise print a line per change")),
-        )
-        .subcommand(
-            Command::new("log")
-                .about(format!("Show what happened to a {noun}: reviews, stops, commands"))
-                .arg(
-                    arg!(--since <TIME> "Start here: 2h, 3days, 2026-01-31, 2026-01-31T12:00:00Z (times are UTC)")
-                        .value_parser(since),
-                )
-                .arg(arg!(--json "Print the lines of the journal, one JSON object each"))
-                .arg(arg!(-f --follow "Keep printing new lines until Ctrl-C"))
-                .args(instance_args(chart)),
-        )
-        .subcommand(
-            asking(chart, "why", "Explain a stop: each rule that was tried, and what made its guard false")
-                .arg(
-                    arg!(n: [N] "Explain the Nth stop from the end [default: 1, the last one]")
-                        .value_parser(value_parser!(usize)),
-                )
-                .arg(arg!(--last "Explain the last stop, which is the default").conflicts_with("n"))
-                .arg(
-                    arg!(--now "Explain what the next stop would do; runs nothing, writes nothing")
-                        .conflicts_with_all(["n", "last"]),
-                ),
-        )
-        .subcommand(
-            Command::new("stats")
-                .about("Sum up the reviews: verdicts, time and cost, by cycle and by reviewer")
-                .arg(instance(chart).long(noun.clone()).help(format!("Only this {noun} [default: all]")))
-                .arg(json()),
-        )
-        .subcommand(
-            Command::new("report")
-                .about(format!("Write a page about a {noun}: costs, reviews, timeline, diagram"))
-                .arg(
-                    arg!(--html <FILE> "Write it to this file; an existing one is replaced")
-                        .required(true)
-                        .value_parser(value_parser!(PathBuf)),
-                )
-                .args(instance_args(chart)),
-        )
-        .subcommand(
-            Command::new("list")
-                .about(format!("List all {noun}s: phase, progress, reviews, cost, driver"))
-                .arg(json()),
-        )
-        .subcommands(findings(chart))
-        .subcommand(
-            Command::new("validate")
-                .about(format!("Check the files of a {noun} the way a stop does"))
-                .after_help("Exit codes: 0 no finding, 1 findings or an unusable state.json, 2 wrong usage")
-                .args(positional_instance(chart))
-                .arg(json()),
-        )
+fn next(chart: &Chart) -> Command {
+    asking(chart, "next", "Show what to do now, and why").arg(
+        arg!(--retry "Let the next stop start a reviewer that a usage limit or an outage has postponed"),
+    )
 }
 
-/// Adds the commands that check, show and try out the workflow.
-fn about_charts(command: Command, chart: &Chart) -> Command {
+/// Returns the commands that show where an instance is, and what happened to it.
+fn of_instances(chart: &Chart) -> Vec<Command> {
     let noun = &chart.scope.noun;
-    command
-        .subcommand(
-            asking(chart, "doctor", "Check the installation, the chart and the current plan, and say what to fix")
-                .after_help("Exit codes: 0 no problem (warnings don't count), 1 problems, 2 wrong usage"),
+    let mut commands = vec![
+        asking(
+            chart,
+            "status",
+            "Show where things are, and what the next stop does",
         )
-        .subcommand(render(chart))
-        .subcommand(
-            Command::new("diagram")
-                .about(format!("Draw the chart, and the path that a {noun} has taken"))
-                .after_help(format!(
-                    "The path comes from the journal of this machine. Without a {noun} on the command line, only the chart is drawn."
-                ))
-                .arg(
-                    arg!(--format <FORMAT> "Write it in this format")
-                        .default_value("mermaid")
-                        .value_parser(words(diagram::Format::ALL.map(|(name, ..)| name))),
-                )
-                .args(instance_args_for(chart, &format!("Mark the path of this {noun}"))),
+        .after_help(
+            "A verdict is shown if this machine ran the review and the file has not changed since. `PASS?` is what the\n\
+             file itself states; `?` means unknown.\n\
+             docs/commands.md describes the JSON.",
         )
-        .subcommand(simulate(chart))
-        .subcommand(
-            Command::new("test")
-                .about("Test a chart: play scenarios in memory and compare the results")
-                .after_help("Exit codes: 0 all passed, 1 some failed, 2 wrong usage")
-                .arg(
-                    arg!(file: <FILE>... "Scenario files, as written by `taskie simulate --save` and `check-chart --scenarios`")
-                        .value_parser(value_parser!(PathBuf)),
-                )
-                .arg(json()),
+        .arg(arg!(--all "Show all reviews, not only the last ones"))
+        .arg(arg!(--watch "Keep watching until Ctrl-C: redraw on a terminal, otherwise print a line per change")),
+        Command::new("list")
+            .about(format!("List all {noun}s: progress, reviews, cost, driver"))
+            .arg(json()),
+        log(chart),
+    ];
+    commands.extend(findings(chart));
+    commands.extend([
+        Command::new("stats")
+            .about("Sum up the reviews: verdicts, time and cost")
+            .arg(
+                instance(chart)
+                    .long(noun.clone())
+                    .help(format!("Only this {noun} [default: all]")),
+            )
+            .arg(json()),
+        Command::new("report")
+            .about(format!(
+                "Write a page about a {noun}: costs, reviews, timeline"
+            ))
+            .arg(
+                arg!(--html <FILE> "Write it to this file")
+                    .required(true)
+                    .value_parser(value_parser!(PathBuf)),
+            )
+            .arg(overwriting("html"))
+            .args(instance_args(chart)),
+        asking(
+            chart,
+            "validate",
+            format!("Check the files of a {noun} the way a stop does"),
         )
+        .after_help(
+            "Exit codes: 0 no finding, 1 findings or an unusable state.json, 2 wrong usage",
+        ),
+    ]);
+    commands
 }
 
-/// Adds the commands about this machine, its settings and its shells.
-fn about_this_machine(command: Command) -> Command {
-    command
-        .subcommand(
-            Command::new("trust")
-                .about("Show what this project could run, and allow it on this machine")
-                .after_help(
-                    "A project's own chart (.taskie/statechart.toml) and settings that say what a reviewer may do have no effect \
-                     until you allow them here. A change asks again. `--chart PATH` needs no trust.\n\
-                     Exit codes: 0 trusted, or nothing to trust; 1 not trusted; 2 wrong usage",
-                )
-                .arg(arg!(--yes "Allow it without asking"))
-                .arg(arg!(--revoke "Withdraw your consent").conflicts_with("yes")),
+fn log(chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
+    Command::new("log")
+        .about(format!("Show what happened to a {noun}, or explain a stop"))
+        .arg(
+            arg!(--since <TIME> "Start here: 2h, 3days, 2026-01-31, 2026-01-31T12:00:00Z (times are UTC)")
+                .value_parser(since),
         )
-        .subcommand(
-            Command::new("config")
-                .about("Show each setting, its value and where it comes from")
-                .after_help(
-                    "A project's settings are in config.json in its home folder. Your own, for all projects, are in \
-                     taskie/CHART.json in $XDG_CONFIG_HOME or ~/.config. The project's value wins over yours, and yours over \
-                     the default. `taskie schema config` prints the JSON Schema.",
-                )
-                .arg(json()),
+        .arg(arg!(-f --follow "Keep printing new lines until Ctrl-C"))
+        .arg(
+            arg!(--why [STOP] "Explain a stop, rule by rule: 1, the last one [default], 2, … or next")
+                .conflicts_with_all(["since", "follow"])
+                .default_missing_value("1")
+                .value_parser(which_stop),
         )
-        .subcommand(
-            Command::new("demo")
-                .about("Play the whole workflow in a temporary project: the real hook, a scripted reviewer, no account")
-                .arg(arg!(--keep "Keep the temporary project and print its path")),
+        .arg(arg!(--json "Print the lines of the journal, one JSON object each, or the explanation"))
+        .args(instance_args(chart))
+}
+
+/// A stop that `taskie log --why` explains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WhichStop {
+    /// The one to come.
+    Next,
+    /// This one, counted from the end; the last one is 1.
+    FromEnd(usize),
+}
+
+fn which_stop(text: &str) -> Result<WhichStop, String> {
+    if text == "next" {
+        return Ok(WhichStop::Next);
+    }
+    let number = text.parse().ok().filter(|number| *number > 0);
+    let stop = number.map(WhichStop::FromEnd);
+    stop.ok_or_else(|| "expected a number from 1 on, or `next`".to_owned())
+}
+
+/// Returns the commands that check, show and try out the workflow.
+fn of_charts(chart: &Chart) -> Vec<Command> {
+    let noun = &chart.scope.noun;
+    vec![
+        check_chart(),
+        Command::new("test")
+            .about("Play scenarios in memory and compare the results")
+            .after_help("Exit codes: 0 all passed, 1 some failed, 2 wrong usage")
+            .arg(
+                arg!(file: <FILE>... "Scenario files, as written by `taskie simulate --save` and `check-chart --scenarios`")
+                    .value_parser(value_parser!(PathBuf)),
+            )
+            .arg(json()),
+        simulate(chart),
+        Command::new("diagram")
+            .about(format!("Draw the chart, and the path that a {noun} has taken"))
+            .after_help(format!(
+                "The path comes from the journal of this machine. Without a {noun} on the command line, only the chart is drawn."
+            ))
+            .arg(
+                arg!(--format <FORMAT> "Write it in this format")
+                    .default_value("mermaid")
+                    .value_parser(words(diagram::Format::ALL.map(|(name, ..)| name))),
+            )
+            .args(instance_args_for(chart, &format!("Mark the path of this {noun}"))),
+        render(chart),
+        Command::new("schema").about("Print a JSON Schema (draft-07)").arg(
+            arg!(of: <WHAT> "statechart: a chart file; state, config: the chart's state.json, config.json")
+                .value_parser(words(["statechart", "state", "config"])),
+        ),
+    ]
+}
+
+/// Returns the commands about this machine, its settings and its shells.
+fn of_this_machine(chart: &Chart) -> Vec<Command> {
+    vec![
+        asking(
+            chart,
+            "doctor",
+            "Check everything, and say what to fix or update",
         )
-        .subcommand(Command::new("upgrade").about("Show what is installed, and how to update it"))
-        .subcommand(
-            Command::new("completions")
-                .about("Print a completion script for a shell")
-                .arg(arg!(shell: <SHELL>).value_parser(value_parser!(Shell))),
-        )
-        .subcommand(
-            Command::new("schema").about("Print a JSON Schema (draft-07)").arg(
-                arg!(of: <WHAT> "statechart: a chart file; state, config: the chart's state.json, config.json")
-                    .value_parser(words(["statechart", "state", "config"])),
-            ),
-        )
+        .after_help("Exit codes: 0 no problem (warnings don't count), 1 problems, 2 wrong usage"),
+        Command::new("config")
+            .about("Show each setting, its value and where it comes from")
+            .after_help(
+                "A project's settings are in config.json in its home folder. Your own, for all projects, are in \
+                 taskie/CHART.json in $XDG_CONFIG_HOME or ~/.config. The project's value wins over yours, and yours over \
+                 the default. `taskie schema config` prints the JSON Schema.",
+            )
+            .arg(json()),
+        Command::new("trust")
+            .about("Show what this project could run, and allow it")
+            .after_help(
+                "A project's own chart (.taskie/statechart.toml) and settings that say what a reviewer may do have no effect \
+                 until you allow them here. A change asks again. `--chart PATH` needs no trust.\n\
+                 Exit codes: 0 trusted, or nothing to trust; 1 not trusted; 2 wrong usage",
+            )
+            .arg(arg!(--yes "Allow it without asking"))
+            .arg(arg!(--revoke "Withdraw your consent").conflicts_with("yes")),
+        Command::new("demo")
+            .about("Play a whole plan without an account: the real hook, a scripted reviewer")
+            .arg(arg!(--keep "Keep the temporary project and print its path")),
+        Command::new("completions")
+            .about("Print a completion script for a shell")
+            .arg(arg!(shell: <SHELL>).value_parser(value_parser!(Shell))),
+    ]
 }
 
 /// Accepts one of these words.
@@ -208,12 +276,17 @@ fn words(words: impl IntoIterator<Item = impl Into<clap::builder::PossibleValue>
     PossibleValuesParser::new(words).into()
 }
 
+/// Returns the option that lets the file of the option `what` be overwritten.
+fn overwriting(what: &'static str) -> Arg {
+    arg!(--force "Overwrite the file, even through a link").requires(what)
+}
+
 fn json() -> Arg {
     arg!(--json "Print one JSON object, for programs")
 }
 
 /// Returns a command that reads one instance and prints the result, as JSON with `--json`.
-fn asking(chart: &Chart, name: &'static str, about: &'static str) -> Command {
+fn asking(chart: &Chart, name: &'static str, about: impl Into<StyledStr>) -> Command {
     Command::new(name)
         .about(about)
         .arg(json())
@@ -242,11 +315,11 @@ fn findings(chart: &Chart) -> Vec<Command> {
         return Vec::new();
     }
     let list = Command::new("findings")
-        .about("List what reviews found, and what became of each finding")
-        .args(positional_instance(chart))
+        .about("List what reviews found, and what became of it")
+        .args(instance_args(chart))
         .arg(json());
-    let rule = Command::new("rule")
-        .about("Record your decision about a finding; later reviewers will know")
+    let resolve = Command::new("resolve")
+        .about("Decide about a finding; later reviewers will know")
         .arg(arg!(finding: <ID>).help(format!(
             "The finding, as `findings` shows it: {noun}-review-2.1"
         )))
@@ -257,7 +330,7 @@ fn findings(chart: &Chart) -> Vec<Command> {
         .arg(arg!(why: <WHY> "The reason, for the reviewers"))
         .args(instance_args(chart));
     match ledger.file {
-        Some(_) => vec![list, rule],
+        Some(_) => vec![list, resolve],
         None => vec![list],
     }
 }
@@ -291,6 +364,7 @@ fn check_chart() -> Command {
             arg!(--diagram <FILE> "Draw the chart with the first counterexample: FILE ends with .svg, .html, .mmd or .dot")
                 .value_parser(value_parser!(PathBuf)),
         )
+        .arg(overwriting("diagram"))
         .arg(
             arg!(--scenarios <DIR> "Write the shortest scenario for each phase, rule and command into a new folder")
                 .value_parser(value_parser!(PathBuf)),
@@ -308,7 +382,7 @@ fn enter(chart: &Chart) -> Command {
     used.sort_by_key(|name| chart.args.get_index_of(*name));
     let options = used.into_iter();
     Command::new("enter")
-        .about("Enter a phase: one atomic update of state.json, the last step of an action")
+        .about("Enter a phase: one atomic update of state.json")
         .after_help(format!("Phases: {}", phases.join(", ")))
         .arg(arg!(phase: <PHASE> "The phase to enter"))
         .args(options.map(|name| option(name, &chart.args[name], false)))
@@ -368,7 +442,7 @@ fn simulate(chart: &Chart) -> Command {
     verdicts.insert("crash");
     verdicts.extend(chart.gates.as_ref().map(|_| "gate"));
     Command::new("simulate")
-        .about("Simulate the chart without an agent, a reviewer or files, stop by stop")
+        .about("Simulate the chart without an agent or a reviewer")
         .after_help(format!(
             "The agent is made up: it enters what comes next, and writes what a review is about. Without a {noun} on \
              the command line, it begins a new one."
@@ -387,6 +461,7 @@ fn simulate(chart: &Chart) -> Command {
             arg!(--save <FILE> "Save the simulation as a scenario for `taskie test`")
                 .value_parser(value_parser!(PathBuf)),
         )
+        .arg(overwriting("save"))
         .arg(
             arg!(-i --interactive "Choose each step by hand, with its effect; undo, save")
                 .conflicts_with_all(["json", "save"]),
@@ -406,7 +481,7 @@ fn render(chart: &Chart) -> Command {
         .initial_indent("  ")
         .subsequent_indent("  ");
     Command::new("render")
-        .about("Preview what the hook would send to the agent, the reviewer or the user")
+        .about("Preview what the hook would send to whom")
         .after_help(format!(
             "Names for --set:\n{}",
             textwrap::fill(&settable(chart).join(", "), names)
@@ -459,7 +534,7 @@ fn collect_args<'c>(
 fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
     let parser: ValueParser = match arg.kind {
         FieldType::Integer => value_parser!(i64)
-            .range(arg.minimum.unwrap_or(i64::MIN)..)
+            .range(arg.minimum.unwrap_or(-LARGEST_INTEGER)..=LARGEST_INTEGER)
             .into(),
         FieldType::Boolean | FieldType::String | FieldType::List | FieldType::Phase => {
             value_parser!(String)
@@ -521,16 +596,6 @@ fn instance_args_for(chart: &Chart, help: &str) -> impl Iterator<Item = Arg> {
         .into_iter()
         .map(move |arg| match arg.get_id() == "instance" {
             true => arg.help(help.to_owned()),
-            false => arg,
-        })
-}
-
-/// Returns the same arguments, but the instance is positional.
-fn positional_instance(chart: &Chart) -> impl Iterator<Item = Arg> {
-    instance_args(chart)
-        .into_iter()
-        .map(|arg| match arg.get_id() == "instance" {
-            true => instance(chart),
             false => arg,
         })
 }

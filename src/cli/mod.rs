@@ -9,6 +9,7 @@ mod diagram;
 mod doctor;
 mod enter;
 mod error;
+mod finished;
 mod grammar;
 mod history;
 mod next;
@@ -22,7 +23,6 @@ mod status;
 mod suite;
 mod test;
 mod trust;
-mod upgrade;
 mod validate;
 
 use std::ffi::OsString;
@@ -32,14 +32,18 @@ use crate::chart::embedded::Choice;
 use crate::demo::reviewer;
 use crate::hook;
 use crate::invoke::supervisor;
+use crate::os::bond::become_program;
 use error::CliError;
-use output::tell;
+use output::{say_styled, tell, tell_styled};
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     if args.get(1).is_some_and(|word| word == supervisor::ARGUMENT) {
         return supervisor::main();
+    }
+    if let Some(code) = become_program(&args) {
+        return code;
     }
     if let Some(call) = as_hook(&args) {
         return hook::run(&call);
@@ -51,12 +55,12 @@ pub fn run() -> ExitCode {
         Ok(code) => code,
         Err(CliError::Chart(error)) => {
             for report in error.reports() {
-                tell(&format!("{report:?}"));
+                tell_styled(&format!("{report:?}"));
             }
             ExitCode::FAILURE
         }
         Err(CliError::Report(report)) => {
-            tell(&format!("{report:?}"));
+            tell_styled(&format!("{report:?}"));
             ExitCode::FAILURE
         }
         Err(CliError::Message { message, help }) => {
@@ -121,7 +125,11 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     let matches = match grammar::command(&chart).try_get_matches_from(args) {
         Ok(matches) => matches,
         Err(error) => {
-            let _ = error.print();
+            let text = error.render().ansi().to_string();
+            match error.use_stderr() {
+                true => tell_styled(text.trim_end()),
+                false => say_styled(text.trim_end()),
+            }
             // clap's exit code 2 would block on the host: a hook that is called incorrectly must not do that.
             return Ok(match error.exit_code() {
                 0 => ExitCode::SUCCESS,
@@ -144,26 +152,32 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("next", sub)) => next::run(&chart, sub),
         Some(("status", sub)) => status::run(&chart, sub),
         Some(("report", sub)) => status::report::run(&chart, sub),
-        Some(("log", sub)) => history::log::run(&chart, sub),
-        Some(("why", sub)) => history::why::run(&chart, sub),
+        Some(("log", sub)) => match sub.get_one("why") {
+            Some(stop) => history::why::run(&chart, sub, *stop),
+            None => history::log::run(&chart, sub),
+        },
         Some(("stats", sub)) => history::stats::run(&chart, sub),
         Some(("findings", sub)) => history::findings::run(&chart, sub),
-        Some(("rule", sub)) => history::findings::rule(&chart, sub),
+        Some(("resolve", sub)) => history::findings::resolve(&chart, sub),
         Some(("list", sub)) => history::list::run(&chart, sub),
         Some(("validate", sub)) => validate::run(&chart, sub),
-        Some(("run", sub)) => enter::run(&chart, sub),
+        Some(("run", sub)) => match sub.subcommand() {
+            Some((name, sub)) => enter::run(&chart, name, sub),
+            None => Ok(ExitCode::SUCCESS),
+        },
         Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),
         Some(("diagram", sub)) => diagram::run(&chart, sub),
         Some(("simulate", sub)) => simulate::run(&chart, sub),
         Some(("test", sub)) => test::run(&chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("render", sub)) => render::run(&choice, &chart, sub),
-        Some(("upgrade", _)) => Ok(upgrade::run(&chart)),
         Some(("completions", sub)) => Ok(completions::print(&chart, sub)),
         Some(("trust", sub)) => trust::run(&chart, sub),
         Some(("config", sub)) => config::run(&chart, sub),
         Some(("schema", sub)) => Ok(schema::print(&chart, sub)),
-        _ => Ok(ExitCode::SUCCESS),
+        // A command of the chart, without `run`.
+        Some((name, sub)) => enter::run(&chart, name, sub),
+        None => Ok(ExitCode::SUCCESS),
     }
 }
 

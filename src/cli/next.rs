@@ -29,7 +29,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let session = place::session(matches)?;
     let place = place::chosen(chart, matches)?;
     if matches.get_flag("retry") {
-        postponed::lift(&place.home());
+        postponed::lift(&place.store);
     }
     let performed = perform(&place, &event(session))?;
     let flaw = git::untrusted_locks(&place.root, &chart.scope.home).map(|why| format!("{why}."));

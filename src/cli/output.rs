@@ -1,15 +1,18 @@
-//! Prints output outside pages.
+//! Prints output outside pages. Whatever is printed has its harmful characters escaped here, wherever it comes from.
 
 use std::fmt::Display;
-use std::io::{IsTerminal as _, Write as _};
-use std::path::Path;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::ArgMatches;
 use serde_json::{Map, Value as Json, json};
 
 use super::error::CliError;
 use crate::host::events::REVIEWER;
 use crate::host::hosts;
+use crate::text::{shown_json, shown_lines, styled_lines};
 
 /// Returns whether this is a reviewer's session, which changes no state; says so if it is.
 pub(crate) fn is_reviewer() -> bool {
@@ -38,12 +41,22 @@ pub(super) fn typed() -> Json {
 
 /// Prints a line to stdout. A reader that is gone is not an error.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{line}");
+    let _ = writeln!(std::io::stdout().lock(), "{}", shown_lines(line));
+}
+
+/// Prints a report with styles in it to stdout.
+pub(super) fn say_styled(report: &str) {
+    let _ = writeln!(anstream::stdout().lock(), "{}", styled_lines(report));
 }
 
 /// Prints the fields of an object as one line of JSON, for programs.
 pub(crate) fn say_json(fields: Json) {
-    say(&versioned(fields).to_string());
+    say_json_text(&versioned(fields).to_string());
+}
+
+/// Prints a JSON text, for programs.
+pub(super) fn say_json_text(text: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{}", shown_json(text));
 }
 
 /// Returns an object with the version of the format before its fields. The version changes when a field is removed or
@@ -56,12 +69,64 @@ pub(crate) fn versioned(fields: Json) -> Json {
     Json::Object(object)
 }
 
-/// Writes a file that the user has named.
-pub(super) fn write_file(file: &Path, text: &str) -> Result<(), CliError> {
-    std::fs::write(file, text).map_err(CliError::because(format!(
-        "{} cannot be written",
-        file.display()
-    )))
+/// A file that the user has named for a result.
+pub(super) struct Target {
+    path: PathBuf,
+    /// What is there may be overwritten, even through a link.
+    is_forced: bool,
+}
+
+impl Target {
+    /// Returns the file that the option `name` names. It is an error if something is there, unless `--force` is given.
+    pub(super) fn of(matches: &ArgMatches, name: &str) -> Result<Option<Self>, CliError> {
+        let Some(path) = matches.get_one::<PathBuf>(name) else {
+            return Ok(None);
+        };
+        let target = Self {
+            path: path.clone(),
+            is_forced: matches.get_flag("force"),
+        };
+        match !target.is_forced && target.path.symlink_metadata().is_ok() {
+            true => Err(target.exists()),
+            false => Ok(Some(target)),
+        }
+    }
+
+    /// Returns a file that must not exist yet.
+    pub(super) fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            is_forced: false,
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the file.
+    pub(super) fn write(&self, text: &str) -> Result<(), CliError> {
+        let mut options = OpenOptions::new();
+        match self.is_forced {
+            true => options.create(true).truncate(true),
+            false => options.create_new(true),
+        };
+        let opened = options.write(true).open(&self.path);
+        match opened.and_then(|mut file| file.write_all(text.as_bytes())) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(self.exists()),
+            written => {
+                let what = format!("{} cannot be written", self.path.display());
+                written.map_err(CliError::because(what))
+            }
+        }
+    }
+
+    fn exists(&self) -> CliError {
+        CliError::with_help(
+            format!("{} exists, and was not changed", self.path.display()),
+            "name a new file, or add --force to overwrite this one",
+        )
+    }
 }
 
 /// Returns the exit code for what went well, or not.
@@ -81,5 +146,10 @@ pub(super) fn warn(warnings: impl IntoIterator<Item = impl Display>) {
 
 /// Prints a line to stderr.
 pub(crate) fn tell(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", shown_lines(line));
+}
+
+/// Prints a report with styles in it to stderr.
+pub(super) fn tell_styled(report: &str) {
+    let _ = writeln!(anstream::stderr().lock(), "{}", styled_lines(report));
 }

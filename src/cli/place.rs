@@ -93,11 +93,7 @@ pub(crate) fn resolve(
             dir.display()
         )))?;
     }
-    Ok(Place {
-        chart: Arc::clone(chart),
-        root,
-        instance,
-    })
+    Ok(Place::new(Arc::clone(chart), root, instance))
 }
 
 /// Returns true if the command line names the instance. What the environment says of a session does not count.
@@ -195,11 +191,9 @@ pub(crate) fn find(
         return Ok((None, Vec::new()));
     };
     let newest = newest(chart, &root, session);
-    let place = newest.instance.map(|instance| Place {
-        chart: Arc::clone(chart),
-        root,
-        instance,
-    });
+    let place = newest
+        .instance
+        .map(|instance| Place::new(Arc::clone(chart), root, instance));
     Ok((place, newest.warnings))
 }
 
@@ -225,11 +219,7 @@ pub(crate) fn existing(chart: &Arc<Chart>, root: &Path, name: &str) -> Result<Pl
         CliError::Message { message, .. } => message,
         _ => format!("{name} cannot be used"),
     })?;
-    Ok(Place {
-        chart: Arc::clone(chart),
-        root: root.to_owned(),
-        instance,
-    })
+    Ok(Place::new(Arc::clone(chart), root.to_owned(), instance))
 }
 
 /// Returns the instance of that name, whether or not it exists.
@@ -242,8 +232,8 @@ fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
     let scope = &chart.scope;
     let taken = session.and_then(|session| {
         let taken = driver::claimed(&[root.to_owned()], &scope.home, session);
-        let (_, name) = taken.ok().flatten()?;
-        let found = find::of_name(root, scope, &name);
+        let taken = taken.ok().flatten()?;
+        let found = find::of_name(root, scope, &taken.instance);
         found.instance.is_some().then_some(found)
     });
     taken.unwrap_or_else(|| find::newest(root, scope))

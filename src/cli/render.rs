@@ -23,6 +23,7 @@ use crate::shell::place::Place;
 use crate::shell::snapshot::Snapshot;
 use crate::shell::state_file::{self, Reading};
 use crate::store::driver;
+use crate::text::shown_lines;
 
 impl From<RenderError> for CliError {
     fn from(error: RenderError) -> Self {
@@ -64,7 +65,7 @@ pub(crate) fn run(
     };
     let snapshot = Arc::new(snapshot(chart, &place, matches)?.with_fields(&assumed.fields));
     let cwd = std::env::current_dir().unwrap_or_default();
-    let driver = driver::of(&place.home(), &place.instance.name);
+    let driver = driver::of(&place.store, &place.instance.name);
     // In a terminal, the stop of whoever drives the instance is meant.
     let session = session.or_else(|| driver.clone());
     let scene = Scene {
@@ -164,7 +165,7 @@ fn command(place: &Place, invocation: &Invocation) -> String {
     )
 }
 
-/// Prints the text unchanged. On a terminal, a line break follows, so that the shell's prompt starts on a new line.
+/// Prints the text. On a terminal, a line break follows, so that the shell's prompt starts on a new line.
 fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     let end = if out.is_terminal() && !text.is_empty() {
@@ -173,7 +174,7 @@ fn print(text: &str) {
         ""
     };
     // A reader that is gone is not an error.
-    let _ = write!(out, "{text}{end}").and_then(|()| out.flush());
+    let _ = write!(out, "{}{end}", shown_lines(text)).and_then(|()| out.flush());
 }
 
 /// Returns an instance that has not started, which is enough for a prompt.
@@ -183,21 +184,26 @@ fn not_started(chart: &Arc<Chart>) -> Result<Place, CliError> {
     tell(&format!(
         "taskie: no {noun} found; showing a {noun} `{name}` that has not started"
     ));
-    Ok(Place {
-        chart: Arc::clone(chart),
-        root: std::env::current_dir().unwrap_or_default(),
-        instance: place::named(chart, &name)?,
-    })
+    let root = std::env::current_dir().unwrap_or_default();
+    let instance = place::named(chart, &name)?;
+    Ok(Place::new(Arc::clone(chart), root, instance))
 }
 
 /// Returns a snapshot of the instance, with the state of `--state` if it is given.
 fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<Snapshot, CliError> {
     let Some(file) = matches.get_one::<String>("state") else {
-        return Ok(Snapshot::take(chart, &place.root, &place.instance));
+        let state = state_file::read(chart, &place.dir());
+        return Ok(Snapshot::take(
+            chart,
+            &place.root,
+            &place.instance,
+            &place.store,
+            state,
+        ));
     };
     let bytes = std::fs::read(Path::new(file))
         .map_err(CliError::because(format!("{file} cannot be read")))?;
-    let state = state_file::parse(chart, &bytes);
+    let state = state_file::validate(chart, &bytes);
     if let Reading::Broken(why) = &state {
         return Err(CliError::new(format!("{file}: {why}")));
     }
@@ -205,6 +211,7 @@ fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<S
         chart,
         &place.root,
         &place.instance,
+        &place.store,
         state,
         Path::new(file),
     ))

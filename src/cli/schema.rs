@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::ArgMatches;
 
-use super::output::say;
+use super::output::say_json_text;
 use crate::chart::Chart;
 use crate::chart::schema;
 
@@ -16,6 +16,6 @@ pub(crate) fn print(chart: &Chart, matches: &ArgMatches) -> ExitCode {
         _ => schema::state::of(chart),
     };
     // Values of our own making always have a JSON text.
-    say(&serde_json::to_string_pretty(&schema).unwrap_or_default());
+    say_json_text(&serde_json::to_string_pretty(&schema).unwrap_or_default());
     ExitCode::SUCCESS
 }

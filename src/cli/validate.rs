@@ -1,4 +1,4 @@
-//! `taskie validate [NOUN]`: runs the chart's checks by hand. It only reads.
+//! `taskie validate`: runs the chart's checks by hand. It only reads.
 
 use std::process::ExitCode;
 use std::sync::Arc;

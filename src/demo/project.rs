@@ -17,6 +17,7 @@ use crate::scenario::failure::{Failure, at, io};
 use crate::scenario::script::{Expected, Script, Step};
 use crate::scenario::stage::{Answer, Stage, State};
 use crate::shell::state_file;
+use crate::store::Store;
 use crate::store::journal::{self, Decided, Line};
 
 /// A project, with the environment of a session of the host.
@@ -276,7 +277,7 @@ impl Stage for Project {
     }
 
     fn decisions(&self) -> Vec<Decided> {
-        let lines = journal::read_all(&self.root.join(self.chart.home()));
+        let lines = journal::read_all(&Store::of(&self.root, self.chart.home()));
         let last = lines.into_iter().rev().find_map(Line::into_decision);
         last.into_iter().collect()
     }

@@ -1,6 +1,5 @@
 //! Checks the programs: this one, the one on PATH, and those that the chart runs.
 
-use std::env::consts::EXE_SUFFIX;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,8 +13,10 @@ use crate::expr::Expressions;
 use crate::expr::source::Expr;
 use crate::host::hosts::Host;
 use crate::invoke::process::{self, End};
+use crate::invoke::program;
 use crate::invoke::spec::Spec;
 use crate::os;
+use crate::os::bond::Bond;
 
 /// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -44,24 +45,22 @@ impl std::fmt::Display for Version {
 }
 
 /// Checks this program, and the program of the same name that hooks and agents find.
-pub(super) fn own() -> Vec<Diagnosis> {
+pub(super) fn own(project: &Path) -> Vec<Diagnosis> {
     let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
     let exe = std::env::current_exe().unwrap_or_default();
-    let this = Diagnosis::ok("binary", format!("{name} {version}, {}", shown(&exe)));
+    let this = installed::program();
     let folder = exe.parent().map(shown).unwrap_or_default();
     if installed::is_kept_by_plugin(&exe) {
         // Hooks don't look on PATH, and the host puts the launcher on the agent's PATH.
         return vec![this, Diagnosis::ok("path", "the plugin starts this one")];
     }
-    let Some(found) = on_path(name) else {
-        return vec![
-            this,
-            Diagnosis::problem(
-                "path",
-                format!("`{name}` is not on PATH, so neither hooks nor the agent can find it"),
-                format!("add {folder} to PATH where Claude Code is started"),
-            ),
-        ];
+    let found = match located(name, project) {
+        Ok(found) => found,
+        Err(why) => {
+            let text = format!("{why}, so neither hooks nor the agent can find it");
+            let help = format!("add {folder} to PATH where Claude Code is started");
+            return vec![this, Diagnosis::problem("path", text, help)];
+        }
     };
     let is_this =
         matches!((found.canonicalize(), exe.canonicalize()), (Ok(found), Ok(exe)) if found == exe);
@@ -99,7 +98,7 @@ pub(super) fn own() -> Vec<Diagnosis> {
 }
 
 /// Checks the programs that the chart runs with these settings.
-pub(super) fn invoked(chart: &Chart, settings: &Context) -> Vec<Diagnosis> {
+pub(super) fn invoked(chart: &Chart, settings: &Context, project: &Path) -> Vec<Diagnosis> {
     let chosen = chosen(chart, settings);
     let rules = chart.on.values().flatten();
     let names = rules.flat_map(|rule| {
@@ -121,7 +120,7 @@ pub(super) fn invoked(chart: &Chart, settings: &Context) -> Vec<Diagnosis> {
             continue;
         }
         seen.push(program);
-        found.push(program_on_path(program));
+        found.push(program_on_path(program, project));
         let host = Host::named(program).filter(|host| !host.unasked.is_empty());
         let Some(Host { unasked, .. }) = host else {
             continue;
@@ -172,21 +171,18 @@ fn chosen<'s>(chart: &Chart, settings: &'s Context) -> Vec<&'s str> {
     chosen
 }
 
-/// Returns the file of a program that a chart names.
-fn locate(program: &str) -> Option<PathBuf> {
-    match program.contains('/') {
-        true => Some(PathBuf::from(program)).filter(|path| path.is_file()),
-        false => on_path(program),
-    }
-}
-
-fn program_on_path(program: &str) -> Diagnosis {
-    let Some(path) = locate(program) else {
-        return Diagnosis::problem(
-            "program",
-            format!("`{program}` is not on PATH, so it cannot review"),
-            "install it, or add its folder to PATH where Claude Code is started",
-        );
+fn program_on_path(program: &str, project: &Path) -> Diagnosis {
+    let path = match located(program, project) {
+        Ok(path) if path.is_file() => path,
+        found => {
+            let why = found.err();
+            let why = why.unwrap_or_else(|| format!("`{program}` does not exist"));
+            return Diagnosis::problem(
+                "program",
+                format!("{why}, so it cannot review"),
+                "install it, or add its folder to PATH where Claude Code is started",
+            );
+        }
     };
     // Any other program may do anything when it is asked for its version.
     let Some(host) = Host::named(program) else {
@@ -238,15 +234,11 @@ fn as_root(host: &Host) -> Option<Diagnosis> {
     })
 }
 
-/// Returns the file that a command's name refers to.
-pub(super) fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(format!("{name}{EXE_SUFFIX}")))
-        .find(|file| {
-            file.metadata()
-                .is_ok_and(|meta| meta.is_file() && os::file::is_executable(&meta))
-        })
+/// Returns the file that a stop in `project` would start under a name: it is never a part of the project. The error is a
+/// sentence without a period.
+pub(super) fn located(name: &str, project: &Path) -> Result<PathBuf, String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    program::locate(name, &path, project).map(|file| project.join(file))
 }
 
 /// Returns the first line that `PROGRAM --version` prints.
@@ -263,8 +255,9 @@ pub(super) fn version_of(program: &Path) -> Result<String, String> {
         log: log.path().to_owned(),
         logs_stdout: false,
         timeout: PATIENCE,
+        cancel: None,
     };
-    let end = process::run(&spec, None);
+    let end = process::run(&spec, None, Bond::Loose);
     match end {
         End::Exited {
             code: Some(0),
@@ -279,7 +272,7 @@ pub(super) fn version_of(program: &Path) -> Result<String, String> {
         }
         End::TimedOut => Err(format!("no answer within {} seconds", PATIENCE.as_secs())),
         End::TooMuchOutput => Err("it printed too much".to_owned()),
-        End::Interrupted { .. } | End::Abandoned => Err("interrupted".to_owned()),
+        End::Interrupted { .. } | End::Cancelled | End::Abandoned => Err("interrupted".to_owned()),
         End::NotStarted(why) => Err(why),
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::diagnosis::{Diagnosis, Level, shown};
 use super::settings::{File, Hook, Settings, is_of};
 use crate::chart::Chart;
-use crate::chart::embedded::{CHARTS, Choice};
+use crate::chart::embedded::Choice;
 use crate::engine::context::{Context, initial};
 use crate::host::events::{EVENTS, STOP};
 use crate::host::hosts::{BLOCKS, Host};
@@ -125,30 +125,6 @@ impl Settings {
         })
     }
 
-    /// Returns the installed plugins of this program, and how to update them.
-    pub(super) fn plugins(&self) -> Vec<Diagnosis> {
-        let mut found = Vec::new();
-        let Host { id, name, .. } = self.host;
-        for (key, copies) in &self.plugins {
-            let (plugin, market) = key.split_once('@').unwrap_or((key, ""));
-            if !CHARTS.iter().any(|chart| chart.id == plugin) {
-                continue;
-            }
-            let mut versions: Vec<&str> = versions(copies).collect();
-            versions.dedup();
-            let text = format!("{key} {} in {name}", versions.join(", "));
-            let update = format!(
-                "`{id} plugin marketplace update {market}`, then `{id} plugin update {key}`"
-            );
-            found.push(Diagnosis::ok("plugin", text).and(update));
-        }
-        if found.is_empty() {
-            let text = format!("none is installed in {name}");
-            found.push(Diagnosis::ok("plugin", text));
-        }
-        found
-    }
-
     /// Checks the plugin of the chart `id`: a problem if it is not on, and nothing if there is none.
     fn plugin(&self, id: &str) -> Option<Diagnosis> {
         let off = |text: String, help: String| Some(Diagnosis::problem("plugin", text, help));
@@ -201,7 +177,13 @@ impl Settings {
                         "bring both to the same version: `{host} plugin update {key}`, or install the program again"
                     ),
                 ),
-                None => Diagnosis::ok("plugin", format!("the plugin {key} is enabled")),
+                None => {
+                    let (_, market) = key.split_once('@').unwrap_or((key, ""));
+                    let update = format!(
+                        "`{host} plugin marketplace update {market}`, then `{host} plugin update {key}`"
+                    );
+                    Diagnosis::ok("plugin", format!("the plugin {key} is enabled")).and(update)
+                }
             });
         }
         let disabled = switches.first_key_value().map(|(key, (_, file))| {
@@ -240,6 +222,50 @@ impl Settings {
             ),
         };
         Diagnosis::problem("plugin", text, help)
+    }
+
+    /// Checks whether a session may run the commands of a loop without asking. Whoever wants to be asked sets no rule, but one
+    /// rule without the others interrupts the loop all the same.
+    pub(super) fn rules(&self, chart: &Chart) -> Option<Diagnosis> {
+        if chart.scope.is_per_session() {
+            return None;
+        }
+        let permissions = || {
+            let files = self.files.iter();
+            files.filter_map(|file| file.json.get("permissions"))
+        };
+        let mode = permissions().filter_map(|table| table.get("defaultMode")?.as_str());
+        let allowed = permissions().filter_map(|table| table.get("allow")?.as_array());
+        let allowed: Vec<&str> = allowed.flatten().filter_map(Json::as_str).collect();
+        let is_allowed = |command: &String| allowed.iter().any(|rule| allows(rule, command));
+        let program = chart.program();
+        let own = ["enter", "next", "findings"].map(|name| format!("{program} {name}"));
+        let git = ["git add", "git commit"].map(str::to_owned);
+        let commands = own.into_iter().chain(git);
+        let (allowed, missing): (Vec<String>, Vec<String>) = commands.partition(is_allowed);
+        let rules = missing
+            .iter()
+            .map(|command| format!("\"Bash({command}:*)\""));
+        let help = format!(
+            "to be asked no more, add {} to \"permissions\", \"allow\" in {}/settings.json",
+            rules.collect::<Vec<_>>().join(", "),
+            self.host.folder
+        );
+        let missing = missing.join("`, `");
+        Some(match (missing.is_empty(), allowed.is_empty()) {
+            (true, _) => Diagnosis::ok("permissions", "the settings allow the commands of a loop"),
+            _ if mode.last() == Some("bypassPermissions") => {
+                Diagnosis::ok("permissions", "sessions ask for no permission")
+            }
+            (false, true) => {
+                let text = format!("a session may ask before `{missing}`");
+                Diagnosis::ok("permissions", text).and(help)
+            }
+            (false, false) => {
+                let text = format!("some commands of a loop are allowed, but not `{missing}`");
+                Diagnosis::warning("permissions", text, help)
+            }
+        })
     }
 
     /// Checks whether the host allows as many blocks in a row as a cycle may need.
@@ -287,6 +313,25 @@ impl Settings {
     }
 }
 
+/// Returns whether a permission rule allows a command with any arguments: `Bash`, `Bash(*)`, `Bash(git:*)`, `Bash(git add *)`.
+fn allows(rule: &str, command: &str) -> bool {
+    let Some(rest) = rule.strip_prefix("Bash") else {
+        return false;
+    };
+    let words = match rest
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'))
+    {
+        None => return rest.is_empty(),
+        Some("*") => return true,
+        Some(words) => words
+            .strip_suffix(":*")
+            .or_else(|| words.strip_suffix(" *")),
+    };
+    let rest = words.and_then(|words| command.strip_prefix(words));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
 /// Returns the installed copies of a plugin.
 fn items(copies: &Json) -> impl Iterator<Item = &Json> {
     copies.as_array().into_iter().flatten()
@@ -325,6 +370,29 @@ mod tests {
 
     use super::*;
     use crate::host::hosts::DEFAULT;
+
+    #[test]
+    fn rules_that_allow_a_command() {
+        for rule in [
+            "Bash",
+            "Bash(*)",
+            "Bash(git:*)",
+            "Bash(git commit:*)",
+            "Bash(git *)",
+        ] {
+            assert!(allows(rule, "git commit"), "{rule}");
+        }
+        for rule in [
+            "Bash(git com:*)",
+            "Bash(git commit)",
+            "Bash(git add:*)",
+            "Read",
+            "Bashful",
+            "",
+        ] {
+            assert!(!allows(rule, "git commit"), "{rule}");
+        }
+    }
 
     #[test]
     fn the_managed_settings_win() {

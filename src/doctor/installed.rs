@@ -118,13 +118,13 @@ fn cargo_source(notes: &Path) -> Option<String> {
     })
 }
 
-/// Describes this program.
+/// Describes this program and how to update it.
 pub(super) fn program() -> Diagnosis {
     let exe = std::env::current_exe().unwrap_or_default();
     let exe = exe.canonicalize().unwrap_or(exe);
     let (how, update) = Origin::of(&exe).describe();
     let text = format!("{NAME} {VERSION}, {}, {how}", shown(&exe));
-    Diagnosis::ok("program", text).and(update)
+    Diagnosis::ok("binary", text).and(update)
 }
 
 #[cfg(unix)]

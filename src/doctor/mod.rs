@@ -1,6 +1,6 @@
 //! `taskie doctor`: checks that everything a workflow needs is there, and that nothing prevents it from working.
 //!
-//! [`binary`] checks programs, [`installed`] where they came from, [`host`] the [`settings`] of Claude Code, [`others`]
+//! [`binary`] checks programs, [`installed`] where they came from and how to update them, [`host`] the [`settings`] of Claude Code, [`others`]
 //! those of the other hosts, [`workflow`] the chart and the instance. Each returns [`Diagnosis`] lines. They change
 //! nothing, and run other programs only with `--version`.
 
@@ -39,24 +39,29 @@ pub(crate) fn examine(
     let dirs = settings_dirs(chart, place);
     let settings = Settings::read(DEFAULT, &dirs);
     let root = root_of(chart, place);
+    let here = project_of(root.clone());
     let caller = caller(choice, root.as_deref());
-    let others = others::check(&caller, &dirs);
-    let mut found = binary::own();
-    if std::env::var_os(REVIEWER).is_some() {
+    let others = others::check(&caller, &dirs, &here);
+    let mut found = binary::own(&here);
+    if let Some(value) = std::env::var_os(REVIEWER) {
+        let how = match value.is_empty() {
+            true => " to an empty text, which counts",
+            false => "",
+        };
         found.push(Diagnosis::problem(
             "environment",
-            format!("{REVIEWER} is set, so every hook and command here does nothing"),
+            format!("{REVIEWER} is set{how}, so every hook and command here does nothing"),
             format!("unset {REVIEWER}"),
         ));
     }
-    let here = root.as_deref().unwrap_or(Path::new("."));
     // What the settings choose is not known as long as they have a flaw, which is reported below.
-    if let Ok(settings) = shell::settings::read(chart, here) {
-        found.extend(binary::invoked(chart, &settings.values()));
+    if let Ok(settings) = shell::settings::read(chart, &here) {
+        found.extend(binary::invoked(chart, &settings.values(), &here));
     }
     found.extend(settings.unreadable());
     found.extend(settings.hooks_on());
     found.extend(settings.hook(&caller, chart, others.call));
+    found.extend(settings.rules(chart));
     found.extend(settings.blocks(chart, context));
     found.extend(others.found);
     found.extend(workflow::chart(choice, chart));
@@ -77,16 +82,6 @@ fn caller<'c>(choice: &Choice<'c>, root: Option<&Path>) -> Choice<'c> {
     }
 }
 
-/// Returns what is installed: this program, a different one on PATH, and the plugins of Claude Code, each with how to
-/// update it.
-pub(crate) fn installed(chart: &Chart) -> Vec<Diagnosis> {
-    let mut found = vec![installed::program()];
-    let on_path = binary::own().into_iter().skip(1);
-    found.extend(on_path.filter(|found| found.level != Level::Ok));
-    found.extend(Settings::read(DEFAULT, &settings_dirs(chart, None)).plugins());
-    found
-}
-
 /// Returns the root of the project that has a home, if there is one.
 fn root_of(chart: &Chart, place: Option<&Place>) -> Option<PathBuf> {
     let cwd = || std::env::current_dir().unwrap_or_default();
@@ -94,6 +89,12 @@ fn root_of(chart: &Chart, place: Option<&Place>) -> Option<PathBuf> {
         || find::project_root(&cwd(), &chart.scope.home),
         |place| Some(place.root.clone()),
     )
+}
+
+/// Returns the folder of the project: its root, or what would become the root.
+fn project_of(root: Option<PathBuf>) -> PathBuf {
+    let cwd = std::env::current_dir().unwrap_or_default();
+    root.or_else(|| find::new_root(&cwd)).unwrap_or(cwd)
 }
 
 /// Returns the directories of a project in which the host may find settings, including the one where it was started,

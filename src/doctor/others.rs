@@ -26,12 +26,12 @@ struct Caller {
     key: String,
 }
 
-/// Checks each host whose program or settings are here; `dirs` are the folders of a project that may hold settings.
-pub(super) fn check(choice: &Choice<'_>, dirs: &[PathBuf]) -> Others {
+/// Checks each host whose program or settings are here; `dirs` are the folders of the `project` that may hold settings.
+pub(super) fn check(choice: &Choice<'_>, dirs: &[PathBuf], project: &Path) -> Others {
     let mut others = Others::default();
     for host in HOSTS.iter().filter(|host| host.id != DEFAULT.id) {
         let settings = Settings::read(host, dirs);
-        let program = binary::on_path(host.id);
+        let program = binary::located(host.id, project).ok();
         if program.is_some() || settings.exist() {
             others.check(&settings, choice, program.as_deref());
         }

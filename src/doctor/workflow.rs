@@ -24,7 +24,7 @@ use crate::shell::perform::peek;
 use crate::shell::place::Place;
 use crate::shell::state_file::{self, Reading};
 use crate::shell::{git, settings};
-use crate::store::driver;
+use crate::store::{Store, driver};
 
 /// Checks the chart and the schema of its state. Its states are not explored; that is left to `check-chart`.
 pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
@@ -59,16 +59,8 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
 
 /// Checks that a new instance matches the schema.
 fn state_schema(chart: &Chart) -> Diagnosis {
-    let compiled = jsonschema::draft7::new(&schema::state::of(chart));
     let state = Json::Object(initial(chart).into_iter().collect());
-    let breach = match &compiled {
-        Ok(validator) => validator
-            .iter_errors(&state)
-            .next()
-            .map(|error| error.to_string()),
-        Err(error) => Some(error.to_string()),
-    };
-    match breach {
+    match schema::state::breach(chart, &state) {
         None => Diagnosis::ok("schema", "the schema of state.json is valid"),
         Some(why) => Diagnosis::problem(
             "schema",
@@ -110,6 +102,7 @@ pub(super) fn project(chart: &Chart, root: &Path) -> Vec<Diagnosis> {
         }
         Err(why) => found.push(Diagnosis::problem("settings", why, "fix the file")),
     }
+    found.push(kept(&Store::of(root, &chart.scope.home), root));
     if let Some(flaw) = git::untrusted_locks(root, &chart.scope.home) {
         let (what, help) = flaw.split_once(". ").unwrap_or((&flaw, ""));
         found.push(Diagnosis::problem("sessions", what, help));
@@ -125,12 +118,31 @@ fn undriven(place: &Place) -> Option<Diagnosis> {
         return None;
     };
     let help = decision.messages.first()?;
-    if driver::of(&place.home(), name).is_some() {
+    if driver::of(&place.store, name).is_some() {
         return None;
     }
     let noun = &place.chart.scope.noun;
     let text = format!("no session drives {noun} {name}, so a stop does nothing about it");
     Some(Diagnosis::warning("instance", text, help))
+}
+
+/// Says where this machine keeps who drives an instance, what its reviews cost, and its journal.
+fn kept(store: &Store, root: &Path) -> Diagnosis {
+    let (folder, why) = store.place();
+    let shown = folder.strip_prefix(root).unwrap_or(folder).display();
+    match why {
+        None => Diagnosis::ok(
+            "store",
+            format!("sessions, costs and the journal are kept in {shown}"),
+        ),
+        Some(why) => Diagnosis::warning(
+            "store",
+            format!(
+                "sessions, costs and the journal are kept in {shown}, which `git clean` removes: the git directory cannot be written ({why})"
+            ),
+            "nothing to do if this shell is in a sandbox and the hooks are not; otherwise make it writable for this user",
+        ),
+    }
 }
 
 /// Checks that the instance can be used; `warnings` are about those that were skipped.

@@ -95,6 +95,9 @@ impl Plan<'_> {
             Deed::Remove { path: of } => Effect::Remove {
                 path: path("remove", of)?,
             },
+            Deed::Cancel { path: of } => Effect::Cancel {
+                path: path("cancel", of)?,
+            },
         };
         self.touched.push(effect.path().to_owned());
         self.effects.push(effect);

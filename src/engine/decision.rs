@@ -74,7 +74,7 @@ impl Decision {
     }
 }
 
-/// A change to a file. Paths are relative to the project's root and inside the chart's home.
+/// A change outside the state. Paths are relative to the project's root and inside the chart's home.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// Creates a file; an error if it exists.
@@ -85,13 +85,18 @@ pub enum Effect {
     Rename { from: String, to: String },
     /// Removes an instance's directory with everything in it.
     Remove { path: String },
+    /// Ends the review that is running for an instance's directory; an error if there is none.
+    Cancel { path: String },
 }
 
 impl Effect {
-    /// Returns the path that it creates or removes.
+    /// Returns the path that it is about; the new one if there are two.
     pub fn path(&self) -> &str {
         match self {
-            Self::Write { path, .. } | Self::Ensure { path, .. } | Self::Remove { path } => path,
+            Self::Write { path, .. }
+            | Self::Ensure { path, .. }
+            | Self::Remove { path }
+            | Self::Cancel { path } => path,
             Self::Rename { to, .. } => to,
         }
     }
@@ -105,6 +110,7 @@ impl std::fmt::Display for Effect {
             Self::Ensure { path, .. } => write!(out, "completing {path}"),
             Self::Rename { from, to } => write!(out, "renaming {from} to {to}"),
             Self::Remove { path } => write!(out, "removing {path}"),
+            Self::Cancel { path } => write!(out, "cancelling the review of {path}"),
         }
     }
 }
@@ -255,8 +261,23 @@ pub struct FailedGate {
     pub why: String,
     /// The last lines of its output.
     pub output: String,
-    /// How many times in a row it has failed with this output.
+    /// How many times in a row it has failed with this output; see [`FailedGate::times`].
     pub times: u64,
+}
+
+/// From this many failures of a gate in a row on, its output does not matter: it may differ in ways that nobody knows, and
+/// a host allows about as many blocked stops in a row.
+const WHATEVER_IT_PRINTS: u64 = 8;
+
+impl FailedGate {
+    /// Returns how many times in a row a gate counts as failed that has failed `same` times with the same output, and `all`
+    /// times with any.
+    pub fn times(same: u64, all: u64) -> u64 {
+        match all >= WHATEVER_IT_PRINTS {
+            true => all,
+            false => same,
+        }
+    }
 }
 
 impl Outcome {

@@ -84,6 +84,14 @@ impl Inspector {
             .transpose()
     }
 
+    /// Returns how near the running `cycle` is to its end; `None` if the chart does not say.
+    pub fn streak(&self, cycle: &Cycle) -> Result<Option<String>, Fault> {
+        let place = format_args!("cycles.{}.streak", cycle.id);
+        let text = cycle.streak.as_ref();
+        text.map(|text| self.names.text(place, text, &self.names.root()))
+            .transpose()
+    }
+
     /// Returns the findings of the list of checks called `name`.
     pub fn findings(&self, name: &str) -> Result<Vec<String>, Fault> {
         let checks = self.names.chart.checks.get(name);
@@ -109,28 +117,6 @@ impl Inspector {
             limit: self.names.field(&cycle.limit).as_i64().unwrap_or(i64::MAX),
             is_due: self.names.is_due(cycle).unwrap_or(false),
         }
-    }
-
-    /// Returns an expression in which each setting is replaced by its value.
-    pub fn with_settings(&self, source: &str) -> Result<String, Fault> {
-        let mut named = self.names.expressions.names_in(source);
-        // The longest name first, because one name can be the beginning of another.
-        named.sort_by_key(|name| std::cmp::Reverse(name.len()));
-        let mut shown = source.to_owned();
-        for name in named {
-            let setting = name.strip_prefix("config.");
-            if let Some(setting) =
-                setting.filter(|name| self.names.chart.config.contains_key(*name))
-            {
-                let value = self
-                    .names
-                    .expressions
-                    .value(&format!("config.{setting}"), &self.names.root());
-                let value = value.map_err(Fault::at(name.clone()))?;
-                shown = shown.replace(&name, &value.to_string());
-            }
-        }
-        Ok(shown)
     }
 
     /// Returns the context fields that an expression or a text uses, directly or through a let, with their values.

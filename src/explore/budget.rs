@@ -1,11 +1,14 @@
-//! How much time an exploration may still take, asked for in its innermost loops.
+//! How much time and memory an exploration may still take, asked for in its innermost loops.
 
+use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::chart::Chart;
+use crate::os;
 
 /// How many seconds an exploration takes by default at most; a build for debugging is that much slower.
 const SECONDS: u64 = if cfg!(debug_assertions) { 600 } else { 30 };
@@ -17,7 +20,7 @@ pub struct Caps {
     pub states: usize,
     /// The most time that is taken.
     pub time: Duration,
-    /// The most bytes that states and the transitions between them take up, by estimate.
+    /// The most bytes of memory that the process takes for it.
     pub memory: usize,
     /// Set from elsewhere: the exploration ends, and reports what it has found so far.
     pub stop: Arc<AtomicBool>,
@@ -67,7 +70,7 @@ impl fmt::Display for Cut {
             Self::Time(states) => {
                 write!(out, "the time was up after {states} states (--max-seconds)")
             }
-            Self::Memory => out.write_str("states and transitions take up too much memory"),
+            Self::Memory => out.write_str("the exploration takes too much memory"),
             Self::Stopped(states) => write!(out, "interrupted after {states} states"),
             Self::Text => write!(
                 out,
@@ -85,51 +88,87 @@ impl fmt::Display for Cut {
 /// A state with a text of more bytes is not looked at: one that doubles at each step would take all memory.
 pub(crate) const LONGEST_TEXT: usize = 10_000;
 
-/// The time that is left.
+/// What is left of the time and the memory. Whoever works long asks for it: the search, the judgments, the replay.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Budget {
+pub(super) struct Budget(Rc<Left>);
+
+#[derive(Debug, Default)]
+struct Left {
     end: Option<Instant>,
-    stop: Arc<AtomicBool>,
-    asked: u32,
-    cut: Option<Cut>,
+    stop: Option<Arc<AtomicBool>>,
+    /// How much memory the process may have.
+    memory: Option<usize>,
+    asked: Cell<u32>,
+    cut: RefCell<Option<Cut>>,
 }
 
-/// The clock is looked at once in so many times.
+/// How many questions pass between two looks at the clock, and how many looks at the clock between two at the memory.
 const OFTEN: u32 = 64;
 
+/// The time for reporting what is known after an interruption.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
 impl Budget {
-    /// As much as `caps` allow, from now on.
-    pub(super) fn of(caps: &Caps) -> Self {
-        Self {
-            end: Instant::now().checked_add(caps.time),
-            stop: Arc::clone(&caps.stop),
-            ..Self::default()
-        }
+    /// Returns the budget of a search that starts now: two thirds of the time, so that what it finds can be judged.
+    pub(super) fn of_search(caps: &Caps) -> Self {
+        Self(Rc::new(Left {
+            end: Instant::now().checked_add(caps.time / 3 * 2),
+            stop: Some(Arc::clone(&caps.stop)),
+            memory: os::memory().map(|used| used.saturating_add(caps.memory)),
+            ..Left::default()
+        }))
     }
 
-    /// True once nothing is left.
-    pub(super) fn is_exhausted(&mut self) -> bool {
-        self.asked = self.asked.wrapping_add(1);
-        if self.cut.is_none() && self.asked.is_multiple_of(OFTEN) {
-            if self.end.is_some_and(|end| Instant::now() >= end) {
-                self.cut = Some(Cut::Time(0));
+    /// Returns the budget of the judgments after a search: a third of the time and a quarter of the memory more. After
+    /// an interruption, there is little time to report what is known.
+    pub(super) fn of_judgments(caps: &Caps) -> Self {
+        let is_stopped = caps.stop.load(Ordering::Relaxed);
+        let time = match is_stopped {
+            true => LAST_WORDS.min(caps.time / 3),
+            false => caps.time / 3,
+        };
+        Self(Rc::new(Left {
+            end: Instant::now().checked_add(time),
+            stop: (!is_stopped).then(|| Arc::clone(&caps.stop)),
+            memory: os::memory().map(|used| used.saturating_add(caps.memory / 4)),
+            ..Left::default()
+        }))
+    }
+
+    /// Returns true once nothing is left.
+    pub(super) fn is_exhausted(&self) -> bool {
+        let left = &self.0;
+        let asked = left.asked.get().wrapping_add(1);
+        left.asked.set(asked);
+        if asked.is_multiple_of(OFTEN) && left.cut.borrow().is_none() {
+            if left.end.is_some_and(|end| Instant::now() >= end) {
+                self.exhaust(Cut::Time(0));
             }
-            if self.stop.load(Ordering::Relaxed) {
-                self.cut = Some(Cut::Stopped(0));
+            let stop = left.stop.as_ref();
+            if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                self.exhaust(Cut::Stopped(0));
+            }
+            if asked.is_multiple_of(OFTEN * OFTEN)
+                && let (Some(most), Some(used)) = (left.memory, os::memory())
+                && used > most
+            {
+                self.exhaust(Cut::Memory);
             }
         }
-        self.cut.is_some()
+        left.cut.borrow().is_some()
     }
 
-    /// Nothing is left, for this reason.
-    pub(super) fn exhaust(&mut self, cut: Cut) {
-        self.cut.get_or_insert(cut);
+    /// Says that nothing is left, for this reason.
+    pub(super) fn exhaust(&self, cut: Cut) {
+        self.0.cut.borrow_mut().get_or_insert(cut);
     }
 
-    /// Why nothing is left after so many states, where that is so.
-    pub(super) fn cut(&mut self, states: usize) -> Option<Cut> {
+    /// Returns why nothing is left after this many states, where that is so.
+    pub(super) fn cut(&self, states: usize) -> Option<Cut> {
+        // The next question looks at the clock.
+        self.0.asked.set(OFTEN - 1);
         self.is_exhausted();
-        Some(match self.cut.clone()? {
+        Some(match self.0.cut.borrow().clone()? {
             Cut::Time(_) => Cut::Time(states),
             Cut::Stopped(_) => Cut::Stopped(states),
             other => other,

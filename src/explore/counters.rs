@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use minijinja::machinery::ast::{BinOpKind, CompareOpKind, Expr, Stmt};
-use minijinja::machinery::{parse, parse_expr};
 use serde_json::Value as Json;
 
 use super::user_fields::Parameters;
@@ -13,7 +12,7 @@ use crate::chart::fragments::{Fragment, Role};
 use crate::chart::model::FieldType;
 use crate::expr::single_expression;
 use crate::expr::source::Literal;
-use crate::expr::syntax::{expressions, parts};
+use crate::expr::syntax::{expressions, parse_expr, parse_text, parts};
 
 /// Returns, for each field that only counts, the number from which on all its values have the same effect.
 ///
@@ -100,7 +99,7 @@ impl Counter<'_> {
             Role::Shown | Role::Named => None,
         };
         let Some(expr) = expr else {
-            let Ok(text) = parse(fragment.text, "", Default::default()) else {
+            let Ok(text) = parse_text(fragment.text, "") else {
                 return false;
             };
             let mut is_plain = true;

@@ -60,7 +60,7 @@ pub(crate) enum What {
     Rule { list: usize, index: usize },
     /// An expression that is evaluated by itself; a hook has a session of its own.
     Outcome { index: usize, is_hook: bool },
-    /// Whether a check finds something: by the list and the place in it.
+    /// How many things a check finds: by the list and the place in it.
     Check { list: usize, index: usize },
 }
 
@@ -287,7 +287,6 @@ impl Tree {
             nodes,
             roots,
             ends,
-            budget: Budget::default(),
             ..self.clone()
         }
     }
@@ -827,13 +826,13 @@ impl Tree {
                 let mut found = Vec::new();
                 let chart = Arc::clone(&self.chart);
                 let Some((name, checks)) = chart.checks.get_index(list) else {
-                    return Leaf::Value(self.answer_id(&false.into()));
+                    return Leaf::Value(self.answer_id(&Answer::Value(0.into())));
                 };
                 return match names
                     .find(&checks[index], &mut found)
                     .map_err(Fault::at(format!("checks.{name}[{index}]")))
                 {
-                    Ok(()) => Leaf::Value(self.answer_id(&Answer::from(!found.is_empty()))),
+                    Ok(()) => Leaf::Value(self.answer_id(&Answer::Value(found.len().into()))),
                     Err(fault) => Leaf::Fault(self.fault(fault)),
                 };
             }

@@ -21,7 +21,7 @@ use crate::chart::names;
 use crate::chart::{Chart, FileSet, RowShape, Table};
 use crate::engine::decision::FailedGate;
 use crate::expr::source::Literal;
-use crate::files::pattern::{Capture, HoleKind, Pattern, is_slug};
+use crate::files::pattern::{Capture, HoleKind, LinePattern, Pattern, is_slug};
 use crate::files::table::is_finished;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 
@@ -244,7 +244,13 @@ impl Domain {
                 let known = self.texts("session", read);
                 unknown.into_iter().chain(known).collect()
             }
-            Choice::Findings(_) => vec![json!([]), json!(["a finding"])],
+            Choice::Findings(name) => {
+                let counts = self.findings(name, read).into_iter();
+                let counts = counts.filter(|count| *count <= items::LONGEST);
+                counts
+                    .map(|count| json!(vec!["a finding"; count]))
+                    .collect()
+            }
             Choice::Driver => vec![Json::Null, json!("this"), json!("other")],
             Choice::Worst => {
                 let compared = self.compared("review.worst");
@@ -366,6 +372,24 @@ impl Domain {
         numbers.into_iter().map(Json::from).collect()
     }
 
+    /// Returns how many findings a list of checks can have: none, one, and on both sides of each number that the chart
+    /// compares that with.
+    fn findings(&self, name: &str, read: &mut Read<'_>) -> BTreeSet<usize> {
+        let mut counts = BTreeSet::from([0, 1]);
+        let length = format!("checks.{name}.{LENGTH}");
+        if self.compared(&length).is_some() {
+            let numbers = self.integers(&length, Some(0), 0, read);
+            let numbers = numbers.iter().filter_map(Json::as_u64);
+            counts.extend(numbers.filter_map(|number| usize::try_from(number).ok()));
+        }
+        // A check without `each` finds one thing at most.
+        let checks = self.chart.checks.get(name).map_or(&[][..], Vec::as_slice);
+        if checks.iter().all(|check| check.each.is_none()) {
+            counts.retain(|count| *count <= checks.len());
+        }
+        counts
+    }
+
     /// The ways in which a gate can fail, by how many times it has: once, each number that the chart compares
     /// that with, and one more. None if the chart has no gates.
     pub(crate) fn gate(&self) -> impl Iterator<Item = FailedGate> {
@@ -446,6 +470,8 @@ impl Domain {
                     let unread = &mut |_: &str| Json::Null;
                     numbers.extend(self.integers(&path, arg.minimum, fallback, unread));
                 }
+                let field = arg.field();
+                numbers.retain(|number| field.accepts(&self.chart.phases, number).is_ok());
                 numbers.into_iter().collect()
             }
             FieldType::String => {
@@ -570,7 +596,7 @@ impl Domain {
     /// What of a list matters.
     fn wanted(&self, path: &str, read: &mut Read<'_>) -> Wanted {
         let length = format!("{path}.{LENGTH}");
-        let counts = self.compared(&length).map(|_| {
+        let counts: Option<Vec<usize>> = self.compared(&length).map(|_| {
             let sizes = self.integers(&length, Some(0), 0, read);
             sizes
                 .iter()
@@ -579,12 +605,33 @@ impl Domain {
                 .collect()
         });
         let compared = self.compared(path);
+        let mut counts: Vec<usize> = counts.unwrap_or_default();
+        counts.extend(self.counted_by_checks(path, read));
         Wanted {
             items: compared.is_some_and(|compared| compared.items) || path.starts_with("tables."),
             first: compared.is_some_and(|compared| self.first_matters(path, compared, read)),
             last: compared.is_some_and(|compared| compared.last),
-            counts: counts.unwrap_or_default(),
+            counts,
         }
+    }
+
+    /// Returns the numbers of items that make a difference because checks of them are counted.
+    fn counted_by_checks(&self, path: &str, read: &mut Read<'_>) -> BTreeSet<usize> {
+        let chart = Arc::clone(&self.chart);
+        let counted = chart.checks.iter().filter(|(name, _)| {
+            let length = format!("checks.{name}.{LENGTH}");
+            self.compared(&length).is_some()
+        });
+        let mut counts = BTreeSet::new();
+        for (name, checks) in counted {
+            let each = checks.iter().filter_map(|check| check.each.as_ref());
+            let mut open = each.filter_map(|each| self.dependence.open.get(&each.0));
+            let root = super::dependence::root_of(path);
+            if open.any(|open| open.looks.contains(root)) {
+                counts.extend(self.findings(name, read));
+            }
+        }
+        counts
     }
 
     /// What the holes of a file's name can be.
@@ -610,7 +657,7 @@ impl Domain {
     fn line_holes(
         &self,
         path: &str,
-        line: &Pattern,
+        line: &LinePattern,
         read: &mut Read<'_>,
     ) -> IndexMap<String, Vec<Json>> {
         let holes = line.holes().map(|(hole, kind)| {
@@ -664,6 +711,12 @@ impl Domain {
                 &format!("tables.{name}.rows"),
                 kinds,
             );
+        }
+        for name in self.chart.checks.keys() {
+            let most = self.findings(name, &mut |field: &str| json!(format!("held-{field}")));
+            let is_far = most.last().is_some_and(|most| *most > items::LONGEST);
+            let kinds = if is_far { usize::MAX } else { 1 };
+            see(format!("checks.{name}"), &format!("checks.{name}"), kinds);
         }
         for (name, set) in &self.chart.files {
             let (files, is_all) = self.kinds_of_files(name, set, read);

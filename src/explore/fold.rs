@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::alike::without_numbers;
+
 /// The most steps that are looked at as one round of a loop.
 const ROUND: usize = 12;
 
@@ -45,18 +47,6 @@ pub(super) fn runs(steps: &[String]) -> Vec<Run> {
         start += length * times;
     }
     runs
-}
-
-fn without_numbers(text: &str) -> String {
-    let mut key = String::new();
-    for sign in text.chars() {
-        match sign.is_ascii_digit() {
-            true if key.ends_with('#') => {}
-            true => key.push('#'),
-            false => key.push(sign),
-        }
-    }
-    key
 }
 
 /// Returns the parts in the middle that are left out of a story which is longer than a screen.

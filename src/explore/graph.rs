@@ -94,6 +94,9 @@ impl Backward {
     }
 }
 
+/// How many endless rounds are compared to show a short one.
+const ROUNDS: usize = 32;
+
 /// Ways made of some arrows only, each of which weighs something or nothing.
 pub(crate) struct Longest<'s> {
     search: &'s Search,
@@ -141,6 +144,9 @@ impl<'s> Longest<'s> {
                 calls.push((root, found.ends[root]));
             }
             while let Some((state, at)) = calls.last_mut() {
+                if search.moves.tree.budget.is_exhausted() {
+                    return Self::nothing(search);
+                }
                 let state = *state;
                 if order[state] == NONE {
                     order[state] = next;
@@ -171,6 +177,19 @@ impl<'s> Longest<'s> {
             }
         }
         found
+    }
+
+    /// Returns what is known once no time is left: nothing. Whoever proves something by that asks the budget.
+    fn nothing(search: &'s Search) -> Self {
+        let count = search.states.len();
+        Self {
+            search,
+            arrows: Vec::new(),
+            ends: vec![0; count + 1],
+            component: vec![0; count],
+            best: vec![0],
+            endless: Vec::new(),
+        }
     }
 
     /// The arrows of a state, and what they weigh.
@@ -241,30 +260,26 @@ impl<'s> Longest<'s> {
         None
     }
 
-    /// The shortest way into an endless round and once around, and the number of the step that comes again.
+    /// Returns a short way into an endless round and once around, and the number of the step that comes again. Only the
+    /// rounds that are reached first are compared: there can be as many as arrows.
     pub(crate) fn endless_way(&self) -> Option<(Way, usize)> {
+        let mut rounds: Vec<&(usize, Arrow)> = self.endless.iter().collect();
+        // States are numbered in the order in which they were found, breadth first.
+        rounds.sort_by_key(|(state, _)| *state);
         let mut best: Option<(Way, usize)> = None;
-        for (state, arrow) in &self.endless {
+        for (state, arrow) in rounds.into_iter().take(ROUNDS) {
             let stem = way_to(self.search, *state);
-            if best
-                .as_ref()
-                .is_some_and(|(way, _)| stem.len() + 1 >= way.len())
-            {
-                continue;
+            let length = best.as_ref().map_or(usize::MAX, |(way, _)| way.len());
+            if stem.len() + 1 >= length {
+                break;
             }
             let Some(back) = self.back(arrow.to(), *state) else {
                 continue;
             };
             let again = stem.len() + 1;
-            let way: Way = stem
-                .into_iter()
-                .chain([(*state, arrow.edge())])
-                .chain(back)
-                .collect();
-            if best
-                .as_ref()
-                .is_none_or(|(known, _)| way.len() < known.len())
-            {
+            let ways = [stem, vec![(*state, arrow.edge())], back];
+            let way: Way = ways.concat();
+            if way.len() < length {
                 best = Some((way, again));
             }
         }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 pub const MOST: usize = 700;
 
 /// The longest list that is tried.
-const LONGEST: usize = 100;
+pub const LONGEST: usize = 100;
 
 /// What of a list matters.
 #[derive(Debug, Default)]

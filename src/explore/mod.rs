@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use crate::chart::Chart;
 pub use budget::Caps;
-use budget::Cut;
+use budget::{Budget, Cut};
 use report::Report;
 use search::Search;
 
@@ -41,13 +41,16 @@ use search::Search;
 pub fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
     let mut search = Search::of(chart, caps);
     let places = (caps.walks_to)(chart);
+    search.moves.tree.budget = Budget::of_judgments(caps);
     let (results, walks) = judge::judge(&mut search, &places);
+    let cut = search.cut.clone();
+    let cut = cut.or_else(|| search.moves.tree.budget.cut(search.looked_at()));
     Report {
         domain: search.moves.domain_in_words(),
         states: search.looked_at(),
         transitions: search.transitions(),
-        complete: search.complete,
-        cut: search.cut.as_ref().map(Cut::to_string),
+        complete: cut.is_none(),
+        cut: cut.as_ref().map(Cut::to_string),
         results,
         walks,
     }

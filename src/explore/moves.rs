@@ -394,7 +394,9 @@ impl Moves {
         let tree = &self.tree;
         let results = ends.iter().flat_map(|end| {
             let result = match *tree.leaves[end.leaf as usize] {
-                Leaf::Value(value) => Ok(tree.is_true(value)),
+                Leaf::Value(value) => {
+                    Ok(tree.is_true(value) || tree.value(value).as_u64() > Some(0))
+                }
                 Leaf::Fault(fault) => Err(tree.faults[fault as usize].clone()),
                 Leaf::Part(_) => Ok(false),
             };

@@ -60,8 +60,8 @@ pub(super) struct Replay {
     chart: Arc<Chart>,
     /// By state; `None` where no story leads there.
     reached: HashMap<usize, Option<Arrival>>,
-    /// What lets a list of checks find nothing, and something.
-    checks: HashMap<String, [Option<Story>; 2]>,
+    /// What lets a list of checks find this many things, where that is possible.
+    checks: HashMap<(String, usize), Option<Story>>,
     /// By state, the arrows that lead to it; made once it is asked for.
     sources: Vec<Vec<(usize, usize)>>,
     left: usize,
@@ -89,10 +89,28 @@ impl Replay {
     /// Nothing is replayed yet.
     pub(super) fn of(search: &mut Search) -> Self {
         let chart = Arc::clone(&search.moves.tree.chart);
-        let lists: Vec<String> = chart.checks.keys().cloned().collect();
-        let checks = lists.into_iter().map(|name| {
-            let found = [quiet(search, &name), finding(search, &name)];
-            (name, found)
+        let tree = &search.moves.tree;
+        let asked = tree
+            .questions
+            .iter()
+            .filter_map(|question| match &**question {
+                Question::Choice(choice @ Choice::Findings(name)) => Some((choice, name)),
+                _ => None,
+            });
+        let mut wanted: Vec<(String, usize, bool)> = Vec::new();
+        for (choice, name) in asked {
+            // How many there are does not depend on what fields hold, or any of it.
+            let values = tree.ground.domain.values(choice, &mut |_| Json::Null);
+            let counts = values
+                .iter()
+                .filter_map(|found| Some(found.as_array()?.len()));
+            let most = counts.clone().max();
+            // The most stand for all that are more.
+            wanted.extend(counts.map(|count| (name.clone(), count, Some(count) == most)));
+        }
+        let checks = wanted.into_iter().map(|(name, count, or_more)| {
+            let found = finding(search, &name, (count, or_more));
+            ((name, count), found)
         });
         Self {
             checks: checks.collect(),
@@ -328,6 +346,9 @@ impl Replay {
                     continue;
                 }
                 self.left = self.left.checked_sub(1)?;
+                if search.moves.tree.budget.is_exhausted() {
+                    return None;
+                }
                 let chosen = story
                     .iter()
                     .map(|(question, value)| (*question, tree.value(*value).clone()));
@@ -588,8 +609,8 @@ impl Replay {
         let mut more: Vec<(u32, Json)> = Vec::new();
         for (question, value) in chosen {
             if let Question::Choice(Choice::Findings(name)) = tree.question(*question) {
-                let has_found = value.as_array().is_some_and(|found| !found.is_empty());
-                let choices = self.checks.get(name)?[usize::from(has_found)].as_ref()?;
+                let count = value.as_array().map_or(0, Vec::len);
+                let choices = self.checks.get(&(name.clone(), count))?.as_ref()?;
                 let values = choices.iter();
                 more.extend(
                     values.map(|(question, value)| (*question, tree.value(*value).clone())),
@@ -826,52 +847,47 @@ fn place_of(fault: &Fault) -> Option<&str> {
     }
 }
 
-/// So many ways through the checks are looked at to find one in which they find nothing.
+/// The most ways through the checks that are looked at to find one in which they find as much as they should.
 const PATHS: usize = 2_000;
 
-/// Choices under which no check of a list finds anything, in the first state.
-fn quiet(search: &mut Search, name: &str) -> Option<Story> {
+/// Returns choices under which the checks of a list find this many things, or more, in the first state.
+fn finding(search: &mut Search, name: &str, (wanted, or_more): (usize, bool)) -> Option<Story> {
     let chart = Arc::clone(&search.moves.tree.chart);
     let (list, _, checks) = chart.checks.get_full(name)?;
     let state = search.states.get(0).to_situation();
     let trigger = Trigger::Command(String::new());
-    let mut open = vec![(0, Choices::new())];
+    let mut open = vec![(0, wanted, Choices::new())];
     for _ in 0..PATHS {
-        let (index, chosen) = open.pop()?;
+        let (index, wanted, chosen) = open.pop()?;
         if index == checks.len() {
-            return search.moves.tree.stories(&chosen).into_iter().next();
+            match wanted {
+                0 => return search.moves.tree.stories(&chosen).into_iter().next(),
+                _ => continue,
+            }
         }
         let segment = Segment {
             what: What::Check { list, index },
             review: None,
         };
         let tree = &mut search.moves.tree;
-        let ends = tree.walk(
-            segment,
-            &trigger,
-            state.as_ref(),
-            &chosen,
-            &mut Looks::default(),
-        );
-        let no = Leaf::Value(tree.answer_id(&false.into()));
-        let quiet = ends.iter().rev();
-        let quiet = quiet.filter(|end| *tree.leaves[end.leaf as usize] == no);
-        open.extend(quiet.map(|end| (index + 1, over(&chosen, &end.choices()))));
+        let looks = &mut Looks::default();
+        let ends = tree.walk(segment, &trigger, state.as_ref(), &chosen, looks);
+        let found = |leaf: &Leaf| match leaf {
+            Leaf::Value(value) => usize::try_from(tree.value(*value).as_u64()?).ok(),
+            Leaf::Part(_) | Leaf::Fault(_) => None,
+        };
+        let ends = ends.iter().filter_map(|end| {
+            let found = found(&tree.leaves[end.leaf as usize])?;
+            let left = match or_more {
+                true => Some(wanted.saturating_sub(found)),
+                false => wanted.checked_sub(found),
+            }?;
+            Some((found, (index + 1, left, over(&chosen, &end.choices()))))
+        });
+        let mut ends: Vec<_> = ends.collect();
+        // What finds most is tried first: the last of them.
+        ends.sort_by_key(|(found, _)| *found);
+        open.extend(ends.into_iter().map(|(_, end)| end));
     }
     None
-}
-
-/// Choices under which some check of a list finds something, in the first state.
-fn finding(search: &mut Search, name: &str) -> Option<Story> {
-    let chart = Arc::clone(&search.moves.tree.chart);
-    let (list, _, checks) = chart.checks.get_full(name)?;
-    let state = search.states.get(0).to_situation();
-    (0..checks.len()).find_map(|index| {
-        let (ends, _) = search
-            .moves
-            .holds(What::Check { list, index }, state.as_ref());
-        let mut ends = ends.into_iter();
-        ends.find(|(result, _)| *result == Ok(true))
-            .map(|(_, choices)| choices)
-    })
 }

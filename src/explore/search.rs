@@ -15,6 +15,7 @@ use super::moves::{Edge, Ending, Moves};
 use super::state::{Look, Looks, Memo, Situation, StateRef, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
+use crate::os;
 use rustc_hash::FxHashMap;
 
 /// In so many states an instance can begin.
@@ -111,7 +112,7 @@ impl Search {
             after: Situation::unstarted(std::iter::empty()),
         };
         search.begin(chart);
-        search.moves.tree.budget = Budget::of(caps);
+        search.moves.tree.budget = Budget::of_search(caps);
         let mut at = 0;
         while at < search.states.len() {
             if at >= caps.states {
@@ -126,7 +127,8 @@ impl Search {
                     search.follow(at, *edge as usize);
                 }
             }
-            if at.is_multiple_of(OFTEN) && search.bytes() > caps.memory {
+            // Where the system does not say how much memory the process has, an estimate must do.
+            if at.is_multiple_of(OFTEN) && os::memory().is_none() && search.bytes() > caps.memory {
                 search.moves.tree.budget.exhaust(Cut::Memory);
             }
             if let Some(cut) = search.moves.tree.budget.cut(at) {

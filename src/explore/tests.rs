@@ -586,6 +586,65 @@ fn what_can_happen_is_never_refuted() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A chart with this many switches, which one can leave by these rules.
+fn with_switches(count: usize, rules: &str) -> Arc<Chart> {
+    let switches = (0..count).map(|switch| {
+        format!(
+            "[config.s{switch}]\ntype = \"boolean\"\ndefault = false\n\
+             [[on.Stop]]\nguard = \"config.s{switch}\"\nmessage = \"x\"\nallow = true\n"
+        )
+    });
+    let end = "[phases.two]\ntype = \"final\"\nguard = \"phase == 'two'\"\n";
+    counting(&format!("{end}{rules}{}", switches.collect::<String>()))
+}
+
+/// However many switches there are: what goes wrong only when all are on is found, and what goes right is proved.
+#[test]
+fn all_combinations_of_settings_count() {
+    let leave = |guard: &str| {
+        format!("[[on.Stop]]\nguard = \"phase == 'one' and {guard}\"\ntarget = \"two\"\n")
+    };
+    for count in [4, 7, 12] {
+        let all: Vec<String> = (0..count)
+            .map(|switch| format!("config.s{switch}"))
+            .collect();
+        let trap = leave(&format!("not ({})", all.join(" and ")));
+        let report = explore(&with_switches(count, &trap), &Caps::default());
+        let found = findings(&report);
+        let [(code, story)] = &found[..] else {
+            panic!("{count}: {found:?}")
+        };
+        assert_eq!(*code, "dead-end", "{count}");
+        for switch in 0..count {
+            assert!(
+                story.contains(&format!("config.s{switch} being true")),
+                "{story}"
+            );
+        }
+        let safe = leave("config.s0") + &leave("not config.s0");
+        let report = explore(&with_switches(count, &safe), &Caps::default());
+        assert_eq!(findings(&report), [], "{count}");
+        let claim = "[[properties]]\nabout = \"ends\"\neventually = \"phase == 'two'\"\n";
+        let report = explore(&with_switches(count, &(trap + claim)), &Caps::default());
+        let codes: Vec<&str> = findings(&report).iter().map(|(code, _)| *code).collect();
+        assert_eq!(codes, ["dead-end", "property-refuted"], "{count}");
+    }
+}
+
+#[test]
+fn without_time_nothing_is_proved_that_was_not_seen() {
+    let caps = Caps {
+        time: std::time::Duration::ZERO,
+        ..Caps::default()
+    };
+    let report = explore(&chart(&[]), &caps);
+    assert!(!report.complete);
+    let found = findings(&report);
+    let is_open =
+        |(_, verdict): &(&str, String)| verdict.starts_with("not decided: the time was up");
+    assert!(found.iter().all(is_open), "{found:?}");
+}
+
 /// (what the chart looks at, what is tried for it in words)
 #[test]
 fn the_texts_that_are_tried_are_named() {

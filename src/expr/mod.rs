@@ -142,6 +142,7 @@ impl Prepared {
             let expression = match known {
                 Some(known) => known,
                 None => {
+                    syntax::read_to_the_end(source, true)?;
                     let made = Arc::new(env.compile_expression_owned(source.to_owned())?);
                     lock().insert(source.to_owned(), Arc::clone(&made));
                     made
@@ -280,8 +281,8 @@ impl Expressions {
     /// Returns the dotted names that an expression or a text uses, without its own loop variables.
     pub fn names_in(&self, source: &str) -> Vec<String> {
         let few = self.few.borrow_owner();
-        let bare = few
-            .compile_expression(source)
+        let bare = syntax::read_to_the_end(source, true)
+            .and_then(|()| few.compile_expression(source))
             .map(|expr| expr.undeclared_variables(true));
         let names = match bare {
             Ok(names) if !has_holes(source) => Ok(names),

@@ -1,13 +1,59 @@
-//! Facts that the syntax of an expression or a text shows: its length, its filters, a constant value.
+//! The syntax of expressions and texts, and facts that it shows: a length, the filters, a constant value.
+//!
+//! Everything that parses an expression or a text does it here.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Stmt, UnaryOpKind};
-use minijinja::machinery::{parse, parse_expr};
+use minijinja::machinery::{self, tokenize};
+use minijinja::syntax::SyntaxConfig;
 
 /// The most bytes of an expression. Each of its operators can use some of the stack.
 pub const MAX_LENGTH: usize = 2_000;
+
+/// Parses an expression.
+pub fn parse_expr(source: &str) -> Result<Expr<'_>, minijinja::Error> {
+    read_to_the_end(source, true)?;
+    machinery::parse_expr(source)
+}
+
+/// Parses a text; `name` is the template's.
+pub fn parse_text<'t>(source: &'t str, name: &'t str) -> Result<Stmt<'t>, minijinja::Error> {
+    read_to_the_end(source, false)?;
+    machinery::parse(source, name, SyntaxConfig::default())
+}
+
+/// Reads all tokens of an expression or a text, and returns the first error. The parser loses an error that comes right
+/// after a string, and takes what it has read so far for everything.
+pub(super) fn read_to_the_end(source: &str, is_expr: bool) -> Result<(), minijinja::Error> {
+    let mut tokens = tokenize(source, is_expr, SyntaxConfig::default());
+    tokens.try_for_each(|token| token.map(drop))
+}
+
+/// Operators of other languages, and what an expression has instead.
+const INSTEAD: &[(&str, &str)] = &[
+    ("&&", "and"),
+    ("&", "and"),
+    ("||", "or"),
+    ("!", "not"),
+    ("=", "=="),
+    ("===", "=="),
+    ("!==", "!="),
+    ("<>", "!="),
+];
+
+/// Returns the place of the operator at `at`, if it is one of another language, and what to write instead.
+pub fn instead(source: &str, at: usize) -> Option<(Range<usize>, &'static str)> {
+    let is_sign = |byte: &u8| b"&|!=<>".contains(byte);
+    let (before, behind) = source.as_bytes().split_at_checked(at)?;
+    let start = at - before.iter().rev().take_while(|byte| is_sign(byte)).count();
+    let end = at + behind.iter().take_while(|byte| is_sign(byte)).count();
+    let written = source.get(start..end)?;
+    let mut known = INSTEAD.iter();
+    let (_, ours) = known.find(|(theirs, _)| *theirs == written)?;
+    Some((start..end, ours))
+}
 
 /// Returns the longest `{{ … }}` or `{% … %}` of a text.
 pub fn longest_hole(text: &str) -> Option<Range<usize>> {
@@ -196,7 +242,7 @@ pub fn filters(source: &str) -> Vec<String> {
     let mut names = Vec::new();
     if let Ok(expr) = parse_expr(source) {
         add(&expr, &mut names);
-    } else if let Ok(text) = parse(source, "", Default::default()) {
+    } else if let Ok(text) = parse_text(source, "") {
         expressions(&text, &mut |expr, _| add(expr, &mut names));
     }
     names
@@ -221,8 +267,7 @@ struct Lengths<'t> {
 
 impl Lengths<'_> {
     fn text(&mut self, source: &str) -> usize {
-        parse(source, "", minijinja::syntax::SyntaxConfig::default())
-            .map_or(0, |stmt| self.one(&stmt))
+        parse_text(source, "").map_or(0, |stmt| self.one(&stmt))
     }
 
     fn body(&mut self, body: &[Stmt<'_>]) -> usize {
@@ -267,7 +312,7 @@ impl Lengths<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::conjuncts;
+    use super::*;
 
     #[test]
     fn a_condition_is_taken_apart_at_its_outermost_ands() {

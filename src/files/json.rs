@@ -3,8 +3,12 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use indexmap::IndexMap;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value as Json;
+use serde_json::value::RawValue;
+
+use crate::text::shown;
 
 /// The most values that a text may hold: each takes dozens of bytes, however short it is.
 const MAX_VALUES: usize = 100_000;
@@ -13,14 +17,29 @@ const MAX_VALUES: usize = 100_000;
 pub fn parse(text: &[u8]) -> Result<Json, Unread> {
     match has_too_many_values(text) {
         true => Err(Unread::TooManyValues),
-        false => serde_json::from_slice(text).map_err(Unread::Invalid),
+        false => serde_json::from_slice(text).map_err(|error| match unreadable_field(text) {
+            Some(field) => Unread::Field(field, error),
+            None => Unread::Invalid(error),
+        }),
     }
+}
+
+/// Returns the first field of an object that is JSON and still cannot be read, because of a number that is out of range or
+/// of too many levels.
+fn unreadable_field(text: &[u8]) -> Option<String> {
+    let fields: IndexMap<String, &RawValue> = serde_json::from_slice(text).ok()?;
+    let is_unreadable = |raw: &RawValue| serde_json::from_str::<Json>(raw.get()).is_err();
+    let mut fields = fields.into_iter();
+    let found = fields.find(|(_, raw)| is_unreadable(raw));
+    found.map(|(field, _)| field)
 }
 
 /// Why a text is not read.
 #[derive(Debug)]
 pub enum Unread {
     TooManyValues,
+    /// This field cannot be read.
+    Field(String, serde_json::Error),
     Invalid(serde_json::Error),
 }
 
@@ -28,6 +47,7 @@ impl fmt::Display for Unread {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooManyValues => write!(out, "it contains more than {MAX_VALUES} values"),
+            Self::Field(field, error) => write!(out, "`{}` cannot be read: {error}", shown(field)),
             Self::Invalid(error) => write!(out, "it is not valid JSON: {error}"),
         }
     }
@@ -86,6 +106,19 @@ fn has_too_many_values(text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_out_of_range_is_refused_by_the_name_of_its_field() {
+        let read = |text: &str| parse(text.as_bytes()).map_err(|why| why.to_string());
+        assert_eq!(
+            read(r#"{"a": 1, "b": [2, -1e999]}"#),
+            Err("`b` cannot be read: number out of range at line 1 column 24".to_owned())
+        );
+        assert_eq!(
+            read("1e999"),
+            Err("it is not valid JSON: number out of range at line 1 column 5".to_owned())
+        );
+    }
 
     #[test]
     fn values_are_counted_outside_strings() {

@@ -4,7 +4,7 @@
 //! links in cells. The chart says what a row means.
 
 use super::Warnings;
-use super::pattern::{Capture, Pattern, is_slug};
+use super::pattern::{Capture, LinePattern, is_slug};
 use crate::text::shown_lines;
 
 /// The most characters of a cell that a message shows.
@@ -122,11 +122,11 @@ pub fn without_column(text: &str, headings: &[String]) -> String {
     left.join("\n")
 }
 
-/// Returns the text without what the hole called `hole` captures in the lines that match `pattern`. Such a line keeps each
-/// `*` of the pattern, which is usually emphasis, instead of what it matches.
-pub fn without_hole(text: &str, pattern: &Pattern, hole: &str) -> String {
+/// Returns the text without what the hole called `hole` captures in the lines that match `pattern`. Such a line has the
+/// pattern's emphasis, whatever its own is.
+pub fn without_hole(text: &str, pattern: &LinePattern, hole: &str) -> String {
     let line = |line: &str| {
-        let captures = pattern.matches(line.trim())?;
+        let captures = pattern.matches(line)?;
         let fill = |name: &str| match captures.iter().find(|(of, _)| *of == name) {
             Some((_, Capture::Text(text))) if name != hole => Ok::<_, ()>(text.clone()),
             Some((_, Capture::Integer(number))) if name != hole => Ok(number.to_string()),
@@ -177,14 +177,14 @@ fn row(cells: &[String], places: &Places<'_>, line: usize, unusable: &mut Warnin
 }
 
 /// Reads the lines that match `pattern`, without the whitespace around them.
-pub fn read_lines(text: &str, pattern: &Pattern) -> Content {
+pub fn read_lines(text: &str, pattern: &LinePattern) -> Content {
     let mut content = Content {
         exists: true,
         ..Content::default()
     };
     for line in text.trim_start_matches('\u{feff}').lines() {
         content.lines += 1;
-        if let Some(captures) = pattern.matches(line.trim()) {
+        if let Some(captures) = pattern.matches(line) {
             let fields = captures
                 .into_iter()
                 .map(|(hole, capture)| {
@@ -405,7 +405,7 @@ mod tests {
 
     #[test]
     fn lines_by_pattern() {
-        let pattern = Pattern::parse("## {title}").unwrap();
+        let pattern = LinePattern::parse("## {title}").unwrap();
         let content = read_lines("# A\n## Overview\r\n  ## **B** \n", &pattern);
         let titles: Vec<_> = content
             .rows
@@ -432,7 +432,7 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(without_column(text, &status) + "\n", expected, "{text}");
         }
-        let pattern = Pattern::parse("- **{n:int}**: {status}").unwrap();
+        let pattern = LinePattern::parse("- **{n:int}**: {status}").unwrap();
         let text = "# pending\n  - **1**: **pending**\n- **2**\n";
         let expected = "# pending\n- **1**: \n- **2**";
         assert_eq!(without_hole(text, &pattern, "status"), expected);

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use serde_json::Value as Json;
 
+use crate::chart::Scope;
 use crate::chart::embedded::Choice;
 use crate::diagnostic::suggest::suggest;
 use crate::disk;
@@ -26,7 +27,7 @@ use crate::shell::perform::{peek, perform};
 use crate::shell::place::Place;
 use crate::shell::stuck::Stuck;
 use crate::shell::trust::{self, OwnChart};
-use crate::store::driver;
+use crate::store::driver::{self, Claimed};
 use crate::store::notices::Pending;
 use crate::store::owed::Debt;
 use crate::text::{shown, shown_lines};
@@ -192,8 +193,8 @@ fn cwd() -> PathBuf {
 /// What an event is about, as far as that is known without the chart.
 struct Meant {
     root: PathBuf,
-    /// The instance that the session claimed last; `None` if the chart has to choose it.
-    instance: Option<String>,
+    /// What the session claimed last; `None` if the chart has to choose the instance.
+    claimed: Option<Claimed>,
     /// The stop is one of a session that has claimed nothing.
     is_unclaimed: bool,
 }
@@ -210,17 +211,17 @@ fn meant(
     let cwd = cwd();
     let session = session.filter(|_| is_stop(event) && !is_per_session);
     if let Some(session) = session
-        && let Some((root, instance)) = driver::claimed(&find::roots(&cwd), home, session)?
+        && let Some(claimed) = driver::claimed(&find::roots(&cwd), home, session)?
     {
         return Ok(Some(Meant {
-            root,
-            instance: Some(instance),
+            root: claimed.root.clone(),
+            claimed: Some(claimed),
             is_unclaimed: false,
         }));
     }
     Ok(find::project_root(&cwd, home).map(|root| Meant {
         root,
-        instance: None,
+        claimed: None,
         is_unclaimed: session.is_some(),
     }))
 }
@@ -298,11 +299,11 @@ fn find_place(
     };
     let Meant {
         root,
-        instance,
+        claimed,
         is_unclaimed,
     } = meant;
-    let found = match instance {
-        Some(instance) => find::of_name(&root, scope, &instance),
+    let found = match claimed {
+        Some(claimed) => of_claim(&claimed, scope, session),
         None if scope.is_per_session() => find::of_session(&root, scope, session),
         None => find::newest(&root, scope),
     };
@@ -315,11 +316,7 @@ fn find_place(
         warnings.clear();
     }
     warnings.splice(0..0, ignored);
-    let place = instance.map(|instance| Place {
-        chart,
-        root,
-        instance,
-    });
+    let place = instance.map(|instance| Place::new(chart, root, instance));
     Ok(Found {
         place,
         quiet,
@@ -336,7 +333,7 @@ fn is_nothings(meant: Option<&Meant>) -> bool {
 /// Returns what the user of a session that drives nothing is told about an instance that nobody drives: once in each of
 /// its states. Nothing is started.
 fn unclaimed(place: &Place, event: &Event, host: &Host) -> Vec<String> {
-    let (home, name) = (place.home(), &place.instance.name);
+    let (store, name) = (&place.store, &place.instance.name);
     let asked = Event {
         trigger: Trigger::Hook(UNCLAIMED.to_owned()),
         ..event.clone()
@@ -344,7 +341,7 @@ fn unclaimed(place: &Place, event: &Event, host: &Host) -> Vec<String> {
     let Some(session) = event.session.as_deref() else {
         return Vec::new();
     };
-    if name_flaw(session).is_some() || driver::of(&home, name).is_some() {
+    if name_flaw(session).is_some() || driver::of(store, name).is_some() {
         return Vec::new();
     }
     // What cannot be decided is reported to whoever works on the instance.
@@ -359,9 +356,29 @@ fn unclaimed(place: &Place, event: &Event, host: &Host) -> Vec<String> {
         return Vec::new();
     };
     match place.lock() {
-        Ok(_lock) if !driver::is_news(&home, name, session, state) => Vec::new(),
+        Ok(_lock) if !driver::is_news(store, name, session, state) => Vec::new(),
         _ => messages,
     }
+}
+
+/// Finds the instance that the session claimed last. If it is gone, that is said once.
+fn of_claim(claimed: &Claimed, scope: &Scope, session: Option<&str>) -> Newest {
+    let name = &claimed.instance;
+    let mut found = find::of_name(&claimed.root, scope, name);
+    let is_gone = found.instance.is_none() && found.warnings.is_empty();
+    if is_gone != claimed.is_gone {
+        if is_gone {
+            let (noun, folder) = (&scope.noun, find::folder(scope).join(name));
+            found.warnings.push(format!(
+                "The {noun} `{name}`, which this session drives, is gone: {} does not exist. No review runs in this \
+                 session until it exists again, or until the session takes up another {noun}.",
+                folder.display()
+            ));
+        }
+        // If it cannot be recorded, the next stop says it again.
+        let _ = session.map(|session| driver::say(&claimed.store, name, session, is_gone));
+    }
+    found
 }
 
 fn reply_to(

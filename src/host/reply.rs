@@ -1,7 +1,8 @@
 //! Writes the answer to a hook event.
 //!
 //! A Stop answer is one JSON object on one line with a space after each colon (scripts grep `"decision": "block"`).
-//! Other events print plain text or nothing, or JSON if there is also a message for the user.
+//! Other events print plain text or nothing, or JSON if there is also a message for the user. Whatever is said has its
+//! harmful characters escaped here, wherever it comes from.
 
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
@@ -9,6 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::events::{is_stop, takes_context};
 use super::hosts::{Context, Host};
+use crate::text::shown_lines;
 
 /// Every host shows so many characters of a text. (Codex counts bytes, and keeps the rest in a file.)
 const TEXT_LIMIT: usize = 9_900;
@@ -142,11 +144,12 @@ impl Reply {
     }
 }
 
-/// Cuts a text to the length that every host shows.
+/// Returns a text as it is shown, cut to the length that every host shows.
 pub fn cut(text: &str) -> String {
+    let text = shown_lines(text);
     match text.char_indices().nth(TEXT_LIMIT) {
         Some((end, _)) => format!("{}… (cut)", &text[..end]),
-        None => text.to_owned(),
+        None => text.into_owned(),
     }
 }
 

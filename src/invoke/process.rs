@@ -7,13 +7,13 @@
 mod tests;
 
 use std::fs::File;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::program;
-use super::spec::Spec;
+use super::spec::{Cancel, Spec};
+use crate::os::bond::Bond;
 use crate::os::file::read_at;
 use crate::os::group::{Group, signal_of};
 use crate::os::regular::create_private;
@@ -52,6 +52,8 @@ pub(crate) enum End {
         /// The number of the signal.
         signal: i32,
     },
+    /// The user has cancelled the run, and the program was killed.
+    Cancelled,
     /// Nobody is waiting for the run anymore, and the program was killed.
     Abandoned,
     /// The program did not run; this is the reason, as a sentence for the user without a period.
@@ -71,6 +73,7 @@ impl End {
             }
             Self::TimedOut => "was killed: it took too long".to_owned(),
             Self::TooMuchOutput => "was killed: it wrote more than 64 MiB".to_owned(),
+            Self::Cancelled => "was cancelled".to_owned(),
             Self::Interrupted { .. } | Self::Abandoned => "was killed".to_owned(),
             Self::NotStarted(why) => format!("could not be started: {why}"),
         })
@@ -85,8 +88,8 @@ impl End {
 /// started with one of them ignored.
 ///
 /// The program is killed when `owner` reports something.
-pub(crate) fn run(spec: &Spec, owner: Option<Watched<'_>>) -> End {
-    recorded(|wakeups| watch_over(spec, owner, wakeups))
+pub(crate) fn run(spec: &Spec, owner: Option<Watched<'_>>, bond: Bond) -> End {
+    recorded(|wakeups| watch_over(spec, owner, bond, wakeups))
 }
 
 /// Does a run while signals are recorded. The error of `run` says why the program was not started.
@@ -98,7 +101,12 @@ pub(super) fn recorded(run: impl FnOnce(&Wakeups) -> Result<End, String>) -> End
     }
 }
 
-fn watch_over(spec: &Spec, owner: Option<Watched<'_>>, wakeups: &Wakeups) -> Result<End, String> {
+fn watch_over(
+    spec: &Spec,
+    owner: Option<Watched<'_>>,
+    bond: Bond,
+    wakeups: &Wakeups,
+) -> Result<End, String> {
     if let Some(signal) = caught() {
         return Ok(End::Interrupted { signal });
     }
@@ -112,7 +120,7 @@ fn watch_over(spec: &Spec, owner: Option<Watched<'_>>, wakeups: &Wakeups) -> Res
     })?;
     let log = open_log(spec)?;
     let stdout = if spec.logs_stdout { &log } else { &captured };
-    let mut group = start(spec, stdout, &log)?;
+    let mut group = start(spec, stdout, &log, bond)?;
     let stop = wakeups.until(spec.timeout, owner.as_slice(), || {
         if let Some(signal) = caught() {
             Some(Stop::Signal(signal))
@@ -120,6 +128,12 @@ fn watch_over(spec: &Spec, owner: Option<Watched<'_>>, wakeups: &Wakeups) -> Res
             Some(Stop::Exit)
         } else if owner.is_some_and(Watched::has_reported) {
             Some(Stop::Abandoned)
+        } else if spec
+            .cancel
+            .as_ref()
+            .is_some_and(|Cancel(file)| file.exists())
+        {
+            Some(Stop::Cancelled)
         } else {
             [stdout, &log]
                 .into_iter()
@@ -137,6 +151,7 @@ fn watch_over(spec: &Spec, owner: Option<Watched<'_>>, wakeups: &Wakeups) -> Res
         None => End::TimedOut,
         Some(Stop::Signal(signal)) => End::Interrupted { signal },
         Some(Stop::Abandoned) => End::Abandoned,
+        Some(Stop::Cancelled) => End::Cancelled,
         Some(Stop::Flood) => End::TooMuchOutput,
         Some(Stop::Exit) => End::Exited {
             code: status.and_then(|status| status.code()),
@@ -147,7 +162,7 @@ fn watch_over(spec: &Spec, owner: Option<Watched<'_>>, wakeups: &Wakeups) -> Res
 }
 
 /// Starts the program. The error says why it could not be started.
-fn start(spec: &Spec, stdout: &File, log: &File) -> Result<Group, String> {
+fn start(spec: &Spec, stdout: &File, log: &File, bond: Bond) -> Result<Group, String> {
     let (program, arguments) = spec.argv.split_first().ok_or("no program is given")?;
     // Checked first, because a failed spawn looks the same for a missing directory and a missing program.
     if !spec.cwd.is_dir() {
@@ -159,15 +174,14 @@ fn start(spec: &Spec, stdout: &File, log: &File) -> Result<Group, String> {
         file.try_clone()
             .map_err(|error| format!("its output cannot be captured: {error}"))
     };
-    let mut command = Command::new(&file);
+    let mut command = bond.command(&file, program);
     command
         .args(arguments)
         .current_dir(&spec.cwd)
         .envs(spec.env.iter().cloned())
-        .stdin(Stdio::null())
         .stdout(copy(stdout)?)
         .stderr(copy(log)?);
-    Group::start(&mut command, program)
+    Group::start(&mut command, bond)
         .map_err(|error| program::why_not_started(spec, program, &file, &error))
 }
 
@@ -183,6 +197,7 @@ enum Stop {
     Exit,
     Signal(i32),
     Abandoned,
+    Cancelled,
     Flood,
 }
 

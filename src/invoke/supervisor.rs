@@ -1,6 +1,7 @@
 //! Makes sure that a run never outlives its hook: the hook leaves it to a supervisor, a small process of this same
 //! binary, which kills the program with all its processes as soon as the hook is gone. The hook does the same as soon
-//! as its host is gone, or when it is asked to end.
+//! as its host is gone, when it is asked to end, or when the supervisor doesn't report in time. If both are killed, the
+//! program is killed too: it has a [bond](crate::os::bond) with its supervisor.
 //!
 //! The protocol: the hook sends one line of JSON that says what to run. The supervisor answers with one line of JSON
 //! that says how it ended, followed by the program's output. The supervisor holds the lock of the run, as long as the
@@ -9,14 +10,19 @@
 use std::fs::File;
 use std::io;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use super::process::{self, End};
 use super::spec::Spec;
+use crate::os::bond::Bond;
 use crate::os::signals::Wakeups;
-use crate::os::supervisor::{Line, delegate, stand_apart};
+use crate::os::supervisor::{Delegated, Line, delegate, stand_apart};
 
 /// The only argument of a supervisor.
 pub(crate) const ARGUMENT: &str = "--supervise-a-run";
+
+/// How long after the program's own time the supervisor may report. Only one that was stopped takes longer.
+const OVERTIME: Duration = Duration::from_secs(5);
 
 /// Runs a program like [`process::run`], and makes sure that it ends with this process or with this process's host.
 /// `lock` is held until the program has ended.
@@ -28,9 +34,12 @@ fn order(spec: &Spec, lock: &File, wakeups: &Wakeups) -> Result<End, String> {
     let not_started = |error: io::Error| format!("its supervisor cannot be started: {error}");
     let mut order = serde_json::to_vec(spec).map_err(|error| not_started(error.into()))?;
     order.push(b'\n');
-    match delegate(ARGUMENT, &order, lock, wakeups).map_err(not_started)? {
-        None => Ok(End::Abandoned),
-        Some(report) => {
+    let limit = spec.timeout.saturating_add(OVERTIME);
+    match delegate(ARGUMENT, &order, lock, limit, wakeups).map_err(not_started)? {
+        Delegated::Abandoned => Ok(End::Abandoned),
+        // It was stopped, or it hangs: its time has passed in any case.
+        Delegated::Late => Ok(End::TimedOut),
+        Delegated::Reported(report) => {
             reported_end(&report).ok_or_else(|| "its supervisor ended without a report".to_owned())
         }
     }
@@ -65,7 +74,7 @@ fn supervise() -> io::Result<()> {
     // An incomplete order: the hook is already gone.
     let order: Spec = serde_json::from_slice(&line.order()?)?;
     let end = match stand_apart() {
-        Ok(()) => process::run(&order, Some(line.hook())),
+        Ok(()) => process::run(&order, Some(line.hook()), Bond::Tight),
         Err(error) => End::NotStarted(format!(
             "its supervisor cannot have a session of its own: {error}"
         )),

@@ -9,7 +9,7 @@ use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::is_slip;
 
 /// Keys whose strings are texts for people, or arguments of other programs.
-const TEXTS: &[&str] = &["about", "argv", "block", "by", "else", "message", "say", "stage", "text"];
+const TEXTS: &[&str] = &["about", "argv", "block", "by", "else", "message", "say", "stage", "streak", "text"];
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let text = subject.text;

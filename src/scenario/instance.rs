@@ -10,6 +10,7 @@ use serde_json::{Map, Value as Json, json};
 use super::failure::Failure;
 use super::script::{self, Expected, Review, Script, Step};
 use super::stage::{Answer, Call, Stage, State};
+use crate::alike::steady;
 use crate::chart::Chart;
 use crate::chart::model::Field;
 use crate::engine::context::{self, Context};
@@ -23,7 +24,6 @@ use crate::engine::world::World;
 use crate::explore::possible_world::{Disk, INSTANCE, PossibleWorld, Sibling};
 use crate::files::finding::{Finding, Found};
 use crate::files::timestamp;
-use crate::shell::gates::without_numbers;
 use crate::store::journal::Decided;
 
 /// Parses a command line into its events, in order. The second argument is its stdin.
@@ -46,7 +46,7 @@ pub(crate) struct Instance {
     /// Whether a stop of this turn has already been answered.
     pub(super) active: bool,
     /// The output of the gate that has failed, and how many times in a row.
-    gate: Option<(String, u64)>,
+    gate: Option<(String, u64, u64)>,
     /// What was decided last, one for each event of a command line.
     decisions: Vec<Decided>,
 }
@@ -258,13 +258,14 @@ impl Instance {
 
     /// Counts a gate that fails: returns how many times in a row it has, with this output.
     fn failures(&mut self, output: &str) -> u64 {
-        let output = without_numbers(output);
-        let times = match self.gate.take() {
-            Some((last, times)) if last == output => times + 1,
-            _ => 1,
+        let output = steady(output, Path::new("/tmp"));
+        let (same, all) = match self.gate.take() {
+            Some((last, same, all)) if last == output => (same + 1, all + 1),
+            Some((_, _, all)) => (1, all + 1),
+            None => (1, 1),
         };
-        self.gate = Some((output, times));
-        times
+        self.gate = Some((output, same, all));
+        FailedGate::times(same, all)
     }
 
     /// Changes the files in memory the way the shell changes those on disk.
@@ -296,6 +297,8 @@ impl Instance {
                     .siblings
                     .retain(|sibling| dir(sibling) != Path::new(path));
             }
+            // A review in memory takes no time.
+            Effect::Cancel { .. } => {}
         }
     }
 

@@ -18,6 +18,7 @@ use crate::engine::decision::Effect;
 use crate::files::pattern::Pattern;
 use crate::files::pattern::name_flaw;
 use crate::os::file::rename_new;
+use crate::store::{Store, running};
 
 /// Carries out `effects`, in order, and stops at the first that fails. The error says what should have been done, and what
 /// was done before. The caller holds the write lock.
@@ -74,6 +75,10 @@ impl Files<'_> {
                     self.rename(from, to),
                 ),
                 Effect::Remove { path } => (format!("{path} cannot be removed"), self.remove(path)),
+                Effect::Cancel { path } => (
+                    format!("the review of {path} cannot be cancelled"),
+                    self.cancel(path),
+                ),
             };
             if let Err(error) = result {
                 let before = if done.is_empty() {
@@ -147,15 +152,27 @@ impl Files<'_> {
         Ok(())
     }
 
-    fn remove(&self, path: &str) -> io::Result<()> {
+    /// Returns the name of the instance whose directory this is.
+    fn instance<'e>(&self, path: &'e str) -> io::Result<&'e str> {
         let name = Path::new(path)
             .strip_prefix(find::folder(self.scope))
             .ok()
             .and_then(Path::to_str);
-        if name.is_none_or(|name| name_flaw(name).is_some()) {
-            let why = format!("it is not the directory of a {}", self.scope.noun);
-            return Err(io::Error::other(why));
-        }
+        name.filter(|name| name_flaw(name).is_none())
+            .ok_or_else(|| {
+                let noun = &self.scope.noun;
+                io::Error::other(format!("it is not the directory of a {noun}"))
+            })
+    }
+
+    fn cancel(&self, path: &str) -> io::Result<()> {
+        let name = self.instance(path)?;
+        let store = Store::of(&self.root, &self.scope.home);
+        running::cancel(&store, name, &self.path(path)?)
+    }
+
+    fn remove(&self, path: &str) -> io::Result<()> {
+        self.instance(path)?;
         let path = self.path(path)?;
         if !path.symlink_metadata()?.is_dir() {
             return Err(io::Error::other("it is not a directory"));

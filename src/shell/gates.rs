@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use super::effects;
 use super::place::Place;
 use super::stuck::Stuck;
+use crate::alike::steady;
+use crate::command_line;
 use crate::engine::decision::{FailedGate, Invocation, Outcome};
 use crate::files::clock;
 use crate::hash;
@@ -15,7 +17,7 @@ use crate::invoke::{log, supervisor};
 use crate::page::span;
 use crate::store::journal::{self, Gate, Line};
 use crate::store::lock::ReviewLock;
-use crate::store::running::{Note, Running};
+use crate::store::running::{self, CANCELLED, Note, Running};
 
 /// The most characters of the output of a gate that an expression sees.
 const OUTPUT: usize = 4_000;
@@ -48,10 +50,9 @@ pub(super) fn run(
             });
         }
         let began = Instant::now();
-        let argv = shlex::split(command).filter(|argv| !argv.is_empty());
-        let end = match argv {
-            None => End::NotStarted("it is empty, or a quote in it is not closed".to_owned()),
-            Some(argv) => {
+        let end = match command_line::words(command) {
+            Err(why) => End::NotStarted(why),
+            Ok(argv) => {
                 let spec = Spec {
                     argv,
                     cwd: place.root.clone(),
@@ -59,6 +60,7 @@ pub(super) fn run(
                     log: log.clone(),
                     logs_stdout: true,
                     timeout: limit.saturating_sub(start.elapsed()),
+                    cancel: Some(running::cancel_file(&place.store, &place.instance.name)),
                 };
                 supervisor::run(&spec, lock.file())
             }
@@ -66,6 +68,10 @@ pub(super) fn run(
         if let Some(stuck) = Stuck::after(&end) {
             let _ = std::fs::remove_file(&log);
             return Err(stuck);
+        }
+        if end == End::Cancelled {
+            let _ = std::fs::remove_file(&log);
+            return Ok(Some(Outcome::Failed(CANCELLED.to_owned())));
         }
         let error = match &end {
             End::TimedOut => {
@@ -95,7 +101,7 @@ pub(super) fn run(
             error: error.clone(),
             seconds: began.elapsed().as_secs(),
         };
-        let times = place.journal().times(&line) + 1;
+        let times = place.journal().times(&line);
         let written = place.journal().add(&Line::Gate(line));
         let Some(why) = error else {
             continue;
@@ -117,24 +123,10 @@ pub(super) fn run(
     Ok(None)
 }
 
-/// Returns a text with one `0` for each number: times, addresses and the number of a process differ from run to run of a
-/// gate that fails in the same way.
-pub(crate) fn without_numbers(text: &str) -> String {
-    let mut same = String::new();
-    for char in text.chars() {
-        match char.is_ascii_digit() {
-            true if same.ends_with('0') => {}
-            true => same.push('0'),
-            false => same.push(char),
-        }
-    }
-    same
-}
-
 /// Returns a hash of how a gate failed and of the end of its output.
 fn fingerprint(why: &str, log: &Path) -> String {
     let lines = log::last_lines(log, usize::MAX);
-    let mut hash = hash::of(without_numbers(&format!("{why}\n{lines}")).as_bytes());
+    let mut hash = hash::of(steady(&format!("{why}\n{lines}"), &std::env::temp_dir()).as_bytes());
     hash.truncate(16);
     hash
 }

@@ -9,7 +9,7 @@ use std::{fs, io};
 
 use crate::invoke::program;
 use crate::os;
-use crate::store::lock;
+use crate::store;
 use crate::text::shown;
 
 /// How long git may take. A host gives a hook as little as a minute, and nobody would learn why a stop was cut off.
@@ -135,7 +135,7 @@ fn is_tracked(root: &Path, folder: &Path) -> bool {
 /// Returns why the lock folder of a project cannot say who drives a plan, as a sentence that ends without a stop: if it is
 /// part of the repository, it says nothing about this machine.
 pub(crate) fn untrusted_locks(root: &Path, home: &str) -> Option<String> {
-    let folder = Path::new(home).join(lock::FOLDER);
+    let folder = Path::new(home).join(store::LOCKS);
     is_tracked(root, &folder).then(|| {
         let folder = folder.display();
         format!(

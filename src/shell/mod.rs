@@ -10,7 +10,7 @@ pub(crate) mod ledger;
 pub(crate) mod perform;
 pub(crate) mod performed;
 pub(crate) mod place;
-mod review;
+pub(crate) mod review;
 pub(crate) mod seen;
 pub(crate) mod settings;
 pub(crate) mod snapshot;

@@ -29,7 +29,7 @@ use crate::store::owed::Debt;
 pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     let start = Instant::now();
     let git = Arc::default();
-    let snapshot = place.snapshot_with(&git, false);
+    let snapshot = place.glance(&git);
     let pending = pending(place, event, &snapshot);
     let mut result = carry_out(place, event, &snapshot, git);
     if let (Ok(performed), Some(pending)) = (&mut result, pending) {
@@ -132,7 +132,7 @@ fn pending(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Pending>
     let is_stop = matches!(&event.trigger, Trigger::Hook(name) if is_stop(name));
     let is_sound = matches!(snapshot.state, Reading::Sound { .. });
     let session = event.session.as_deref();
-    let instance = (&*place.chart, &*place.home(), &*place.instance.name);
+    let instance = (&*place.chart, &place.store, &*place.instance.name);
     (is_stop && is_sound)
         .then(|| Pending::find(instance, snapshot.context(), session))
         .flatten()
@@ -147,7 +147,7 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
     if !is_stop(name) {
         return None;
     }
-    let (debt, decision) = Debt::find(&place.home(), &place.instance.name, text)?;
+    let (debt, decision) = Debt::find(&place.store, &place.instance.name, text)?;
     Some(Performed {
         decision,
         debt: Some(debt),
@@ -159,7 +159,7 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
 /// yet.
 fn is_claiming(place: &Place, event: &Event, decision: &Decision) -> bool {
     super::write::claimant(place, event, decision)
-        .is_some_and(|session| !driver::drives(&place.home(), &place.instance.name, session))
+        .is_some_and(|session| !driver::drives(&place.store, &place.instance.name, session))
 }
 
 /// Removes the claim of a session whose instance another session has claimed: this stop has just reported it.
@@ -167,11 +167,10 @@ fn forget_if_taken_over(place: &Place, event: &Event) {
     let (Trigger::Hook(name), Some(session)) = (&event.trigger, &event.session) else {
         return;
     };
-    let home = place.home();
     let is_anothers =
-        || driver::of(&home, &place.instance.name).is_some_and(|driver| driver != *session);
+        || driver::of(&place.store, &place.instance.name).is_some_and(|driver| driver != *session);
     if is_stop(name) && !place.chart.scope.is_per_session() && is_anothers() {
-        driver::forget(&home, session);
+        driver::forget(&place.store, session);
     }
 }
 

@@ -11,6 +11,7 @@ use super::state_file;
 use super::stuck::{Stuck, io};
 use crate::chart::Chart;
 use crate::engine::decision::Invocation;
+use crate::store::Store;
 use crate::store::journal::Journal;
 use crate::store::lock::WriteLock;
 
@@ -21,12 +22,20 @@ pub(crate) struct Place {
     /// The project's root.
     pub(crate) root: PathBuf,
     pub(crate) instance: Instance,
+    /// What this machine keeps about the project's instances.
+    pub(crate) store: Store,
 }
 
 impl Place {
-    /// Returns the chart's home in this project.
-    pub(crate) fn home(&self) -> PathBuf {
-        self.root.join(&self.chart.scope.home)
+    /// Returns the place of an instance in the project at `root`.
+    pub(crate) fn new(chart: Arc<Chart>, root: PathBuf, instance: Instance) -> Self {
+        let store = Store::of(&root, &chart.scope.home);
+        Self {
+            chart,
+            root,
+            instance,
+            store,
+        }
     }
 
     /// Returns the instance's directory.
@@ -42,8 +51,16 @@ impl Place {
     /// Takes a snapshot with the answer that git has already given. With `has_run`, the outcome of the last run is still to
     /// be decided on.
     pub(super) fn snapshot_with(&self, git: &Arc<Git>, has_run: bool) -> Arc<Snapshot> {
-        let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance);
+        let state = state_file::read(&self.chart, &self.dir());
+        let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
         Arc::new(snapshot.with_git(git).after_run(has_run))
+    }
+
+    /// Takes a snapshot for a first look: an event that does nothing needs no more. The state is not validated.
+    pub(super) fn glance(&self, git: &Arc<Git>) -> Arc<Snapshot> {
+        let state = state_file::glance(&self.chart, &self.dir());
+        let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
+        Arc::new(snapshot.with_git(git))
     }
 
     /// Returns what prevents an invocation from being started: a file of its subject that does not exist or is
@@ -66,7 +83,7 @@ impl Place {
     /// Takes the right to write the instance's state. If each session has its own instance, they share one lock,
     /// because one of them may take over or remove another's files.
     pub(crate) fn lock(&self) -> Result<WriteLock, Stuck> {
-        WriteLock::acquire(&self.home(), &self.shared_name())
+        WriteLock::acquire(&self.store, &self.shared_name())
             .map_err(io("the state cannot be locked"))
     }
 
@@ -78,7 +95,7 @@ impl Place {
 
     /// Returns the instance's journal.
     pub(crate) fn journal(&self) -> Journal {
-        Journal::of(self.home(), &self.shared_name(), &self.instance.name)
+        Journal::of(&self.store, &self.shared_name(), &self.instance.name)
     }
 
     /// Returns the error for a state that cannot be used.

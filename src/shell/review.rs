@@ -11,6 +11,7 @@ use super::performed::Performed;
 use super::place::Place;
 use super::seen::{self, Seen};
 use super::snapshot::Snapshot;
+use super::state_file;
 use super::stuck::{Stuck, io};
 use crate::engine::decide::decide;
 use crate::engine::decision::{Effort, Ended, Invocation, Outcome, Step};
@@ -26,7 +27,7 @@ use crate::os::file::Version;
 use crate::page::counted;
 use crate::store::journal::{self, Line};
 use crate::store::lock::ReviewLock;
-use crate::store::running::{Note, Running};
+use crate::store::running::{self, CANCELLED, Note, Running};
 
 /// How many seconds before the host ends the hook a reviewer is ended, if gates have run before it.
 const RESERVE: u64 = 10;
@@ -60,11 +61,12 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     {
         return answered(Performed::allowed(format!("No review was started: {why}.")));
     }
-    let running = ReviewLock::try_acquire(&place.home(), &place.instance.name, &place.dir())
+    let running = ReviewLock::try_acquire(&place.store, &place.instance.name, &place.dir())
         .map_err(io("the review cannot be locked"))?;
     let Some(running) = running else {
         return answered(Performed::allowed(already_running(place)));
     };
+    record_left(place);
     // Whoever held the lock a moment ago may have done what this decision asks for.
     let revision = place
         .lock()?
@@ -82,7 +84,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     let seen = seen::seen(&place.chart, &place.root, &place.dir(), &invocation.subject);
     let mut announced = announced(place, &snapshot, &invocation);
     // A file system that stores no note stores no state either, and that is reported.
-    let note = Note::leave(&place.home(), &place.instance.name, &announced).ok();
+    let note = Note::leave(&place.store, &place.instance.name, &announced).ok();
     // Don't pay for a review whose outcome could not be used.
     let mut effort = Effort {
         cost: Some(0),
@@ -94,20 +96,27 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
             None => match gates::run(place, &invocation, &running, note.as_ref(), &announced)? {
                 Some(outcome) => outcome,
                 None => {
+                    let mut changed = None;
                     if !invocation.gates.commands.is_empty() {
                         // Gates take their time, and meanwhile the user may have decided otherwise.
                         let now = place.lock()?.revision();
                         if now.map_err(io("the revision cannot be read"))? != revision {
                             return Ok(Reviewed::NotDue(Arc::default()));
                         }
+                        changed = what_changed(place, event, &snapshot, &invocation);
                         let (hook, limit) = (place.chart.hook_timeout, invocation.timeout);
                         announced.timeout = time_left(hook, limit, announced.elapsed());
                     }
-                    announced.started = clock::now();
-                    if let Some(note) = &note {
-                        let _ = note.say(&announced);
+                    match changed {
+                        Some(why) => Outcome::Failed(why),
+                        None => {
+                            announced.started = clock::now();
+                            if let Some(note) = &note {
+                                let _ = note.say(&announced);
+                            }
+                            run(place, &invocation, announced.timeout, &running, &mut effort)?
+                        }
                     }
-                    run(place, &invocation, announced.timeout, &running, &mut effort)?
                 }
             },
         },
@@ -134,17 +143,51 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     })))
 }
 
+/// Writes to the journal what a hook that was killed could not write.
+pub(crate) fn record_killed(place: &Place) {
+    let (store, name) = (&place.store, &place.instance.name);
+    if running::has_note(store, name)
+        && let Ok(Some(_lock)) = ReviewLock::try_acquire(store, name, &place.dir())
+    {
+        record_left(place);
+    }
+}
+
+/// Does the same. The caller holds the review lock.
+fn record_left(place: &Place) {
+    let Some(running) = running::take_left(&place.store, &place.instance.name) else {
+        return;
+    };
+    let outcome = Outcome::Failed("its hook was killed".to_owned());
+    // How long it had been running is not known.
+    let effort = Effort::default();
+    let review = ended(place, running, Seen::default(), &outcome, &effort);
+    let _ = place.journal().add(&Line::Review(review));
+}
+
 fn already_running(place: &Place) -> String {
     let noun = &place.chart.scope.noun;
     let name = &place.instance.name;
-    let since = Running::read(&place.home(), name, &place.dir()).map(|running| {
+    let since = Running::read(&place.store, name, &place.dir()).map(|running| {
         let by = running.by.as_deref();
         let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
         let since = clock::in_utc(running.started);
         format!(" ({} {}{by}, since {since})", running.cycle, running.n)
     });
     let since = since.unwrap_or_default();
-    format!("A review of {noun} `{name}` is already running{since}: this stop is allowed.")
+    let option = match place.chart.scope.is_per_session() {
+        true => String::new(),
+        false => format!(" --{noun} {name}"),
+    };
+    let cancel = place.chart.cancels();
+    let cancel = cancel.map(|command| {
+        let program = place.chart.program();
+        format!(" To end the review: `{program} run {command}{option}`.")
+    });
+    format!(
+        "A review of {noun} `{name}` is already running{since}: this stop is allowed.{}",
+        cancel.unwrap_or_default()
+    )
 }
 
 /// Returns what others are shown about a review that starts now.
@@ -176,6 +219,30 @@ fn obstacle(place: &Place, invocation: &Invocation) -> Option<String> {
     let is_link = place.root.join(&shown).is_symlink();
     let is_link = || is_link.then(|| format!("{} is a symbolic link", shown.display()));
     place.obstacle(invocation).or_else(is_link)
+}
+
+/// Returns what has changed while the gates ran, if the review would not be the one that was asked for: a gate may do
+/// anything, and a review that does not count is not paid.
+fn what_changed(
+    place: &Place,
+    event: &Event,
+    before: &Snapshot,
+    invocation: &Invocation,
+) -> Option<String> {
+    let now = place.snapshot();
+    if now.state.text() != before.state.text() {
+        let file = place.instance.dir.join(state_file::FILE);
+        return Some(format!(
+            "{} was changed while the gates ran",
+            file.display()
+        ));
+    }
+    let asks_again = match decide(&place.chart, &now.as_world(), event, None) {
+        Ok(Step::Invoke(again)) => again.is_same_request(invocation),
+        _ => false,
+    };
+    let what = || "what is reviewed was changed while the gates ran".to_owned();
+    obstacle(place, invocation).or_else(|| (!asks_again).then(what))
 }
 
 /// Returns the journal's line about a review that has ended.
@@ -235,6 +302,7 @@ fn run(
         log: log_file.clone(),
         logs_stdout: false,
         timeout: Duration::from_secs(timeout),
+        cancel: Some(running::cancel_file(&place.store, &place.instance.name)),
     };
     let end = supervisor::run(&spec, running.file());
     // Without a process, it stays at nothing.
@@ -272,6 +340,10 @@ fn run(
                 false => "",
             };
             return failed(format!("`{program}` was killed after {limit}{cut}"));
+        }
+        End::Cancelled => {
+            remove_empty(&log_file);
+            return Ok(Outcome::Failed(CANCELLED.to_owned()));
         }
         _ => (None, Vec::new()),
     };

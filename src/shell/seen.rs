@@ -15,7 +15,7 @@ use crate::engine::records;
 use crate::hash::Hash;
 
 /// What a review sees.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Seen {
     /// `None` if it is unknown: without git, nobody knows what has changed in the code.
     pub(super) all: Option<u64>,

@@ -29,6 +29,7 @@ use crate::expr::prompt;
 use crate::files::timestamp;
 use crate::os::folder::{Entry, Folder};
 use crate::shell::find::{self, Instance};
+use crate::store::Store;
 use crate::store::journal::Journal;
 use crate::store::{driver, postponed};
 use crate::text::{full_stop, shown};
@@ -39,6 +40,7 @@ pub(crate) struct Snapshot {
     chart: Arc<Chart>,
     root: PathBuf,
     instance: Instance,
+    store: Store,
     /// The contents of `state.json`.
     pub(crate) state: Reading,
     context: Context,
@@ -65,16 +67,16 @@ impl Snapshot {
         &self.context
     }
 
-    /// Reads the state; everything else is read when it is needed.
-    pub(crate) fn take(chart: &Arc<Chart>, root: &Path, instance: &Instance) -> Self {
-        let state = state_file::read(chart, &root.join(&instance.dir));
-        Self::with_state(
-            chart,
-            root,
-            instance,
-            state,
-            &instance.dir.join(state_file::FILE),
-        )
+    /// Takes this state; everything else is read when it is needed.
+    pub(crate) fn take(
+        chart: &Arc<Chart>,
+        root: &Path,
+        instance: &Instance,
+        store: &Store,
+        state: Reading,
+    ) -> Self {
+        let file = instance.dir.join(state_file::FILE);
+        Self::with_state(chart, root, instance, store, state, &file)
     }
 
     /// Returns a snapshot with the state in another file.
@@ -82,6 +84,7 @@ impl Snapshot {
         chart: &Arc<Chart>,
         root: &Path,
         instance: &Instance,
+        store: &Store,
         state: Reading,
         file: &Path,
     ) -> Self {
@@ -123,6 +126,7 @@ impl Snapshot {
             chart: Arc::clone(chart),
             root: root.to_owned(),
             instance: instance.clone(),
+            store: store.clone(),
             state,
             context,
             listing: OnceLock::new(),
@@ -262,7 +266,7 @@ impl Snapshot {
 
     /// Returns who drives the instance, from the point of view of `session`.
     fn driver(&self, session: Option<&str>) -> Value {
-        match driver::of(&self.home(), &self.instance.name) {
+        match driver::of(&self.store, &self.instance.name) {
             None => Value::from(()),
             Some(driver) if Some(driver.as_str()) == session => Value::from("this"),
             Some(_) => Value::from("other"),
@@ -325,7 +329,7 @@ impl Snapshot {
         let chart = &self.chart;
         let dir = find::folder(&chart.scope).join(name);
         let whole = self.root.join(&dir);
-        let state = state_file::read(chart, &whole);
+        let state = state_file::glance(chart, &whole);
         let context = match &state {
             Reading::Sound { context, .. } => Some(context.clone()),
             Reading::Missing => Some(context::initial(chart)),
@@ -372,7 +376,7 @@ impl Snapshot {
     /// Returns the runs of reviews that have ended, oldest first.
     fn all_runs(&self) -> Vec<Run> {
         let name = self.instance.shared_name(&self.chart.scope);
-        Journal::of(self.home(), &name, &self.instance.name).runs()
+        Journal::of(&self.store, &name, &self.instance.name).runs()
     }
 
     /// Returns those that count.
@@ -646,7 +650,7 @@ impl World for Snapshot {
                 self.findings(unfinished, *is_of_cycle)
             }
             Source::Rulings => Value::from(ledger::rulings(&self.chart, &self.root, &self.dir())),
-            Source::Postponed => Value::from(postponed::read(&self.home())),
+            Source::Postponed => Value::from(postponed::read(&self.store)),
             Source::Now => Value::from(timestamp::now()),
             Source::Names(folder) => {
                 let entries = match fs::read_dir(self.root.join(folder)) {

@@ -53,7 +53,7 @@ pub(super) fn write(
     if let Some(until) = until {
         // After the decision: this decision is about the run, and the following ones are about the wait. If this cannot be
         // recorded, they just try again.
-        let _ = postponed::write(&place.home(), &until);
+        let _ = postponed::write(&place.store, &until);
     }
     let Step::Done(decision) = step else {
         // Since the first look, someone has made a review due. (A call with an outcome never asks for a run.)
@@ -69,7 +69,7 @@ pub(super) fn write(
     effects::carry_out(&place.root, &place.chart.scope, &decision.effects)?;
     let mut debt = None;
     if !decision.patch.is_empty() {
-        let instance = (&*place.chart, &*place.home(), &*place.instance.name);
+        let instance = (&*place.chart, &place.store, &*place.instance.name);
         notices::note(instance, event, snapshot.context(), &decision)
             .map_err(io("what the user is to be told cannot be recorded"))?;
         let text = new_state(place, &snapshot, &decision.patch)?;
@@ -78,7 +78,7 @@ pub(super) fn write(
         if matches!(event.trigger, Trigger::Enter { .. } | Trigger::Command(_)) {
             lock.bump().map_err(io("the revision cannot be written"))?;
         } else if matches!(&event.trigger, Trigger::Hook(name) if is_stop(name)) {
-            let left = Debt::leave(&place.home(), &place.instance.name, &text, &decision);
+            let left = Debt::leave(&place.store, &place.instance.name, &text, &decision);
             debt = Some(left.map_err(io("the answer cannot be stored"))?);
         }
         let dir = place.dir();
@@ -153,7 +153,7 @@ pub(super) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result
 
 /// Records the driver again: a reviewer may have removed everything that git ignores.
 fn restore_driver(place: &Place, event: &Event) -> Result<(), Stuck> {
-    let driver = driver::of(&place.home(), &place.instance.name);
+    let driver = driver::of(&place.store, &place.instance.name);
     match (&event.session, driver) {
         (Some(session), None) if !place.chart.scope.is_per_session() => {
             record_driver(place, session)
@@ -163,6 +163,6 @@ fn restore_driver(place: &Place, event: &Event) -> Result<(), Stuck> {
 }
 
 fn record_driver(place: &Place, session: &str) -> Result<(), Stuck> {
-    driver::claim(&place.home(), &place.instance.name, session)
+    driver::claim(&place.store, &place.instance.name, session)
         .map_err(io("the session that drives it cannot be recorded"))
 }

@@ -1,8 +1,8 @@
 //! Which session drives which plan: the one that claimed it last.
 //!
-//! This is a fact about this machine, not about the repository, so it is kept in the lock folder and never in
-//! `state.json`. There are two records: the instance that a session claimed last, and the session that drives an instance.
-//! They disagree if another session has claimed the instance since, which is reported to the old one once.
+//! This is a fact about this machine, not about the repository, so it is never in `state.json`. There are two records: the
+//! instance that a session claimed last, and the session that drives an instance. They disagree if another session has
+//! claimed the instance since, which is reported to the old one once.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,11 +11,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{lock, record};
+use super::git_dir::{self, WorkTree};
+use super::{Store, record};
 use crate::disk;
-use crate::files::clock;
 use crate::files::pattern::name_flaw;
 use crate::hash::Hash;
+use crate::os::file::slashed;
 
 /// The kind of record that says which instance a session has claimed.
 const SESSION: &str = "session";
@@ -30,85 +31,124 @@ const TOLD: &str = "told";
 const FORGOTTEN: Duration = Duration::from_secs(60 * 24 * 60 * 60);
 
 /// The instance that a session claimed last.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Claim {
-    /// When it was claimed, since 1970.
-    at: Duration,
-    pub(crate) instance: String,
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Claim {
+    instance: String,
+    /// The instance is gone, and the user has been told.
+    #[serde(default)]
+    is_gone: bool,
 }
 
-/// Returns the instance that `session` claimed last in the projects at `roots`, with the root of its project. The error is
-/// a sentence for the user.
+/// The instance that a session claimed last, and where.
+#[derive(Debug)]
+pub(crate) struct Claimed {
+    /// The root of the project.
+    pub(crate) root: PathBuf,
+    pub(crate) store: Store,
+    pub(crate) instance: String,
+    /// Whether the user has been told that it is gone.
+    pub(crate) is_gone: bool,
+}
+
+/// Returns the instance that `session` claimed last in the projects at `roots`. The error is a sentence for the user.
 pub(crate) fn claimed(
     roots: &[PathBuf],
     home: &str,
     session: &str,
-) -> Result<Option<(PathBuf, String)>, String> {
+) -> Result<Option<Claimed>, String> {
     if name_flaw(session).is_some() {
         return Ok(None);
     }
-    let mut last: Option<(Claim, &PathBuf)> = None;
+    let mut last = None;
+    let mut tree: Option<WorkTree> = None;
     for root in roots {
-        let claim = record::try_read(&root.join(home), session, SESSION)
-            .map_err(|error| format!("{home}/{} cannot be read: {error}", lock::FOLDER))?;
-        last = last.max(claim.map(|claim| (claim, root)));
+        // Most roots are above one another, in the same work tree.
+        tree = tree
+            .filter(|tree| root.starts_with(&tree.top))
+            .or_else(|| git_dir::around(root));
+        let store = Store::within(tree.as_ref(), root, home);
+        let claim: Option<(Duration, Claim)> =
+            record::try_read(&store, session, SESSION).map_err(|(folder, error)| {
+                let shown = folder.strip_prefix(root).unwrap_or(&folder);
+                format!(
+                    "{} cannot be read: {error}",
+                    slashed(shown.to_owned()).display()
+                )
+            })?;
+        let Some((at, claim)) = claim else { continue };
+        if last.as_ref().is_none_or(|(other, _)| at >= *other) {
+            let found = Claimed {
+                root: root.clone(),
+                store,
+                instance: claim.instance,
+                is_gone: claim.is_gone,
+            };
+            last = Some((at, found));
+        }
     }
-    Ok(last.map(|(claim, root)| (root.clone(), claim.instance)))
+    Ok(last.map(|(_, claimed)| claimed))
 }
 
 /// Returns the session that drives an instance.
-pub(crate) fn of(home: &Path, instance: &str) -> Option<String> {
-    record::read(home, instance, DRIVER)
+pub(crate) fn of(store: &Store, instance: &str) -> Option<String> {
+    record::read(store, instance, DRIVER)
 }
 
 /// Returns whether `session` drives the instance and has claimed nothing else since.
-pub(crate) fn drives(home: &Path, instance: &str, session: &str) -> bool {
-    let claim: Option<Claim> = record::read(home, session, SESSION);
+pub(crate) fn drives(store: &Store, instance: &str, session: &str) -> bool {
+    let claim: Option<Claim> = record::read(store, session, SESSION);
     claim.is_some_and(|claim| claim.instance == instance)
-        && of(home, instance).as_deref() == Some(session)
+        && of(store, instance).as_deref() == Some(session)
 }
 
 /// Makes `session` the driver of an instance. The caller holds the instance's write lock.
-pub(crate) fn claim(home: &Path, instance: &str, session: &str) -> io::Result<()> {
-    let claim: Option<Claim> = record::read(home, session, SESSION);
+pub(crate) fn claim(store: &Store, instance: &str, session: &str) -> io::Result<()> {
+    let claim: Option<Claim> = record::read(store, session, SESSION);
     if claim.is_none_or(|claim| claim.instance != instance) {
-        sweep(home, SESSION);
-        let claim = Claim {
-            at: clock::since_1970(),
-            instance: instance.to_owned(),
-        };
-        record::write(home, session, SESSION, claim)?;
+        sweep(store, SESSION);
+        say(store, instance, session, false)?;
     }
-    if of(home, instance).as_deref() != Some(session) {
-        record::write(home, instance, DRIVER, session)?;
+    if of(store, instance).as_deref() != Some(session) {
+        record::write(store, instance, DRIVER, session)?;
     }
     Ok(())
 }
 
 /// Returns whether the user of `session` has not been told yet that nobody drives an instance in this state, and records
 /// that this is told now. The caller holds the instance's write lock.
-pub(crate) fn is_news(home: &Path, instance: &str, session: &str, state: &[u8]) -> bool {
+pub(crate) fn is_news(store: &Store, instance: &str, session: &str, state: &[u8]) -> bool {
     let mut mark = Hash::default();
     mark.add(state);
     let told = (instance.to_owned(), mark.number());
-    let before: Option<(String, u64)> = record::read(home, session, TOLD);
+    let before: Option<(String, u64)> = record::read(store, session, TOLD);
     let is_news = before.as_ref() != Some(&told);
     if is_news {
-        sweep(home, TOLD);
+        sweep(store, TOLD);
         // If this cannot be recorded, it is said again.
-        let _ = record::write(home, session, TOLD, told);
+        let _ = record::write(store, session, TOLD, told);
     }
     is_news
 }
 
 /// Removes the records of sessions that ended long ago.
-fn sweep(home: &Path, kind: &str) {
-    disk::sweep(&lock::folder(home), FORGOTTEN, |name| {
-        Path::new(name).extension() == Some(OsStr::new(kind))
-    });
+fn sweep(store: &Store, kind: &str) {
+    for folder in store.folders() {
+        disk::sweep(folder, FORGOTTEN, |name| {
+            Path::new(name).extension() == Some(OsStr::new(kind))
+        });
+    }
+}
+
+/// Records that the user has been told that the instance of a session is gone, or that it is there again.
+pub(crate) fn say(store: &Store, instance: &str, session: &str, is_gone: bool) -> io::Result<()> {
+    let claim = Claim {
+        instance: instance.to_owned(),
+        is_gone,
+    };
+    record::write(store, session, SESSION, claim)
 }
 
 /// Removes the claim of a session, which drives nothing from then on.
-pub(crate) fn forget(home: &Path, session: &str) {
-    record::remove(home, session, SESSION);
+pub(crate) fn forget(store: &Store, session: &str) {
+    record::remove(store, session, SESSION);
 }

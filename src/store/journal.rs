@@ -2,21 +2,18 @@
 //!
 //! It says what happened and why: the line of a decision has every rule that was tried, and what its guard looked at.
 //! It never contains the text of a prompt or a message, nor anything from the environment. It is a fact about this
-//! machine and is kept in the lock folder: git ignores it, and no decision depends on it. A line that cannot be
-//! written changes no answer.
+//! machine and is kept in the [store](super). A line that cannot be written changes no answer.
 
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{lines, lock};
+use super::{Store, lines};
 use crate::chart::Chart;
-use crate::engine::decision::{self, Answer, Decision, Ended};
+use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::spent::Run;
 use crate::files::finding::Found;
@@ -154,16 +151,10 @@ pub(crate) fn now() -> String {
     humantime::format_rfc3339_millis(SystemTime::now()).to_string()
 }
 
-/// Returns the lines about all instances in `home`, oldest first.
-pub(crate) fn read_all(home: &Path) -> Vec<Line> {
-    let entries = fs::read_dir(lock::folder(home)).into_iter().flatten();
-    let names = entries.flatten().filter_map(|entry| {
-        let name = entry.file_name().into_string().ok()?;
-        name.strip_suffix(lines::KIND)?
-            .strip_suffix('.')
-            .map(str::to_owned)
-    });
-    let mut lines: Vec<Line> = names.flat_map(|name| lines::read(home, &name)).collect();
+/// Returns the lines about all instances, oldest first.
+pub(crate) fn read_all(store: &Store) -> Vec<Line> {
+    let names = lines::names(store).into_iter();
+    let mut lines: Vec<Line> = names.flat_map(|name| lines::read(store, &name)).collect();
     lines.sort_by(|a, b| a.at().cmp(b.at()));
     lines
 }
@@ -171,7 +162,7 @@ pub(crate) fn read_all(home: &Path) -> Vec<Line> {
 /// The journal of one instance.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    home: PathBuf,
+    store: Store,
     /// The name of its file, which it may share with other instances.
     file: String,
     instance: String,
@@ -179,9 +170,9 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Returns the journal of `instance`, whose lines are in the file called `file`.
-    pub(crate) fn of(home: PathBuf, file: &str, instance: &str) -> Self {
+    pub(crate) fn of(store: &Store, file: &str, instance: &str) -> Self {
         Self {
-            home,
+            store: store.clone(),
             file: file.to_owned(),
             instance: instance.to_owned(),
         }
@@ -189,12 +180,12 @@ impl Journal {
 
     /// Adds a line.
     pub(crate) fn add(&self, line: &Line) -> io::Result<()> {
-        lines::append(&self.home, &self.file, &serde_json::to_vec(line)?)
+        lines::append(&self.store, &self.file, &serde_json::to_vec(line)?)
     }
 
     /// Returns the lines, oldest first.
     pub(crate) fn read(&self) -> Vec<Line> {
-        let mut lines: Vec<Line> = lines::read(&self.home, &self.file);
+        let mut lines: Vec<Line> = lines::read(&self.store, &self.file);
         lines.retain(|line| line.instance() == self.instance);
         lines
     }
@@ -202,7 +193,7 @@ impl Journal {
     /// Returns the runs that have ended, oldest first, as the engine sees them.
     pub(crate) fn runs(&self) -> Vec<Run> {
         // A decision has no file, so its line is not a run.
-        let mut runs: Vec<Run> = lines::read(&self.home, &self.file);
+        let mut runs: Vec<Run> = lines::read(&self.store, &self.file);
         runs.retain(|run| run.instance == self.instance);
         runs
     }
@@ -216,7 +207,7 @@ impl Journal {
         reviews.collect()
     }
 
-    /// Returns how many times in a row a gate has failed before in the same way.
+    /// Returns how many times in a row a gate has failed, this time included.
     pub(crate) fn times(&self, gate: &Gate) -> u64 {
         let lines = self.read().into_iter().rev();
         let gates = lines.filter_map(|line| match line {
@@ -224,8 +215,11 @@ impl Journal {
             Line::Decision(_) | Line::Review(_) => None,
         });
         let same = gates.filter(|other| other.command == gate.command);
-        let same = same.take_while(|other| gate.output.is_some() && other.output == gate.output);
-        same.count() as u64
+        let failures: Vec<Gate> = same.take_while(|other| other.output.is_some()).collect();
+        let same = failures
+            .iter()
+            .take_while(|other| other.output == gate.output);
+        FailedGate::times(same.count() as u64 + 1, failures.len() as u64 + 1)
     }
 
     /// Returns true if the last such event of the same session was blocked.

@@ -1,10 +1,11 @@
-//! The file of a journal, in the lock folder: lines of JSON that any number of processes can append to at the same time.
+//! The file of a journal: lines of JSON that any number of processes can append to at the same time.
 //!
 //! A line starts with a line break and is written in one call: a process that is killed in the middle leaves an
 //! incomplete line, and the next one starts on a line of its own. The first line of the file identifies the file,
 //! because a file that came with the project is not trusted. A full file is renamed, and kept until the next one is
-//! full.
+//! full. Each folder of the store may have such files.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
@@ -12,13 +13,13 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{lock, record};
+use super::{Store, record};
 use crate::disk;
 use crate::os::file::{is_at, number, read_at};
 use crate::os::regular::open_to_append;
 
 /// The extension of the file.
-pub(crate) const KIND: &str = "journal";
+const KIND: &str = "journal";
 
 /// The extension of the previous one, which is full.
 const OLDER: &str = "journal.1";
@@ -35,12 +36,18 @@ struct Head {
     inode: u64,
 }
 
-/// Appends a line to the file of `name` in the lock folder of `home`.
-pub(crate) fn append(home: &Path, name: &str, line: &[u8]) -> io::Result<()> {
+/// The part of a line by which the lines of two files are merged.
+#[derive(Debug, Deserialize)]
+struct Dated {
+    at: String,
+}
+
+/// Appends a line to the file of `name`.
+pub(crate) fn append(store: &Store, name: &str, line: &[u8]) -> io::Result<()> {
     let mut text = Vec::with_capacity(line.len() + 1);
     text.push(b'\n');
     text.extend_from_slice(line);
-    let written = open(home, name)?.write(&text)?;
+    let written = store.write(|folder| open(folder, name))?.write(&text)?;
     // The rest would become a line of its own, mixed with the lines of others.
     match written == text.len() {
         true => Ok(()),
@@ -49,19 +56,40 @@ pub(crate) fn append(home: &Path, name: &str, line: &[u8]) -> io::Result<()> {
 }
 
 /// Returns the lines that can be read as this type, oldest first.
-pub(crate) fn read<T: DeserializeOwned>(home: &Path, name: &str) -> Vec<T> {
-    let text = text(home, name);
-    let lines = text.lines();
+pub(crate) fn read<T: DeserializeOwned>(store: &Store, name: &str) -> Vec<T> {
+    let texts = store.folders().map(|folder| text(folder, name));
+    let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+    let mut lines: Vec<&str> = texts.iter().flat_map(|text| text.lines()).collect();
+    if texts.len() > 1 {
+        lines.sort_by_cached_key(|line| {
+            let dated: Result<Dated, _> = serde_json::from_str(line);
+            dated.map_or_else(|_| String::new(), |dated| dated.at)
+        });
+    }
+    let lines = lines.into_iter();
     lines
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect()
 }
 
-/// Returns the lines, oldest first, including incomplete ones.
-fn text(home: &Path, name: &str) -> String {
+/// Returns the names of all journals, sorted.
+pub(crate) fn names(store: &Store) -> BTreeSet<String> {
+    let entries = store
+        .folders()
+        .filter_map(|folder| fs::read_dir(folder).ok());
+    let names = entries.flatten().flatten().filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let name = name.strip_suffix(KIND)?.strip_suffix('.')?;
+        Some(name.to_owned())
+    });
+    names.collect()
+}
+
+/// Returns the lines in one folder, oldest first, including incomplete ones.
+fn text(folder: &Path, name: &str) -> String {
     // The newer file first: a file that becomes full in between is then read twice. In the other order, it would be
     // missed.
-    let [newer, older] = [KIND, OLDER].map(|kind| believed(home, name, kind));
+    let [newer, older] = [KIND, OLDER].map(|kind| believed(folder, name, kind));
     let is_same = |a: &File, b: &File| {
         let id = |file: &File| number(file, &file.metadata().ok()?).ok();
         id(a) == id(b)
@@ -80,14 +108,13 @@ fn text(home: &Path, name: &str) -> String {
 }
 
 /// Opens the file for appending; starts a new one if there is none of ours, or if it is full.
-fn open(home: &Path, name: &str) -> io::Result<File> {
-    let path = lock::path(home, name, KIND);
-    lock::refuse_link(home)?;
+fn open(folder: &Path, name: &str) -> io::Result<File> {
+    let path = super::path(folder, name, KIND);
     for _ in 0..TRIES {
         let (file, meta) = match open_to_append(&path) {
             Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                make(home, &path)?;
+                make(&path)?;
                 continue;
             }
             Err(error) => return Err(error),
@@ -99,7 +126,7 @@ fn open(home: &Path, name: &str) -> io::Result<File> {
         // One process replaces the file; those that have it open write to the old one.
         match file.try_lock() {
             Ok(()) if !is_at(&file, &path) => {}
-            Ok(()) if is_ours => fs::rename(&path, lock::path(home, name, OLDER))?,
+            Ok(()) if is_ours => fs::rename(&path, super::path(folder, name, OLDER))?,
             Ok(()) => fs::remove_file(&path)?,
             Err(_) if is_ours => return Ok(file),
             Err(_) => std::thread::yield_now(),
@@ -109,8 +136,7 @@ fn open(home: &Path, name: &str) -> io::Result<File> {
 }
 
 /// Creates the file with its first line; if another process creates it at the same time, that file will do.
-fn make(home: &Path, path: &Path) -> io::Result<()> {
-    lock::make_folder(home)?;
+fn make(path: &Path) -> io::Result<()> {
     let made = disk::create_for_now(path, |file| {
         let inode = number(file, &file.metadata()?)?;
         file.write_all(&serde_json::to_vec(&Head { inode })?)
@@ -122,8 +148,8 @@ fn make(home: &Path, path: &Path) -> io::Result<()> {
 }
 
 /// Opens the file for reading, if it was made on this machine.
-fn believed(home: &Path, name: &str, kind: &str) -> Option<File> {
-    let (mut file, meta) = lock::open_existing(home, name, kind).ok()?;
+fn believed(folder: &Path, name: &str, kind: &str) -> Option<File> {
+    let (mut file, meta) = super::open_existing(folder, name, kind).ok()?;
     let is_at_start = file.seek(SeekFrom::Start(0)).is_ok();
     (is_at_start && is_believed(&file, &meta)).then_some(file)
 }
@@ -145,8 +171,8 @@ mod tests {
 
     use super::*;
 
-    fn lines(home: &Path) -> Vec<String> {
-        let text = text(home, "a");
+    fn lines(store: &Store) -> Vec<String> {
+        let text = text(&store.beside, "a");
         let lines = text.lines().filter(|line| line.starts_with("line"));
         lines.map(str::to_owned).collect()
     }
@@ -154,7 +180,7 @@ mod tests {
     #[test]
     fn lines_of_many_writers_stay_whole() {
         let home = tempfile::tempdir().unwrap();
-        let home = home.path();
+        let store = &Store::of(home.path(), "home");
         let long = "x".repeat(3_000);
         std::thread::scope(|scope| {
             for writer in 0..32 {
@@ -162,12 +188,12 @@ mod tests {
                 scope.spawn(move || {
                     for n in 0..20 {
                         let line = format!("line {writer} {n} {long}");
-                        append(home, "a", line.as_bytes()).unwrap();
+                        append(store, "a", line.as_bytes()).unwrap();
                     }
                 });
             }
         });
-        let mut found: Vec<String> = lines(home);
+        let mut found: Vec<String> = lines(store);
         found.sort_by_key(|line| {
             let numbers = line.split(' ').skip(1).take(2);
             numbers
@@ -184,22 +210,19 @@ mod tests {
     #[test]
     fn a_full_file_is_kept_until_the_next_one_is_full() {
         let home = tempfile::tempdir().unwrap();
-        let home = home.path();
+        let store = &Store::of(home.path(), "home");
         let half = usize::try_from(FULL).unwrap() / 2;
-        let numbers = |home: &Path| -> Vec<String> {
-            let lines = lines(home);
+        let numbers = |store: &Store| -> Vec<String> {
+            let lines = lines(store);
             lines.iter().map(|line| line[..6].to_owned()).collect()
         };
         for n in 0..7 {
             let line = format!("line {n} {}", "x".repeat(half));
-            append(home, "a", line.as_bytes()).unwrap();
+            append(store, "a", line.as_bytes()).unwrap();
         }
-        assert_eq!(numbers(home), ["line 4", "line 5", "line 6"]);
+        assert_eq!(numbers(store), ["line 4", "line 5", "line 6"]);
         let names = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
-        let mut names: Vec<_> = fs::read_dir(lock::folder(home))
-            .unwrap()
-            .map(names)
-            .collect();
+        let mut names: Vec<_> = fs::read_dir(&store.beside).unwrap().map(names).collect();
         names.sort();
         assert_eq!(names, [".gitignore", "a.journal", "a.journal.1"]);
     }
@@ -207,20 +230,38 @@ mod tests {
     #[test]
     fn a_torn_line_and_a_foreign_file_cost_no_other_line() {
         let home = tempfile::tempdir().unwrap();
-        let home = home.path();
-        append(home, "a", b"line 1").unwrap();
-        let path = lock::path(home, "a", "journal");
+        let store = &Store::of(home.path(), "home");
+        append(store, "a", b"line 1").unwrap();
+        let path = super::super::path(&store.beside, "a", "journal");
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b"\n{\"torn").unwrap();
-        append(home, "a", b"line 2").unwrap();
-        assert_eq!(lines(home), ["line 1", "line 2"]);
+        append(store, "a", b"line 2").unwrap();
+        assert_eq!(lines(store), ["line 1", "line 2"]);
 
         // A clone would contain the same text, but in a different file.
-        let other = lock::path(home, "b", "journal");
+        let other = super::super::path(&store.beside, "b", "journal");
         fs::write(&other, fs::read(&path).unwrap()).unwrap();
-        assert_eq!(text(home, "b"), "");
-        append(home, "b", b"line 3").unwrap();
+        assert_eq!(text(&store.beside, "b"), "");
+        append(store, "b", b"line 3").unwrap();
         let text = fs::read_to_string(&other).unwrap();
         assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), ["line 3"]);
+    }
+
+    #[test]
+    fn two_files_are_read_as_one() {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join(".git")).unwrap();
+        let store = &Store::of(home.path(), "home");
+        let outside = &Store {
+            private: None,
+            ..store.clone()
+        };
+        for (n, store) in [store, outside, outside, store].into_iter().enumerate() {
+            super::super::make_folder(&store.home).unwrap();
+            append(store, "a", format!("{{\"at\":\"{n}\"}}").as_bytes()).unwrap();
+        }
+        let read: Vec<Dated> = read(store, "a");
+        let times: Vec<&str> = read.iter().map(|line| line.at.as_str()).collect();
+        assert_eq!(times, ["0", "1", "2", "3"]);
     }
 }

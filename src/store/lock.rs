@@ -1,25 +1,29 @@
 //! The locks of one instance. The operating system keeps them, so it releases them if a process crashes.
 //!
 //! The write lock covers one read-decide-write of `state.json` and is held for milliseconds. Its file is in `.locks`
-//! in the chart's home, which git ignores, and contains the revision, a count of the phases entered and commands run.
-//! The review lock is held for a whole run, in which the reviewer may remove everything that git ignores: it is a
-//! lock on the instance's directory itself. The notes of [`super::running`] and the [records](super::record) are in
-//! `.locks` too.
+//! in the chart's home, which git ignores: a process in a sandbox can take it too. The review lock is held for a whole
+//! run, in which the reviewer may remove everything that git ignores: it is a lock on the instance's directory itself.
+//!
+//! The revision counts the phases entered and commands run. It is in the git directory and in the file of the write lock,
+//! and the larger number counts.
 
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, Write as _};
-use std::path::{Path, PathBuf};
+use std::fs::{File, TryLockError};
+use std::io::{self, Read as _, Seek as _};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::{LOCKS, Store, make_folder, open_existing, path};
 use crate::os::file::{is_at, write_at};
-use crate::os::regular::{open_to_read, open_to_write};
-use crate::os::signals;
-
-/// The folder of the lock files, in the chart's home.
-pub(crate) const FOLDER: &str = ".locks";
+use crate::os::regular::open_to_write;
 
 /// The file of the review lock.
 const REVIEW: &str = "review";
+
+/// The file of the revision in the git directory.
+const REVISION: &str = "revision";
+
+/// The most bytes of a revision that are read.
+const NUMBER: u64 = 64;
 
 /// How long to retry if the review lock is taken: a process that only checks it holds it for microseconds.
 const LOOK: Duration = Duration::from_millis(20);
@@ -31,6 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct WriteLock {
     file: File,
+    store: Store,
+    instance: String,
 }
 
 /// The right to run a review of one instance.
@@ -41,15 +47,23 @@ pub(crate) struct ReviewLock {
 
 impl WriteLock {
     /// Waits for the lock; the error names its file.
-    pub(crate) fn acquire(home: &Path, instance: &str) -> io::Result<Self> {
-        let mut file = open(home, instance, "state")?;
+    pub(crate) fn acquire(store: &Store, instance: &str) -> io::Result<Self> {
+        let open = || open(&store.home, instance, "state");
+        let path = path(&store.beside, instance, "state");
+        let mut file = open()?;
         let start = Instant::now();
         loop {
             match file.try_lock() {
-                Ok(()) if is_at(&file, &path(home, instance, "state")) => return Ok(Self { file }),
+                Ok(()) if is_at(&file, &path) => {
+                    return Ok(Self {
+                        file,
+                        store: store.clone(),
+                        instance: instance.to_owned(),
+                    });
+                }
                 // Someone has removed the file in the meantime, so there are two locks with one name: the new one
                 // counts.
-                Ok(()) if start.elapsed() < PATIENCE => file = open(home, instance, "state")?,
+                Ok(()) if start.elapsed() < PATIENCE => file = open()?,
                 Ok(()) => return Err(io::Error::other("its file keeps being removed")),
                 Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
                     std::thread::sleep(Duration::from_millis(2));
@@ -70,11 +84,12 @@ impl WriteLock {
 
     /// Returns how many phases have been entered and commands run so far.
     pub(crate) fn revision(&mut self) -> io::Result<u64> {
-        let mut text = String::new();
         self.file.rewind()?;
-        // A file without a number counts as a new one.
-        let _ = self.file.read_to_string(&mut text);
-        Ok(text.trim().parse().unwrap_or(0))
+        let kept = self.store.private.as_deref().and_then(|folder| {
+            let (file, _) = open_existing(folder, &self.instance, REVISION).ok()?;
+            Some(number_in(&file))
+        });
+        Ok(number_in(&self.file).max(kept.unwrap_or(0)))
     }
 
     /// Adds one to the revision.
@@ -82,7 +97,15 @@ impl WriteLock {
         let next = self.revision()?.wrapping_add(1);
         // One write over the old number, never an empty file: if the process is killed in between, no number is used
         // twice.
-        write_at(&self.file, format!("{next:020}\n").as_bytes(), 0)
+        let text = format!("{next:020}\n");
+        let (beside, file) = (self.store.beside.clone(), &self.file);
+        self.store.write(|folder| match folder == beside {
+            true => write_at(file, text.as_bytes(), 0),
+            false => {
+                let (kept, _) = open_to_write(&path(folder, &self.instance, REVISION))?;
+                write_at(&kept, text.as_bytes(), 0)
+            }
+        })
     }
 }
 
@@ -94,19 +117,23 @@ impl ReviewLock {
     }
 
     /// Returns the lock of the instance in `dir`, or `None` while someone else holds it.
-    pub(crate) fn try_acquire(home: &Path, instance: &str, dir: &Path) -> io::Result<Option<Self>> {
+    pub(crate) fn try_acquire(
+        store: &Store,
+        instance: &str,
+        dir: &Path,
+    ) -> io::Result<Option<Self>> {
         // Not every file system can lock a directory.
         let lock = |file: io::Result<File>| file.and_then(try_lock);
-        lock(File::open(dir)).or_else(|_| lock(open(home, instance, REVIEW)))
+        lock(File::open(dir)).or_else(|_| lock(open(&store.home, instance, REVIEW)))
     }
 
     /// Returns whether someone holds the lock. Creates nothing, and two processes that check at the same time don't
     /// disturb each other.
-    pub(crate) fn is_held(home: &Path, instance: &str, dir: &Path) -> bool {
+    pub(crate) fn is_held(store: &Store, instance: &str, dir: &Path) -> bool {
         let is_held = |file: io::Result<File>| {
             file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
         };
-        let file = || open_existing(home, instance, REVIEW).map(|(file, _)| file);
+        let file = || open_existing(&store.beside, instance, REVIEW).map(|(file, _)| file);
         is_held(File::open(dir)) || is_held(file())
     }
 }
@@ -125,65 +152,16 @@ fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {
     }
 }
 
-/// Opens a file of the lock folder for reading, and returns it with its metadata.
-pub(crate) fn open_existing(
-    home: &Path,
-    instance: &str,
-    kind: &str,
-) -> io::Result<(File, Metadata)> {
-    // Most records don't exist, so the folder comes second.
-    let opened = open_to_read(&path(home, instance, kind))?;
-    refuse_link(home)?;
-    Ok(opened)
-}
-
-/// Returns the path of a file in the lock folder.
-pub(crate) fn path(home: &Path, instance: &str, kind: &str) -> PathBuf {
-    folder(home).join(format!("{instance}.{kind}"))
-}
-
-/// Makes git ignore the lock folder, even if whoever created it was killed before doing that, or if the file was
-/// deleted. An existing file stays as it is.
-fn ignore(folder: &Path) -> io::Result<()> {
-    let path = folder.join(".gitignore");
-    match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(mut file) => file.write_all(b"*\n"),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
-/// Returns the path of the lock folder.
-pub(crate) fn folder(home: &Path) -> PathBuf {
-    home.join(FOLDER)
-}
-
-/// Refuses a link in place of the lock folder: a project may come from anyone, and a link in it must not make us read or
-/// write files of another project.
-pub(crate) fn refuse_link(home: &Path) -> io::Result<()> {
-    match folder(home).is_symlink() {
-        true => Err(io::Error::other("its folder is a symbolic link")),
-        false => Ok(()),
-    }
-}
-
-/// Creates the lock folder if it does not exist.
-pub(crate) fn make_folder(home: &Path) -> io::Result<()> {
-    refuse_link(home)?;
-    let folder = folder(home);
-    signals::report_file_size();
-    if !folder.is_dir() {
-        fs::create_dir_all(&folder).map_err(|error| match folder.exists() {
-            true => io::Error::other("its folder is not a directory; remove what is there"),
-            false => error,
-        })?;
-    }
-    ignore(&folder)
+/// Returns the number in a file; one without a number counts as new.
+fn number_in(file: &File) -> u64 {
+    let mut text = String::new();
+    let _ = file.take(NUMBER).read_to_string(&mut text);
+    text.trim().parse().unwrap_or(0)
 }
 
 /// Opens a file of the lock folder for reading and writing; creates it if necessary.
-pub(crate) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
-    let path = path(home, instance, kind);
+pub(super) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
+    let path = path(&home.join(LOCKS), instance, kind);
     make_folder(home)
         .and_then(|()| open_to_write(&path))
         .map(|(file, _)| file)

@@ -1,7 +1,22 @@
 //! What this machine keeps about the instances of a project: who drives them, the locks, the journal, and the records. None
 //! of it is part of the project, and no file here is believed that was not made on this machine.
+//!
+//! It is kept in the git directory of the work tree, where neither `git clean` nor a clone reaches it. Outside git, and
+//! where that directory cannot be written, such as in a sandbox, it is kept beside the instances. Both are always read,
+//! because the agent's shell may be in a sandbox while the hook is not. The locks are beside the instances, where
+//! everyone can take them.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::hash::Hash;
+use crate::os::regular::open_to_read;
+use crate::os::signals;
+use git_dir::WorkTree;
 
 pub(crate) mod driver;
+pub(crate) mod git_dir;
 pub(crate) mod journal;
 mod lines;
 pub(crate) mod lock;
@@ -10,3 +25,153 @@ pub(crate) mod owed;
 pub(crate) mod postponed;
 mod record;
 pub(crate) mod running;
+
+/// The folder of the lock files, in the chart's home.
+pub(crate) const LOCKS: &str = ".locks";
+
+/// The folder of this program in a git directory.
+const FOLDER: &str = "taskie";
+
+/// Where this machine keeps what it knows about the instances in one home.
+#[derive(Debug, Clone)]
+pub(crate) struct Store {
+    home: PathBuf,
+    /// The home's own folder in the git directory.
+    private: Option<PathBuf>,
+    /// The lock folder, beside the instances.
+    beside: PathBuf,
+}
+
+impl Store {
+    /// Returns the store of the home called `home` in the project at `root`.
+    pub(crate) fn of(root: &Path, home: &str) -> Self {
+        Self::within(git_dir::around(root).as_ref(), root, home)
+    }
+
+    /// Does the same if the work tree around `root` is known.
+    fn within(tree: Option<&WorkTree>, root: &Path, home: &str) -> Self {
+        let home = root.join(home);
+        let git_dir = tree.and_then(|tree| tree.git_dir.as_deref());
+        Self {
+            private: git_dir.map(|dir| dir.join(FOLDER).join(key(&home))),
+            beside: home.join(LOCKS),
+            home,
+        }
+    }
+
+    /// Returns the folders that are read; the first one that can be written is written.
+    fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.private
+            .iter()
+            .chain([&self.beside])
+            .map(PathBuf::as_path)
+    }
+
+    /// Calls `write` with the folder that is written.
+    fn write<T>(&self, mut write: impl FnMut(&Path) -> io::Result<T>) -> io::Result<T> {
+        let kept = self.private.as_deref().map(|folder| {
+            make_private(folder)?;
+            write(folder)
+        });
+        match kept {
+            Some(Ok(written)) => Ok(written),
+            _ => {
+                make_folder(&self.home)?;
+                write(&self.beside)
+            }
+        }
+    }
+
+    /// Returns the folder that is written, and why it is not the one in the git directory, if there is one.
+    pub(crate) fn place(&self) -> (&Path, Option<String>) {
+        match self
+            .private
+            .as_deref()
+            .map(|folder| (folder, try_out(folder)))
+        {
+            Some((folder, Ok(()))) => (folder, None),
+            Some((_, Err(why))) => (&self.beside, Some(why.to_string())),
+            None => (&self.beside, None),
+        }
+    }
+}
+
+/// Returns the name of a home's folder: two work trees that share a git directory, such as copies of one, share nothing.
+fn key(home: &Path) -> String {
+    // A home that is gone may still be known.
+    let real = home.canonicalize().or_else(|_| {
+        let name = home.file_name().unwrap_or_default();
+        let parent = home.parent().unwrap_or(home).canonicalize();
+        parent.map(|parent| parent.join(name))
+    });
+    let real = real.unwrap_or_else(|_| home.to_owned());
+    let mut hash = Hash::default();
+    hash.add(real.as_os_str().as_encoded_bytes());
+    format!("{:016x}", hash.number())
+}
+
+/// Creates a folder in a git directory. A link is never followed.
+fn make_private(folder: &Path) -> io::Result<()> {
+    if let Some(parent) = folder.parent() {
+        refuse_link(parent)?;
+    }
+    refuse_link(folder)?;
+    signals::report_file_size();
+    match folder.is_dir() {
+        true => Ok(()),
+        false => fs::create_dir_all(folder),
+    }
+}
+
+/// Returns why nothing can be written to a folder. Leaves nothing there.
+fn try_out(folder: &Path) -> io::Result<()> {
+    let existing = folder.ancestors().find(|dir| dir.exists());
+    tempfile::tempfile_in(existing.unwrap_or(folder)).map(drop)
+}
+
+/// Opens a file of a folder of the store for reading, and returns it with its metadata.
+fn open_existing(folder: &Path, name: &str, kind: &str) -> io::Result<(File, Metadata)> {
+    // Most records don't exist, so the folder comes second.
+    let opened = open_to_read(&path(folder, name, kind))?;
+    refuse_link(folder)?;
+    Ok(opened)
+}
+
+/// Returns the path of a file in a folder of the store.
+fn path(folder: &Path, name: &str, kind: &str) -> PathBuf {
+    folder.join(format!("{name}.{kind}"))
+}
+
+/// Makes git ignore the lock folder, even if whoever created it was killed before doing that, or if the file was
+/// deleted. An existing file stays as it is.
+fn ignore(folder: &Path) -> io::Result<()> {
+    let path = folder.join(".gitignore");
+    match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(mut file) => file.write_all(b"*\n"),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Refuses a link in place of a folder of the store: a project may come from anyone, and a link in it must not make us read
+/// or write files of another project.
+fn refuse_link(folder: &Path) -> io::Result<()> {
+    match folder.is_symlink() {
+        true => Err(io::Error::other("its folder is a symbolic link")),
+        false => Ok(()),
+    }
+}
+
+/// Creates the lock folder if it does not exist.
+fn make_folder(home: &Path) -> io::Result<()> {
+    let folder = home.join(LOCKS);
+    refuse_link(&folder)?;
+    signals::report_file_size();
+    if !folder.is_dir() {
+        fs::create_dir_all(&folder).map_err(|error| match folder.exists() {
+            true => io::Error::other("its folder is not a directory; remove what is there"),
+            false => error,
+        })?;
+    }
+    ignore(&folder)
+}

@@ -6,12 +6,11 @@
 //! changed by someone else.
 
 use std::io;
-use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::lock::WriteLock;
-use super::{driver, record};
+use super::{Store, driver, record};
 use crate::chart::model::FieldType;
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::{Context, text};
@@ -93,12 +92,12 @@ impl By {
 }
 
 impl Kept {
-    fn read(home: &Path, instance: &str) -> Self {
-        record::read(home, instance, KIND).unwrap_or_default()
+    fn read(store: &Store, instance: &str) -> Self {
+        record::read(store, instance, KIND).unwrap_or_default()
     }
 
-    fn write(&self, home: &Path, instance: &str) -> io::Result<()> {
-        record::write(home, instance, KIND, self)
+    fn write(&self, store: &Store, instance: &str) -> io::Result<()> {
+        record::write(store, instance, KIND, self)
     }
 
     /// Compares the cycle that was running with those of a state, and says what has become of it.
@@ -167,7 +166,7 @@ fn is_put_off(chart: &Chart, event: &Event, before: &Context, decision: &Decisio
 
 /// Notes what a decision about `event` does to the running cycle, before it is written. The caller holds the write lock.
 pub(crate) fn note(
-    (chart, home, instance): (&Chart, &Path, &str),
+    (chart, store, instance): (&Chart, &Store, &str),
     event: &Event,
     before: &Context,
     decision: &Decision,
@@ -177,7 +176,7 @@ pub(crate) fn note(
     }
     let mut after = before.clone();
     decision.apply(&mut after);
-    let known = Kept::read(home, instance);
+    let known = Kept::read(store, instance);
     let mut kept = known.clone();
     kept.observe(chart, before, By::Unknown);
     match By::command(event) {
@@ -187,14 +186,14 @@ pub(crate) fn note(
     }
     match kept == known {
         true => Ok(()),
-        false => kept.write(home, instance),
+        false => kept.write(store, instance),
     }
 }
 
 /// What the user is told at a stop, until the host has it.
 #[derive(Debug)]
 pub(crate) struct Pending {
-    home: PathBuf,
+    store: Store,
     instance: String,
     notices: Vec<Notice>,
     pub(crate) texts: Vec<String>,
@@ -203,27 +202,27 @@ pub(crate) struct Pending {
 impl Pending {
     /// Returns what the user of the session that stops is to be told, if anything: `context` is the state as it stands.
     pub(crate) fn find(
-        (chart, home, instance): (&Chart, &Path, &str),
+        (chart, store, instance): (&Chart, &Store, &str),
         context: &Context,
         session: Option<&str>,
     ) -> Option<Self> {
         if chart.cycles.is_empty() {
             return None;
         }
-        let mut kept = Kept::read(home, instance);
+        let mut kept = Kept::read(store, instance);
         let has_changed = kept.cycle.is_some() && kept.cycle != running(chart, context);
         if !has_changed && kept.notices.is_empty() {
             return None;
         }
         // Whoever else drives the plan is told.
-        let driver = driver::of(home, instance);
+        let driver = driver::of(store, instance);
         if session.is_some() && driver.is_some_and(|driver| Some(driver.as_str()) != session) {
             return None;
         }
         kept.observe(chart, context, By::Unknown);
         if has_changed {
-            let _lock = WriteLock::acquire(home, instance).ok()?;
-            kept.write(home, instance).ok()?;
+            let _lock = WriteLock::acquire(store, instance).ok()?;
+            kept.write(store, instance).ok()?;
         }
         let texts = kept.notices.iter();
         let texts =
@@ -232,18 +231,18 @@ impl Pending {
             texts: texts.collect(),
             notices: kept.notices,
             instance: instance.to_owned(),
-            home: home.to_owned(),
+            store: store.clone(),
         })
     }
 
     /// Removes what the host has now.
     pub(crate) fn settle(self) {
-        let Ok(_lock) = WriteLock::acquire(&self.home, &self.instance) else {
+        let Ok(_lock) = WriteLock::acquire(&self.store, &self.instance) else {
             return;
         };
-        let mut kept = Kept::read(&self.home, &self.instance);
+        let mut kept = Kept::read(&self.store, &self.instance);
         kept.notices.retain(|notice| !self.notices.contains(notice));
         // If it stays, it is said again.
-        let _ = kept.write(&self.home, &self.instance);
+        let _ = kept.write(&self.store, &self.instance);
     }
 }

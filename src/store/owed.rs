@@ -1,16 +1,15 @@
 //! The answer to a stop, kept until the host has it.
 //!
 //! The state is written before the answer is printed. If the hook is killed in between, or its host is gone, the plan
-//! would wait for an agent that knows nothing about it. So the answer is stored in the lock folder before the state
+//! would wait for an agent that knows nothing about it. So the answer is stored before the state
 //! is written, and repeated at the next stop if the state has not changed since.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
-use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::record;
+use super::{Store, record};
 use crate::engine::decision::{Answer, Decision};
 use crate::files::clock;
 use crate::os::process::is_running;
@@ -38,14 +37,14 @@ struct Owed {
 /// An answer that the host has not received yet.
 #[derive(Debug)]
 pub(crate) struct Debt {
-    home: PathBuf,
+    store: Store,
     instance: String,
 }
 
 impl Debt {
     /// Stores the answer of `decision`, which belongs to the state with this `text`. The caller holds the write lock.
     pub(crate) fn leave(
-        home: &Path,
+        store: &Store,
         instance: &str,
         text: &[u8],
         decision: &Decision,
@@ -61,14 +60,14 @@ impl Debt {
             messages: decision.messages.clone(),
         };
         // After a power failure, no host is waiting for it.
-        record::write_for_now(home, instance, KIND, owed)?;
-        Ok(Self::of(home, instance))
+        record::write_for_now(store, instance, KIND, owed)?;
+        Ok(Self::of(store, instance))
     }
 
     /// Returns the answer that is still owed for the state with this `text`. An answer for another state is removed.
-    pub(crate) fn find(home: &Path, instance: &str, text: &[u8]) -> Option<(Self, Decision)> {
-        let owed: Owed = record::read(home, instance, KIND)?;
-        let debt = Self::of(home, instance);
+    pub(crate) fn find(store: &Store, instance: &str, text: &[u8]) -> Option<(Self, Decision)> {
+        let owed: Owed = record::read(store, instance, KIND)?;
+        let debt = Self::of(store, instance);
         if owed.state != mark(text) {
             debt.settle();
             return None;
@@ -86,16 +85,16 @@ impl Debt {
         Some((debt, decision))
     }
 
-    fn of(home: &Path, instance: &str) -> Self {
+    fn of(store: &Store, instance: &str) -> Self {
         Self {
-            home: home.to_owned(),
+            store: store.clone(),
             instance: instance.to_owned(),
         }
     }
 
     /// Removes the answer: the host has it.
     pub(crate) fn settle(self) {
-        record::remove(&self.home, &self.instance, KIND);
+        record::remove(&self.store, &self.instance, KIND);
     }
 }
 

@@ -1,18 +1,18 @@
-//! Facts about this machine, kept in the lock folder: which session drives which plan, and the last answer to each.
+//! Facts about this machine: which session drives which plan, and the last answer to each.
 //!
-//! A project may come from anyone, with a lock folder in it. So a record says which file it is (its number on the
-//! file system and its time): a copy, a clone or a checkout is a different file, and is not trusted. Neither is a
-//! file that belongs to another user.
+//! A project may come from anyone, with records in it. So a record says which file it is (its number on the file system and
+//! its time): a copy, a clone or a checkout is a different file, and is not trusted. Neither is a file that belongs to
+//! another user. If there are two of one name, one in each folder of the store, the newer one counts.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::lock;
+use super::Store;
 use crate::disk;
 use crate::files::clock;
 use crate::os::file::{is_ours, number};
@@ -25,49 +25,109 @@ struct Record<T> {
     inode: u64,
     /// Its modification time in seconds since 1970; always even, because every file system can store that.
     modified: u64,
-    value: T,
+    /// When it was written, since 1970: of two, the newer one counts.
+    #[serde(default)]
+    at: Duration,
+    /// `None`: it was removed, in a folder that this process could not write.
+    value: Option<T>,
 }
+
+/// A value, and when it was recorded.
+pub(crate) type Dated<T> = (Duration, Option<T>);
 
 /// Writes the record of `name` of this kind. The caller holds a write lock.
-pub(crate) fn write<T: Serialize>(home: &Path, name: &str, kind: &str, value: T) -> io::Result<()> {
-    lock::make_folder(home)?;
-    disk::replace_with(&lock::path(home, name, kind), |file| fill(file, value))
-}
-
-/// Does the same for a record that is of no use after a power failure.
-pub(crate) fn write_for_now<T: Serialize>(
-    home: &Path,
+pub(crate) fn write<T: Serialize>(
+    store: &Store,
     name: &str,
     kind: &str,
     value: T,
 ) -> io::Result<()> {
-    lock::make_folder(home)?;
-    disk::replace_for_now(&lock::path(home, name, kind), |file| fill(file, value))
+    put(store, name, kind, &Some(value), true)
 }
 
-fn fill<T: Serialize>(file: &mut File, value: T) -> io::Result<()> {
-    let modified = clock::now() & !1;
+/// Does the same for a record that is of no use after a power failure.
+pub(crate) fn write_for_now<T: Serialize>(
+    store: &Store,
+    name: &str,
+    kind: &str,
+    value: T,
+) -> io::Result<()> {
+    put(store, name, kind, &Some(value), false)
+}
+
+fn put<T: Serialize>(
+    store: &Store,
+    name: &str,
+    kind: &str,
+    value: &Option<T>,
+    is_kept: bool,
+) -> io::Result<()> {
+    let at = clock::since_1970();
+    store.write(|folder| {
+        let path = super::path(folder, name, kind);
+        let fill = |file: &mut File| fill(file, at, value);
+        match is_kept {
+            true => disk::replace_with(&path, fill),
+            false => disk::replace_for_now(&path, fill),
+        }?;
+        if folder != store.beside {
+            // The older one has nothing more to say.
+            let _ = fs::remove_file(super::path(&store.beside, name, kind));
+        }
+        Ok(())
+    })
+}
+
+fn fill<T: Serialize>(file: &mut File, at: Duration, value: &Option<T>) -> io::Result<()> {
+    let modified = at.as_secs() & !1;
     let inode = number(file, &file.metadata()?)?;
     file.write_all(&serde_json::to_vec(&Record {
         inode,
         modified,
-        value,
+        at,
+        value: value.as_ref(),
     })?)?;
     file.set_modified(UNIX_EPOCH + Duration::from_secs(modified))
 }
 
 /// Returns the record of `name` of this kind; `None` if there is none that can be read and trusted.
-pub(crate) fn read<T: DeserializeOwned>(home: &Path, name: &str, kind: &str) -> Option<T> {
-    try_read(home, name, kind).ok().flatten()
+pub(crate) fn read<T: DeserializeOwned>(store: &Store, name: &str, kind: &str) -> Option<T> {
+    let found = store.folders().filter_map(|folder| {
+        let found = in_folder(folder, name, kind);
+        found.ok().flatten()
+    });
+    newest(found)?.1
 }
 
-/// Does the same, with the reason why an existing record cannot be read.
+/// Does the same, with when it was recorded. The error is the folder that cannot be read, and why.
 pub(crate) fn try_read<T: DeserializeOwned>(
-    home: &Path,
+    store: &Store,
     name: &str,
     kind: &str,
-) -> io::Result<Option<T>> {
-    let (file, meta) = match lock::open_existing(home, name, kind) {
+) -> Result<Option<(Duration, T)>, (PathBuf, io::Error)> {
+    let mut found = Vec::new();
+    for folder in store.folders() {
+        let record = in_folder(folder, name, kind);
+        found.extend(record.map_err(|error| (folder.to_owned(), error))?);
+    }
+    let newest = newest(found.into_iter());
+    Ok(newest.and_then(|(at, value)| Some((at, value?))))
+}
+
+/// Returns the newest; of two of the same time, the first.
+fn newest<T>(found: impl Iterator<Item = Dated<T>>) -> Option<Dated<T>> {
+    found.reduce(|first, other| match other.0 > first.0 {
+        true => other,
+        false => first,
+    })
+}
+
+fn in_folder<T: DeserializeOwned>(
+    folder: &Path,
+    name: &str,
+    kind: &str,
+) -> io::Result<Option<Dated<T>>> {
+    let (file, meta) = match super::open_existing(folder, name, kind) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(None);
         }
@@ -80,16 +140,88 @@ pub(crate) fn try_read<T: DeserializeOwned>(
     };
     let is_ours = is_made_here(&file, &meta, record.inode)
         && meta.modified()? == UNIX_EPOCH + Duration::from_secs(record.modified);
-    Ok(is_ours.then_some(record.value))
+    Ok(is_ours.then_some((record.at, record.value)))
 }
 
-/// Removes the record.
-pub(crate) fn remove(home: &Path, name: &str, kind: &str) {
-    // If it stays, it still says what it said before.
-    let _ = fs::remove_file(lock::path(home, name, kind));
+/// Removes the record. If it stays, it still says what it said before.
+pub(crate) fn remove(store: &Store, name: &str, kind: &str) {
+    let mut stays = false;
+    for folder in store.folders() {
+        let path = super::path(folder, name, kind);
+        stays |= fs::remove_file(&path).is_err() && path.exists();
+    }
+    if stays {
+        let _ = put::<()>(store, name, kind, &None, true);
+    }
 }
 
 /// Returns whether a file was made on this machine: `inode`, with which it starts, is its own number.
 pub(crate) fn is_made_here(file: &File, meta: &Metadata, inode: u64) -> bool {
     is_ours(meta) && number(file, meta).is_ok_and(|number| number == inode)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A store with both folders.
+    fn store(home: &Path) -> Store {
+        fs::create_dir_all(home.join(".git")).unwrap();
+        Store::of(home, "home")
+    }
+
+    /// Lets no file of this name be written in the git directory, as in a sandbox; it can still be read.
+    fn forbid(store: &Store, file: &str) {
+        let folder = store.private.as_ref().unwrap();
+        fs::create_dir_all(folder.join(format!(".{file}.new/x"))).unwrap();
+    }
+
+    #[test]
+    fn of_two_records_the_newer_one_counts() {
+        let home = tempfile::tempdir().unwrap();
+        let store = store(home.path());
+        let read = || read::<String>(&store, "a", "kind");
+        let count = || {
+            let paths = store
+                .folders()
+                .map(|folder| super::super::path(folder, "a", "kind"));
+            paths.filter(|path| path.exists()).count()
+        };
+        assert_eq!(read(), None);
+        write(&store, "a", "kind", "first").unwrap();
+        assert_eq!((read().as_deref(), count()), (Some("first"), 1));
+        assert!(!store.beside.exists());
+
+        forbid(&store, "a.kind");
+        write(&store, "a", "kind", "second").unwrap();
+        assert_eq!((read().as_deref(), count()), (Some("second"), 2));
+
+        let folder = store.private.clone().unwrap();
+        fs::remove_dir_all(folder.join(".a.kind.new")).unwrap();
+        write(&store, "a", "kind", "third").unwrap();
+        assert_eq!((read().as_deref(), count()), (Some("third"), 1));
+        remove(&store, "a", "kind");
+        assert_eq!((read(), count()), (None, 0));
+    }
+
+    #[test]
+    fn outside_git_they_are_beside_the_instances() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::of(home.path(), "home");
+        write(&store, "a", "kind", 1).unwrap();
+        assert!(home.path().join("home/.locks/a.kind").exists());
+        assert_eq!(read(&store, "a", "kind"), Some(1));
+    }
+
+    /// A file where the folder should be is as good as a directory that cannot be written.
+    #[test]
+    fn a_git_directory_that_cannot_be_written() {
+        let home = tempfile::tempdir().unwrap();
+        let store = store(home.path());
+        fs::write(home.path().join(".git/taskie"), "").unwrap();
+        write(&store, "a", "kind", 1).unwrap();
+        assert_eq!(read(&store, "a", "kind"), Some(1));
+        remove(&store, "a", "kind");
+        assert_eq!(read::<u8>(&store, "a", "kind"), None);
+    }
 }

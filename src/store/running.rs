@@ -1,4 +1,4 @@
-//! The note about the review that is running, next to the locks.
+//! The note about the review that is running.
 //!
 //! It is a fact about this machine: git ignores it, no check of the instance's files sees it, and no decision depends
 //! on it. A note that is lost or cannot be read counts as missing.
@@ -11,11 +11,20 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::lock::{self, ReviewLock};
+use super::{Store, open_existing, path};
 use crate::files::clock;
+use crate::invoke::spec::Cancel;
 use crate::os::file::write_at;
+use crate::os::regular::open_to_write;
 
 /// The file that describes the running review.
 const RUNNING: &str = "running";
+
+/// The file that asks for the end of the running review.
+const CANCEL: &str = "cancel";
+
+/// Why a review has failed that the user has cancelled.
+pub(crate) const CANCELLED: &str = "you cancelled it";
 
 /// The most bytes of a note that are read.
 const MAX_NOTE: u64 = 64 * 1024;
@@ -44,10 +53,9 @@ pub(crate) struct Running {
 impl Running {
     /// Reads the note about the running review. The note of a review that was killed doesn't count: its lock is
     /// released, unless the reviewer itself is still alive.
-    pub(crate) fn read(home: &Path, instance: &str, dir: &Path) -> Option<Self> {
-        let (file, _) = lock::open_existing(home, instance, RUNNING).ok()?;
-        let running = serde_json::from_reader(file.take(MAX_NOTE)).ok()?;
-        ReviewLock::is_held(home, instance, dir).then_some(running)
+    pub(crate) fn read(store: &Store, instance: &str, dir: &Path) -> Option<Self> {
+        let running = note(store, instance)?;
+        ReviewLock::is_held(store, instance, dir).then_some(running)
     }
 
     /// Returns how long it has been running.
@@ -56,22 +64,73 @@ impl Running {
     }
 }
 
+/// Returns the note about a review whose hook was killed before it could remove it, and removes it. The caller holds the
+/// review lock.
+pub(crate) fn take_left(store: &Store, instance: &str) -> Option<Running> {
+    let running = note(store, instance);
+    for folder in store.folders() {
+        let _ = fs::remove_file(path(folder, instance, RUNNING));
+    }
+    running
+}
+
+/// Returns whether there is a note about a review, running or killed.
+pub(crate) fn has_note(store: &Store, instance: &str) -> bool {
+    let mut notes = store
+        .folders()
+        .map(|folder| path(folder, instance, RUNNING));
+    notes.any(|note| note.exists())
+}
+
+/// Returns the newest note about a review.
+fn note(store: &Store, instance: &str) -> Option<Running> {
+    let notes = store.folders().filter_map(|folder| {
+        let (file, _) = open_existing(folder, instance, RUNNING).ok()?;
+        serde_json::from_reader(file.take(MAX_NOTE)).ok()
+    });
+    notes.max_by_key(|running: &Running| running.started)
+}
+
+/// Asks whoever runs a review of the instance to end it; an error if none is running.
+pub(crate) fn cancel(store: &Store, instance: &str, dir: &Path) -> io::Result<()> {
+    match ReviewLock::is_held(store, instance, dir) {
+        true => lock::open(&store.home, instance, CANCEL).map(drop),
+        false => Err(io::Error::other("no review is running")),
+    }
+}
+
+/// Returns the file whose presence ends the running review of an instance. It is beside the instance, where everyone can
+/// write it.
+pub(crate) fn cancel_file(store: &Store, instance: &str) -> Cancel {
+    Cancel(path(&store.beside, instance, CANCEL))
+}
+
 /// A note about a running review, which exists as long as this value. Made while the review lock is held.
 #[derive(Debug)]
 pub(crate) struct Note {
     file: File,
     path: PathBuf,
+    /// What may ask for the end of the review.
+    cancel: PathBuf,
 }
 
 impl Note {
     /// Writes the note. Without it, the review is not shown, but nothing else changes.
-    pub(crate) fn leave(home: &Path, instance: &str, running: &Running) -> io::Result<Self> {
-        let note = Self {
-            file: lock::open(home, instance, RUNNING)?,
-            path: lock::path(home, instance, RUNNING),
-        };
-        note.say(running)?;
-        Ok(note)
+    pub(crate) fn leave(store: &Store, instance: &str, running: &Running) -> io::Result<Self> {
+        let cancel = path(&store.beside, instance, CANCEL);
+        // What was asked of an earlier review.
+        let _ = fs::remove_file(&cancel);
+        store.write(|folder| {
+            let path = path(folder, instance, RUNNING);
+            let (file, _) = open_to_write(&path)?;
+            let note = Self {
+                file,
+                path,
+                cancel: cancel.clone(),
+            };
+            note.say(running)?;
+            Ok(note)
+        })
     }
 
     /// Replaces the text of the note.
@@ -86,5 +145,6 @@ impl Drop for Note {
     fn drop(&mut self) {
         // A note that stays is not trusted without the lock.
         let _ = fs::remove_file(&self.path);
+        let _ = fs::remove_file(&self.cancel);
     }
 }

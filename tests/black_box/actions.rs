@@ -20,7 +20,7 @@ fn read(name: &str) -> String {
 }
 
 /// Returns the last steps in the text of a command: its indented lines.
-fn last_steps(command: &str) -> Vec<String> {
+pub fn last_steps(command: &str) -> Vec<String> {
     read(&format!("commands/{command}.md"))
         .lines()
         .map(|line| (line, line.trim_start()))
@@ -604,9 +604,14 @@ fn a_check_says_what_entering_would_say_and_writes_nothing() {
             (entered.code, &entered.stderr),
             "{args:?}"
         );
-        let first = entered.stdout.lines().next();
-        let stdout = first.map(|line| format!("{line} (it may be entered; nothing was written)\n"));
-        assert_eq!(checked.stdout, stdout.unwrap_or_default(), "{args:?}");
+        let stdout = match entered.code {
+            0 => format!(
+                "{} may be entered in plan '{PLAN}'; nothing was written.\n",
+                args[0]
+            ),
+            _ => String::new(),
+        };
+        assert_eq!(checked.stdout, stdout, "{args:?}");
     }
 }
 
@@ -614,7 +619,7 @@ fn a_check_says_what_entering_would_say_and_writes_nothing() {
 fn a_check_creates_no_plan() {
     let project = Project::empty();
     let ran = project.run(&["enter", "new-plan", "--plan", "fresh", "--check"]);
-    let stdout = ".taskie/plans/fresh/state.json: phase \"new-plan\", next_phase \"plan-review\" (it may be entered; nothing was written)\n";
+    let stdout = "new-plan may be entered in plan 'fresh'; nothing was written.\n";
     assert_eq!(ran.all(), (0, stdout, ""));
     assert_eq!(fs::read_dir(&project.root).unwrap().count(), 0);
     // No other phase starts a plan.
@@ -638,7 +643,7 @@ fn a_check_creates_no_plan() {
 // ── a whole plan, by `next` and the last steps alone ────────────────────────────────────
 
 /// Writes what an action leaves on disk.
-fn work(project: &Project, action: &str, state: &Value) {
+pub fn work(project: &Project, action: &str, state: &Value) {
     let row = |id: &str, status: &str| format!("| {id} | {status} | high | x | x |\n");
     let head = "| Id | Status | Priority | Description | Test strategy |\n| --- | --- | --- | --- | --- |\n";
     match action {
@@ -674,7 +679,7 @@ fn work(project: &Project, action: &str, state: &Value) {
     }
 }
 
-fn first_open(project: &Project) -> String {
+pub fn first_open(project: &Project) -> String {
     let tasks = project.read("tasks.md");
     let row = tasks.lines().find(|line| line.contains("| pending |"));
     row.unwrap().split('|').nth(1).unwrap().trim().to_owned()

@@ -145,7 +145,7 @@ fn states_that_cannot_be_used() {
         (
             "a number too large for anything",
             field("max_reviews", "1e999").into_bytes(),
-            "it is not valid JSON: number out of range at line 1 column 21".to_owned(),
+            "`max_reviews` cannot be read: number out of range at line 1 column 21".to_owned(),
         ),
         ("words for a number", field("phase_iteration", "\"abc\"").into_bytes(), format!("`phase_iteration` is \"abc\", but {integer}, or null")),
         ("a fraction", field("phase_iteration", "1.5").into_bytes(), format!("`phase_iteration` is 1.5, but {integer}, or null")),

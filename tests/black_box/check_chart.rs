@@ -708,6 +708,15 @@ fn names_that_are_taken() {
 }
 
 #[test]
+fn free_text_cannot_be_part_of_a_file_name() {
+    let fragment = "[context]\ntitle = { type = \"string\", default = \"x\" }\n\n[tables]\n\
+        tasks = { file = \"{title}.md\", columns = { id = \"Id\", status = \"Status\" }, finished = [\"done\"] }\n";
+    let ran = check(&over_base(fragment), "concise");
+    let line = "bad-pattern: `title` can be any text, so it cannot fill the hole `{title}` of `{title}.md`";
+    assert!(ran.stdout.contains(line), "{}", ran.stdout);
+}
+
+#[test]
 fn all_problems_in_one_run() {
     let text = over_base(
         "state = \"phse\"\n\n[scope]\nhome = \".texts\n\n[context]\nspare = { type = \"boolean\" default = false }\nclean = { type = \"boolean\", defualt = false }\n\n\

@@ -9,6 +9,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::bench::copy_of_chart;
 use crate::expected::{
     Expected, Review, VALID, blocks, check, check_run, plan_in, review, rows, tasks,
 };
@@ -285,4 +286,25 @@ fn the_help_of_what_the_charts_add() {
         }
     }
     insta::assert_snapshot!("help", seen);
+}
+
+/// `taskie pause` is `taskie run pause`, but a command of the program's own keeps its meaning in every chart.
+#[test]
+fn a_command_of_a_chart_needs_no_run() {
+    let project = Project::valid();
+    project.set_state(json!({ "phase": "new-plan", "next_phase": "plan-review" }));
+    let next_phase = || project.state()["next_phase"].clone();
+    assert_eq!(project.run(&["pause"]).code, 0);
+    assert_eq!(next_phase(), json!(null));
+    assert_eq!(project.run(&["run", "resume"]).code, 0);
+    assert_eq!(next_phase(), "plan-review");
+    let chart = copy_of_chart(&project, |text| {
+        text.replace("[commands.pause]", "[commands.list]")
+    });
+    let chart = chart.to_str().unwrap();
+    let own = project.run(&["--chart", chart, "list", "--json"]).json();
+    assert_eq!(own["list"][0]["plan"], "test-plan");
+    assert_eq!(next_phase(), "plan-review");
+    assert_eq!(project.run(&["--chart", chart, "run", "list"]).code, 0);
+    assert_eq!(next_phase(), json!(null));
 }

@@ -40,7 +40,7 @@ fn bash_completes_commands_and_those_of_the_chart() {
         ("taskie ent", "enter"),
         ("taskie run pa", "pause"),
         ("taskie completions ba", "bash"),
-        ("taskie check-chart --for", "--format"),
+        ("taskie check-chart --form", "--format"),
     ] {
         let words = line.split(' ').collect::<Vec<_>>();
         let [.., before, last] = words.as_slice() else {

@@ -162,7 +162,7 @@ fn shown_rules(printed: &str) -> Vec<Vec<String>> {
     stops.iter().map(numbers).collect()
 }
 
-/// `taskie why` of each stop names the rules that the demo has shown, and of the others a part of their own guard.
+/// `taskie log --why` of each stop names the rules that the demo has shown, and of the others a part of their own guard.
 #[test]
 fn why_explains_each_stop_of_a_kept_demo() {
     let demo = Demo::new();
@@ -176,7 +176,7 @@ fn why_explains_each_stop_of_a_kept_demo() {
     let answers = ["blocked", "allowed"];
     for (at, shown) in stops.iter().enumerate() {
         let n = (stops.len() - at).to_string();
-        let mut why = demo.command(&["why", &n, "--plan", "words", "--json"]);
+        let mut why = demo.command(&["log", "--why", &n, "--plan", "words", "--json"]);
         let why = Ran::of(why.current_dir(&kept).output().unwrap()).json();
         let rules = why["rules"].as_array().unwrap();
         let fired = rules.iter().filter(|rule| rule["fired"] == true);

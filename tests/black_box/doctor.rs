@@ -29,7 +29,9 @@ impl Machine {
         fs::create_dir_all(&machine.bin).unwrap();
         symlink(env!("CARGO_BIN_EXE_taskie"), machine.bin.join("taskie")).unwrap();
         machine.program("claude", "echo '2.1.330 (Claude Code)'");
-        machine.settings(json!({ "enabledPlugins": { "taskie@taskie": true } }));
+        let allow = json!({ "allow": ["Bash"] });
+        machine
+            .settings(json!({ "enabledPlugins": { "taskie@taskie": true }, "permissions": allow }));
         machine.installed(env!("CARGO_PKG_VERSION"));
         let next = machine.project.run(&["next", "--session", "mine"]);
         assert_eq!(next.code, 0);
@@ -148,13 +150,16 @@ fn a_sound_installation() {
         .canonicalize()
         .unwrap();
     let version = env!("CARGO_PKG_VERSION");
+    let clone = env!("CARGO_MANIFEST_DIR");
     // Paths are long and lines are wrapped, so only the words are compared.
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let expected = format!(
-        "ok taskie {version}, {} ok `taskie` on PATH is this one ok claude 2.1.330, {}/claude ok no settings file turns hooks off \
+        "ok taskie {version}, {}, built in {clone} → `git -C {clone} pull`, then build it again ok `taskie` on PATH is this one ok claude 2.1.330, {}/claude ok no settings file turns hooks off \
          ok the plugin taskie@taskie is enabled \
+         → `claude plugin marketplace update taskie`, then `claude plugin update taskie@taskie` \
+         ok the settings allow the commands of a loop \
          ok 8 blocked stops in a row are allowed, and a cycle has at most 8 reviews (max_reviews) \
-         ok the chart taskie has no findings ok the schema of state.json is valid ok the settings are valid ok plan {PLAN}: its state.json is valid No problems found.",
+         ok the chart taskie has no findings ok the schema of state.json is valid ok the settings are valid ok sessions, costs and the journal are kept in .taskie/.locks ok plan {PLAN}: its state.json is valid No problems found.",
         exe.display(),
         machine.bin.display()
     );
@@ -164,6 +169,45 @@ fn a_sound_installation() {
     );
     assert_eq!(machine.project.files(), before);
     assert_eq!(machine.troubles(|_| {}), (vec![], 0));
+}
+
+/// The rules that the documentation gives are the ones that are checked.
+#[test]
+fn permission_rules_for_a_loop() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/install.md");
+    let docs = fs::read_to_string(docs).unwrap();
+    let (_, rules) = docs.split_once("## Permission rules").unwrap();
+    let (_, rules) = rules.split_once("```json\n").unwrap();
+    let rules: Value = serde_json::from_str(rules.split_once("```").unwrap().0).unwrap();
+    let all = rules["permissions"]["allow"].as_array().unwrap();
+    let machine = Machine::sound();
+    let enabled = json!({ "taskie@taskie": true });
+    let found = |rules: &[Value]| {
+        let allow = json!({ "allow": rules });
+        machine.settings(json!({ "enabledPlugins": enabled, "permissions": allow }));
+        let json = machine.run(&["doctor", "--json"]).json();
+        let lines = json["lines"].as_array().unwrap();
+        let line = lines.iter().find(|line| line["about"] == "permissions");
+        let line = line.unwrap();
+        ["level", "text", "help"].map(|key| line[key].as_str().unwrap_or_default().to_owned())
+    };
+    let says = |level: &str, text: &str, help: &str| [level, text, help].map(str::to_owned);
+    let none = says(
+        "ok",
+        "a session may ask before `taskie enter`, `taskie next`, `taskie findings`, `git add`, `git commit`",
+        "to be asked no more, add \"Bash(taskie enter:*)\", \"Bash(taskie next:*)\", \"Bash(taskie findings:*)\", \
+         \"Bash(git add:*)\", \"Bash(git commit:*)\" to \"permissions\", \"allow\" in .claude/settings.json",
+    );
+    let some = says(
+        "warning",
+        "some commands of a loop are allowed, but not `git commit`",
+        "to be asked no more, add \"Bash(git commit:*)\" to \"permissions\", \"allow\" in .claude/settings.json",
+    );
+    let whole = says("ok", "the settings allow the commands of a loop", "");
+    assert_eq!(
+        (found(&[]), found(&all[..4]), found(all)),
+        (none, some, whole)
+    );
 }
 
 #[test]
@@ -322,11 +366,40 @@ fn only_root_needs_a_sandbox() {
 
 #[test]
 fn a_reviewer_s_environment() {
-    let found = Machine::sound().trouble(|command| _ = command.env("TASKIE_REVIEWER", "1"));
-    assert_eq!(
-        (found.0.as_str(), found.2.as_str()),
-        ("problem environment", "unset TASKIE_REVIEWER")
-    );
+    for (value, how) in [("1", ""), ("", " to an empty text, which counts")] {
+        let found = Machine::sound().trouble(|command| _ = command.env("TASKIE_REVIEWER", value));
+        let text =
+            format!("TASKIE_REVIEWER is set{how}, so every hook and command here does nothing");
+        assert_eq!(
+            found,
+            line("problem environment", &text, "unset TASKIE_REVIEWER")
+        );
+    }
+}
+
+/// Nothing in the project runs because of its name, also if PATH has the project's folders.
+#[test]
+fn programs_of_the_project_are_not_run() {
+    let machine = Machine::sound();
+    let root = &machine.project.root;
+    let tools = root.join("node_modules/.bin");
+    fs::create_dir_all(&tools).unwrap();
+    fs::create_dir_all(root.join("src")).unwrap();
+    fs::create_dir(root.join(".git")).unwrap();
+    for name in ["claude", "codex", "taskie"] {
+        crate::support::script(tools.join(name), "touch \"$0.ran\"; echo 9.9.9");
+    }
+    for folder in [tools.to_str().unwrap(), ".", "../node_modules/.bin"] {
+        let path = format!("{folder}:{}", machine.bin.display());
+        for below in [root.clone(), root.join("src")] {
+            let found = machine.troubles(|command| {
+                command.env("PATH", &path).current_dir(&below);
+            });
+            assert_eq!(found, (Vec::new(), 0), "{folder}");
+        }
+    }
+    let names = fs::read_dir(&tools).unwrap().count();
+    assert_eq!(names, 3);
 }
 
 #[test]

@@ -769,8 +769,7 @@ mod start {
         assert_eq!(
             done(&run(&project, &["start"], "")),
             format!(
-                "{}: state \"on\"\n{}\n\nNext task: {}\n",
-                path("state.json"),
+                "{}\n\nNext task: {}\n",
                 loop_prompt(next, 0, [1, 1, 0]),
                 path(next)
             )

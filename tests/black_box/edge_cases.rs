@@ -138,7 +138,7 @@ fn post_review(project: &Project, n: u32) {
     project.write(&format!("task-1-post-review-{n}.md"), "# Fixed\n");
     let ran = project.run(&["enter", "post-code-review", "--plan", PLAN]);
     let said = format!(
-        ".taskie/plans/test-plan/state.json: phase \"post-code-review\", next_phase \"code-review\"\n{}\n",
+        "Entered post-code-review in plan 'test-plan'.\n{}\n",
         nobodys("code-review")
     );
     assert_eq!(ran.all(), (0, said.as_str(), ""));

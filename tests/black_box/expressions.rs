@@ -7,7 +7,7 @@ use taskie::expr::infer::{self, Facts, Scope};
 use taskie::expr::source::{Literal, Text};
 use taskie::expr::templates::Templates;
 use taskie::expr::types::Type;
-use taskie::files::pattern::{Capture, Pattern};
+use taskie::files::pattern::{Capture, Captures, LinePattern, Pattern};
 
 use crate::typed::texts;
 
@@ -93,6 +93,85 @@ fn every_expression_has_the_value_that_the_page_gives() {
     }
 }
 
+/// Each with the place of its first problem, what is wrong there, and what to do.
+#[test]
+fn expressions_are_read_to_the_end() {
+    let unexpected = "unexpected character";
+    let no_operator = |theirs| format!("there is no operator `{theirs}`");
+    let no_braces = "an expression has no `{{ }}` around it: only a text does";
+    let cases: &[(&str, &str, &str, &str)] = &[
+        ("phase == 'a' $ nope((", "$", unexpected, ""),
+        ("phase == 'a' ; clean", ";", unexpected, ""),
+        ("phase == 'a' # clean", "#", unexpected, ""),
+        ("phase == 'a' 'b' § clean", "§", unexpected, ""),
+        (
+            "phase == 'a' && nope((",
+            "&&",
+            &no_operator("&&"),
+            "write `and`",
+        ),
+        ("clean & clean", "&", &no_operator("&"), "write `and`"),
+        ("clean || n == 3", "||", &no_operator("||"), "write `or`"),
+        (
+            "phase == 'a'||clean",
+            "||",
+            &no_operator("||"),
+            "write `or`",
+        ),
+        ("clean and !clean", "!", &no_operator("!"), "write `not`"),
+        ("phase == 'a' !", "!", &no_operator("!"), "write `not`"),
+        ("phase = 'a'", "=", &no_operator("="), "write `==`"),
+        ("phase === 'a'", "===", &no_operator("==="), "write `==`"),
+        ("phase !== 'a'", "!==", &no_operator("!=="), "write `!=`"),
+        ("n <> 3", "<>", &no_operator("<>"), "write `!=`"),
+        (
+            "task == null",
+            "null",
+            "unknown name `null`",
+            "write `none`",
+        ),
+        (
+            "{{ clean }}",
+            "{{ clean }}",
+            no_braces,
+            "write it without them: `clean`",
+        ),
+        (
+            " {{clean}} ",
+            " {{clean}} ",
+            no_braces,
+            "write it without them: `clean`",
+        ),
+    ];
+    let expressions = Expressions::new(Templates::Embedded(&[]));
+    let first = |problems: Vec<infer::Problem>, source: &str| {
+        let problem = problems.into_iter().next().expect(source);
+        let place = source.get(problem.span.clone()).map(str::to_owned);
+        let help = problem.help.unwrap_or_default();
+        (place.unwrap_or_default(), problem.message, help)
+    };
+    for &(source, place, message, help) in cases {
+        let expected = (place.to_owned(), message.to_owned(), help.to_owned());
+        let found = first(infer::expression(source, &Assumed).1, source);
+        assert_eq!(found, expected, "{source}");
+        assert!(expressions.value(source, &assumed()).is_err(), "{source}");
+        if message != no_braces {
+            let text = format!("{{{{ {source} }}}}");
+            let found = first(infer::text(&text, &Assumed, &Facts::default()), &text);
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+    // The lexer doesn't say where these begin.
+    for source in [
+        "phase == 'a' 1_",
+        "phase == 'a' 'b",
+        "phase == 'a' 'b' 1__2",
+    ] {
+        assert_ne!(infer::expression(source, &Assumed).1, [], "{source}");
+        assert!(expressions.value(source, &assumed()).is_err(), "{source}");
+    }
+}
+
 #[test]
 fn every_text_has_the_value_that_the_page_gives() {
     let expressions = Expressions::new(Templates::Embedded(&[]));
@@ -115,18 +194,28 @@ fn every_pattern_matches_what_the_page_says() {
     for (source, expected) in examples {
         let (pattern, name) = source.split_once(' ').unwrap();
         let pattern = Pattern::parse(pattern).unwrap();
-        let found = match pattern.matches(name.trim()) {
-            None => "no".to_owned(),
-            Some(captures) if captures.is_empty() => "yes".to_owned(),
-            Some(captures) => captures
-                .iter()
-                .map(|(hole, capture)| match capture {
-                    Capture::Text(text) => format!("{hole} = {text}"),
-                    Capture::Integer(number) => format!("{hole} = {number}"),
-                })
-                .collect::<Vec<_>>()
-                .join(", "),
-        };
-        assert_eq!(found, expected, "{source}");
+        assert_eq!(captured(pattern.matches(name.trim())), expected, "{source}");
+    }
+    let examples = self::examples("line");
+    assert!(examples.len() > 5);
+    for (source, expected) in examples {
+        let (pattern, line) = source.split_once("  ").unwrap();
+        let pattern = LinePattern::parse(pattern).unwrap();
+        assert_eq!(captured(pattern.matches(line)), expected, "{source}");
+    }
+}
+
+/// What a pattern captures, as the page writes it.
+fn captured(captures: Option<Captures<'_>>) -> String {
+    let Some(captures) = captures else {
+        return "no".to_owned();
+    };
+    let captures = captures.iter().map(|(hole, capture)| match capture {
+        Capture::Text(text) => format!("{hole} = {text}"),
+        Capture::Integer(number) => format!("{hole} = {number}"),
+    });
+    match captures.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => "yes".to_owned(),
+        captures => captures,
     }
 }

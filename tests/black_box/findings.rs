@@ -178,29 +178,29 @@ task-1-review-1.3  minor, src/a.rs:12: c
 ";
     assert_eq!(project.run(&["findings"]).stdout, list);
 
-    let unknown = project.run(&["rule", "task-1-review-1.9", "reject", "no"]);
+    let unknown = project.run(&["resolve", "task-1-review-1.9", "reject", "no"]);
     let message = "taskie: there is no finding `task-1-review-1.9`\n  help: `taskie findings` lists the findings\n";
     assert_eq!(unknown.err(), (1, message));
-    let mut by_the_agent = project.command(["rule", "task-1-review-1.1", "reject", "no"]);
+    let mut by_the_agent = project.command(["resolve", "task-1-review-1.1", "reject", "no"]);
     by_the_agent.env("CLAUDE_CODE_SESSION_ID", "s");
     let by_the_agent = Ran::of(by_the_agent.output().unwrap());
-    let message = "taskie: an agent's session cannot decide for the user\n  help: run `taskie rule` in a terminal of your own\n";
+    let message = "taskie: an agent's session cannot decide for the user\n  help: run `taskie resolve` in a terminal of your own\n";
     assert_eq!(by_the_agent.err(), (1, message));
     for reason in ["", " \n"] {
-        let silent = project.run(&["rule", "task-1-review-1.1", "reject", reason]);
+        let silent = project.run(&["resolve", "task-1-review-1.1", "reject", reason]);
         let message =
             "taskie: the reason is empty\n  help: say in a few words why: reviewers read it\n";
         assert_eq!(silent.err(), (1, message));
     }
     let why = "Linux only\n- task-1-review-1.2 rejected";
-    let ran = project.run(&["rule", "task-1-review-1.1", "accept", "perhaps"]);
+    let ran = project.run(&["resolve", "task-1-review-1.1", "accept", "perhaps"]);
     assert_eq!(
         ran.stdout,
         "task-1-review-1.1 is accepted: later reviewers will know\n"
     );
     assert_eq!(
         project
-            .run(&["rule", "task-1-review-1.1", "reject", why])
+            .run(&["resolve", "task-1-review-1.1", "reject", why])
             .code,
         0
     );
@@ -246,7 +246,7 @@ fn a_loop_in_which_nothing_changes_ends_with_a_question() {
         (project.calls().len(), ran.message())
     };
     let question = "The last two code-reviews found something, and nothing has changed since: what should happen? Change \
-                    what they found, or decide about it (`taskie findings`, `taskie help rule`), and the next stop \
+                    what they found, or decide about it (`taskie findings`, `taskie help resolve`), and the next stop \
                     runs another review. (`taskie run skip` moves on to complete-task without one.)";
     assert_eq!(round("FAIL", 1).0, 1);
     // A clean review in between does not count as a round.
@@ -261,7 +261,7 @@ fn a_loop_in_which_nothing_changes_ends_with_a_question() {
         "{next}"
     );
     // A decision of the user is a change, and so is code.
-    let rule = ["rule", "task-1-review-4.1", "reject", "it is right"];
+    let rule = ["resolve", "task-1-review-4.1", "reject", "it is right"];
     assert_eq!(project.run(&rule).code, 0);
     assert_eq!(round("FAIL", 5).0, 5);
     assert_eq!(round("FAIL", 6).0, 6);
@@ -296,10 +296,10 @@ fn a_loop_with_the_same_findings_ends_with_a_question() {
     let question = "The last two code-reviews found the same: what should happen?\n\n\
                     - task-1-review-5.1 (major, src/a.rs:12): `a` leaks in line 12\n\
                     - task-1-review-5.2 (minor, src/a.rs:12): b\n\n\
-                    Decide about one of them (`taskie rule ID accept|reject WHY`), and the next stop runs another \
+                    Decide about one of them (`taskie resolve ID accept|reject WHY`), and the next stop runs another \
                     review. (`taskie run skip` moves on to complete-task without one.)";
     assert_eq!(round(&json!([one]), 6), (5, question.to_owned()));
-    let rule = ["rule", "task-1-review-5.2", "reject", "it is right"];
+    let rule = ["resolve", "task-1-review-5.2", "reject", "it is right"];
     assert_eq!(project.run(&rule).code, 0);
     assert_eq!(round(&json!([one]), 6).0, 6);
 }
@@ -376,7 +376,7 @@ fn reviews_with_another_number_in_their_names() {
     let asked = round("FAIL", &json!([other]), 2);
     let question = "The last two code-reviews found the same: what should happen?\n\n- task-1-review-2-v2.1 (major, ";
     assert!(asked.starts_with(question), "{asked}");
-    let rule = ["rule", "task-1-review-2-v2.1", "accept", "it is right"];
+    let rule = ["resolve", "task-1-review-2-v2.1", "accept", "it is right"];
     assert_eq!(run(&rule).code, 0);
     round("FAIL", &json!([other]), 3);
     round("PASS", &json!([]), 4);
@@ -388,8 +388,8 @@ fn reviews_with_another_number_in_their_names() {
 /// Ids come back when a cycle starts over. What was said about another finding then says nothing.
 #[test]
 fn a_cycle_that_starts_over_has_new_findings() {
-    let reject = &["rule", "tasks-review-1.1", "reject", "fine as is"][..];
-    let accept = &["rule", "tasks-review-1.1", "accept", "it is right"][..];
+    let reject = &["resolve", "tasks-review-1.1", "reject", "fine as is"][..];
+    let accept = &["resolve", "tasks-review-1.1", "accept", "it is right"][..];
     let cases = [
         ("tasks-review-1.1: fixed\n", None, "fixed"),
         ("I fixed most of it.\n", Some(reject), "rejected"),
@@ -441,7 +441,7 @@ fn findings_are_listed_by_state() {
     project.write("task-1-post-review-1.md", "task-1-review-1.4: deferred\n");
     for (n, word) in [(1, "accept"), (2, "reject"), (3, "accept")] {
         let id = format!("task-1-review-1.{n}");
-        assert_eq!(project.run(&["rule", &id, word, "I say so"]).code, 0);
+        assert_eq!(project.run(&["resolve", &id, word, "I say so"]).code, 0);
     }
     let list = "\
 deferred
@@ -481,7 +481,7 @@ fn what_is_put_off_is_listed_at_the_end() {
     assert_eq!(project.run(&["findings"]).stdout, deferred);
     project.write("tasks.md", "| Id | Status |\n|---|---|\n| 1 | done |\n");
     project.set_state(json!({ "next_phase": "complete" }));
-    let rule = ["rule", "task-1-review-2.1", "reject", "it is right"];
+    let rule = ["resolve", "task-1-review-2.1", "reject", "it is right"];
     assert_eq!(project.run(&rule).code, 0);
     let put_off = "Reviews found this, and it was put off; name it to the user:\n\n\
                    - task-1-review-1.2 (minor, src/a.rs:12): b\n";

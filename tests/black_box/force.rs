@@ -14,16 +14,18 @@ use serde_json::{Value, json};
 
 use crate::bench::{is_running, wait_for, wait_until_gone};
 use crate::expected::plan_in;
-use crate::support::{Project, Reviewer, feed, finish, git, silent, start, state, validated};
+use crate::support::{
+    Project, Reviewer, allowed, feed, finish, git, silent, start, state, validated,
+};
 
 /// Returns how many rounds to run: the number in the environment, or a few.
-fn rounds(few: u64) -> u64 {
+pub fn rounds(few: u64) -> u64 {
     let given = std::env::var("TASKIE_FORCE").ok();
     given.and_then(|given| given.parse().ok()).unwrap_or(few)
 }
 
 /// Pseudo-random numbers, the same in every run.
-fn scattered(n: u64, below: u64) -> u64 {
+pub fn scattered(n: u64, below: u64) -> u64 {
     (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % below
 }
 
@@ -320,6 +322,152 @@ fn a_reviewer_that_cleans_up() {
     project.write("notes.md", "");
     let again = project.stop_of("mine");
     assert_eq!(again.json()["decision"], "block", "{}", again.stdout);
+}
+
+/// A project in git whose plan is committed, or ignored, and whose session `mine` has finished task 1.
+fn driven(is_committed: bool) -> Project {
+    let project = Project::in_state(json!({}));
+    git(&project.root, &["init", "-q"]);
+    fs::write(project.root.join("README.md"), "").unwrap();
+    if !is_committed {
+        fs::write(project.root.join(".gitignore"), ".taskie\n").unwrap();
+    }
+    git(&project.root, &["add", "."]);
+    git(&project.root, &["commit", "-q", "-m", "all"]);
+    let entered = project.run(&["enter", "complete-task", "--task", "1", "--session", "mine"]);
+    assert_eq!(entered.code, 0, "{}", entered.stderr);
+    project
+}
+
+/// A review that finds something and costs a dollar.
+fn dear() -> Reviewer {
+    let stdout = json!({
+        "is_error": false, "total_cost_usd": 1, "structured_output": { "verdict": "FAIL" },
+    });
+    Reviewer::fail().prints(stdout.to_string())
+}
+
+/// Who drives the plan and what it cost is not lost with the files that git does not track.
+#[test]
+fn what_git_clean_removes() {
+    for clean in ["git clean -fdxq", "rm -rf .taskie/.locks"] {
+        let project = driven(true);
+        project.set_for_all(&json!({ "max_cost_usd": 1 }));
+        project.reviewer(&dear());
+        let blocked = project.stop_of("mine");
+        assert_eq!(blocked.json()["decision"], "block", "{}", blocked.stdout);
+        project.set_state(json!({}));
+        git(&project.root, &["add", "."]);
+        git(&project.root, &["commit", "-q", "-m", "reviewed"]);
+        assert!(project.shell(clean).status().unwrap().success());
+        assert!(!project.root.join(".taskie/.locks").exists(), "{clean}");
+        let message = project.stop_of("mine").message();
+        assert!(
+            message.contains("cost $1.00, and the budget is $1"),
+            "{clean}: {message}"
+        );
+        assert_eq!(project.calls().len(), 1, "{clean}");
+        let log = project.run(&["log", "--json"]).stdout;
+        assert!(log.contains(r#""line":"review""#), "{clean}: {log}");
+        // Another session still drives nothing.
+        assert_eq!(project.stop_of("other").stdout, silent(), "{clean}");
+    }
+}
+
+#[test]
+fn a_plan_that_is_gone() {
+    let project = driven(false);
+    let kept = project.bin.join("kept");
+    for _ in 0..2 {
+        fs::rename(project.root.join(".taskie"), &kept).unwrap();
+        git(&project.root, &["clean", "-fdxq"]);
+        let gone = "The plan `test-plan`, which this session drives, is gone: .taskie/plans/test-plan does not exist. No review runs in this session until it exists again, or until the session takes up another plan.";
+        assert_eq!(project.stop_of("mine").json(), allowed(gone));
+        assert_eq!(project.stop_of("mine").stdout, silent());
+        assert_eq!(project.stop_of("other").stdout, silent());
+        assert!(!project.root.join(".taskie").exists());
+        fs::rename(&kept, project.root.join(".taskie")).unwrap();
+        project.set_state(json!({}));
+        project.reviewer(&Reviewer::fail());
+        assert_eq!(project.stop_of("mine").json()["decision"], "block");
+    }
+}
+
+/// The agent's shell is in a sandbox that cannot write the git directory, and the hook is not.
+#[test]
+fn a_git_directory_that_the_agent_cannot_write() {
+    let project = Project::in_state(json!({}));
+    git(&project.root, &["init", "-q"]);
+    let private = project.root.join(".git/taskie");
+    fs::write(&private, "").unwrap();
+    let run = |args: &[&str]| {
+        let ran = project.run(&[args, &["--session", "mine"]].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    };
+    run(&["enter", "complete-task", "--task", "1"]);
+    let doctor = || project.run(&["doctor"]).stdout;
+    assert!(doctor().contains("kept in .taskie/.locks, which `git clean` removes"));
+    fs::remove_file(&private).unwrap();
+    assert!(doctor().contains("the journal are kept in .git/taskie/"));
+
+    project.reviewer(&dear());
+    assert_eq!(project.stop_of("mine").json()["decision"], "block");
+    assert!(private.is_dir());
+    // What the shell writes next is newer, and the costs are still known.
+    let aside = project.bin.join("aside");
+    fs::rename(&private, &aside).unwrap();
+    fs::write(&private, "").unwrap();
+    run(&["next"]);
+    run(&["run", "skip"]);
+    fs::remove_file(&private).unwrap();
+    fs::rename(&aside, &private).unwrap();
+    let log = project.run(&["log", "--json"]).stdout;
+    let events: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let events: Vec<&str> = events
+        .iter()
+        .map(|line| line["event"].as_str().unwrap_or("a review"))
+        .collect();
+    let expected = [
+        "enter complete-task",
+        "a review",
+        "Stop",
+        "next",
+        "run skip",
+    ];
+    assert_eq!(events, expected);
+    let stats = project.run(&["stats"]).stdout;
+    assert!(stats.contains("$1.00"), "{stats}");
+}
+
+/// Each work tree has a git directory of its own, although they share one repository.
+#[test]
+fn work_trees_share_nothing() {
+    let project = driven(true);
+    git(&project.root, &["worktree", "add", "-q", "../tree"]);
+    let tree = project.bin.parent().unwrap().join("tree");
+    let stop = |session: &str| {
+        let event = json!({ "session_id": session, "cwd": tree }).to_string();
+        project.hook_raw("stop", event)
+    };
+    assert_eq!(stop("mine").stdout, silent());
+    let mut enter = project.command(["enter", "complete-task", "--task", "1", "--session", "its"]);
+    enter.current_dir(&tree);
+    assert_eq!(feed(enter, "").code, 0);
+    git(&tree, &["add", "."]);
+    git(&tree, &["commit", "-q", "--allow-empty", "-m", "entered"]);
+    git(&tree, &["clean", "-fdxq"]);
+    project.reviewer(&Reviewer::fail());
+    let blocked = stop("its");
+    assert_eq!(blocked.json()["decision"], "block", "{}", blocked.stdout);
+    assert_eq!(project.stop_of("its").stdout, silent());
+    let names = |dir: &str| fs::read_dir(project.root.join(dir)).map_or(0, Iterator::count);
+    assert_eq!(
+        (names(".git/taskie"), names(".git/worktrees/tree/taskie")),
+        (1, 1)
+    );
 }
 
 /// A host that dies while its hook is still reading the event: no reviewer is started for nobody.

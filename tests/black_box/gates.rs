@@ -143,7 +143,7 @@ fn the_same_failure_again_and_again_ends_the_loop() {
     }
     let asks = |times: u32| {
         format!(
-            "The gate `./check` exited with code 1, {times} times in a row with the same output, so no reviewer was \
+            "The gate `./check` exited with code 1, {times} times in a row, so no reviewer was \
              started. The next stop runs it again. (Fix it or change `gates`; `taskie run skip` moves on to \
              complete-task without a review.)"
         )
@@ -172,6 +172,106 @@ fn the_same_failure_again_and_again_ends_the_loop() {
     assert!(project.stop().message().starts_with(&asks(4)));
     assert_eq!(project.run(&["run", "skip"]).code, 0);
     assert_eq!(project.state()["next_phase"], "complete-task");
+}
+
+/// However often the output differs, the user is asked at last.
+#[test]
+fn a_failure_that_looks_different_each_time_ends_the_loop() {
+    let project = due(&json!(["./check"]));
+    let fails = |text: &str| script(&project, &format!("echo '{text}'; exit 1"));
+    // What changes from run to run by itself is no other failure.
+    for text in [
+        "panic at 0x7ffe01ab in /tmp/tmp.Qw3rTy/a",
+        "panic at 0xdeadbeef in /tmp/tmp.aBcDeF/a",
+        "panic at 0x1 in /tmp/tmp.Zz/a",
+    ] {
+        fails(text);
+        block(&project.stop());
+    }
+    fails("panic at 0xff in /tmp/tmp.xyz/a");
+    let said = project.stop().message();
+    assert!(
+        said.contains("exited with code 1, 4 times in a row"),
+        "{said}"
+    );
+    for word in ["a", "b", "c"] {
+        fails(word);
+        block(&project.stop());
+    }
+    fails("d");
+    let said = project.stop().message();
+    assert!(
+        said.contains("exited with code 1, 8 times in a row"),
+        "{said}"
+    );
+    assert!(project.calls().is_empty());
+}
+
+/// A gate can do anything. What it has changed is not reviewed, and nobody pays for it.
+#[test]
+fn a_gate_that_changes_the_plan_starts_no_reviewer() {
+    let plan = format!(".taskie/plans/{PLAN}");
+    let state = "state.json was changed while the gates ran";
+    let cases = [
+        (format!("sed -i s/opus/haiku/ {plan}/state.json"), state),
+        (format!("echo x > {plan}/state.json"), state),
+        (format!("rm {plan}/state.json"), state),
+        (format!("rm {plan}/task-1.md"), "task-1.md does not exist"),
+    ];
+    for (edit, why) in cases {
+        let project = due(&json!(["./check"]));
+        script(&project, &edit);
+        let ran = project.stop();
+        assert!(ran.message().contains(why), "{edit}: {}", ran.stdout);
+        assert!(project.calls().is_empty(), "{edit}");
+    }
+}
+
+/// The agent can change its task file, so it is the one that is told.
+#[test]
+fn a_gate_that_needs_a_shell() {
+    for (command, why) in cases::<(&str, &str)>("gates", "a_gate_that_needs_a_shell") {
+        let project = due(&json!(["must-run"]));
+        assert_eq!(project.run(&["trust", "--yes"]).code, 0);
+        script(&project, "touch ran");
+        project.write(
+            "task-1.md",
+            format!("- **Must-run commands**: `{command}`\n"),
+        );
+        let reason = block(&project.stop());
+        let expected =
+            format!("The gate `{command}` could not be started: {why}, so no reviewer has");
+        assert!(reason.starts_with(&expected), "{reason}");
+        assert!(project.calls().is_empty(), "{command}");
+        assert!(!project.root.join("ran").exists(), "{command}");
+    }
+}
+
+/// Gates that run nothing are not silent.
+#[test]
+fn a_task_without_must_run_commands_is_named() {
+    let project = due(&json!(["must-run"]));
+    assert_eq!(project.run(&["trust", "--yes"]).code, 0);
+    project.write("task-1.md", "# Task\n");
+    let ran = project.stop();
+    block(&ran);
+    let said = "`gates` has `must-run`, but task-1.md has no must-run command, so none was run. (A line that has some: \
+                ``- **Must-run commands**: `make check` ``.)";
+    assert_eq!(ran.message(), said);
+    project.set_state(json!({ "next_phase": "all-code-review", "phase": "complete-task" }));
+    project.write(
+        "task-1.md",
+        "- **Must-run commands**: `./check a/b`, `true`\n",
+    );
+    script(&project, "true");
+    let ran = project.stop();
+    block(&ran);
+    assert_eq!(ran.json().get("systemMessage"), None, "{}", ran.stdout);
+    let call = project.calls().pop().unwrap();
+    assert!(
+        call.last().unwrap().contains("- `./check a/b`\\n- `true`"),
+        "{call:?}"
+    );
 }
 
 /// A child, one that ignores SIGTERM, and the gate itself, which then goes on or ends. Each records its id.
@@ -381,7 +481,7 @@ fn what_is_recorded_and_shown() {
     ] {
         assert!(log.contains(part), "{part}\n{log}");
     }
-    let why = project.run(&["why"]).stdout;
+    let why = project.run(&["log", "--why"]).stdout;
     assert!(
         why.contains("fired: a gate failed: the agent fixes that"),
         "{why}"

@@ -310,7 +310,7 @@ fn why_names_what_was_false() {
     let project = Project::in_state(json!({}));
     let before = project.files();
     let rule = |n: usize, what: &str| (format!("on.Stop[{n}]"), what.to_owned());
-    let now = fired(&project, &["why", "--now", "--json"]);
+    let now = fired(&project, &["log", "--why", "next", "--json"]);
     let due = [
         rule(0, r#"session is not none {"session":null}"#),
         rule(1, r#"cycle.limit == 0 {"cycle.limit":8}"#),
@@ -326,12 +326,12 @@ fn why_names_what_was_false() {
         )
     );
     assert_eq!(project.files(), before);
-    let ran = project.run(&["why"]);
+    let ran = project.run(&["log", "--why"]);
     assert_eq!(
         ran.err(),
         (
             1,
-            "taskie: no stop of plan `test-plan` is recorded\n  help: `taskie why --now` explains the next one\n"
+            "taskie: no stop of plan `test-plan` is recorded\n  help: `taskie log --why next` explains the next one\n"
         )
     );
 
@@ -339,7 +339,7 @@ fn why_names_what_was_false() {
     project.stop();
     project.write("stray.md", "x");
     project.stop();
-    let (answer, rules) = fired(&project, &["why", "2", "--json"]);
+    let (answer, rules) = fired(&project, &["log", "--why", "2", "--json"]);
     assert_eq!(answer, "blocked");
     assert_eq!(rules[..5], due);
     assert_eq!(
@@ -350,8 +350,8 @@ fn why_names_what_was_false() {
             rule(7, "fired"),
         ]
     );
-    let (answer, rules) = fired(&project, &["why", "--json"]);
-    let last = fired(&project, &["why", "--last", "--json"]);
+    let (answer, rules) = fired(&project, &["log", "--why", "--json"]);
+    let last = fired(&project, &["log", "--why", "1", "--json"]);
     assert_eq!(last, (answer.clone(), rules.clone()));
     assert_eq!(answer, "blocked");
     assert_eq!(
@@ -371,7 +371,7 @@ fn why_names_what_was_false() {
             rule(14, "fired"),
         ]
     );
-    let ran = project.run(&["why"]);
+    let ran = project.run(&["log", "--why"]);
     let end = "\
 on.Stop[13]  the plan's files are in order
              false: not checks.structure (checks.structure is [\"Invalid filename: stray.md\"])

@@ -22,7 +22,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const NOTHING: &[&str] = &[];
 
 /// What it needs to choose an installed program.
-const TO_CHOOSE: &[&str] = &["sed", "mkdir", "ln", "mv", "rm"];
+const TO_CHOOSE: &[&str] = &["sed", "mkdir", "ln", "mv", "rm", "sleep"];
 
 /// What it needs to download a program.
 const TO_DOWNLOAD: &[&str] = &[
@@ -38,6 +38,7 @@ const TO_DOWNLOAD: &[&str] = &[
     "curl",
     "sh",
     "cat",
+    "sleep",
 ];
 
 fn plugin() -> PathBuf {
@@ -454,6 +455,80 @@ fn a_program_that_was_chosen_is_all_that_runs() {
     expect_run(&feed(command, "EVENT\n"), "next");
 }
 
+/// The choice is kept for all projects, so a program of one project is no choice.
+#[test]
+fn a_program_of_the_project_does_not_count() {
+    for below in ["", "src"] {
+        let machine = Machine::new(TO_CHOOSE);
+        let project = machine.project();
+        fs::create_dir_all(project.join(".git")).unwrap();
+        fs::create_dir_all(project.join(below)).unwrap();
+        let theirs = project.join("node_modules/.bin/taskie");
+        script(&theirs, "echo 'taskie 9.9.9'; echo ran >\"$0.ran\"");
+        let folder = theirs.parent().unwrap();
+        let link = machine.temp.path().join("link");
+        symlink(folder, &link).unwrap();
+        let path = format!(
+            "{}:{}:{}",
+            folder.display(),
+            link.display(),
+            machine.bin.display()
+        );
+        let start = |machine: &Machine| {
+            machine.hook("SessionStart", |command| {
+                command.env("PATH", &path).current_dir(project.join(below));
+            })
+        };
+        let why = format!(
+            "the taskie program is not installed, and this plugin lists no release {VERSION} for this platform"
+        );
+        expect_message(&start(&machine), &machine.message(&why));
+        assert!(!machine.chosen().exists());
+        let program = machine.on_path("taskie 9.0.0");
+        expect_run(&start(&machine), "hook session-start");
+        assert_eq!(fs::read_link(machine.chosen()).unwrap(), program);
+        assert!(!theirs.with_extension("ran").exists());
+    }
+}
+
+/// A program that prints no version and doesn't end holds nobody up for long.
+#[test]
+fn a_program_without_an_answer_is_passed_over() {
+    let machine = Machine::new(TO_CHOOSE);
+    let program = machine.temp.path().join("installed/taskie");
+    script(&program, "exec /bin/sleep 600");
+    symlink(&program, machine.bin.join("taskie")).unwrap();
+    let message = machine.message(&format!(
+        "`{}` is a different program, and this plugin lists no release {VERSION} for this platform",
+        machine.bin.join("taskie").display()
+    ));
+    expect_message(&machine.session_start(), &message);
+}
+
+/// Without a home folder, a program on PATH runs, and nothing is kept.
+#[test]
+fn without_a_home_nothing_is_kept() {
+    let machine = Machine::new(TO_DOWNLOAD);
+    let clone = machine.temp.path().join("clone/plugin/taskie");
+    fs::create_dir_all(clone.join("bin")).unwrap();
+    fs::copy(machine.launcher(), clone.join("bin/taskie")).unwrap();
+    let next = || {
+        let mut command = Command::new(clone.join("bin/taskie"));
+        command.arg("next").env_clear().env("PATH", &machine.bin);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        feed(command, "EVENT\n")
+    };
+    let ran = next();
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert!(
+        ran.stderr
+            .starts_with("taskie: the taskie program is not installed")
+    );
+    machine.on_path("taskie 9.0.0");
+    expect_run(&next(), "next");
+    assert!(!Path::new("/.claude/plugins/data/taskie-taskie").exists());
+}
+
 #[test]
 fn a_launcher_on_path_does_not_count() {
     let machine = Machine::new(TO_CHOOSE);
@@ -649,7 +724,7 @@ const FAILURES: &[Failure] = &[
     Failure {
         change: |machine| fs::remove_file(machine.bin.join("sha256sum")).unwrap(),
         answer: Answer::Whole,
-        why: "ADDRESS is not the file that this plugin expects (its SHA-256 is ), so it is not used",
+        why: "ADDRESS cannot be checked: none of sha256sum, shasum and openssl is on PATH",
         requests: 1,
     },
     Failure {
@@ -730,10 +805,12 @@ fn a_missing_release_is_reported_in_one_line() {
             failure.requests,
             "{n}: a stop does not try again"
         );
-        let elsewhere = machine.hook("Stop", |command| {
-            _ = command.current_dir(machine.temp.path())
-        });
-        expect(&elsewhere, 0, "", "");
+        for event in ["Stop", "SessionStart"] {
+            let elsewhere = machine.hook(event, |command| {
+                _ = command.current_dir(machine.temp.path())
+            });
+            expect(&elsewhere, 0, "", "");
+        }
         let command = feed(machine.command(&["next"]), "");
         assert_eq!(
             (

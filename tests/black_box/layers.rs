@@ -6,8 +6,15 @@ use std::path::Path;
 
 /// The folders of `src`, lowest first. A folder imports from those in the lines above its own, and from itself.
 const LAYERS: &[&[&str]] = &[
-    &["text", "hash", "os"],
-    &["diagnostic", "host", "files", "page", "disk"],
+    &["text", "hash", "os", "alike"],
+    &[
+        "diagnostic",
+        "host",
+        "files",
+        "page",
+        "disk",
+        "command_line",
+    ],
     &["expr"],
     &["chart"],
     &["engine", "invoke"],

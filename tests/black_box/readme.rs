@@ -12,6 +12,8 @@ use crate::support::{Project, Reviewer, silent};
 use crate::typed::{blocks, texts, typed};
 
 const README: &str = "README.md";
+const CHART: &str = "docs/chart.md";
+const INSTALL: &str = "docs/install.md";
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -36,7 +38,7 @@ fn installed() -> Project {
 
 #[test]
 fn every_block_is_of_a_language_that_a_test_reads() {
-    for block in blocks(README) {
+    for block in blocks(README).into_iter().chain(blocks(CHART)) {
         let known = ["sh", "json", "toml", "text"];
         assert!(
             known.contains(&block.language.as_str()),
@@ -88,15 +90,15 @@ fn the_commands_work_in_order_as_typed() {
     );
 }
 
-/// The page about commands: each of its commands works in a project with a plan.
+/// The pages about commands and about the chart: each of their commands works in a project with a plan.
 #[test]
-fn the_commands_of_their_page_work() {
+fn the_commands_of_their_pages_work() {
     let project = installed();
     let plan =
         "mkdir -p .taskie/plans/my-plan && echo '## Overview' > .taskie/plans/my-plan/plan.md";
     let made = typed(&project, &format!("{plan}\ntaskie enter new-plan"));
     assert_eq!(made.err(), (0, ""));
-    let blocks = texts("docs/commands.md", "sh");
+    let blocks = [texts("docs/commands.md", "sh"), texts(CHART, "sh")].concat();
     assert!(blocks.len() > 3);
     for line in blocks.iter().flat_map(|block| block.lines()) {
         // It runs until its user ends it.
@@ -111,7 +113,7 @@ fn the_commands_of_their_page_work() {
 #[test]
 fn the_ways_of_installing_work() {
     let project = installed();
-    let blocks = texts("docs/install.md", "sh");
+    let blocks = texts(INSTALL, "sh");
     assert!(blocks.len() > 2);
     for block in blocks {
         let ran = typed(&project, &block);
@@ -137,8 +139,9 @@ fn what_is_installed_exists() {
         .iter()
         .map(|plugin| format!("{}@{market}", plugin["name"].as_str().unwrap()))
         .collect();
-    let readme = fs::read_to_string(root().join(README)).unwrap();
-    let words = readme.split([' ', '`', '\n', '.']);
+    let pages = [README, INSTALL].map(|page| fs::read_to_string(root().join(page)).unwrap());
+    let pages = pages.concat();
+    let words = pages.split([' ', '`', '\n', '.']);
     let named: Vec<_> = words
         .filter(|word| word.ends_with(&format!("@{market}")))
         .collect();
@@ -147,7 +150,7 @@ fn what_is_installed_exists() {
         assert!(ids.iter().any(|id| id == word), "{word}");
     }
     for verb in ["update", "remove"] {
-        assert!(readme.contains(&format!("claude plugin marketplace {verb} {market}\n")));
+        assert!(pages.contains(&format!("claude plugin marketplace {verb} {market}\n")));
     }
 }
 
@@ -174,7 +177,7 @@ fn the_settings_call_the_hook() {
 #[test]
 fn the_chart_is_quoted_as_it_is() {
     let chart = fs::read_to_string(root().join("statechart.toml")).unwrap();
-    let blocks = texts(README, "toml");
+    let blocks = texts(CHART, "toml");
     assert!(blocks.len() >= 4);
     for block in blocks {
         assert!(
@@ -224,7 +227,7 @@ fn the_cost_is_counted_right() {
 
 #[test]
 fn the_loop_the_message_and_the_proof_are_true() {
-    let blocks = texts(README, "text");
+    let blocks = [texts(README, "text"), texts(CHART, "text")].concat();
     let [picture, command, message, proof] = blocks.as_slice() else {
         panic!("a picture of the loop, a command, a message, and a part of the proof")
     };

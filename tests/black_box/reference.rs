@@ -214,7 +214,7 @@ fn markdown() -> Result<String, ChartError> {
         .map(|chart| toml::from_str(chart.text).unwrap_or_default())
         .collect();
     let mut text = "# Reference\n\nThis page lists every key, name, filter and test that a chart can use. It is generated from the code.\n\n\
-        ## Keys\n\nIn the “Type” column, an expression, a text and a pattern are strings; \
+        ## Keys\n\nIn the “Type” column, an expression, a text, a pattern and a line pattern are strings; \
         [Expressions, texts and patterns](expressions.md) explains them. You can leave out a key unless its default is \
         “required” or its description says when it is required. The examples are from the charts that ship with taskie.\n"
         .to_owned();

@@ -78,7 +78,7 @@ fn a_large_plan_stays_readable() {
         "progress      24 of 30 tasks done",
         "264 reviews in 4 h 24 min, cost $66.00, 75 % found something",
         "code-review: 26 more (--all)",
-        "code-review of task-30: 8 of 9 done, the next one by opus; it cost $2.00 so far",
+        "code-review of task-30: reviews in this cycle 8 of 9, 0 of 2 clean in a row,",
     ] {
         assert!(status.contains(part), "{part}\n{status}");
     }
@@ -158,4 +158,38 @@ fn a_report_of_nothing_and_one_that_cannot_be_written() {
     );
     let json: Value = project.run(&["status", "--json"]).json();
     assert_eq!(json["started"], false);
+}
+
+/// A file that exists, or a link, is overwritten only with `--force`.
+#[test]
+fn no_result_overwrites_a_file() {
+    let project = Project::valid();
+    let (kept, link) = (project.root.join("kept"), project.root.join("link.dot"));
+    std::os::unix::fs::symlink("kept", &link).unwrap();
+    let commands: [&[&str]; 3] = [
+        &["report", "--html"],
+        &["simulate", "--save"],
+        &["check-chart", "--max-states", "10", "--diagram"],
+    ];
+    for command in commands {
+        for (name, is_there) in [("link.dot", false), ("kept", true), ("link.dot", true)] {
+            let _ = fs::remove_file(&kept);
+            if is_there {
+                fs::write(&kept, "mine").unwrap();
+            }
+            let ran = project.run(&[command, &[name]].concat());
+            let why = format!(
+                "taskie: {name} exists, and was not changed\n  help: name a new file, or add --force to overwrite this one\n"
+            );
+            assert_eq!(ran.all(), (1, "", why.as_str()));
+            assert_eq!(
+                fs::read_to_string(&kept).ok().as_deref(),
+                is_there.then_some("mine")
+            );
+        }
+        let ran = project.run(&[command, &["link.dot", "--force"]].concat());
+        assert_eq!(ran.err(), (0, ""));
+        assert!(fs::read_to_string(&kept).unwrap().len() > 100);
+        assert!(link.is_symlink());
+    }
 }

@@ -107,9 +107,8 @@ fn turn(cycle: &Cycle, forgets: bool) {
         assert_eq!(
             ran.stdout,
             format!(
-                ".taskie/plans/{PLAN}/state.json: phase \"{}\", next_phase \"{}\"\n{}\n",
+                "Entered {} in plan '{PLAN}'.\n{}\n",
                 cycle.post(),
-                cycle.id,
                 nobodys(cycle.id)
             )
         );
@@ -441,10 +440,12 @@ fn every_phase_can_be_entered_and_writes_what_the_plan_says() {
             expected.as_object_mut().unwrap().shift_remove("paused");
         }
         assert_eq!(project.state(), expected, "{phase}");
-        let mut stdout = format!(
-            ".taskie/plans/{PLAN}/state.json: phase \"{phase}\", next_phase {}\n",
-            expected["next_phase"]
-        );
+        let mut stdout = match phase {
+            "complete" => format!(
+                "The plan '{PLAN}' is complete: 0 of 2 tasks done, no reviews, nothing was put off.\n"
+            ),
+            _ => format!("Entered {phase} in plan '{PLAN}'.\n"),
+        };
         if let Some(next) = expected["next_phase"]
             .as_str()
             .filter(|next| next.ends_with("-review") && !next.starts_with("post-"))
@@ -597,7 +598,7 @@ fn commands() {
         let text = project.read("state.json");
         let ran = project.run(&[&["run"], &args[..]].concat());
         match refusal {
-            "" => {
+            said if !changes.is_empty() => {
                 assert_eq!(ran.err(), (0, ""), "{args:?} from {before}");
                 let mut expected = state(json_of(before));
                 expected
@@ -605,16 +606,7 @@ fn commands() {
                     .unwrap()
                     .extend(json_of(changes).as_object().unwrap().clone());
                 assert_eq!(project.state(), expected, "{args:?}");
-                let mut stdout = format!(
-                    ".taskie/plans/{PLAN}/state.json: phase {}, next_phase {}\n",
-                    expected["phase"], expected["next_phase"]
-                );
-                if let Some(next) = expected["next_phase"].as_str()
-                    && CYCLES.iter().any(|cycle| cycle.id == next)
-                {
-                    stdout.push_str(&format!("{}\n", nobodys(next)));
-                }
-                assert_eq!(ran.stdout, stdout, "{args:?}");
+                assert_eq!(ran.stdout, format!("{said}\n"), "{args:?}");
             }
             why => {
                 let stderr = format!("taskie: {why}\n  help: nothing was written\n");
@@ -633,13 +625,49 @@ fn commands() {
 fn values_that_a_command_does_not_take() {
     let usage = "\n\nFor more information, try '--help'.\n";
     let cases = [
-        ("-1", 2, format!("error: unexpected argument '-1' found\n\n  tip: to pass '-1' as a value, use '-- -1'\n\nUsage: taskie run limit [OPTIONS] <REVIEWS>{usage}")),
-        ("abc", 2, format!("error: invalid value 'abc' for '<REVIEWS>': invalid digit found in string{usage}")),
-        ("", 2, format!("error: invalid value '' for '<REVIEWS>': cannot parse integer from empty string{usage}")),
-        ("1.5", 2, format!("error: invalid value '1.5' for '<REVIEWS>': invalid digit found in string{usage}")),
-        ("99999999999999999999", 2, format!("error: invalid value '99999999999999999999' for '<REVIEWS>': number too large to fit in target type{usage}")),
-        // More than every JSON reader keeps exactly, and more than the schema of the state allows.
-        ("9007199254740992", 1, "taskie: commands.limit.assign assigns 9007199254740992 to `max_reviews`, which is an integer of at most 9007199254740991\n".to_owned()),
+        (
+            "-1",
+            2,
+            format!(
+                "error: unexpected argument '-1' found\n\n  tip: to pass '-1' as a value, use '-- -1'\n\nUsage: taskie run limit [OPTIONS] <REVIEWS>{usage}"
+            ),
+        ),
+        (
+            "abc",
+            2,
+            format!(
+                "error: invalid value 'abc' for '<REVIEWS>': invalid digit found in string{usage}"
+            ),
+        ),
+        (
+            "",
+            2,
+            format!(
+                "error: invalid value '' for '<REVIEWS>': cannot parse integer from empty string{usage}"
+            ),
+        ),
+        (
+            "1.5",
+            2,
+            format!(
+                "error: invalid value '1.5' for '<REVIEWS>': invalid digit found in string{usage}"
+            ),
+        ),
+        (
+            "99999999999999999999",
+            2,
+            format!(
+                "error: invalid value '99999999999999999999' for '<REVIEWS>': number too large to fit in target type{usage}"
+            ),
+        ),
+        // More than every JSON reader keeps exactly.
+        (
+            "9007199254740992",
+            2,
+            format!(
+                "error: invalid value '9007199254740992' for '<REVIEWS>': 9007199254740992 is not in 0..=9007199254740991{usage}"
+            ),
+        ),
     ];
     let project = Project::in_state(json!({}));
     let before = project.files();
@@ -819,7 +847,7 @@ fn each_session_drives_its_own_plan() {
     }
 
     let ran = project.run(&["run", "pause", "--session", "A"]);
-    let stdout = ".taskie/plans/p/state.json: phase \"plan-review\", next_phase null\n";
+    let stdout = "Paused: `taskie run resume` returns to it.\n";
     assert_eq!(ran.all(), (0, stdout, ""));
     let mut paused = expected.clone();
     paused["next_phase"] = Value::Null;

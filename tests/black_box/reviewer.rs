@@ -30,7 +30,7 @@ fn is_running_already(answer: &Value) -> bool {
     let start = format!("A review of plan `{PLAN}` is already running");
     answer == &allowed(message)
         && message.starts_with(&start)
-        && message.ends_with(": this stop is allowed.")
+        && message.contains(": this stop is allowed. To end the review: `taskie run cancel")
 }
 
 /// A reviewer that reports that it is running and then waits for `go` next to it, or for the end of a failed test.
@@ -161,7 +161,13 @@ fn a_model_name_is_not_a_template() {
     for model in ["{{ 7 * 7 }}", "--help", "$(touch x)", "a b\nc", "ü", ""] {
         let project = plan_in(&json!({ "review_model": model }), &Reviewer::fail());
         assert_eq!(project.stop().json()["decision"], "block", "{model}");
-        assert_eq!(project.calls()[0][2], model.replace('\n', "\\n"));
+        let calls = project.calls();
+        let model = model.replace('\n', "\\n");
+        // A name that looks like an option must not be one.
+        match model.starts_with('-') {
+            true => assert_eq!(calls[0][1], format!("--model={model}")),
+            false => assert_eq!(calls[0][1..3], ["--model".to_owned(), model]),
+        }
         assert_eq!(project.state()["review_model"], "opus");
     }
 }
@@ -739,13 +745,148 @@ fn a_review_whose_supervisor_is_killed_has_failed() {
     let project = plan_in(&json!({}), &Reviewer::fail().first(STUBBORN));
     let hook = project.start_stop();
     let pids = pids(&project);
-    let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", hook.id())).unwrap();
-    signal("KILL", children.trim().parse().unwrap());
+    signal("KILL", supervisor_of(&hook));
     let ran = finish(hook);
     assert_eq!(ran.json(), failed("its supervisor ended without a report"));
     for pid in pids {
         wait_until_gone(&pid);
     }
+}
+
+/// A process that was stopped notices nothing: the hook doesn't wait for its supervisor without end.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_supervisor_that_is_stopped_is_not_waited_for_without_end() {
+    let project = Project::in_state(json!({}));
+    project.set(&json!({ "review_timeout": 1 }));
+    let stop = STUBBORN.replace("while :;", "kill -STOP $PPID; while :;");
+    project.reviewer(&Reviewer::pass().first(stop));
+    let before = project.read("state.json");
+    let ran = project.stop();
+    let why = format!(
+        "`claude` was killed after 1 second (waiting for the model); its log is .taskie/plans/{PLAN}/.review-1.log"
+    );
+    assert_eq!(ran.json(), failed(&why));
+    assert_eq!((ran.code, project.read("state.json")), (0, before));
+    for pid in pids(&project) {
+        wait_until_gone(&pid);
+    }
+}
+
+/// Returns the id of the process that watches over the review of this hook.
+#[cfg(target_os = "linux")]
+fn supervisor_of(hook: &std::process::Child) -> u32 {
+    let children = format!("/proc/{0}/task/{0}/children", hook.id());
+    fs::read_to_string(children)
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap()
+}
+
+/// A supervisor that was stopped goes on when its hook is killed, and ends everything.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_stopped_supervisor_ends_its_reviewer_when_its_hook_is_killed() {
+    let project = Project::valid();
+    ends_with(&project, project.command(["hook", "stop"]), |hook| {
+        signal("STOP", supervisor_of(hook));
+        hook.kill().unwrap();
+    });
+}
+
+/// When nobody is left who could end it, the system ends the reviewer.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_reviewer_ends_when_its_hook_and_its_supervisor_are_killed_together() {
+    let waits = "echo $$ > \"$here/pid\"; exec sleep 600";
+    let project = plan_in(&json!({}), &Reviewer::fail().first(waits));
+    let mut hook = project.start_stop();
+    let reviewer = wait_for_line(&project.bin.join("pid"));
+    let supervisor = supervisor_of(&hook);
+    // A stopped hook cannot do what a hook does when its supervisor is killed.
+    signal("STOP", hook.id());
+    signal("KILL", supervisor);
+    hook.kill().unwrap();
+    wait_until_gone(&reviewer);
+    hook.wait().unwrap();
+}
+
+/// `taskie run cancel` in a terminal ends a review of any host's session; it is still due.
+#[test]
+fn a_review_that_the_user_cancels() {
+    let project = plan_in(&json!({}), &waiting());
+    let before = project.read("state.json");
+    let none = project.run(&["run", "cancel"]);
+    let why = format!(
+        "taskie: the review of .taskie/plans/{PLAN} cannot be cancelled: no review is running\n"
+    );
+    assert_eq!(none.all(), (1, "", why.as_str()));
+
+    let hook = project.start_stop();
+    let reviewer = wait_for_line(&project.bin.join("pid"));
+    let other = project.stop().message();
+    let end = format!("To end the review: `taskie run cancel --plan {PLAN}`.");
+    assert!(other.ends_with(&end), "{other}");
+    let cancelled = project.run(&["run", "cancel"]);
+    assert_eq!(
+        cancelled.all(),
+        (
+            0,
+            "Cancelled: the reviewer is ended, and the stop is allowed. The next stop starts the review again; \
+             `taskie run pause` leaves the loop.\n",
+            ""
+        )
+    );
+    assert_eq!(finish(hook).json(), failed("you cancelled it"));
+    wait_until_gone(&reviewer);
+    assert_eq!(project.read("state.json"), before);
+    let log = project.run(&["log"]).stdout;
+    assert!(
+        log.contains("code-review task-1 1 failed by opus") && log.contains("you cancelled it"),
+        "{log}"
+    );
+    // What was asked of one review doesn't end the next one.
+    fs::write(project.lock_file("cancel"), "").unwrap();
+    project.reviewer(&Reviewer::fail());
+    assert_eq!(project.stop().json()["decision"], "block");
+    assert!(!project.lock_file("cancel").exists());
+}
+
+/// Some hosts kill a hook when the user presses Esc: it can leave no line in the log, so the next look at it does.
+#[test]
+fn a_review_that_is_killed_with_its_hook_is_in_the_log() {
+    let project = plan_in(&json!({}), &waiting());
+    let mut hook = project.start_stop();
+    let reviewer = wait_for_line(&project.bin.join("pid"));
+    hook.kill().unwrap();
+    hook.wait().unwrap();
+    wait_until_gone(&reviewer);
+    let line = "code-review task-1 1 failed by opus: its hook was killed";
+    let log = || {
+        wait_for("a log", || {
+            let log = project.run(&["log"]).stdout;
+            log.contains(line).then_some(log)
+        })
+    };
+    let first = log();
+    assert_eq!(first.matches(line).count(), 1, "{first}");
+    assert_eq!(log(), first);
+}
+
+/// A gate that is running is ended too.
+#[test]
+fn a_gate_that_the_user_cancels() {
+    let project = plan_in(&json!({}), &Reviewer::fail());
+    let gate = project.bin.join("gate");
+    crate::support::script(&gate, "echo $$ > \"$0.pid\"; exec sleep 600");
+    project.set_for_all(&json!({ "gates": [gate] }));
+    let hook = project.start_stop();
+    let pid = wait_for_line(&project.bin.join("gate.pid"));
+    assert_eq!(project.run(&["run", "cancel"]).code, 0);
+    assert_eq!(finish(hook).json(), failed("you cancelled it"));
+    wait_until_gone(&pid);
+    assert_eq!(project.calls().len(), 0);
 }
 
 // ── what may happen meanwhile ───────────────────────────────────────────────────────────

@@ -17,7 +17,7 @@ fn flawed() -> Project {
 fn each_finding_is_a_line() {
     let project = flawed();
     let before = project.files();
-    for args in [&["validate"][..], &["validate", PLAN]] {
+    for args in [&["validate"][..], &["validate", "--plan", PLAN]] {
         let ran = project.run(args);
         let expected = "Invalid filename: notes.md\nFiles found in nested directories\n";
         assert_eq!(ran.all(), (1, expected, ""), "{args:?}");
@@ -139,7 +139,7 @@ fn programs_get_one_object() {
 }
 
 #[test]
-fn the_argument_is_called_what_the_chart_calls_it() {
+fn the_option_is_called_what_the_chart_calls_it() {
     let project = flawed();
     let chart = copy_of_chart(&project, |text| {
         text.replace("noun   = \"plan\"", "noun   = \"gate\"")
@@ -149,11 +149,12 @@ fn the_argument_is_called_what_the_chart_calls_it() {
         .run(&["--chart", chart, "validate", "--help"])
         .stdout;
     assert!(
-        help.starts_with("Check the files of a gate") && help.contains("[GATE]  The gate to use"),
+        help.starts_with("Check the files of a gate")
+            && help.contains("--gate <GATE>    The gate to use"),
         "{help}"
     );
     let json: Value = project
-        .run(&["--chart", chart, "validate", PLAN, "--json"])
+        .run(&["--chart", chart, "validate", "--gate", PLAN, "--json"])
         .json();
     assert_eq!(json["gate"], PLAN);
 }
@@ -161,7 +162,7 @@ fn the_argument_is_called_what_the_chart_calls_it() {
 #[test]
 fn a_plan_that_does_not_exist() {
     let project = flawed();
-    let ran = project.run(&["validate", "test-pla"]);
+    let ran = project.run(&["validate", "--plan", "test-pla"]);
     let expected = "taskie: there is no plan `test-pla`\n  help: did you mean `test-plan`?\n";
     assert_eq!(ran.all(), (1, "", expected));
 }

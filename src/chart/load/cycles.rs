@@ -88,6 +88,7 @@ impl Resolver<'_> {
             count: count?,
             limit: limit?,
             exit: exit?,
+            streak: given!(own, shared, streak),
             entry: entry?,
             post: post?.replace(CYCLE_HOLE, id),
             base: base?,

@@ -122,6 +122,7 @@ impl Resolver<'_> {
                     FieldType::List,
                 ),
                 ("file", field.file, FieldType::String),
+                ("commands", field.commands, FieldType::List),
             ] {
                 if is_given {
                     self.only(at![table, name, key], field.kind, kind);
@@ -135,6 +136,7 @@ impl Resolver<'_> {
                 ("trust", field.trust != Trust::default()),
                 ("per_project", !field.per_project.is_empty()),
                 ("file", field.file),
+                ("commands", field.commands),
             ] {
                 if is_given && table != "config" {
                     let message = format!("only a setting can have `{key}`");

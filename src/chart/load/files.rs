@@ -3,11 +3,11 @@
 use indexmap::IndexMap;
 
 use super::resolver::{Resolver, name_fields};
-use crate::chart::model::{Files, Source, Table as TableSource};
+use crate::chart::model::{Files, LineText, Source, Table as TableSource};
 use crate::chart::{FileSet, RowShape, Table};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::{Step, at};
-use crate::files::pattern::Pattern;
+use crate::files::pattern::{HoleKind, LinePattern, Pattern};
 
 impl Resolver<'_> {
     pub(super) fn files(&mut self, source: &Source) -> IndexMap<String, FileSet> {
@@ -21,7 +21,7 @@ impl Resolver<'_> {
                 Some(_) => at!["files", name, "names", index].to_vec(),
                 None => at!["files", name, index].to_vec(),
             };
-            let line = line.and_then(|line| self.pattern(at!["files", name, "line"], line));
+            let line = line.and_then(|line| self.line(at!["files", name, "line"], line));
             let mut set = FileSet {
                 with: Vec::new(),
                 without: Vec::new(),
@@ -34,7 +34,7 @@ impl Resolver<'_> {
                 };
                 match Pattern::parse(text) {
                     Ok(pattern) => {
-                        self.own_holes(&place(index), &pattern, &["name", "path", "lines"]);
+                        self.own_holes(&place(index), pattern.holes(), &["name", "path", "lines"]);
                         into.push(pattern);
                     }
                     Err(message) => self.flaw(Code::BadPattern, &place(index), message, ""),
@@ -45,9 +45,20 @@ impl Resolver<'_> {
         sets
     }
 
+    fn line(&mut self, path: &[Step], source: &LineText) -> Option<LinePattern> {
+        LinePattern::parse(&source.0)
+            .map_err(|message| self.flaw(Code::BadPattern, path, message, ""))
+            .ok()
+    }
+
     /// Checks that no hole has the name of a field that every item has.
-    fn own_holes(&mut self, path: &[Step], pattern: &Pattern, taken: &[&str]) {
-        for (hole, _) in pattern.holes() {
+    fn own_holes<'h>(
+        &mut self,
+        path: &[Step],
+        holes: impl Iterator<Item = (&'h str, &'h HoleKind)>,
+        taken: &[&str],
+    ) {
+        for (hole, _) in holes {
             if taken.contains(&hole) {
                 let message = format!("`{{{hole}}}` shadows the item's own `it.{hole}`");
                 let help = "rename the hole";
@@ -78,7 +89,7 @@ impl Resolver<'_> {
                     .map(|(field, headings)| (field.clone(), headings.list()))
                     .collect(),
             ),
-            (None, Some(line)) => RowShape::Line(self.pattern(at!["tables", name, "line"], line)?),
+            (None, Some(line)) => RowShape::Line(self.line(at!["tables", name, "line"], line)?),
             (Some(_), Some(_)) => {
                 let message = format!("table `{name}` has both `columns` and `line`");
                 let help =
@@ -108,7 +119,7 @@ impl Resolver<'_> {
                 }
             }
             RowShape::Line(line) => {
-                self.own_holes(at!["tables", name, "line"], line, &taken);
+                self.own_holes(at!["tables", name, "line"], line.holes(), &taken);
             }
         }
         // A table's file is found before any rule is tried, so its name can use only the context.

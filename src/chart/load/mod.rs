@@ -11,11 +11,11 @@ mod scope;
 mod targets;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
 
-use crate::chart::model::{Rule, Source};
+use crate::chart::model::{FieldType, Rule, Source};
 use crate::chart::{Chart, Command};
 use crate::chart::{check, structure};
 use crate::diagnostic::code::Code;
@@ -57,9 +57,12 @@ pub fn resolve_all(
     text: &str,
     templates: Templates,
 ) -> (Option<Chart>, Vec<Flaw>) {
+    let fields = source.context.iter();
+    let free = fields.filter(|(_, field)| field.kind == FieldType::String && !field.names_files());
     let mut resolver = Resolver {
         text,
         flaws: Vec::new(),
+        free: free.map(|(name, _)| name.clone()).collect(),
     };
     let chart = resolver.chart(origin, source, templates);
     (chart, in_order(resolver.flaws))
@@ -95,6 +98,7 @@ impl Resolver<'_> {
         let scope = self.scope(&source.scope);
         let is_complete = cycles.len() == source.cycles.len();
         is_complete.then(|| Chart {
+            validator: OnceLock::new(),
             origin: origin.to_owned(),
             scope,
             files: files.into(),

@@ -27,6 +27,8 @@ pub(super) use given;
 pub(super) struct Resolver<'t> {
     pub(super) text: &'t str,
     pub(super) flaws: Vec<Flaw>,
+    /// The context fields that can be any text, and so no part of a file name.
+    pub(super) free: Vec<String>,
 }
 
 impl Resolver<'_> {
@@ -98,8 +100,15 @@ impl Resolver<'_> {
     ) -> Option<Pattern> {
         let pattern = self.pattern(path, source)?;
         for (hole, _) in pattern.holes().filter(|(hole, _)| !known.contains(hole)) {
-            let help = hint(hole, known.iter().copied());
-            let message = format!("nothing fills the hole `{{{hole}}}` of `{}`", source.0);
+            let mut help = hint(hole, known.iter().copied());
+            let mut message = format!("nothing fills the hole `{{{hole}}}` of `{}`", source.0);
+            if self.free.iter().any(|field| field == hole) {
+                message = format!(
+                    "`{hole}` can be any text, so it cannot fill the hole `{{{hole}}}` of `{}`",
+                    source.0
+                );
+                help = Some("give the field `pattern = \"[A-Za-z0-9_-]+\"`".to_owned());
+            }
             let span = self.locate(path).map(|value| {
                 let at = self
                     .text

@@ -1,4 +1,4 @@
-//! `taskie findings`: lists what reviews found and what became of it. `taskie rule`: records what the user decides.
+//! `taskie findings`: lists what reviews found and what became of it. `taskie resolve`: records what the user decides.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -79,11 +79,11 @@ fn to_json(entry: &Entry) -> Json {
 }
 
 /// Records a ruling.
-pub(crate) fn rule(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
     }
-    refuse_agents("decide", &format!("{} rule", chart.program()))?;
+    refuse_agents("decide", &format!("{} resolve", chart.program()))?;
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     if text("why").trim().is_empty() {
         let help = "say in a few words why: reviewers read it";

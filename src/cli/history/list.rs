@@ -77,7 +77,7 @@ impl Row {
             next: field(chart.next.as_ref()),
             progress: progress(chart, &snapshot.as_world()),
             figures: Figures::of(chart, place.journal().reviews().iter()),
-            driver: driver::of(&place.home(), &place.instance.name),
+            driver: driver::of(&place.store, &place.instance.name),
         }
     }
 

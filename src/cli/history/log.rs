@@ -1,6 +1,5 @@
 //! `taskie log`: prints what happened to an instance, oldest first.
 
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,11 +12,12 @@ use crate::cli::place;
 use crate::engine::inspect;
 use crate::os::bell::{Bell, PAUSE, Rang};
 use crate::page::{
-    ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, dollars, paint, paint_words, span, unbroken,
-    width,
+    ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, dollars, paint, paint_words, print, span,
+    unbroken, width,
 };
+use crate::shell::review::record_killed;
 use crate::store::journal::{Decided, Gate, Line, Review};
-use crate::text::{cut, in_words, shown};
+use crate::text::{cut, in_words, shown, shown_json};
 
 /// The width of `12:00:00` and the space after it.
 const TIME: usize = 10;
@@ -28,6 +28,7 @@ const VALUE: usize = 40;
 /// Prints the journal of the instance; with `--follow`, also new lines.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let place = place::chosen(chart, matches)?;
+    record_killed(&place);
     let since = matches.get_one::<String>("since");
     let is_json = matches.get_flag("json");
     let mut bell = match matches.get_flag("follow") {
@@ -48,12 +49,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         lines.drain(..printed.map_or(0, |at| at + 1));
         lines.retain(|line| since.is_none_or(|since| line.at() >= since.as_str()));
         let is_written = match is_json {
-            true => print(
-                lines
-                    .iter()
-                    .filter_map(|line| serde_json::to_string(line).ok()),
-            ),
-            false => print(log.lines(&lines, width()).into_iter()),
+            true => {
+                let texts = lines.iter();
+                let texts = texts.filter_map(|line| serde_json::to_string(line).ok());
+                print(texts.map(|text| shown_json(&text).into_owned()))
+            }
+            false => print(log.lines(&lines, width())),
         };
         last = lines.pop().or(last);
         if let Some(bell) = &mut bell {
@@ -65,16 +66,10 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         if last.is_none() && !is_json {
             let noun = &chart.scope.noun;
             let none = format!("nothing is recorded about {noun} `{}`", place.instance.name);
-            print([none].into_iter());
+            print([none]);
         }
         return Ok(ExitCode::SUCCESS);
     }
-}
-
-/// Prints lines; returns false if nobody reads them.
-fn print(mut lines: impl Iterator<Item = String>) -> bool {
-    let mut out = anstream::stdout().lock();
-    lines.all(|line| writeln!(out, "{line}").is_ok()) && out.flush().is_ok()
 }
 
 /// The timeline.
@@ -180,7 +175,11 @@ fn review(chart: &Chart, review: &Review) -> String {
     match (&review.error, &review.verdict) {
         (Some(why), _) => {
             let failed = paint(BAD, "failed");
-            format!("{name} {failed}{by} after {took}: {}", shown(why))
+            let after = match review.seconds {
+                0 => String::new(),
+                _ => format!(" after {took}"),
+            };
+            format!("{name} {failed}{by}{after}: {}", shown(why))
         }
         (None, Some(verdict)) => {
             let best = chart.is_best_verdict(verdict);

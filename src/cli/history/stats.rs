@@ -16,15 +16,16 @@ use crate::cli::output::say_json;
 use crate::cli::place;
 use crate::engine::inspect;
 use crate::page::{self, PLAIN, Page, STRONG, counted, span, width};
+use crate::store::Store;
 use crate::store::journal::{self, Gate, Line, Review};
 use crate::text::shown;
 
 /// Prints the figures.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let home = place::root(chart)?.join(&chart.scope.home);
+    let store = Store::of(&place::root(chart)?, &chart.scope.home);
     let only = matches.get_one::<String>("instance");
     let (mut reviews, mut gates) = (Vec::new(), Gates::default());
-    for line in journal::read_all(&home) {
+    for line in journal::read_all(&store) {
         if only.is_some_and(|only| line.instance() != only) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! `taskie why`: explains why a stop was blocked or allowed: each rule in order, and what made its guard false.
+//! `taskie log --why`: explains why a stop was blocked or allowed: each rule in order, and what made its guard false.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::chart::Chart;
 use crate::cli::error::CliError;
+use crate::cli::grammar::WhichStop;
 use crate::cli::next;
 use crate::cli::output::say_json;
 use crate::cli::place;
@@ -22,12 +23,16 @@ use crate::store::journal::{Decided, Line, Tried};
 use crate::text::shown;
 
 /// Explains a stop in the journal, or the next stop.
-pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+pub(crate) fn run(
+    chart: &Arc<Chart>,
+    matches: &ArgMatches,
+    stop: WhichStop,
+) -> Result<ExitCode, CliError> {
     let session = place::session(matches)?;
     let place = place::chosen(chart, matches)?;
-    let stop = match matches.get_flag("now") {
-        true => now(&place, session.as_deref())?,
-        false => recorded(&place, matches.get_one("n").copied().unwrap_or(1))?,
+    let stop = match stop {
+        WhichStop::Next => coming(&place, session.as_deref())?,
+        WhichStop::FromEnd(n) => recorded(&place, n)?,
     };
     if matches.get_flag("json") {
         say_json(stop.to_json(chart));
@@ -59,7 +64,7 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
             known => format!("{known} stops of {noun} `{name}` are recorded, and not {n}"),
         };
         let help = format!(
-            "`{} why --now` explains the next one",
+            "`{} log --why next` explains the next one",
             place.chart.program()
         );
         return Err(CliError::with_help(message, help));
@@ -79,7 +84,7 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
 }
 
 /// Returns what would happen at the next stop.
-fn now(place: &Place, session: Option<&str>) -> Result<Stop, CliError> {
+fn coming(place: &Place, session: Option<&str>) -> Result<Stop, CliError> {
     let (step, tried) = peek_rules(place, &next::stop(session))?;
     let answer = match step {
         Step::Invoke(run) => format!("{} {} runs, and its outcome decides", run.cycle, run.n),

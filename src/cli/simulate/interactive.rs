@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use indexmap::IndexMap;
 
 use super::super::error::CliError;
+use super::super::output::Target;
 use super::walk::Walk;
 use crate::engine::decision;
 use crate::page::{self, ACCENT, BAD, FAINT, PLAIN, Page, paint, paint_words};
@@ -51,7 +52,7 @@ pub(super) fn run(walk: &mut Walk<'_>) -> Result<ExitCode, CliError> {
                 continue;
             }
             (None, "s") if !rest.is_empty() => {
-                match walk.save(Path::new(rest), "A simulation, step by step.") {
+                match walk.save(&Target::new(Path::new(rest)), "A simulation, step by step.") {
                     Ok(()) => tell(PLAIN, &format!("Saved as {rest}: `taskie test {rest}`.")),
                     Err(CliError::Message { message, .. }) => tell(BAD, &message),
                     Err(other) => return Err(other),

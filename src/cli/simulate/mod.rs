@@ -3,7 +3,7 @@
 mod interactive;
 mod walk;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use clap::ArgMatches;
 use serde_json::{Value as Json, json};
 
 use super::error::CliError;
-use super::output::say_json;
+use super::output::{Target, say_json};
 use super::{enter, place};
 use crate::chart::Chart;
 use crate::disk;
@@ -47,6 +47,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         .get_one::<u16>("tasks")
         .map_or(2, |tasks| usize::from(*tasks));
     let is_json = matches.get_flag("json");
+    let saved = Target::of(matches, "save")?;
     let mut walk = Walk::new(
         chart,
         instance(chart, matches)?,
@@ -72,8 +73,8 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         }
         played?;
     };
-    if let Some(file) = matches.get_one::<PathBuf>("save") {
-        walk.save(file, &format!("A simulation of {}: {ended}.", chart.id))?;
+    if let Some(saved) = saved {
+        walk.save(&saved, &format!("A simulation of {}: {ended}.", chart.id))?;
     }
     if is_json {
         let phase = walk.player.phase();

@@ -1,10 +1,9 @@
 //! The steps played so far, and the simulated agent that continues.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use super::super::error::CliError;
-use super::super::output::write_file;
+use super::super::output::Target;
 use crate::chart::Chart;
 use crate::scenario::agent::Agent;
 use crate::scenario::failure::Failure;
@@ -92,9 +91,9 @@ impl<'c> Walk<'c> {
     }
 
     /// Saves it as a scenario.
-    pub(super) fn save(&self, file: &Path, about: &str) -> Result<(), CliError> {
+    pub(super) fn save(&self, file: &Target, about: &str) -> Result<(), CliError> {
         let steps: Vec<Step> = self.found.iter().chain(&self.steps).cloned().collect();
         let text = save::write(about, None, self.begins.as_ref(), &steps);
-        write_file(file, &text)
+        file.write(&text)
     }
 }

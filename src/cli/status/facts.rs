@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use crate::chart::model::PhaseType;
 use crate::chart::{Chart, Cycle};
 use crate::cli::error::CliError;
+use crate::cli::finished::finished;
 use crate::cli::history::stats::{Figures, Totals};
 use crate::cli::next;
 use crate::cli::progress::{Progress, progress, progress_json};
@@ -25,9 +25,9 @@ use crate::shell::place::Place;
 use crate::shell::seen;
 use crate::shell::state_file::Reading;
 use crate::store::driver;
-use crate::store::journal;
+use crate::store::journal::{self, Gate, Line};
 use crate::store::running::Running;
-use crate::text::full_stop;
+use crate::text::{self, full_stop};
 
 /// The situation of one instance.
 #[derive(Debug)]
@@ -56,8 +56,11 @@ pub(super) struct Facts {
     pub(super) others: Vec<String>,
     /// The session that drives the instance.
     pub(super) owner: Option<String>,
-    /// The next action by the chart's rules, and why.
-    pub(super) next: Option<(String, String)>,
+    pub(super) next: Option<Next>,
+    /// The sentence that ends the instance, if it is at its end.
+    pub(super) finished: Option<String>,
+    /// The fields that the cycles count, limit and end with, and that say who reviews.
+    pub(super) of_cycles: Vec<String>,
     pub(super) stop: Stop,
     pub(super) waits: Waits,
     /// Why the review that is due cannot run.
@@ -72,14 +75,20 @@ pub(super) struct CycleFacts {
     pub(super) standing: Standing,
     /// Who does the next review.
     pub(super) by: Option<String>,
-    /// The chart's condition for the end of the cycle.
-    pub(super) exit: String,
-    /// The fields that it depends on.
-    pub(super) streak: Vec<(String, Json)>,
+    /// How near it is to its end, in words.
+    pub(super) streak: String,
     /// What its reviews came to so far.
     pub(super) figures: Figures,
-    /// The fields that count its reviews, limit them, and say who does them.
-    pub(super) fields: Vec<String>,
+}
+
+/// The next action by the chart's rules.
+#[derive(Debug)]
+pub(super) struct Next {
+    pub(super) action: String,
+    /// Why, for the agent.
+    pub(super) why: String,
+    /// The same for the user.
+    pub(super) told: Option<String>,
 }
 
 /// A review on disk.
@@ -153,20 +162,20 @@ impl Review {
 }
 
 impl CycleFacts {
-    /// Gathers the facts about the running `cycle`: `invoke` is the process that does its next review, `by` the reviewer.
+    /// Gathers the facts about the running `cycle`; `by` is who does its next review.
     fn of(
         chart: &Chart,
         view: &Inspector,
         cycle: &Cycle,
-        invoke: Option<&str>,
         by: Option<String>,
         journal: &[journal::Review],
     ) -> Self {
-        let named = invoke
-            .and_then(|invoke| chart.invoke.get(invoke)?.by.as_ref())
-            .map(|by| view.fields_in(&by.0))
-            .unwrap_or_default();
-        let named = named.into_iter().map(|(name, _)| name);
+        let fields = || {
+            let fields = view.fields_in(&cycle.exit.0).into_iter();
+            let fields = fields
+                .map(|(name, value)| format!("{} {}", name.replace('_', " "), in_words(&value)));
+            fields.collect::<Vec<_>>().join(", ")
+        };
         let standing = view.standing(cycle);
         let files = standing.files.as_deref().unwrap_or_default();
         let runs = of_cycle(
@@ -181,14 +190,7 @@ impl CycleFacts {
             figures: Figures::of(chart, runs.into_iter()),
             standing,
             // A setting that cannot be read is reported where it is used.
-            exit: view
-                .with_settings(&cycle.exit.0)
-                .unwrap_or_else(|_| cycle.exit.0.clone()),
-            streak: view.fields_in(&cycle.exit.0),
-            fields: [cycle.count.clone(), cycle.limit.clone()]
-                .into_iter()
-                .chain(named)
-                .collect(),
+            streak: view.streak(cycle).ok().flatten().unwrap_or_else(fields),
             by,
         }
     }
@@ -213,7 +215,7 @@ impl Facts {
         let mut unread: Vec<String> = Vec::new();
         let asked = next::event(session.map(str::to_owned));
         let asked = known(decide(chart, &world, &asked, None), &mut unread);
-        let owner = driver::of(&place.home(), &place.instance.name);
+        let owner = driver::of(&place.store, &place.instance.name);
         // In a terminal, the stop of whoever drives the instance is meant.
         let foreseen = foresee(place, &next::stop(session.or(owner.as_deref())));
         let obstacle = foreseen
@@ -222,27 +224,24 @@ impl Facts {
             .and_then(|stop| stop.obstacle.clone());
         let view = Inspector::new(chart, &world);
         let context = snapshot.context().clone();
-        let running = Running::read(&place.home(), &place.instance.name, &place.dir());
+        let running = Running::read(&place.store, &place.instance.name, &place.dir());
         let phase = context::text(&context, Some(&chart.state));
-        let is_final = phase
-            .and_then(|phase| chart.phases.get(phase))
-            .is_some_and(|entry| entry.phase.kind == Some(PhaseType::Final));
+        let is_final = phase.is_some_and(|phase| chart.is_final(phase));
         let running_cycle = view.running();
         let stage = stage(chart, running_cycle, phase);
         let (invoke, by) = known(reviewer(chart, &view), &mut unread).unwrap_or_default();
         let journal = place.journal().reviews();
-        let cycle = running_cycle.map(|cycle| {
-            CycleFacts::of(chart, &view, cycle, invoke.as_deref(), by.clone(), &journal)
-        });
+        let cycle =
+            running_cycle.map(|cycle| CycleFacts::of(chart, &view, cycle, by.clone(), &journal));
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
         // Without a usable state, the rules would only see defaults.
         let next = asked.and_then(action).filter(|_| is_usable);
-        let is_nobodys = !chart.scope.is_per_session() && owner.is_none();
         let is_anothers = !chart.scope.is_per_session()
             && session.is_some_and(|session| owner.as_deref() != Some(session));
+        let is_unattended = !chart.scope.is_per_session() && owner.is_none();
         let is_action = next
             .as_ref()
-            .is_some_and(|(action, _)| chart.phases.contains_key(action));
+            .is_some_and(|next| chart.phases.contains_key(&next.action));
         // A stop that changes the state moves the work forward, with or without a review.
         let moves = match foreseen.as_ref().map(|stop| &stop.step) {
             Ok(Step::Invoke(_)) => true,
@@ -253,9 +252,10 @@ impl Facts {
             () if running.is_some() => Waits::Review,
             () if !is_usable => Waits::User,
             () if is_anothers && owner.is_some() => Waits::Session,
-            () if is_anothers => Waits::User,
+            () if is_unattended && (is_action || moves) => Waits::User,
+            // Between cycles, the agent waits for the user's word.
+            () if is_action && cycle.is_none() => Waits::User,
             () if is_action => Waits::Agent,
-            () if moves && is_nobodys => Waits::User,
             () if moves => Waits::Stop,
             () if is_final => Waits::Nothing,
             () => Waits::User,
@@ -267,7 +267,7 @@ impl Facts {
                 chart.scope.noun
             )),
             () => match foreseen {
-                Ok(stop) if is_nobodys => Stop::allowed(&format!(
+                Ok(stop) if is_unattended => Stop::allowed(&format!(
                     "no session drives the {}; once one has taken it up, {}",
                     chart.scope.noun,
                     what(place, stop.step, by.as_deref()).text
@@ -303,7 +303,10 @@ impl Facts {
             warnings: (snapshot.warnings().into_iter())
                 .chain(unread)
                 .chain(running_cycle.and_then(|_| failures(&journal)))
+                .chain(running_cycle.and_then(|_| failed_gate(&place.journal().read())))
                 .collect(),
+            of_cycles: of_cycles(chart, &view, invoke.as_deref()),
+            finished: is_final.then(|| finished(place)),
             context,
             chart: Arc::clone(chart),
         })
@@ -332,7 +335,7 @@ impl Facts {
             json!({
                 "id": cycle.id, "of": cycle.standing.base, "count": cycle.standing.count,
                 "limit": cycle.standing.limit, "due": cycle.standing.is_due, "by": cycle.by,
-                "exit": cycle.exit, "spent": cycle.figures,
+                "streak": cycle.streak, "spent": cycle.figures,
             })
         });
         let running = self.running.as_ref().map(|running| {
@@ -343,7 +346,7 @@ impl Facts {
             })
         });
         let next = self.next.as_ref();
-        let next = next.map(|(action, why)| json!({ "action": action, "why": why }));
+        let next = next.map(|next| json!({ "action": next.action, "why": next.why }));
         json!({
             "chart": self.chart.id, self.chart.scope.noun.as_str(): self.name, "directory": self.dir,
             "started": self.is_started, "usable": self.is_usable, "stage": self.stage, "final": self.is_final,
@@ -378,11 +381,37 @@ fn reviewer(chart: &Chart, view: &Inspector) -> Result<(Option<String>, Option<S
     Ok((Some(invoke), by))
 }
 
+/// Returns a field's value as a person reads it.
+pub(super) fn in_words(value: &Json) -> String {
+    match value {
+        Json::Bool(true) => "yes".to_owned(),
+        Json::Bool(false) => "no".to_owned(),
+        other => text::in_words(other),
+    }
+}
+
+/// Returns the context fields that belong to the cycles, for which there are other words.
+fn of_cycles(chart: &Chart, view: &Inspector, invoke: Option<&str>) -> Vec<String> {
+    let by = invoke.and_then(|invoke| chart.invoke.get(invoke)?.by.as_ref());
+    let by = by.map(|by| view.fields_in(&by.0)).unwrap_or_default();
+    let cycles = chart.cycles.values().flat_map(|cycle| {
+        let ends = view.fields_in(&cycle.exit.0).into_iter();
+        [cycle.count.clone(), cycle.limit.clone()]
+            .into_iter()
+            .chain(ends.map(|(name, _)| name))
+    });
+    cycles.chain(by.into_iter().map(|(name, _)| name)).collect()
+}
+
 /// Returns the action that a decision names, and why.
-fn action(step: Step) -> Option<(String, String)> {
+fn action(step: Step) -> Option<Next> {
     match step {
         Step::Done(decision) => match decision.answer {
-            Answer::Action { action, why } => Some((action, why)),
+            Answer::Action { action, why } => Some(Next {
+                action,
+                why,
+                told: Some(decision.messages.join(" ")).filter(|told| !told.is_empty()),
+            }),
             _ => None,
         },
         Step::Invoke(_) => None,
@@ -410,6 +439,26 @@ fn failures(journal: &[journal::Review]) -> Option<String> {
         many => format!("The last {many} reviews failed"),
     };
     Some(format!("{failed}: {why}{}", full_stop(why)))
+}
+
+/// Says how many times in a row the same gate has failed, if more than once, and why.
+fn failed_gate(lines: &[Line]) -> Option<String> {
+    let gates = lines.iter().rev().filter_map(|line| match line {
+        Line::Gate(gate) => Some(gate),
+        Line::Decision(_) | Line::Review(_) => None,
+    });
+    let mut gates = gates.peekable();
+    let last = *gates.peek()?;
+    let why = last.error.as_ref()?;
+    let is_same = |gate: &&Gate| gate.error.is_some() && gate.command == last.command;
+    let times = gates.take_while(is_same).count();
+    (times > 1).then(|| {
+        format!(
+            "The gate `{}` has failed {times} times in a row: it {why}{}",
+            last.command,
+            full_stop(why)
+        )
+    })
 }
 
 /// Returns the stage that an instance is in. Between two cycles, the next phase says more than the review that has ended.

@@ -9,7 +9,6 @@ pub(crate) mod report;
 mod screen;
 mod watch;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -32,13 +31,14 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let place = place::chosen(chart, matches)?;
     let facts = Facts::gather(&place, session.as_deref())?;
     if is_json {
-        say_json(facts.to_json());
+        say_json(screen::json(&facts));
         return Ok(ExitCode::SUCCESS);
     }
-    let mut out = anstream::stdout().lock();
-    for line in screen::lines(&facts, page::width(), matches.get_flag("all")) {
-        // A reader that is gone is not an error.
-        let _ = writeln!(out, "{line}");
-    }
+    // A reader that is gone is not an error.
+    page::print(screen::lines(
+        &facts,
+        page::width(),
+        matches.get_flag("all"),
+    ));
     Ok(ExitCode::SUCCESS)
 }

@@ -14,7 +14,7 @@ use super::{markdown, screen};
 use crate::chart::Chart;
 use crate::cli::error::CliError;
 use crate::cli::history::{log, stats};
-use crate::cli::output::{say, write_file};
+use crate::cli::output::{Target, say};
 use crate::cli::{diagram, place};
 use crate::diagram::Format;
 use crate::disk;
@@ -28,25 +28,28 @@ use crate::text::{markup, shown, shown_lines};
 /// Writes the page.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let session = place::session(matches)?;
-    let place = place::chosen(chart, matches)?;
-    let facts = Facts::gather(&place, session.as_deref())?;
-    let Some(path) = matches.get_one::<PathBuf>("html") else {
+    let Some(target) = Target::of(matches, "html")? else {
         return Err(CliError::new("no file is named"));
     };
-    write_file(path, &page(&place, &facts))?;
-    say(&format!("wrote {}", shown(&path.to_string_lossy())));
+    let place = place::chosen(chart, matches)?;
+    let facts = Facts::gather(&place, session.as_deref())?;
+    target.write(&page(&place, &facts))?;
+    say(&format!(
+        "wrote {}",
+        shown(&target.path().to_string_lossy())
+    ));
     Ok(ExitCode::SUCCESS)
 }
 
 fn page(place: &Place, facts: &Facts) -> String {
     let chart = &place.chart;
     let lines = place.journal().read();
-    let waits = ("waits for".to_owned(), screen::waits_for(facts));
-    let rows: Vec<_> = std::iter::once(waits).chain(screen::rows(facts)).collect();
+    let sentence = screen::sentence(facts);
     let values = json!({
         "title": format!("{}: {} report", facts.name, chart.scope.noun),
         "now": clock::in_utc(clock::now()),
-        "rows": rows,
+        "sentence": sentence,
+        "rows": screen::rows(facts),
         "tables": tables(facts),
         "reviews": reviews(place, facts),
         "days": days(chart, &lines),

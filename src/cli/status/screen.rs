@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
+use anstream::adapter::strip_str;
 use serde_json::Value as Json;
 
-use super::facts::{Facts, Review, Waits};
+use super::facts::{CycleFacts, Facts, Review, Waits, in_words};
 use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, span,
     unbroken,
 };
 use crate::store::running::Running;
-use crate::text::{self, shown, shown_lines};
+use crate::text::{shown, shown_lines};
 
 /// The most reviews in one row; earlier ones are only counted.
 const MOST_IN_ROW: usize = 12;
@@ -45,19 +46,8 @@ pub(super) fn rows(facts: &Facts) -> Vec<(String, String)> {
             row(&name.replace('_', " "), value);
         }
     }
-    if let Some(cycle) = &facts.cycle {
+    if facts.cycle.is_some() {
         row("review", progress(facts));
-        let streak = cycle
-            .streak
-            .iter()
-            .map(|(name, value)| format!("{} {}", name.replace('_', " "), in_words(value)));
-        let streak = streak.collect::<Vec<_>>().join(", ");
-        if !streak.is_empty() {
-            row(
-                "streak",
-                format!("{streak}; the cycle ends when {}", cycle.exit),
-            );
-        }
     }
     if let Some(owner) = &facts.owner {
         row("driven by", format!("session {}", shown(owner)));
@@ -87,12 +77,12 @@ pub(super) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> 
         let label = if at == 0 { "reviews" } else { "" };
         rows.push((label.to_owned(), line));
     }
-    let (waits, at_stop) = (waits_for(facts), shown_lines(&facts.stop.text));
+    let at_stop = shown_lines(&facts.stop.text);
 
     let labels = rows
         .iter()
         .map(|(label, _)| label.as_str())
-        .chain(["waits for", "at a stop"]);
+        .chain(["at a stop"]);
     let mut page = Page::new(width, column(labels));
     let stage = facts.stage.as_deref().filter(|_| facts.is_usable);
     let stage = stage.unwrap_or_default();
@@ -109,7 +99,8 @@ pub(super) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> 
     page.text(FAINT, &facts.dir);
     page.blank();
     // It comes first because it matters most on a screen that is too small for everything.
-    page.row("waits for", &waits);
+    page.text(PLAIN, &turn(facts));
+    page.blank();
     page.row("at a stop", &at_stop);
     for warning in &facts.warnings {
         page.row("warning", &paint_words(ALERT, &shown(warning)));
@@ -145,42 +136,33 @@ pub(super) fn summary(facts: &Facts) -> String {
     match &facts.running {
         Some(running) => format!("{}: {} is running", facts.name, what_runs(running)),
         None => format!(
-            "{}: {}{due}{last}; waits for {}",
+            "{}: {}{due}{last}; {}",
             facts.name,
             match (facts.is_started, facts.is_usable) {
                 (_, false) => "state.json cannot be used",
                 (false, _) => "not started",
                 (true, true) => facts.phase().unwrap_or_default(),
             },
-            who(facts)
+            who(facts.waits)
         ),
     }
 }
 
-/// Returns the fields of the state that no other row shows, in the chart's order, without those that are null or
+/// Returns the fields of the state that no other row shows, in the chart's order, without those that are null, false or
 /// missing.
 fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
     let chart = &facts.chart;
     let is_shown = |name: &String| {
-        name == &chart.state
-            || Some(name) == chart.next.as_ref()
-            || facts.cycle.as_ref().is_some_and(|cycle| {
-                cycle.fields.contains(name) || cycle.streak.iter().any(|(field, _)| field == name)
-            })
+        name == &chart.state || Some(name) == chart.next.as_ref() || facts.of_cycles.contains(name)
     };
     facts
         .context
         .iter()
-        .filter(move |(name, value)| !is_shown(name) && !value.is_null())
+        // A switch that is off says nothing.
+        .filter(move |(name, value)| {
+            !is_shown(name) && !value.is_null() && **value != Json::Bool(false)
+        })
         .map(|(name, value)| (name, in_words(value)))
-}
-
-fn in_words(value: &Json) -> String {
-    match value {
-        Json::Bool(true) => "yes".to_owned(),
-        Json::Bool(false) => "no".to_owned(),
-        other => text::in_words(other),
-    }
 }
 
 /// Returns which review is next, of how many.
@@ -204,10 +186,20 @@ fn progress(facts: &Facts) -> String {
             paint_words(ALERT, "the limit is reached")
         ),
         _ => match by(cycle.by.as_deref()) {
-            by if by.is_empty() => format!("{of}: {done} of {limit} done{cost}"),
-            by => format!("{of}: {done} of {limit} done, the next one{by}{cost}"),
+            by if by.is_empty() => format!("{of}: {}{cost}", reviews_so_far(cycle)),
+            by => format!("{of}: {}, the next one{by}{cost}", reviews_so_far(cycle)),
         },
     }
+}
+
+/// Returns how many reviews a cycle has had, and how near it is to its end.
+fn reviews_so_far(cycle: &CycleFacts) -> String {
+    let (done, limit) = (cycle.standing.count, cycle.standing.limit);
+    let streak = match cycle.streak.is_empty() {
+        true => String::new(),
+        false => format!(", {}", shown(&cycle.streak)),
+    };
+    format!("reviews in this cycle {done} of {limit}{streak}")
 }
 
 fn by(by: Option<&str>) -> String {
@@ -299,15 +291,13 @@ fn mark(facts: &Facts, review: &Review) -> String {
     format!("{}\u{a0}{verdict}", review.n)
 }
 
-fn who(facts: &Facts) -> String {
-    match (facts.waits, &facts.next) {
-        (Waits::Review, _) => "the review".to_owned(),
-        (Waits::Session, _) => "another session".to_owned(),
-        (Waits::Agent, Some((action, _))) => format!("the agent to do {action}"),
-        (Waits::Agent, None) => "the agent".to_owned(),
-        (Waits::Stop, _) => "the agent's next stop".to_owned(),
-        (Waits::User, _) => "you".to_owned(),
-        (Waits::Nothing, _) => "nothing".to_owned(),
+fn who(waits: Waits) -> &'static str {
+    match waits {
+        Waits::Review => "a review is running",
+        Waits::Session => "another session's turn",
+        Waits::Agent | Waits::Stop => "the agent's turn",
+        Waits::User => "your turn",
+        Waits::Nothing => "nothing is left to do",
     }
 }
 
@@ -336,12 +326,68 @@ fn what_runs(running: &Running) -> String {
     }
 }
 
-pub(super) fn waits_for(facts: &Facts) -> String {
-    let who = paint_words(STRONG, &who(facts));
-    let why = match (facts.waits, &facts.running, &facts.owner) {
+/// Says whose turn it is, and what is to be done.
+fn turn(facts: &Facts) -> String {
+    let who = who(facts.waits);
+    let mut letters = who.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let who: String = first.chain(letters).collect();
+    let what = what_to_do(facts);
+    match (facts.waits, what.is_empty()) {
+        (Waits::Nothing, false) => what,
+        (_, true) => paint_words(STRONG, &format!("{who}.")),
+        (_, false) => format!("{} {what}", paint_words(STRONG, &format!("{who}:"))),
+    }
+}
+
+/// Returns the facts as JSON, with the sentence that says where the instance stands; without the version.
+pub(super) fn json(facts: &Facts) -> Json {
+    let sentence = strip_str(&sentence(facts)).to_string();
+    let sentence = shown(&sentence.replace('\u{a0}', " ")).into_owned();
+    let mut json = facts.to_json();
+    if let Some(fields) = json.as_object_mut() {
+        fields.insert("sentence".to_owned(), Json::from(sentence));
+    }
+    json
+}
+
+/// Says in one sentence where the instance stands and whose turn it is.
+pub(super) fn sentence(facts: &Facts) -> String {
+    let what = what_to_do(facts);
+    if facts.waits == Waits::Nothing && !what.is_empty() {
+        return what;
+    }
+    let stage = facts.stage.as_deref().filter(|_| facts.is_usable);
+    let so_far = facts.cycle.as_ref().filter(|_| facts.is_usable);
+    let so_far = so_far.map(|cycle| format!(" ({})", reviews_so_far(cycle)));
+    let (noun, name) = (&facts.chart.scope.noun, &facts.name);
+    let head = match stage {
+        Some(stage) => format!(
+            "The {noun} '{name}' is in stage {}{}, and ",
+            shown(stage),
+            so_far.unwrap_or_default()
+        ),
+        None => format!("The {noun} '{name}': "),
+    };
+    let who = match facts.waits {
+        Waits::Review | Waits::Nothing => who(facts.waits).to_owned(),
+        _ => format!("it is {}", who(facts.waits)),
+    };
+    match what.is_empty() {
+        true => format!("{head}{who}."),
+        false => format!("{head}{who}: {what}"),
+    }
+}
+
+fn what_to_do(facts: &Facts) -> String {
+    let left = facts.next.as_ref().map(|next| match &next.told {
+        Some(told) => shown_lines(told).into_owned(),
+        None => format!("{}: {}", shown(&next.action), shown_lines(&next.why)),
+    });
+    match (facts.waits, &facts.running, &facts.owner) {
         (Waits::Review, Some(running), _) => {
             format!(
-                "{} has been running for {} of at most {}",
+                "{}, for {} of at most {}",
                 what_runs(running),
                 unbroken(&span(running.elapsed())),
                 unbroken(&span(Duration::from_secs(running.timeout)))
@@ -361,14 +407,9 @@ pub(super) fn waits_for(facts: &Facts) -> String {
             "the review that is due cannot run: {}",
             shown(facts.obstacle.as_deref().unwrap_or_default())
         ),
-        _ => facts
-            .next
-            .as_ref()
-            .map(|(_, why)| shown_lines(why).into_owned())
-            .unwrap_or_default(),
-    };
-    match why.is_empty() {
-        true => who,
-        false => format!("{who}: {why}"),
+        (Waits::Nothing, ..) if facts.finished.is_some() => {
+            shown(facts.finished.as_deref().unwrap_or_default()).into_owned()
+        }
+        _ => left.unwrap_or_default(),
     }
 }

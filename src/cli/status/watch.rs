@@ -3,7 +3,7 @@
 //! On a terminal, it is redrawn in place; otherwise, one line is printed per change. It checks once a second, because
 //! only the released lock shows that a review has ended.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ use crate::cli::output::versioned;
 use crate::cli::place;
 use crate::os::bell::{Bell, PAUSE, Rang};
 use crate::page;
+use crate::text::shown_json;
 
 /// Follows the instance until the user stops it or the reader is gone.
 pub(super) fn run(
@@ -36,19 +37,16 @@ pub(super) fn run(
     let mut place = place::chosen(chart, matches)?;
     loop {
         let facts = Facts::gather(&place, session)?;
-        let written = if is_drawn {
-            drawing.draw(&facts)
+        let is_written = if is_drawn {
+            drawing.draw(&facts).is_ok()
         } else {
             let (line, mark) = line(&facts, is_json);
             let is_new = mark != before;
             before = mark;
-            match is_new {
-                true => writeln!(io::stdout(), "{line}").and_then(|()| io::stdout().flush()),
-                false => Ok(()),
-            }
+            !is_new || page::print([line])
         };
         // If the reader is gone, this ends, as with Ctrl-C.
-        if written.is_err() || bell.wait(PAUSE) == Rang::End {
+        if !is_written || bell.wait(PAUSE) == Rang::End {
             return Ok(ExitCode::SUCCESS);
         }
         // A different instance may be the most recent one by now. Problems with other instances have already been
@@ -68,13 +66,18 @@ fn line(facts: &Facts, is_json: bool) -> (String, String) {
         let line = screen::summary(facts);
         return (line.clone(), line);
     }
-    let json = facts.to_json();
+    let json = screen::json(facts);
     let mut mark = json.clone();
+    // The sentence says nothing that the other fields don't, apart from the time.
+    if let Some(fields) = mark.as_object_mut() {
+        fields.remove("sentence");
+    }
     if let Some(Json::Object(running)) = mark.get_mut("running") {
         running.remove("seconds");
         running.remove("last_line");
     }
-    (versioned(json).to_string(), mark.to_string())
+    let line = versioned(json).to_string();
+    (shown_json(&line).into_owned(), mark.to_string())
 }
 
 /// The screen on the terminal.
@@ -99,19 +102,11 @@ impl Drawing {
         ));
         // Lines that have scrolled off the screen cannot be redrawn.
         lines.truncate(rows.saturating_sub(1).max(1));
-        let mut out = anstream::stdout().lock();
-        if self.width != columns && self.height > 0 {
-            // The terminal has rewrapped the old lines, so nobody knows where they start.
-            write!(out, "\x1b[2J\x1b[H")?;
-        } else if self.height > 0 {
-            write!(out, "\x1b[{}F", self.height)?;
-        }
-        for line in &lines {
-            writeln!(out, "{line}\x1b[K")?;
-        }
-        write!(out, "\x1b[J")?;
+        // The terminal has rewrapped the old lines, so nobody knows where they start.
+        let is_lost = self.width != columns && self.height > 0;
+        page::draw(&lines, (!is_lost).then_some(self.height))?;
         (self.height, self.width) = (lines.len(), columns);
-        out.flush()
+        Ok(())
     }
 }
 

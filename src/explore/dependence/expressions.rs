@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use minijinja::machinery::ast::{BinOpKind, CompareOpKind, Expr, UnaryOpKind};
-use minijinja::machinery::parse_expr;
 use minijinja::value::ValueKind;
 use serde_json::Value as Json;
 
@@ -11,7 +10,7 @@ use super::reader::Reader;
 use super::root_of;
 use super::value::{Kind, Term, Val};
 use crate::chart::model::FieldType;
-use crate::expr::syntax::value_of_arg;
+use crate::expr::syntax::{parse_expr, value_of_arg};
 
 impl Reader<'_> {
     pub(super) fn source(&mut self, source: &str) -> Val {

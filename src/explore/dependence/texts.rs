@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use minijinja::machinery::ast::{Expr, Stmt};
-use minijinja::machinery::parse;
 
 use super::reader::Reader;
 use super::value::{Val, item_of};
+use crate::expr::syntax::parse_text;
 
 impl Reader<'_> {
     pub(super) fn template(&mut self, source: &str) -> Val {
-        match parse(source, "text", Default::default()) {
+        match parse_text(source, "text") {
             Ok(Stmt::Template(template)) => self.body(&template.children),
             _ => Val::settled(),
         }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::judgment::{Judge, Setting};
+use super::judgment::{Breach, Found, Judge, Outcome};
 use super::place::path_of;
+use super::settings::{Settings, values_of};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
 use crate::engine::event::Trigger;
@@ -25,9 +26,9 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn idle(&self, from: usize, arrow: &Arrow, allows: &dyn Fn(&Arrow) -> bool) -> Option<usize> {
-        let weight = self.weights[arrow.edge()];
-        weight.filter(|weight| (*weight > 0 || arrow.to() != from) && allows(arrow))
+    fn idle(&self, from: usize, arrow: &Arrow, allowed: &[bool]) -> Option<usize> {
+        let weight = self.weights[arrow.edge()].filter(|_| allowed[arrow.edge()]);
+        weight.filter(|weight| *weight > 0 || arrow.to() != from)
     }
 }
 
@@ -40,7 +41,7 @@ impl Judge<'_> {
             is_block: edges().map(is_block).collect(),
             gates: edges().map(|edge| self.gate_times(edge)).collect(),
         };
-        let in_a_row = self.under_any_setting(|allows| self.in_a_row(&blocks, allows));
+        let in_a_row = self.under_any_setting(|settings| self.in_a_row(&blocks, settings));
         let is_endless =
             matches!(&in_a_row, Verdict::Refuted { trace, .. } if trace.again.is_some());
         let mut name = format!("at most {BLOCKS} blocks in a row while the agent does nothing");
@@ -54,7 +55,7 @@ impl Judge<'_> {
         let mut results = vec![PropertyResult::new(name, Code::BlocksInARow, in_a_row)];
         // If an idle agent is blocked forever, that loop is reported already.
         if !is_endless {
-            let verdict = self.under_any_setting(|allows| self.round(allows));
+            let verdict = self.under_any_setting(|settings| self.round(settings));
             results.push(PropertyResult::new(
                 "no blocks without progress",
                 Code::BlockLoop,
@@ -64,49 +65,35 @@ impl Judge<'_> {
         results
     }
 
-    /// What is refuted while a user sets parameters in between must be so without, too.
-    pub(super) fn under_any_setting(
-        &self,
-        judge: impl Fn(&dyn Fn(&Arrow) -> bool) -> Verdict,
-    ) -> Verdict {
-        let verdict = judge(&|_| true);
-        if !matches!(verdict, Verdict::Refuted { .. }) {
-            return verdict;
-        }
-        let verdicts = self
-            .settings
-            .iter()
-            .map(|setting| judge(&|arrow| setting.allows(arrow)));
-        verdicts.min_by_key(Verdict::steps).unwrap_or(verdict)
-    }
-
-    /// Where the number of blocks in a row turns on a number that the user sets: how many there are at most, by it.
+    /// Where the number of blocks in a row depends on a number that the user sets: how many there are at most, by it.
     fn bounds_by_setting(&self, blocks: &Blocks) -> Option<String> {
-        let tree = &self.search.moves.tree;
-        let settings = self.settings.iter().map(|setting| {
-            let most = self.most(blocks, &|arrow| setting.allows(arrow));
-            (setting, most.map_or(0, |(_, most)| most))
-        });
-        let settings: Vec<(&Setting, usize)> = settings.collect();
+        let search = self.search;
+        let tree = &search.moves.tree;
         let fields = self.chart.config.keys().map(|name| config_path(name));
-        fields
-            .filter_map(|name| self.search.field(&name))
-            .find_map(|field| {
-                let mut bounds: BTreeMap<i64, usize> = BTreeMap::new();
-                for (setting, most) in &settings {
-                    let (_, value) = setting.values.iter().find(|(set, _)| *set == field)?;
-                    let known = bounds.entry(tree.value(*value).as_i64()?).or_default();
-                    *known = (*most).max(*known);
-                }
-                let (name, _) = tree.default_of(field)?;
-                let described = bounds
-                    .iter()
-                    .rev()
-                    .map(|(value, most)| format!("{most} where {name} is {value}"));
-                let described = described.collect::<Vec<_>>().join(", ");
-                let is_bound = bounds.values().collect::<BTreeSet<_>>().len() > 1;
-                is_bound.then(|| format!("at most {described}"))
-            })
+        let fields = fields.filter_map(|name| search.field(&name));
+        let is_needed = |field: &usize| {
+            let needs = search.edges.iter().flat_map(|edge| &edge.needs);
+            needs.into_iter().any(|(needed, _)| needed == field)
+        };
+        fields.filter(is_needed).find_map(|field| {
+            let mut bounds: BTreeMap<i64, usize> = BTreeMap::new();
+            for value in values_of(search, field) {
+                let settings = Settings::default().with(field, vec![value]);
+                let most = self.most(blocks, &self.allowed(&settings));
+                bounds.insert(
+                    tree.value(value).as_i64()?,
+                    most.map_or(0, |(_, most)| most),
+                );
+            }
+            let (name, _) = tree.default_of(field)?;
+            let described = bounds
+                .iter()
+                .rev()
+                .map(|(value, most)| format!("{most} where {name} is {value}"));
+            let described = described.collect::<Vec<_>>().join(", ");
+            let is_bound = bounds.values().collect::<BTreeSet<_>>().len() > 1;
+            is_bound.then(|| format!("at most {described}"))
+        })
     }
 
     /// A block that can come after a block: the host then says so.
@@ -141,15 +128,19 @@ impl Judge<'_> {
     }
 
     /// How often an agent that does nothing is blocked.
-    fn in_a_row(&self, blocks: &Blocks, allows: &dyn Fn(&Arrow) -> bool) -> Verdict {
+    fn in_a_row(&self, blocks: &Blocks, settings: &Settings) -> Outcome {
         let search = self.search;
-        let idle = Longest::of(search, |from, arrow| blocks.idle(from, arrow, allows));
+        let allowed = self.allowed(settings);
+        let idle = Longest::of(search, |from, arrow| blocks.idle(from, arrow, &allowed));
         if let Some(round) = idle.endless_way() {
-            let claim = "an agent that does nothing is blocked without end".to_owned();
-            return self.endless(claim, &round, self.blocking_rule(&round.0));
+            return Outcome::Breach(Breach {
+                claim: "an agent that does nothing is blocked without end".to_owned(),
+                path: self.blocking_rule(&round.0),
+                way: Found::Round(round),
+            });
         }
         let (first, most) = self
-            .first_of_most(blocks, &|state| idle.from(state), allows)
+            .first_of_most(blocks, &|state| idle.from(state), &allowed)
             .map_or((None, 0), |(first, most)| (Some(first), most));
         match first {
             Some((state, arrow)) if most > BLOCKS => {
@@ -162,15 +153,18 @@ impl Judge<'_> {
                     times = format!("more than {BLOCKS}");
                 }
                 way.extend(row);
-                let claim = format!("an agent that does nothing is blocked {times} times in a row");
-                self.along(claim, state, &way, self.blocking_rule(&way))
+                Outcome::Breach(Breach {
+                    claim: format!("an agent that does nothing is blocked {times} times in a row"),
+                    path: self.blocking_rule(&way),
+                    way: Found::Tail(state, way),
+                })
             }
             _ => self.with_gates(blocks, most),
         }
     }
 
     /// What blocks in a row come to with those of gates, where there are `most` others.
-    fn with_gates(&self, kinds: &Blocks, most: usize) -> Verdict {
+    fn with_gates(&self, kinds: &Blocks, most: usize) -> Outcome {
         let search = self.search;
         let times = |state: usize| {
             let blocks = search.arrows(state).iter();
@@ -189,23 +183,32 @@ impl Judge<'_> {
             Some((state, _)) if count > BLOCKS => {
                 let claim =
                     format!("a gate blocks an agent that does nothing {count} times in a row");
-                self.along(claim, *state, &way, self.blocking_rule(&way))
+                Outcome::Breach(Breach {
+                    claim,
+                    path: self.blocking_rule(&way),
+                    way: Found::Tail(*state, way),
+                })
             }
-            _ if most + count > BLOCKS => Verdict::Undecided {
-                why: format!("{most} blocks and {count} because of a gate could follow each other"),
-            },
-            _ => self.holds(format!("{} at most", most + count)),
+            _ => {
+                let most = most + count;
+                let verdict = match most > BLOCKS {
+                    true => Verdict::Undecided {
+                        why: format!(
+                            "{} blocks and {count} because of a gate could follow each other",
+                            most - count
+                        ),
+                    },
+                    false => self.holds(format!("{most} at most")),
+                };
+                Outcome::Fine { most, verdict }
+            }
         }
     }
 
     /// The same as a number, where it is not endless; with the first one.
-    fn most(
-        &self,
-        blocks: &Blocks,
-        allows: &dyn Fn(&Arrow) -> bool,
-    ) -> Option<((usize, &Arrow), usize)> {
-        let idle = Longest::of(self.search, |from, arrow| blocks.idle(from, arrow, allows));
-        self.first_of_most(blocks, &|state| idle.from(state), allows)
+    fn most(&self, blocks: &Blocks, allowed: &[bool]) -> Option<((usize, &Arrow), usize)> {
+        let idle = Longest::of(self.search, |from, arrow| blocks.idle(from, arrow, allowed));
+        self.first_of_most(blocks, &|state| idle.from(state), allowed)
     }
 
     /// The first of the most blocks in a row, which may come at the first stop of a turn, and how many these are.
@@ -213,20 +216,22 @@ impl Judge<'_> {
         &self,
         kinds: &Blocks,
         after: &dyn Fn(usize) -> usize,
-        allows: &dyn Fn(&Arrow) -> bool,
+        allowed: &[bool],
     ) -> Option<((usize, &Arrow), usize)> {
         let search = self.search;
         let states = 0..search.looked_at();
         let arrows =
             states.flat_map(|state| search.arrows(state).iter().map(move |arrow| (state, arrow)));
-        let blocks = arrows.filter(|(_, arrow)| kinds.is_block[arrow.edge()] && allows(arrow));
+        let blocks =
+            arrows.filter(|(_, arrow)| kinds.is_block[arrow.edge()] && allowed[arrow.edge()]);
         let first =
             blocks.max_by_key(|(state, arrow)| (after(arrow.to()), std::cmp::Reverse(*state)));
         first.map(|(state, arrow)| ((state, arrow), 1 + after(arrow.to())))
     }
 
     /// Whether blocks and what the agent does after them lead back to where they began.
-    fn round(&self, allows: &dyn Fn(&Arrow) -> bool) -> Verdict {
+    fn round(&self, settings: &Settings) -> Outcome {
+        let allowed = self.allowed(settings);
         let goes_on = Longest::of(self.search, |_, arrow| {
             let edge = self.edge(arrow);
             // Starting a cycle over is progress.
@@ -236,16 +241,20 @@ impl Judge<'_> {
             } else {
                 (is_answer || self.is_aside(edge)).then_some(0)
             };
-            weight.filter(|_| allows(arrow))
+            weight.filter(|_| allowed[arrow.edge()])
         });
         match goes_on.endless_way() {
-            Some(round) => {
-                let claim =
+            Some(round) => Outcome::Breach(Breach {
+                claim:
                     "the agent is blocked again and again, and nothing that it does changes that"
-                        .to_owned();
-                self.endless(claim, &round, self.blocking_rule(&round.0))
-            }
-            None => self.holds("what the agent does after a block leads on".to_owned()),
+                        .to_owned(),
+                path: self.blocking_rule(&round.0),
+                way: Found::Round(round),
+            }),
+            None => Outcome::Fine {
+                most: 0,
+                verdict: self.holds("what the agent does after a block leads on".to_owned()),
+            },
         }
     }
 

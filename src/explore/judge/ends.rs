@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::judgment::{Judge, Setting};
+use super::judgment::Judge;
 use super::place::key_of_phase;
+use super::reach::Reach;
+use super::settings::{Probe, Settings, TooMany, find_breach, in_words};
 use crate::chart::model::PhaseType;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
@@ -34,21 +36,23 @@ impl Judge<'_> {
             .collect();
         let path = |state: usize| steps!["phases", &key_of_phase(self.chart, self.phase(state))];
         let mut states = (0..self.search.looked_at()).filter(|state| !ends[*state]);
-        let stuck = states.find_map(|state| {
-            let setting = self
-                .settings
-                .iter()
-                .find(|setting| self.is_dead_end(state, setting))?;
-            Some((state, setting))
+        let stuck = states.find_map(|state| match self.is_dead_end(state) {
+            Ok(None) => None,
+            stuck => Some((state, stuck)),
         });
         let dead_end = match stuck {
-            Some((state, setting)) => {
-                let claim = format!(
-                    "in the phase `{}` nothing leads on{}",
-                    self.phase(state),
-                    setting.words
-                );
-                self.at(claim, state, path(state))
+            Some((state, stuck)) => {
+                let claim = |words: &str| {
+                    let phase = self.phase(state);
+                    format!("in the phase `{phase}` nothing leads on{words}")
+                };
+                match stuck {
+                    Ok(set) => {
+                        let words = in_words(self.search, &set.unwrap_or_default());
+                        self.at(claim(&words), state, path(state))
+                    }
+                    Err(TooMany) => self.too_many(),
+                }
             }
             None => self.holds(format!("{} states", self.search.looked_at())),
         };
@@ -85,10 +89,14 @@ impl Judge<'_> {
         claim: impl Fn(usize, &str) -> String,
         path: impl Fn(usize) -> Vec<Step>,
     ) -> Verdict {
-        let Some((state, setting)) = self.lost(goals.perhaps) else {
-            if !self.search.complete {
-                return self.cut_off();
-            }
+        if !self.search.complete {
+            return self.cut_off();
+        }
+        let lost = match self.lost(goals.perhaps) {
+            Ok(lost) => lost,
+            Err(TooMany) => return self.too_many(),
+        };
+        let Some((state, words)) = lost else {
             return match self.really_leads(goals.surely) {
                 Ok(()) => self.holds(detail),
                 Err(state) => self.undecided(&claim(state, ""), &way_to(self.search, state)),
@@ -103,13 +111,14 @@ impl Judge<'_> {
             .map(|(goal, excused)| *goal || excused)
             .collect();
         match self.lost(&open) {
-            Some((state, setting)) => self.at(claim(state, &setting.words), state, path(state)),
-            None => Verdict::Undecided {
+            Ok(Some((state, words))) => self.at(claim(state, &words), state, path(state)),
+            Ok(None) => Verdict::Undecided {
                 why: format!(
                     "{}; a value that was not tried may lead on",
-                    claim(state, &setting.words)
+                    claim(state, &words)
                 ),
             },
+            Err(TooMany) => self.too_many(),
         }
     }
 
@@ -146,6 +155,9 @@ impl Judge<'_> {
         loop {
             let kept = |edge| known.get(&edge).copied().unwrap_or(true);
             let next = self.back.ways_to(goals, kept);
+            if self.search.moves.tree.budget.is_exhausted() {
+                return Ok(());
+            }
             let lost = next
                 .iter()
                 .zip(goals)
@@ -181,77 +193,50 @@ impl Judge<'_> {
         }
     }
 
-    /// True where no move changes anything, with the parameters as they are set, and no command sets them.
-    fn is_dead_end(&self, state: usize, setting: &Setting) -> bool {
-        let leads_on = |arrow: &Arrow| arrow.to() != state || !self.edge(arrow).sets.is_empty();
-        !self
-            .search
-            .arrows(state)
-            .iter()
-            .any(|arrow| leads_on(arrow) && setting.allows(arrow))
+    /// Returns what must be set so that no move changes anything, and no command sets it otherwise; `None` if something
+    /// leads on whatever is set.
+    fn is_dead_end(&self, state: usize) -> Result<Option<Vec<(usize, u32)>>, TooMany> {
+        let leads_on = |arrow: &&Arrow| arrow.to() != state || !self.edge(arrow).sets.is_empty();
+        self.stops(self.search.arrows(state).iter().filter(leads_on))
     }
 
-    /// The first state from which no goal can be reached, with the parameters set like that from there on
-    /// unless a command of the chart sets them otherwise.
-    fn lost(&self, goals: &[bool]) -> Option<(usize, &Setting)> {
-        if !self.search.complete {
-            return None;
-        }
-        let mut reach: Vec<Vec<bool>> = vec![goals.to_vec(); self.settings.len()];
-        let mut has_grown = true;
-        while has_grown {
-            has_grown = false;
-            for (index, setting) in self.settings.iter().enumerate() {
-                let mut now = self.back.leads_to(&reach[index], |edge| setting.fits[edge]);
-                // Another setting may lead on, where a command leads to it.
-                for (state, reached) in now.iter_mut().enumerate() {
-                    *reached = *reached
-                        || self
-                            .sets_to(state, setting)
-                            .any(|other| reach[other][state]);
-                }
-                has_grown |= now != reach[index];
-                reach[index] = now;
-            }
-            if reach.iter().flatten().all(|reached| *reached) {
-                return None;
-            }
-        }
-        let lost = reach
+    /// Returns what must be set so that none of these arrows exists; `None` if there is always one.
+    pub(super) fn stops<'a>(
+        &self,
+        arrows: impl Iterator<Item = &'a Arrow>,
+    ) -> Result<Option<Vec<(usize, u32)>>, TooMany> {
+        let search = self.search;
+        let mut edges: Vec<usize> = arrows.map(|arrow| arrow.edge()).collect();
+        if edges
             .iter()
-            .zip(&self.settings)
-            .filter_map(|(reach, setting)| {
-                let state = reach.iter().position(|reached| !reached)?;
-                Some((state, setting))
-            });
-        lost.min_by_key(|(state, _)| *state)
-    }
-
-    /// The settings that a command leads to from another, in a state.
-    fn sets_to(&self, state: usize, setting: &Setting) -> impl Iterator<Item = usize> {
-        let arrows = self
-            .search
-            .arrows(state)
-            .iter()
-            .filter(|arrow| setting.allows(arrow));
-        let sets = arrows
-            .map(|arrow| &self.edge(arrow).sets)
-            .filter(|sets| !sets.is_empty());
-        sets.filter_map(|sets| {
-            let is_wanted = |other: &Setting| {
-                other
-                    .values
-                    .iter()
-                    .zip(&setting.values)
-                    .all(|((field, value), (_, before))| {
-                        let set = sets
-                            .iter()
-                            .find(|(set, _)| set == field)
-                            .map_or(before, |(_, value)| value);
-                        set == value
-                    })
-            };
-            self.settings.iter().position(is_wanted)
+            .any(|edge| search.edges[*edge].needs.is_empty())
+        {
+            return Ok(None);
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        find_breach(search, Settings::default(), |settings| {
+            let may = |edge: &&usize| settings.may(search, &search.edges[**edge]);
+            let kept: Vec<usize> = edges.iter().filter(may).copied().collect();
+            let open = kept
+                .iter()
+                .map(|edge| settings.open(search, &search.edges[*edge]));
+            let open: Option<Vec<usize>> = open.collect();
+            match open.as_deref() {
+                None => Probe::Holds,
+                Some([]) => Probe::Breach(settings.example(search)),
+                Some([field, ..]) => Probe::Depends {
+                    field: *field,
+                    edges: kept,
+                },
+            }
         })
+    }
+
+    /// Returns the first state from which no goal can be reached, with what must be set from there on, in words, unless a
+    /// command of the chart sets it otherwise.
+    fn lost(&self, goals: &[bool]) -> Result<Option<(usize, String)>, TooMany> {
+        let lost = Reach::of(self.search, &self.back, goals)?.lost()?;
+        Ok(lost.map(|(state, set)| (state, in_words(self.search, &set))))
     }
 }

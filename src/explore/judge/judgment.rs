@@ -1,17 +1,16 @@
-//! What all judgments share: how a result is put, the settings of parameters, and that every event leads to a sound
-//! state.
+//! What all judgments share: how a result is put, and that every event leads to a sound state.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
 
 use super::checks::CheckSeen;
 use super::place::path_of_fault;
+use super::settings::{Probe, Settings, TooMany, find_breach};
 use crate::chart::Chart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
 use crate::engine::fault::Fault;
 use crate::explore::answer::Answer;
-use crate::explore::budget::Cut;
 use crate::explore::dependence::in_words;
 use crate::explore::graph::{Backward, Way, way_to};
 use crate::explore::moves::{Actor, Edge};
@@ -25,35 +24,56 @@ pub(super) struct Judge<'s> {
     pub(super) chart: &'s Chart,
     pub(super) search: &'s Search,
     pub(super) back: Backward,
-    /// The combinations of what a user can set.
-    pub(super) settings: Vec<Setting>,
     /// Tells real stories from others.
     pub(super) replay: RefCell<Replay>,
     /// What checks find.
     pub(super) checks: Vec<CheckSeen>,
 }
 
-/// What the parameters are, all of them or one.
-#[derive(Debug)]
-pub(super) struct Setting {
-    /// Fields and their values.
-    pub(super) values: Vec<(usize, u32)>,
-    /// Per edge, whether it needs nothing else.
-    pub(super) fits: Vec<bool>,
-    /// `, max_reviews being 0`.
-    pub(super) words: String,
+/// What one look at the states says, with some combinations of settings.
+pub(super) enum Outcome {
+    /// The claim is not refuted; `most` is what it bounds.
+    Fine {
+        most: usize,
+        verdict: Verdict,
+    },
+    Breach(Breach),
 }
 
-impl Setting {
-    pub(super) fn allows(&self, arrow: &Arrow) -> bool {
-        self.fits[arrow.edge()]
+/// A way that refutes a claim, unless it needs settings that no combination has.
+pub(super) struct Breach {
+    pub(super) claim: String,
+    pub(super) way: Found,
+    pub(super) path: Vec<Step>,
+}
+
+/// What was found.
+pub(super) enum Found {
+    /// From this state on.
+    Tail(usize, Way),
+    /// A way into a round and once around, and the number of the step that comes again.
+    Round((Way, usize)),
+}
+
+impl Found {
+    /// Returns the steps that must be taken with the same settings.
+    fn steps(&self) -> &[(usize, usize)] {
+        match self {
+            Self::Tail(_, way) => way,
+            Self::Round((way, again)) => way.get(again.saturating_sub(1)..).unwrap_or_default(),
+        }
     }
 }
 
 impl<'s> Judge<'s> {
+    /// Returns whether not all was looked at, or no time is left to look at it.
+    fn is_cut_off(&self) -> bool {
+        !self.search.complete || self.search.moves.tree.budget.is_exhausted()
+    }
+
     /// What no state has refuted.
     pub(super) fn holds(&self, detail: String) -> Verdict {
-        if !self.search.complete {
+        if self.is_cut_off() {
             return self.cut_off();
         }
         Verdict::Proved { detail }
@@ -61,7 +81,7 @@ impl<'s> Judge<'s> {
 
     /// What was seen nowhere: where the search was cut off, that says nothing.
     pub(super) fn absent(&self, claim: String, path: Vec<Step>) -> Verdict {
-        if !self.search.complete {
+        if self.is_cut_off() {
             return self.cut_off();
         }
         Verdict::Refuted {
@@ -81,6 +101,9 @@ impl<'s> Judge<'s> {
 
     /// What stands in the way of a claim whose stories are not real.
     pub(super) fn undecided(&self, claim: &str, way: &[(usize, usize)]) -> Verdict {
+        if self.search.moves.tree.budget.is_exhausted() {
+            return self.cut_off();
+        }
         let mut replay = self.replay.borrow_mut();
         let assumed = way
             .iter()
@@ -184,10 +207,61 @@ impl<'s> Judge<'s> {
     }
 
     pub(super) fn cut_off(&self) -> Verdict {
-        let cut = self.search.cut.as_ref();
+        let search = self.search;
+        let cut = search.cut.clone();
+        let cut = cut.or_else(|| search.moves.tree.budget.cut(search.looked_at()));
         Verdict::Undecided {
-            why: cut.map(Cut::to_string).unwrap_or_default(),
+            why: cut.map(|cut| cut.to_string()).unwrap_or_default(),
         }
+    }
+
+    /// What depends on more combinations of settings than can be looked at.
+    pub(super) fn too_many(&self) -> Verdict {
+        if self.is_cut_off() {
+            return self.cut_off();
+        }
+        Verdict::Undecided {
+            why: "it depends on too many combinations of settings".to_owned(),
+        }
+    }
+
+    /// Returns what `judge` says, unless the settings change on the way: what is refuted must be so with the same ones.
+    pub(super) fn under_any_setting(&self, judge: impl Fn(&Settings) -> Outcome) -> Verdict {
+        let search = self.search;
+        let mut fine: Option<(usize, Verdict)> = None;
+        let breach = find_breach(search, Settings::default(), |settings| {
+            match judge(settings) {
+                Outcome::Fine { most, verdict } => {
+                    let is_more = fine.as_ref().is_none_or(|(known, _)| *known < most);
+                    if is_more {
+                        fine = Some((most, verdict));
+                    }
+                    Probe::Holds
+                }
+                Outcome::Breach(breach) => {
+                    let edges = breach.way.steps().iter().map(|(_, edge)| *edge);
+                    let edges: Vec<usize> = edges.collect();
+                    match settings.conflict(search, &edges) {
+                        Some(field) => Probe::Depends { field, edges },
+                        None => Probe::Breach(breach),
+                    }
+                }
+            }
+        });
+        match (breach, fine) {
+            (Ok(Some(breach)), _) => match &breach.way {
+                Found::Tail(state, way) => self.along(breach.claim, *state, way, breach.path),
+                Found::Round(round) => self.endless(breach.claim, round, breach.path),
+            },
+            (Ok(None), Some((_, verdict))) => verdict,
+            (Ok(None), None) | (Err(TooMany), _) => self.too_many(),
+        }
+    }
+
+    /// Returns for each edge whether some of these settings allow it.
+    pub(super) fn allowed(&self, settings: &Settings) -> Vec<bool> {
+        let edges = self.search.edges.iter();
+        edges.map(|edge| settings.may(self.search, edge)).collect()
     }
 
     pub(super) fn edge(&self, arrow: &Arrow) -> &Edge {
@@ -331,73 +405,4 @@ pub(super) fn first_refuted(verdicts: impl Iterator<Item = Verdict>) -> Option<V
         first.get_or_insert(verdict);
     }
     first
-}
-
-/// So many combinations of parameters are looked at one by one; of more, each parameter by itself.
-const SETTINGS: usize = 64;
-
-/// The combinations of what a user can set, the defaults first.
-pub(super) fn settings(search: &Search) -> Vec<Setting> {
-    let tree = &search.moves.tree;
-    let parameters = tree.ground.domain.parameters.iter();
-    let parameters: Vec<(usize, Vec<u32>)> = parameters
-        .filter_map(|(name, values)| {
-            // A value that was never looked at makes no difference.
-            let known = values.iter().filter_map(|value| tree.known_value(value));
-            Some((search.field(name)?, known.collect::<Vec<u32>>()))
-        })
-        .filter(|(field, _)| {
-            search
-                .edges
-                .iter()
-                .any(|edge| edge.needs.iter().any(|(needed, _)| needed == field))
-        })
-        .collect();
-    let defaults: Vec<(usize, u32)> = parameters
-        .iter()
-        .filter_map(|(field, values)| Some((*field, *values.first()?)))
-        .collect();
-    let count = parameters
-        .iter()
-        .map(|(_, values)| values.len())
-        .try_fold(1_usize, usize::checked_mul);
-    let mut all: Vec<Vec<(usize, u32)>> = vec![Vec::new()];
-    if count.is_some_and(|count| count <= SETTINGS) {
-        for (field, values) in &parameters {
-            all = values
-                .iter()
-                .flat_map(|value| {
-                    all.iter()
-                        .map(move |setting| [setting.as_slice(), &[(*field, *value)]].concat())
-                })
-                .collect();
-        }
-    } else {
-        all = vec![defaults.clone()];
-        for (index, (field, values)) in parameters.iter().enumerate() {
-            for value in values.iter().skip(1) {
-                let mut setting = defaults.clone();
-                setting[index] = (*field, *value);
-                all.push(setting);
-            }
-        }
-    }
-    let name = |field: usize| tree.default_of(field).map_or("", |(name, _)| name);
-    let made = all.into_iter().map(|values| {
-        let fits = |edge: &Edge| {
-            edge.needs.iter().all(|(needed, set)| {
-                let mut values = values.iter();
-                values.any(|(field, value)| field == needed && tree.has(*set, *value))
-            })
-        };
-        let words = values.iter().map(|(field, value)| {
-            format!(", {} being {}", name(*field), plain(tree.value(*value)))
-        });
-        Setting {
-            fits: search.edges.iter().map(fits).collect(),
-            words: words.collect(),
-            values,
-        }
-    });
-    made.collect()
 }

@@ -1,8 +1,9 @@
 //! What comes to hold, whatever path is taken: the counterexample is a loop in which it never does.
 
-use super::judgment::Judge;
+use super::judgment::{Breach, Found, Judge, Outcome};
+use super::settings::{TooMany, in_words};
 use crate::diagnostic::toml::Step;
-use crate::engine::decision::Outcome;
+use crate::engine::decision::Outcome as Ended;
 use crate::explore::graph::Longest;
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::report::Verdict;
@@ -20,32 +21,40 @@ impl Judge<'_> {
         detail: String,
         path: &[Step],
     ) -> Verdict {
-        self.under_any_setting(|allows| {
-            let goes_on = |from: usize, arrow: &Arrow| {
-                self.actor(arrow) != Actor::User && arrow.to() != from && allows(arrow)
-            };
-            let open = |state: usize| !goals[state];
-            let states = 0..self.search.looked_at();
-            let mut halts = states.filter(|state| open(*state)).filter(|state| {
-                let arrows = self.search.arrows(*state).iter();
-                !arrows.into_iter().any(|arrow| goes_on(*state, arrow))
-            });
-            if let Some(state) = halts.next() {
-                let claim = format!(
-                    "without the user nothing leads on from here, and `{goal}` is not true"
-                );
-                return self.at(claim, state, path.to_vec());
+        let goes_on =
+            |from: usize, arrow: &Arrow| self.actor(arrow) != Actor::User && arrow.to() != from;
+        let open = |state: usize| !goals[state];
+        for state in (0..self.search.looked_at()).filter(|state| open(*state)) {
+            let arrows = self.search.arrows(state).iter();
+            match self.stops(arrows.filter(|arrow| goes_on(state, arrow))) {
+                Ok(None) => {}
+                Ok(Some(set)) => {
+                    let words = in_words(self.search, &set);
+                    let claim = format!(
+                        "without the user nothing leads on from here{words}, and `{goal}` is not true"
+                    );
+                    return self.at(claim, state, path.to_vec());
+                }
+                Err(TooMany) => return self.too_many(),
             }
+        }
+        self.under_any_setting(|settings| {
+            let is_kept = |edge: &Edge| settings.may(self.search, edge) && !self.is_failure(edge);
+            let kept: Vec<bool> = self.search.edges.iter().map(is_kept).collect();
             let rounds = Longest::of(self.search, |from, arrow| {
                 let stays_open = open(from) && open(arrow.to()) && goes_on(from, arrow);
-                (stays_open && !self.is_failure(self.edge(arrow))).then_some(1)
+                (stays_open && kept[arrow.edge()]).then_some(1)
             });
             match rounds.endless_way() {
-                Some(round) => {
-                    let claim = format!("`{goal}` may never become true");
-                    self.endless(claim, &round, path.to_vec())
-                }
-                None => self.holds(detail.clone()),
+                Some(round) => Outcome::Breach(Breach {
+                    claim: format!("`{goal}` may never become true"),
+                    path: path.to_vec(),
+                    way: Found::Round(round),
+                }),
+                None => Outcome::Fine {
+                    most: 0,
+                    verdict: self.holds(detail.clone()),
+                },
             }
         })
     }
@@ -58,7 +67,7 @@ impl Judge<'_> {
         run.is_some_and(|run| {
             !matches!(
                 run.outcome,
-                Outcome::Ran {
+                Ended::Ran {
                     verdict: Some(_),
                     ..
                 }

@@ -15,6 +15,8 @@ mod judgment;
 mod liveness;
 mod place;
 mod properties;
+mod reach;
+mod settings;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -23,7 +25,7 @@ use super::graph::Backward;
 use super::replay::Replay;
 use super::report::{PropertyResult, Walk};
 use super::search::Search;
-use judgment::{Judge, settings};
+use judgment::Judge;
 
 /// All results, in the order in which a person reads them, and the walks to these places.
 pub(crate) fn judge(
@@ -44,7 +46,6 @@ pub(crate) fn judge(
         chart: &chart,
         search,
         back: Backward::of(search),
-        settings: settings(search),
         replay,
         checks,
     };

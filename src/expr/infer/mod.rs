@@ -12,11 +12,11 @@ mod statements;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
+use minijinja::machinery::Span;
 use minijinja::machinery::ast::{self, CallArg, Expr, UnaryOpKind};
-use minijinja::machinery::{Span, parse_expr};
 use minijinja::value::{Value, ValueKind};
 
-use super::syntax::{MAX_LENGTH, value_of_arg};
+use super::syntax::{MAX_LENGTH, instead, parse_expr, value_of_arg};
 use super::types::Type;
 use super::vocabulary::{TESTS, names};
 use crate::diagnostic::code::Code;
@@ -95,6 +95,13 @@ pub fn expression(source: &str, scope: &dyn Scope) -> (Type, Vec<Problem>) {
     infer.sources.push(source.to_owned());
     let kind = match parse_expr(source) {
         Ok(expr) => infer.expr(&expr),
+        Err(_) if has_braces(source) => {
+            let inside = source.trim().trim_matches(['{', '}']).trim();
+            let help = format!("write it without them: `{inside}`");
+            let message = "an expression has no `{{ }}` around it: only a text does".to_owned();
+            infer.report(Code::ExpressionSyntax, 0..source.len(), message, Some(help));
+            Type::Any
+        }
         Err(error) => {
             infer.syntax(source, &error);
             Type::Any
@@ -104,6 +111,12 @@ pub fn expression(source: &str, scope: &dyn Scope) -> (Type, Vec<Problem>) {
     let is_shown = |problem: &Problem| problem.code == Code::PrintsNone;
     infer.problems.retain(|problem| !is_shown(problem));
     (kind, infer.problems)
+}
+
+/// Returns whether an expression is written like one in a text.
+fn has_braces(source: &str) -> bool {
+    let source = source.trim();
+    source.starts_with("{{") && source.ends_with("}}")
 }
 
 /// Returns the type of a bare expression where these facts hold.
@@ -233,9 +246,17 @@ impl<'s> Infer<'s> {
 
     fn syntax(&mut self, source: &str, error: &minijinja::Error) {
         let span = error.range().unwrap_or(0..source.len());
-        let message = error
-            .detail()
-            .map_or_else(|| error.to_string(), str::to_owned);
+        if let Some((span, instead)) = instead(source, span.start) {
+            let message = format!("there is no operator `{}`", &source[span.clone()]);
+            let help = Some(format!("write `{instead}`"));
+            return self.report(Code::ExpressionSyntax, span, message, help);
+        }
+        // The lexer marks one byte, whatever the character.
+        let start = (0..=span.start).rfind(|at| source.is_char_boundary(*at));
+        let end = (span.end..source.len()).find(|at| source.is_char_boundary(*at));
+        let span = start.unwrap_or(0)..end.unwrap_or(source.len());
+        let detail = error.detail();
+        let message = detail.map_or_else(|| error.to_string(), str::to_owned);
         self.report(Code::ExpressionSyntax, span, message, None);
     }
 
@@ -388,7 +409,10 @@ impl<'s> Infer<'s> {
         let meant = suggest(name, names.iter().map(String::as_str));
         // What was meant is clear, and so it is not unused.
         meant.iter().for_each(|name| self.scope.used(name));
-        let help = hint(name, names.iter().map(String::as_str));
+        let help = match name {
+            "null" => Some("write `none`".to_owned()),
+            _ => hint(name, names.iter().map(String::as_str)),
+        };
         self.unknown(span, name, help)
     }
 

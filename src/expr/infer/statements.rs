@@ -1,12 +1,12 @@
 //! Statements of a text: blocks, loops and variables, and the templates that it includes.
 
+use minijinja::machinery::Span;
 use minijinja::machinery::ast::{BinOpKind, Expr, Stmt};
-use minijinja::machinery::{Span, parse};
 
 use super::Infer;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::{hint, suggest};
-use crate::expr::syntax::{MAX_LENGTH, longest_hole};
+use crate::expr::syntax::{MAX_LENGTH, longest_hole, parse_text};
 use crate::expr::types::Type;
 
 /// How deeply templates may include others.
@@ -21,7 +21,7 @@ impl Infer<'_> {
             return self.too_long(span);
         }
         let name = self.files.last().cloned().unwrap_or_default();
-        match parse(source, &name, minijinja::syntax::SyntaxConfig::default()) {
+        match parse_text(source, &name) {
             Ok(template) => {
                 self.sources.push(source.to_owned());
                 self.stmt(&template);

@@ -50,11 +50,12 @@ impl Test {
             logs_stdout: false,
             log: self.log(),
             timeout: self.timeout,
+            cancel: None,
         }
     }
 
     fn argv(&self, argv: &[&str]) -> End {
-        run(&self.spec(argv), None)
+        run(&self.spec(argv), None, Bond::Loose)
     }
 
     fn sh(&self, script: &str) -> End {
@@ -176,7 +177,7 @@ fn missing_working_directory() {
         cwd: "/no/such/folder".into(),
         ..test.spec(&["true"])
     };
-    let end = run(&spec, None);
+    let end = run(&spec, None, Bond::Loose);
     assert_eq!(
         end,
         not_started("the working directory /no/such/folder does not exist")
@@ -322,7 +323,7 @@ fn a_run_without_an_owner_is_killed() {
         "echo $$ >leader; sleep 1000 & echo $! >child; sleep 1000",
     ];
     let owner = Watched::new(&ours, PollFlags::IN);
-    let end = run(&test.spec(&argv), Some(owner));
+    let end = run(&test.spec(&argv), Some(owner), Bond::Loose);
     closed.join().unwrap();
     assert_eq!(end, End::Abandoned);
     test.gone(&["leader", "child"]);

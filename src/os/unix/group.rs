@@ -7,6 +7,7 @@ use std::process::{Child, Command, ExitStatus};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
+use super::bond::Bond;
 use super::orphans::{Adoption, REAP_LIMIT};
 use super::signals::Wakeups;
 
@@ -19,10 +20,10 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Starts the program, which sees `name` as its own.
-    pub(crate) fn start(command: &mut Command, name: &str) -> io::Result<Self> {
+    /// Starts the program with an empty stdin; `bond` has made the command.
+    pub(crate) fn start(command: &mut Command, bond: Bond) -> io::Result<Self> {
         let adoption = Adoption::begin();
-        let child = command.arg0(name).process_group(0).spawn()?;
+        let child = bond.spawn(command.process_group(0))?;
         Ok(Self {
             leader: Pid::from_child(&child),
             child,

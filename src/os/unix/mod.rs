@@ -1,11 +1,15 @@
 //! Linux, macOS and other systems like them.
 
 pub(crate) mod bell;
+pub(crate) mod bond;
 pub(crate) mod file;
 pub(crate) mod folder;
 pub(crate) mod group;
+mod memory;
 mod orphans;
 pub(crate) mod process;
 pub(crate) mod regular;
 pub(crate) mod signals;
 pub(crate) mod supervisor;
+
+pub(crate) use memory::memory;

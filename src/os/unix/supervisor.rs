@@ -16,8 +16,9 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use rustix::event::PollFlags;
-use rustix::process::{Pid, getppid, setsid};
+use rustix::process::{Pid, Signal, getppid, kill_process, setsid};
 
+use super::bond::SELF;
 use super::group::has_exited;
 use super::orphans::{Adoption, REAP_LIMIT};
 use super::signals::{Wakeups, Watched, caught};
@@ -25,19 +26,31 @@ use super::signals::{Wakeups, Watched, caught};
 /// How long the supervisor may take to kill a program: its own time limits, and a little more.
 const PATIENCE: Duration = Duration::from_millis(1_200);
 
-/// Gives an order, one line of text, to a supervisor, which is this binary with the only argument `argument`. Returns
-/// its report, and `None` if this process's host is gone. The supervisor holds `lock` as long as it runs.
+/// What came of an order.
+#[derive(Debug)]
+pub(crate) enum Delegated {
+    /// The supervisor's report; empty if it ended without one.
+    Reported(Vec<u8>),
+    /// The supervisor did not report in time, and was ended.
+    Late,
+    /// This process's host is gone, and the supervisor was ended.
+    Abandoned,
+}
+
+/// Gives an order, one line of text, to a supervisor, which is this binary with the only argument `argument`. It has
+/// `limit` to report, and holds `lock` as long as it runs.
 ///
 /// If this process ends, or is asked to end, so does the supervisor with all processes that it has started.
 pub(crate) fn delegate(
     argument: &str,
     order: &[u8],
     lock: &File,
+    limit: Duration,
     wakeups: &Wakeups,
-) -> io::Result<Option<Vec<u8>>> {
+) -> io::Result<Delegated> {
     let host = Host::now();
     if host.is_gone() {
-        return Ok(None);
+        return Ok(Delegated::Abandoned);
     }
     let adoption = Adoption::begin();
     let (mut socket, theirs) = UnixStream::pair()?;
@@ -46,11 +59,12 @@ pub(crate) fn delegate(
     let _ = socket.write_all(order);
     socket.set_nonblocking(true)?;
 
+    let pid = Pid::from_child(&child);
     let mut report = Vec::new();
     let mut is_reported = false;
     let watched = [Watched::new(&socket, PollFlags::IN)];
     let with_host: Vec<Watched<'_>> = watched.iter().copied().chain(host.watched()).collect();
-    let is_gone = wakeups.until(Duration::MAX, &with_host, || {
+    let is_gone = wakeups.until(limit, &with_host, || {
         is_reported = read(&socket, &mut report);
         match () {
             () if is_reported => Some(false),
@@ -60,29 +74,37 @@ pub(crate) fn delegate(
         }
     });
     if !is_reported {
-        // To the supervisor, this looks like the end of this process.
+        // To the supervisor, this looks like the end of this process. It notices nothing if it was stopped.
         let _ = socket.shutdown(Shutdown::Write);
+        let _ = kill_process(pid, Signal::CONT);
         wakeups.until(PATIENCE, &watched, || {
             read(&socket, &mut report).then_some(())
         });
+        // It may have been stopped again. If it has ended, this does nothing: it was not reaped.
+        let _ = kill_process(pid, Signal::KILL);
     }
-    let pid = Pid::from_child(&child);
     wakeups.until(REAP_LIMIT, &[], || {
         has_exited(pid).then(|| child.wait().ok())
     });
     // If the supervisor itself was killed, its processes have become children of this process.
     adoption.end_orphans(wakeups);
-    Ok((is_gone != Some(true)).then_some(report))
+    Ok(match is_gone {
+        Some(true) => Delegated::Abandoned,
+        Some(false) => Delegated::Reported(report),
+        None => Delegated::Late,
+    })
 }
 
 /// Starts the supervisor. Of our files, only the socket and the lock are open in it: it must not keep the host
 /// waiting for the end of our output.
 fn start(argument: &str, socket: UnixStream, lock: &File) -> io::Result<Child> {
-    // The running binary, even if its file has been replaced in the meantime.
     let program = match cfg!(target_os = "linux") {
-        true => PathBuf::from("/proc/self/exe"),
+        true => PathBuf::from(SELF),
         false => std::env::current_exe()?,
     };
+    if cfg!(target_os = "linux") && !program.exists() {
+        return Err(io::Error::other("it needs /proc, which is not mounted"));
+    }
     Command::new(program)
         .arg0("taskie")
         .arg(argument)
@@ -175,5 +197,8 @@ impl Line {
 
 /// Keeps this process apart from the one that started it, so that it is not killed together with that one.
 pub(crate) fn stand_apart() -> io::Result<()> {
+    // A process that was stopped goes on when its parent ends, and notices that.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::CONT));
     Ok(setsid().map(|_| ())?)
 }

@@ -1,8 +1,9 @@
 //! A program. The processes that it starts end with the job of the [supervisor](super::supervisor).
 
 use std::io;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
+use super::bond::Bond;
 use super::signals::Wakeups;
 
 /// A running program.
@@ -10,9 +11,9 @@ use super::signals::Wakeups;
 pub(crate) struct Group(Child);
 
 impl Group {
-    /// Starts the program. It sees the path of its file as its name.
-    pub(crate) fn start(command: &mut Command, _name: &str) -> io::Result<Self> {
-        command.spawn().map(Self)
+    /// Starts the program with an empty stdin.
+    pub(crate) fn start(command: &mut Command, _: Bond) -> io::Result<Self> {
+        command.stdin(Stdio::null()).spawn().map(Self)
     }
 
     /// Returns whether the program has ended.

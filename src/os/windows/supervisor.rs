@@ -8,19 +8,34 @@ use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::marker::PhantomData;
 use std::os::windows::io::AsRawHandle as _;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use win32job::{ExtendedLimitInfo, Job};
 
 use super::signals::{Wakeups, Watched};
 
-/// Gives an order, one line of text, to a supervisor, which is this binary with the only argument `argument`. Returns
-/// its report. This process holds the lock: its end is the end of the supervisor.
+/// What came of an order.
+#[derive(Debug)]
+pub(crate) enum Delegated {
+    /// The supervisor's report; empty if it ended without one.
+    Reported(Vec<u8>),
+    /// The supervisor did not report in time, and was ended. It always does: no process can stop it.
+    #[expect(dead_code, reason = "only another system has this case")]
+    Late,
+    /// This process's host is gone, and the supervisor was ended. That isn't noticed.
+    #[expect(dead_code, reason = "only another system has this case")]
+    Abandoned,
+}
+
+/// Gives an order, one line of text, to a supervisor, which is this binary with the only argument `argument`. This
+/// process holds the lock: its end is the end of the supervisor.
 pub(crate) fn delegate(
     argument: &str,
     order: &[u8],
     _lock: &File,
+    _limit: Duration,
     _: &Wakeups,
-) -> io::Result<Option<Vec<u8>>> {
+) -> io::Result<Delegated> {
     let mut limits = ExtendedLimitInfo::new();
     limits.limit_kill_on_job_close();
     let job = Job::create_with_limit_info(&limits)?;
@@ -41,7 +56,7 @@ pub(crate) fn delegate(
     // What the program has left behind ends here, and so does the supervisor.
     drop(job);
     child.wait()?;
-    Ok(Some(report))
+    Ok(Delegated::Reported(report))
 }
 
 /// Returns the report that arrives; empty if none does. It starts with its length, because the end of a pipe may never

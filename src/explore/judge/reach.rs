@@ -1,0 +1,169 @@
+//! Whether some states can be reached from every state, whatever the user has set.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use super::settings::{Probe, Settings, TooMany, find_breach, values_of};
+use crate::explore::graph::Backward;
+use crate::explore::moves::Edge;
+use crate::explore::search::Search;
+
+/// The most combinations of what commands set.
+const MODES: usize = 64;
+
+/// A state, and by its number what commands have set.
+type Node = (usize, usize);
+
+/// A step between two nodes that are not known to lead to a goal: by their places in a list.
+struct Step {
+    from: usize,
+    /// `None`: it leads to a node that is known to lead to a goal.
+    to: Option<usize>,
+    edge: usize,
+}
+
+/// The states from which goals are to be reached.
+pub(super) struct Reach<'s> {
+    search: &'s Search,
+    /// The combinations of what commands set, each as fields and values.
+    modes: Vec<Vec<(usize, u32)>>,
+    /// The states from which a goal is reached whatever is set.
+    always: Vec<bool>,
+}
+
+impl<'s> Reach<'s> {
+    /// Finds the states from which one of `goals` is reached whatever is set; the others remain to be looked at.
+    pub(super) fn of(search: &'s Search, back: &Backward, goals: &[bool]) -> Result<Self, TooMany> {
+        let is_free = |edge: usize| {
+            let edge = &search.edges[edge];
+            edge.needs.is_empty() && edge.sets.is_empty()
+        };
+        Ok(Self {
+            search,
+            modes: modes(search)?,
+            always: back.leads_to(goals, is_free),
+        })
+    }
+
+    /// Returns the first state from which no goal can be reached, and what is set there; `None` if there is none.
+    pub(super) fn lost(&self) -> Result<Option<(usize, Vec<(usize, u32)>)>, TooMany> {
+        let states = 0..self.search.looked_at();
+        let open: Vec<Node> = states
+            .filter(|state| !self.always[*state])
+            .flat_map(|state| (0..self.modes.len()).map(move |mode| (state, mode)))
+            .collect();
+        find_breach(self.search, Settings::default(), |settings| {
+            self.probe(&open, settings)
+        })
+    }
+
+    fn probe(&self, open: &[Node], settings: &Settings) -> Probe<(usize, Vec<(usize, u32)>)> {
+        let search = self.search;
+        let places: FxHashMap<Node, usize> = open.iter().copied().zip(0..).collect();
+        let mut steps = Vec::new();
+        let mut into: Vec<Vec<usize>> = vec![Vec::new(); open.len() + 1];
+        for (from, (state, mode)) in open.iter().enumerate() {
+            let there = self.with_mode(settings, *mode);
+            for arrow in search.arrows(*state) {
+                let edge = &search.edges[arrow.edge()];
+                if !there.may(search, edge) {
+                    continue;
+                }
+                let Some(after) = self.mode_after(*mode, edge) else {
+                    continue;
+                };
+                let to = places.get(&(arrow.to(), after)).copied();
+                into[to.unwrap_or(open.len())].push(steps.len());
+                steps.push(Step {
+                    from,
+                    to,
+                    edge: arrow.edge(),
+                });
+            }
+        }
+        let opening = |step: &Step| {
+            let (_, mode) = open[step.from];
+            let there = self.with_mode(settings, mode);
+            there.open(search, &search.edges[step.edge])
+        };
+        let reached = |is_kept: &dyn Fn(&Step) -> bool| {
+            let mut reached = vec![false; open.len()];
+            let mut queue = VecDeque::from([open.len()]);
+            while let Some(at) = queue.pop_front() {
+                for step in into[at].iter().map(|step| &steps[*step]) {
+                    if !reached[step.from] && is_kept(step) {
+                        reached[step.from] = true;
+                        queue.push_back(step.from);
+                    }
+                }
+            }
+            reached
+        };
+        let perhaps = reached(&|_| true);
+        if let Some(lost) = perhaps.iter().position(|reached| !reached) {
+            let (state, mode) = open[lost];
+            let mut set = settings.example(search);
+            set.extend(&self.modes[mode]);
+            return Probe::Breach((state, set));
+        }
+        let surely = reached(&|step| opening(step).is_none());
+        let is_sure = |to: Option<usize>| to.is_none_or(|to| surely[to]);
+        let frontier = steps.iter().filter(|step| !surely[step.from]);
+        let edges = frontier.clone().map(|step| step.edge).collect();
+        let mut leading = frontier.filter(|step| is_sure(step.to));
+        match leading.find_map(&opening) {
+            Some(field) => Probe::Depends { field, edges },
+            None => Probe::Holds,
+        }
+    }
+
+    /// Returns these settings with what commands have set.
+    fn with_mode(&self, settings: &Settings, mode: usize) -> Settings {
+        let mode = self.modes[mode].iter();
+        mode.fold(settings.clone(), |settings, (field, value)| {
+            settings.with(*field, vec![*value])
+        })
+    }
+
+    /// Returns what is set after an edge.
+    fn mode_after(&self, mode: usize, edge: &Edge) -> Option<usize> {
+        if edge.sets.is_empty() {
+            return Some(mode);
+        }
+        let after = self.modes[mode].iter().map(|(field, before)| {
+            let mut sets = edge.sets.iter();
+            let set = sets.find(|(set, _)| set == field);
+            (*field, set.map_or(*before, |(_, value)| *value))
+        });
+        let after: Vec<(usize, u32)> = after.collect();
+        self.modes.iter().position(|known| *known == after)
+    }
+}
+
+/// Returns the combinations of what commands set and decisions look at.
+fn modes(search: &Search) -> Result<Vec<Vec<(usize, u32)>>, TooMany> {
+    let mut fields: Vec<usize> = Vec::new();
+    for edge in &search.edges {
+        fields.extend(edge.sets.iter().map(|(field, _)| *field));
+    }
+    fields.sort_unstable();
+    fields.dedup();
+    let is_needed = |field: &usize| {
+        let mut needs = search.edges.iter().flat_map(|edge| &edge.needs);
+        needs.any(|(needed, _)| needed == field)
+    };
+    let mut modes: Vec<Vec<(usize, u32)>> = vec![Vec::new()];
+    for field in fields.into_iter().filter(is_needed) {
+        let values = values_of(search, field);
+        if modes.len() * values.len() > MODES {
+            return Err(TooMany);
+        }
+        let with = |mode: &Vec<(usize, u32)>| {
+            let with = |value: &u32| [mode.as_slice(), &[(field, *value)]].concat();
+            values.iter().map(with).collect::<Vec<_>>()
+        };
+        modes = modes.iter().flat_map(with).collect();
+    }
+    Ok(modes)
+}

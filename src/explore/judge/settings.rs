@@ -1,0 +1,177 @@
+//! What holds whatever the user has set: combinations of settings, as far as they make a difference.
+//!
+//! There can be more combinations than anyone can look at, but few edges look at more than a few settings. So a question
+//! is asked about all combinations at once: some edges exist in all of them, others in some. If that does not answer it,
+//! the values of one setting are divided into those that the edges in question tell apart, and each part is asked about
+//! by itself, until every part has an answer or there are too many.
+
+use crate::explore::moves::Edge;
+use crate::explore::plain::plain;
+use crate::explore::search::Search;
+
+/// The most parts that one question is divided into.
+const MOST: usize = 20_000;
+
+/// Some combinations of what a user can set: for some fields, the values that are left. Any other can have any value.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Settings {
+    left: Vec<(usize, Vec<u32>)>,
+}
+
+/// What one look at some combinations says.
+pub(super) enum Probe<B> {
+    /// None of them breaches the claim.
+    Holds,
+    /// All of them do, or one that is known does.
+    Breach(B),
+    /// That depends on this field; these edges tell its values apart.
+    Depends { field: usize, edges: Vec<usize> },
+}
+
+/// There are too many combinations, or no time is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooMany;
+
+impl Settings {
+    /// Returns the values that are left to a field; `None` if all are.
+    fn left(&self, field: usize) -> Option<&[u32]> {
+        let mut fields = self.left.iter();
+        let found = fields.find(|(known, _)| *known == field)?;
+        Some(&found.1)
+    }
+
+    /// Returns the same combinations with these values of a field only.
+    pub(super) fn with(&self, field: usize, values: Vec<u32>) -> Self {
+        let others = self.left.iter().filter(|(known, _)| *known != field);
+        let left = others.cloned().chain([(field, values)]);
+        Self {
+            left: left.collect(),
+        }
+    }
+
+    /// Returns whether an edge exists in some of these combinations.
+    pub(super) fn may(&self, search: &Search, edge: &Edge) -> bool {
+        let tree = &search.moves.tree;
+        edge.needs.iter().all(|(field, set)| {
+            let left = self.left(*field);
+            left.is_none_or(|left| left.iter().any(|value| tree.has(*set, *value)))
+        })
+    }
+
+    /// Returns the first field on which it depends whether an edge exists; `None` if it exists in all combinations.
+    pub(super) fn open(&self, search: &Search, edge: &Edge) -> Option<usize> {
+        let tree = &search.moves.tree;
+        let mut needs = edge.needs.iter();
+        let open = needs.find(|(field, set)| {
+            let all = |values: &[u32]| values.iter().all(|value| tree.has(*set, *value));
+            match self.left(*field) {
+                Some(left) => !all(left),
+                None => !all(&values_of(search, *field)),
+            }
+        });
+        open.map(|(field, _)| *field)
+    }
+
+    /// Returns the field of which no value that is left fits all of these edges; `None` if all exist in one combination.
+    pub(super) fn conflict(&self, search: &Search, edges: &[usize]) -> Option<usize> {
+        let tree = &search.moves.tree;
+        let needs = || edges.iter().flat_map(|edge| &search.edges[*edge].needs);
+        let fits = |field: usize, value: u32| {
+            let mut needs = needs().filter(|(needed, _)| *needed == field);
+            needs.all(|(_, set)| tree.has(*set, value))
+        };
+        let mut fields = needs().map(|(field, _)| *field);
+        fields.find(|field| {
+            let values = self.left(*field).map(<[u32]>::to_vec);
+            let values = values.unwrap_or_else(|| values_of(search, *field));
+            !values.iter().any(|value| fits(*field, *value))
+        })
+    }
+
+    /// Divides the values that are left to a field into those that no edge tells apart.
+    fn divided(&self, search: &Search, field: usize, edges: &[usize]) -> Vec<Self> {
+        let tree = &search.moves.tree;
+        let values = self.left(field).map(<[u32]>::to_vec);
+        let values = values.unwrap_or_else(|| values_of(search, field));
+        let sets = edges.iter().flat_map(|edge| &search.edges[*edge].needs);
+        let mut sets: Vec<u32> = sets
+            .filter(|(needed, _)| *needed == field)
+            .map(|(_, set)| *set)
+            .collect();
+        sets.sort_unstable();
+        sets.dedup();
+        let mut parts: Vec<(Vec<bool>, Vec<u32>)> = Vec::new();
+        for value in values {
+            let seen: Vec<bool> = sets.iter().map(|set| tree.has(*set, value)).collect();
+            match parts.iter_mut().find(|(known, _)| *known == seen) {
+                Some((_, part)) => part.push(value),
+                None => parts.push((seen, vec![value])),
+            }
+        }
+        let parts = parts.into_iter();
+        parts.map(|(_, part)| self.with(field, part)).collect()
+    }
+
+    /// Returns one of these combinations: fields and values, the default where it is left.
+    pub(super) fn example(&self, search: &Search) -> Vec<(usize, u32)> {
+        let tree = &search.moves.tree;
+        let example = self.left.iter().filter_map(|(field, left)| {
+            let default = tree.default_of(*field).map(|(_, default)| default);
+            let mut values = left.iter();
+            let likely = values.find(|value| Some(tree.value(**value)) == default);
+            Some((*field, *likely.or(left.first())?))
+        });
+        example.collect()
+    }
+}
+
+/// Asks about all combinations, and about ever smaller parts of them where that depends. Returns the first breach.
+pub(super) fn find_breach<B>(
+    search: &Search,
+    all: Settings,
+    mut probe: impl FnMut(&Settings) -> Probe<B>,
+) -> Result<Option<B>, TooMany> {
+    let mut open = vec![all];
+    let mut asked = 0;
+    while let Some(settings) = open.pop() {
+        asked += 1;
+        if asked > MOST || search.moves.tree.budget.is_exhausted() {
+            return Err(TooMany);
+        }
+        match probe(&settings) {
+            Probe::Holds => {}
+            Probe::Breach(breach) => return Ok(Some(breach)),
+            Probe::Depends { field, edges } => {
+                let parts = settings.divided(search, field, &edges);
+                if parts.len() < 2 {
+                    return Err(TooMany);
+                }
+                // The part with the default is asked about first.
+                open.extend(parts.into_iter().rev());
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the values that are tried for a field which a user sets, the default first. A value that was never looked at
+/// makes no difference.
+pub(super) fn values_of(search: &Search, field: usize) -> Vec<u32> {
+    let tree = &search.moves.tree;
+    let parameters = &tree.ground.domain.parameters;
+    let mut known = parameters
+        .iter()
+        .filter(|(name, _)| search.field(name) == Some(field));
+    let values = known.next().into_iter().flat_map(|(_, values)| &**values);
+    values.filter_map(|value| tree.known_value(value)).collect()
+}
+
+/// Returns a combination in words: `, max_reviews being 0`.
+pub(super) fn in_words(search: &Search, settings: &[(usize, u32)]) -> String {
+    let tree = &search.moves.tree;
+    let name = |field: usize| tree.default_of(field).map_or("", |(name, _)| name);
+    let words = settings
+        .iter()
+        .map(|(field, value)| format!(", {} being {}", name(*field), plain(tree.value(*value))));
+    words.collect()
+}
