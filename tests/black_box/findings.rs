@@ -320,7 +320,7 @@ fn a_decision_about_a_finding_counts_when_it_is_found_again() {
         (project.calls().len(), ran.message())
     };
     assert_eq!(round(1).0, 1);
-    let rule = ["rule", "task-1-review-1.1", "reject", "it does not"];
+    let rule = ["resolve", "task-1-review-1.1", "reject", "it does not"];
     assert_eq!(project.run(&rule).code, 0);
     for n in 2..=4 {
         assert_eq!(round(n).0, n);
