@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::expected::plan_in;
 use crate::support::{
-    PLAN, Project, Ran, Reviewer, allowed, cases, feed, git, set_mode, set_modified, silent, state,
-    validated,
+    PLAN, Project, Ran, Reviewer, allowed, cases, feed, git, nobodys, set_mode, set_modified,
+    silent, state, validated,
 };
 
 /// A plan with a plan.md and nothing else, in this directory.
@@ -50,12 +50,14 @@ fn a_project_whose_path_is_not_utf_8() {
     };
     let stop = run(&["hook", "stop"]);
     assert_eq!((stop.code, &stop.json()["decision"]), (0, &json!("block")));
+    let answer = format!(".taskie/plans/{PLAN}/task-1-post-review-1.md");
+    fs::write(root.join(answer), "# Answer\n").unwrap();
     let commands: [&[&str]; 9] = [
         &["enter", "post-code-review"],
         &["next"],
         &["status"],
         &["log"],
-        &["why"],
+        &["log", "--why"],
         &["list"],
         &["validate"],
         &["run", "limit", "3"],
@@ -328,7 +330,9 @@ fn commands_use_the_plan_modified_last_unless_one_is_named() {
     );
     // A write modifies the plan: the named one is the newest now.
     let ran = project.run(&["run", "resume"]);
-    assert_eq!(ran.out(), (0, "Resumed: the loop goes on where it was.\n"));
+    let nobodys = nobodys("code-review");
+    let resumed = format!("Resumed: the loop goes on where it was.\n{nobodys}\n");
+    assert_eq!(ran.out(), (0, resumed.as_str()));
     assert_eq!((is_paused(&mine), is_paused(&other)), (false, true));
 }
 

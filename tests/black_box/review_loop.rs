@@ -606,7 +606,13 @@ fn commands() {
                     .unwrap()
                     .extend(json_of(changes).as_object().unwrap().clone());
                 assert_eq!(project.state(), expected, "{args:?}");
-                assert_eq!(ran.stdout, format!("{said}\n"), "{args:?}");
+                let mut stdout = format!("{said}\n");
+                if let Some(next) = expected["next_phase"].as_str()
+                    && CYCLES.iter().any(|cycle| cycle.id == next)
+                {
+                    stdout.push_str(&format!("{}\n", nobodys(next)));
+                }
+                assert_eq!(ran.stdout, stdout, "{args:?}");
             }
             why => {
                 let stderr = format!("taskie: {why}\n  help: nothing was written\n");

@@ -720,7 +720,7 @@ fn no_line_is_wider_than_the_terminal() {
 #[test]
 fn a_terminal_is_drawn_in_place() {
     let project = reviewed();
-    for (columns, rows, height) in [(80, 40, 18), (40, 8, 7)] {
+    for (columns, rows, height) in [(80, 40, 20), (40, 8, 7)] {
         let (mut child, mut terminal) =
             on_terminal(project.command(["status", "--watch"]), columns, rows);
         let mut seen = String::new();
