@@ -18,7 +18,6 @@ pub mod schema;
 mod references;
 pub(crate) mod structure;
 
-use std::num::NonZeroUsize;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
@@ -31,7 +30,7 @@ use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
 use crate::files::pattern::{Captures, LinePattern, Pattern};
 use model::{
-    Advance, AnswerForm, Assign, FilePattern, Phase, PhaseType, Postpone, Rule, Seconds, Source,
+    Advance, Amount, AnswerForm, Assign, FilePattern, Phase, PhaseType, Postpone, Rule, Source,
 };
 use part::Part;
 
@@ -311,9 +310,10 @@ pub struct Cycle {
     pub review: Pattern,
     pub answer: Pattern,
     pub subject: Vec<Text>,
+    pub empty: Option<String>,
     pub ready: Option<Expr>,
     pub resume: Option<String>,
-    pub stall: Option<NonZeroUsize>,
+    pub stall: Option<Amount>,
     pub stage: Option<String>,
     pub text: IndexMap<String, Text>,
     pub advance: Vec<Advance>,
@@ -333,7 +333,7 @@ pub struct Invoke {
     pub tokens: Vec<String>,
     pub postpone: Option<Postpone>,
     pub by: Option<Text>,
-    pub timeout: Seconds,
+    pub timeout: Amount,
     pub log: FilePattern,
 }
 

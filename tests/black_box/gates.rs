@@ -487,8 +487,11 @@ fn what_is_recorded_and_shown() {
         "{why}"
     );
     let status = project.run(&["status"]).stdout;
+    let words: Vec<&str> = status.split_whitespace().collect();
     assert!(
-        status.contains("after the gates (`true`, `./check`), code-review 1"),
+        words
+            .join(" ")
+            .contains("after the gates (`true`, `./check`), code-review 1"),
         "{status}"
     );
 }
