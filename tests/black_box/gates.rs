@@ -266,7 +266,8 @@ fn a_task_without_must_run_commands_is_named() {
     script(&project, "true");
     let ran = project.stop();
     block(&ran);
-    assert_eq!(ran.json().get("systemMessage"), None, "{}", ran.stdout);
+    let left = "The code-review was left, and all-code-review comes next: state.json was changed, and not by taskie on this machine.";
+    assert_eq!(ran.message(), left);
     let call = project.calls().pop().unwrap();
     assert!(
         call.last().unwrap().contains("- `./check a/b`\\n- `true`"),
@@ -337,7 +338,7 @@ fn a_gate_that_is_running() {
         let expected = json!(["./check 1", "code-review", 1, 270, "waiting"]);
         assert_eq!(json!(shown), expected);
         let status = project.run(&["status"]).stdout;
-        let line = "the gate `./check 1` before code-review 1 has been running for";
+        let line = "A review is running: the gate `./check 1` before code-review 1, for";
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words(&status).contains(line), "{status}");
         // Nobody else reviews in the meantime.
