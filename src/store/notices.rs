@@ -206,9 +206,7 @@ impl Pending {
         context: &Context,
         session: Option<&str>,
     ) -> Option<Self> {
-        if chart.cycles.is_empty() {
-            return None;
-        }
+        // Where nothing is kept, the chart's cycles are not read.
         let mut kept = Kept::read(store, instance);
         let has_changed = kept.cycle.is_some() && kept.cycle != running(chart, context);
         if !has_changed && kept.notices.is_empty() {

@@ -834,7 +834,9 @@ fn a_review_that_the_user_cancels() {
         (
             0,
             "Cancelled: the reviewer is ended, and the stop is allowed. The next stop starts the review again; \
-             `taskie run pause` leaves the loop.\n",
+             `taskie run pause` leaves the loop.\n\
+             The code-review is due, but no session is working on this plan: run /taskie:continue-plan in a session to \
+             start the review.\n",
             ""
         )
     );
