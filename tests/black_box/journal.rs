@@ -56,7 +56,7 @@ fn a_review_and_the_rules_around_it() {
         "rules": [
             rule(0, "another session has claimed the plan: say so once", false, json!({ "session": null })),
             rule(1, "reviews are off: go on to what comes next", false, json!({ "cycle.due": true, "cycle.limit": 8 })),
-            rule(2, "a review is due, but has to wait: plan mode, background tasks or the host", false, json!({ "waits": null })),
+            rule(2, "a review is due, but has to wait: plan mode, background tasks or the host", false, json!({ "cycle.due": true, "cycle.n": 1, "cycle.limit": 8, "waits": null })),
             rule(3, "a review is due, but no reviewer can run yet", false, json!({ "cycle.due": true, "cycle.n": 1, "cycle.limit": 8, "postponed": null })),
             rule(4, "a review is due: run it", true, json!({
                 "cycle.due": true, "cycle.n": 1, "cycle.limit": 8, "spent": { "cycle": null, "instance": null, "over": null },
