@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::os::file::{copy_permissions, is_open_to_all, is_ours, share};
+use crate::os::file::{copy_permissions, is_open_to_all, is_ours, owner, share, user};
 use crate::os::regular::open_to_read;
 use crate::os::signals;
 
@@ -176,7 +176,11 @@ pub(crate) fn sweep(folder: &Path, limit: Duration, is_meant: impl Fn(&OsStr) ->
 pub(crate) fn distrust(dir: &Path) -> Option<String> {
     let meta = dir.metadata().ok()?;
     if !is_ours(&meta) {
-        return Some("it belongs to another user".to_owned());
+        let (owner, user) = (owner(&meta), user());
+        return Some(format!(
+            "it belongs to another user (uid {owner}, and you are {user}); `sudo chown -R {user} {}` makes it yours",
+            dir.display()
+        ));
     }
     is_open_to_all(&meta).then(|| {
         format!(

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::model::{Action, Assign, Deed, Field, Rule, Seconds};
+use super::model::{Action, Amount, Assign, Deed, Field, Rule};
 use super::names::{ChartNames, Uses, invoked};
 use super::references::References;
 use super::{Chart, Cycle, locate};
@@ -200,7 +200,7 @@ impl Checker<'_> {
         let chart = self.chart;
         if let Some(gates) = &chart.gates {
             self.list(at!["gates", "commands"], &gates.commands, names);
-            if let Seconds::Setting(text) = &gates.timeout {
+            if let Amount::Setting(text) = &gates.timeout {
                 self.value(at!["gates", "timeout"], text, names);
             }
         }
@@ -216,7 +216,7 @@ impl Checker<'_> {
                     self.say_in_cycle(path, text, names);
                 }
             }
-            if let Seconds::Setting(text) = &invoke.timeout {
+            if let Amount::Setting(text) = &invoke.timeout {
                 self.value(at!["invoke", name, "timeout"], text, names);
             }
             if let Some(by) = &invoke.by {
@@ -236,6 +236,9 @@ impl Checker<'_> {
             self.condition(&at("ready"), expr, names);
         }
         self.assign(&at("entry"), &cycle.entry, names);
+        if let Some(Amount::Setting(text)) = &cycle.stall {
+            self.value(&at("stall"), text, names);
+        }
         for (index, item) in cycle.subject.iter().enumerate() {
             if let Some(expr) = single_expression(&item.0) {
                 self.list(&below(&at("subject"), index), &Expr(expr.to_owned()), names);

@@ -21,7 +21,6 @@ pub mod shipped;
 mod references;
 pub(crate) mod structure;
 
-use std::num::NonZeroUsize;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
@@ -34,7 +33,7 @@ use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
 use crate::files::pattern::{Captures, LinePattern, Pattern};
 use model::{
-    Advance, AnswerForm, Assign, FilePattern, Phase, PhaseType, Postpone, Rule, Seconds, Source,
+    Advance, Amount, AnswerForm, Assign, FilePattern, Phase, PhaseType, Postpone, Rule, Source,
 };
 use part::Part;
 
@@ -328,9 +327,10 @@ pub struct Cycle {
     pub review: Pattern,
     pub answer: Pattern,
     pub subject: Vec<Text>,
+    pub empty: Option<String>,
     pub ready: Option<Expr>,
     pub resume: Option<String>,
-    pub stall: Option<NonZeroUsize>,
+    pub stall: Option<Amount>,
     pub stage: Option<String>,
     pub text: IndexMap<String, Text>,
     pub advance: Vec<Advance>,
@@ -350,7 +350,7 @@ pub struct Invoke {
     pub tokens: Vec<String>,
     pub postpone: Option<Postpone>,
     pub by: Option<Text>,
-    pub timeout: Seconds,
+    pub timeout: Amount,
     pub log: FilePattern,
 }
 

@@ -3,8 +3,6 @@
 //! Nothing here is resolved or checked: [`super::load`] turns a [`Source`] into a [`super::Chart`],
 //! whose names are all resolved. A doc comment here is what an editor shows for the key.
 
-use std::num::NonZeroUsize;
-
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
@@ -435,13 +433,16 @@ pub struct CycleSource {
     /// The files that the reviewer reads, in the instance's directory: names with holes, or `{{ }}` with a list of names.
     /// A file that does not exist and an empty list make the review fail before it starts.
     pub subject: Option<Vec<Text>>,
+    /// Why a review cannot start if a list of `subject` is empty: what is missing, and what to do.
+    pub empty: Option<String>,
     /// Whether there is something to review: `cycle.ready`.
     pub ready: Option<Expr>,
     /// The phase to resume if there is nothing to review yet: `cycle.resume`.
     pub resume: Option<String>,
     /// How many reviews in a row may find something in exactly the same work, or (of at least two) exactly the same in
-    /// any work, before `cycle.stalled` is true. Without it, it is never true.
-    pub stall: Option<NonZeroUsize>,
+    /// any work, before `cycle.stalled` is true: a number, or `{{ config.NAME }}`. Without it, and if it is 0, it is never
+    /// true.
+    pub stall: Option<Amount>,
     /// The stage that `taskie status` shows.
     pub stage: Option<String>,
     /// Texts for templates: `cycle.text.NAME`.
@@ -514,18 +515,18 @@ pub fn setting_in(text: &Text) -> Option<&str> {
     single_expression(&text.0)?.strip_prefix("config.")
 }
 
-/// A number of seconds, or a setting that contains it.
+/// A number, or a setting that contains it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "seconds are an integer, or a string such as `{{ config.NAME }}`"
+    expecting = "an integer, or a string such as `{{ config.NAME }}`"
 )]
-pub enum Seconds {
+pub enum Amount {
     Fixed(u64),
     Setting(Text),
 }
 
-impl Seconds {
+impl Amount {
     /// Returns the largest number that it can be; `None` if there is no such setting, or if the setting has no
     /// `maximum`.
     pub fn longest(&self, config: &IndexMap<String, Field>) -> Option<u64> {
@@ -549,7 +550,7 @@ pub struct GateCommands {
     pub commands: Expr,
     /// The time limit of all of them together in seconds: a number, or `{{ config.NAME }}`. At most half of
     /// `hook_timeout`: the rest is for the reviewer.
-    pub timeout: Seconds,
+    pub timeout: Amount,
     /// The file for the output of the command that runs, in the instance's directory. It is removed if all succeed.
     pub log: FilePattern,
 }
@@ -583,7 +584,7 @@ pub struct InvokeSource {
     /// Who reviews, for `taskie status`.
     pub by: Option<Text>,
     /// Required in one of the two tables. The time limit of the process in seconds: a number, or `{{ config.NAME }}`.
-    pub timeout: Option<Seconds>,
+    pub timeout: Option<Amount>,
     /// Required in one of the two tables. The file for its stderr, in the instance's directory. It is removed after a run
     /// that succeeds.
     pub log: Option<FilePattern>,

@@ -65,7 +65,7 @@ pub(crate) fn resolve(
     let cwd = cwd()?;
     let root = match find::project_root(&cwd, &scope.home) {
         Some(root) => root,
-        None if absent != Absent::Refuse && named.is_some() => new_root(&cwd, noun)?,
+        None if absent != Absent::Refuse && named.is_some() => new_root(&cwd, scope)?,
         None => return Err(CliError::with_help(no_home(&scope.home, &cwd), start())),
     };
     let instance = match named {
@@ -128,8 +128,9 @@ fn of_session(chart: &Chart, session: Option<&str>) -> Result<Instance, CliError
     named(chart, session)
 }
 
-fn new_root(cwd: &Path, noun: &str) -> Result<PathBuf, CliError> {
-    find::new_root(cwd).ok_or_else(|| {
+fn new_root(cwd: &Path, scope: &Scope) -> Result<PathBuf, CliError> {
+    let Scope { home, noun, .. } = scope;
+    let root = find::new_root(cwd).ok_or_else(|| {
         let message = format!(
             "{} is your home directory or above it, where no {noun} can be",
             cwd.display()
@@ -138,7 +139,18 @@ fn new_root(cwd: &Path, noun: &str) -> Result<PathBuf, CliError> {
             message,
             format!("start the {noun} in the directory of a project"),
         )
-    })
+    })?;
+    match find::home_above(&root, home) {
+        None => Ok(root),
+        Some(above) => {
+            let (root, above) = (root.display(), above.display());
+            let message = format!("{above} already has a {home}, so none is created in {root}");
+            let help = format!(
+                "run this in {above}, or make {root} a project of its own: `mkdir {root}/{home}`"
+            );
+            Err(CliError::with_help(message, help))
+        }
+    }
 }
 
 fn inside(root: &Path, instance: &Instance, scope: &Scope) -> Result<(), CliError> {
@@ -193,7 +205,11 @@ pub(crate) fn root(chart: &Chart) -> Result<PathBuf, CliError> {
 
 /// Returns the error about a directory that is not in a project.
 pub(super) fn no_home(home: &str, cwd: &Path) -> String {
-    format!("there is no {home} in {} or above", cwd.display())
+    let above = match find::roots(cwd).len() {
+        0 | 1 => "",
+        _ => " or above",
+    };
+    format!("there is no {home} in {}{above}", cwd.display())
 }
 
 /// Returns the instance of that name, which must exist; the error says why it cannot be used.

@@ -22,6 +22,7 @@ use crate::render::preview::{Scene, next, template, templates};
 use crate::shell::place::Place;
 use crate::shell::snapshot::Snapshot;
 use crate::shell::state_file::{self, Reading};
+use crate::store::driver;
 use crate::text::shown_lines;
 
 impl From<RenderError> for CliError {
@@ -64,6 +65,10 @@ pub(crate) fn run(
     };
     let snapshot = Arc::new(snapshot(chart, &place, matches)?.with_fields(&assumed.fields));
     let cwd = std::env::current_dir().unwrap_or_default();
+    let driver = driver::of(&place.store, &place.instance.name);
+    let driver = driver.into_iter().next();
+    // In a terminal, the stop of whoever drives the instance is meant.
+    let session = session.or_else(|| driver.clone());
     let scene = Scene {
         chart,
         world: snapshot.as_world(),
@@ -71,6 +76,12 @@ pub(crate) fn run(
         assumed: &assumed,
     };
     let Some(name) = wanted else {
+        if driver.is_none() && !chart.scope.is_per_session() {
+            tell(&format!(
+                "taskie: no session drives the {}, so a stop does nothing until one has taken it up",
+                chart.scope.noun
+            ));
+        }
         show_next(&place, &scene, &snapshot, warnings)?;
         return Ok(ExitCode::SUCCESS);
     };

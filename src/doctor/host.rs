@@ -68,8 +68,11 @@ impl Settings {
         other_calls: bool,
     ) -> Vec<Diagnosis> {
         let hooks = self.hooks(choice, STOP);
-        let has_plugin = matches!(choice, Choice::Embedded(_));
-        let plugin = has_plugin.then(|| self.plugin(&chart.id)).flatten();
+        let embedded = match choice {
+            Choice::Embedded(embedded) => Some(embedded.id),
+            Choice::File(_) => None,
+        };
+        let plugin = embedded.and_then(|id| self.plugin(id));
         let is_on = |plugin: &Diagnosis| plugin.level != Level::Problem;
         let is_on = plugin.as_ref().is_some_and(is_on);
         let mut found: Vec<Diagnosis> = plugin.into_iter().collect();
@@ -82,7 +85,7 @@ impl Settings {
                 found.push(Diagnosis::warning("plugin", text, help));
             }
             (false, []) if found.is_empty() && !other_calls => {
-                found.push(self.nobody(has_plugin, &chart.id));
+                found.push(self.nobody(embedded));
             }
             (false, []) => {}
             (false, hooks) => {
@@ -197,10 +200,10 @@ impl Settings {
     }
 
     /// Reports that nothing calls the Stop hook.
-    fn nobody(&self, has_plugin: bool, id: &str) -> Diagnosis {
+    fn nobody(&self, embedded: Option<&str>) -> Diagnosis {
         let host = self.host;
-        let (text, help) = match has_plugin {
-            true => (
+        let (text, help) = match embedded {
+            Some(id) => (
                 format!(
                     "nothing calls the Stop hook: the plugin {id} is not installed, and no settings file has the hook"
                 ),
@@ -209,7 +212,7 @@ impl Settings {
                     host.install.replace("PLUGIN", id)
                 ),
             ),
-            false => (
+            None => (
                 "no settings file calls the Stop hook for this chart".to_owned(),
                 format!(
                     "add `{} --chart PATH hook stop` to the Stop hooks of {}/settings.json",
@@ -231,7 +234,7 @@ impl Settings {
             let files = self.files.iter();
             files.filter_map(|file| file.json.get("permissions"))
         };
-        let mode = permissions().filter_map(|table| table.get("defaultMode")?.as_str());
+        let mut modes = permissions().filter_map(|table| table.get("defaultMode")?.as_str());
         let allowed = permissions().filter_map(|table| table.get("allow")?.as_array());
         let allowed: Vec<&str> = allowed.flatten().filter_map(Json::as_str).collect();
         let is_allowed = |command: &String| allowed.iter().any(|rule| allows(rule, command));
@@ -251,7 +254,7 @@ impl Settings {
         let missing = missing.join("`, `");
         Some(match (missing.is_empty(), allowed.is_empty()) {
             (true, _) => Diagnosis::ok("permissions", "the settings allow the commands of a loop"),
-            _ if mode.last() == Some("bypassPermissions") => {
+            _ if modes.next_back() == Some("bypassPermissions") => {
                 Diagnosis::ok("permissions", "sessions ask for no permission")
             }
             (false, true) => {

@@ -12,7 +12,7 @@ mod others;
 mod settings;
 mod workflow;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::chart::Chart;
@@ -22,6 +22,7 @@ use crate::host::hosts::DEFAULT;
 use crate::shell;
 use crate::shell::find;
 use crate::shell::place::Place;
+use crate::shell::trust::{self, OwnChart};
 pub(crate) use diagnosis::{Diagnosis, Level};
 use settings::Settings;
 
@@ -39,7 +40,8 @@ pub(crate) fn examine(
     let settings = Settings::read(DEFAULT, &dirs);
     let root = root_of(chart, place);
     let here = project_of(root.clone());
-    let others = others::check(choice, &dirs, &here);
+    let caller = caller(choice, root.as_deref());
+    let others = others::check(&caller, &dirs, &here);
     let mut found = binary::own(&here);
     if let Some(value) = std::env::var_os(REVIEWER) {
         let how = match value.is_empty() {
@@ -58,16 +60,26 @@ pub(crate) fn examine(
     }
     found.extend(settings.unreadable());
     found.extend(settings.hooks_on());
-    found.extend(settings.hook(choice, chart, others.call));
+    found.extend(settings.hook(&caller, chart, others.call));
     found.extend(settings.rules(chart));
     found.extend(settings.blocks(chart, context));
     found.extend(others.found);
     found.extend(workflow::chart(choice, chart));
     if let Some(root) = root {
+        found.extend(workflow::owners(chart, &root, place));
         found.extend(workflow::project(chart, &root));
     }
     found.extend(workflow::instance(chart, place, warnings));
     found
+}
+
+/// Returns the chart for which the hooks are called: those that name no chart also serve the project's own one.
+fn caller<'c>(choice: &Choice<'c>, root: Option<&Path>) -> Choice<'c> {
+    let own = root.map(|root| trust::own_chart(root));
+    match (choice, own) {
+        (Choice::File(path), Some(OwnChart::Trusted(own))) if *path == own => Choice::of(None),
+        _ => *choice,
+    }
 }
 
 /// Returns the root of the project that has a home, if there is one.

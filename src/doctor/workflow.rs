@@ -9,16 +9,22 @@ use super::diagnosis::Diagnosis;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::chart::schema;
+use crate::disk;
 use crate::engine::context::initial;
+use crate::engine::decision::Step;
+use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
 use crate::expr::templates::Templates;
+use crate::host::events::UNCLAIMED;
 use crate::lint;
 use crate::os::file::is_writable;
 use crate::page::counted;
+use crate::shell::find::Instance;
+use crate::shell::perform::peek;
 use crate::shell::place::Place;
 use crate::shell::state_file::{self, Reading};
 use crate::shell::{git, settings, trust};
-use crate::store::Store;
+use crate::store::{Store, driver};
 
 /// Checks the chart and the schema of its state. Its states are not explored; that is left to `check-chart`.
 pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
@@ -67,6 +73,20 @@ fn state_schema(chart: &Chart) -> Diagnosis {
     }
 }
 
+/// Checks that nobody else can write to the home at `root` and to the instance.
+pub(super) fn owners(chart: &Chart, root: &Path, place: Option<&Place>) -> Vec<Diagnosis> {
+    let home = Path::new(&chart.scope.home);
+    let dirs = [Some(home), place.map(|place| place.instance.dir.as_path())];
+    let dirs = dirs.into_iter().flatten();
+    let flaw = |dir: &Path| {
+        let why = disk::distrust(&root.join(dir))?;
+        let (what, help) = why.split_once("; ").unwrap_or((&why, ""));
+        let text = format!("{} is not used: {what}", dir.display());
+        Some(Diagnosis::problem("project", text, help))
+    };
+    dirs.filter_map(flaw).collect()
+}
+
 /// Checks the settings of the project at `root`, and its records of sessions.
 pub(super) fn project(chart: &Chart, root: &Path) -> Vec<Diagnosis> {
     let mut found = Vec::new();
@@ -92,6 +112,22 @@ pub(super) fn project(chart: &Chart, root: &Path) -> Vec<Diagnosis> {
         found.push(Diagnosis::problem("sessions", what, help));
     }
     found
+}
+
+/// Reports an instance that waits for a stop while no session drives it: what a session that stops would say about it.
+fn undriven(place: &Place) -> Option<Diagnosis> {
+    let Instance { name, .. } = &place.instance;
+    let event = Event::hook(UNCLAIMED, Json::Null);
+    let (Step::Done(decision), _) = peek(place, &event).ok()? else {
+        return None;
+    };
+    let help = decision.messages.first()?;
+    if !driver::of(&place.store, name).is_empty() {
+        return None;
+    }
+    let noun = &place.chart.scope.noun;
+    let text = format!("no session drives {noun} {name}, so a stop does nothing about it");
+    Some(Diagnosis::warning("instance", text, help))
 }
 
 /// Says where this machine keeps who drives an instance, what its reviews cost, and its journal.
@@ -187,6 +223,7 @@ pub(super) fn instance(
             format!("`{} validate {name}` shows them", chart.program()),
         ));
     }
+    found.extend(undriven(place));
     if !is_writable(&place.dir()) {
         found.push(Diagnosis::problem(
             "instance",

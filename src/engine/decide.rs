@@ -19,7 +19,7 @@ use super::event::{Event, Trigger};
 use super::fault::Fault;
 use super::names::Names;
 use super::world::World;
-use crate::chart::model::{Assign, Rule, Seconds};
+use crate::chart::model::{Amount, Assign, Rule};
 use crate::chart::{Chart, Cycle, Invoke};
 use crate::diagnostic::suggest::did_you_mean;
 use crate::expr::source::{Expr, Literal};
@@ -449,10 +449,10 @@ impl Deciding {
         })
     }
 
-    fn timeout(&self, place: String, timeout: &Seconds) -> Result<u64, Fault> {
+    fn timeout(&self, place: String, timeout: &Amount) -> Result<u64, Fault> {
         let text = match timeout {
-            Seconds::Fixed(seconds) => return Ok(*seconds),
-            Seconds::Setting(text) => Literal::Text(text.clone()),
+            Amount::Fixed(seconds) => return Ok(*seconds),
+            Amount::Setting(text) => Literal::Text(text.clone()),
         };
         let value = (self.names.expressions)
             .literal(&text, &self.names.root())

@@ -266,7 +266,7 @@ impl Domain {
             }
             Choice::Stalled => vec![json!(false), json!(true)],
             Choice::Over => vec![Json::Null, json!("cycle"), json!("instance")],
-            Choice::Postponed => vec![Json::Null, json!("18:23")],
+            Choice::Postponed => vec![Json::Null, json!("18:23 UTC")],
             Choice::Dirty => vec![json!(false), json!(true)],
             Choice::Siblings => self.siblings(read),
         }

@@ -143,8 +143,10 @@ impl Prepared {
                 Some(known) => known,
                 None => {
                     // Every stop does this, and the parser loses nothing before the first string.
-                    let at = source.find(['\'', '"']).unwrap_or(source.len());
-                    syntax::read_to_the_end(&source[at..], true)?;
+                    let is_quote = |byte| matches!(byte, b'\'' | b'"');
+                    if let Some(at) = source.bytes().position(is_quote) {
+                        syntax::read_to_the_end(&source[at..], true)?;
+                    }
                     let made = Arc::new(env.compile_expression_owned(source.to_owned())?);
                     lock().insert(source.to_owned(), Arc::clone(&made));
                     made

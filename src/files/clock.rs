@@ -19,21 +19,33 @@ const MONTHS: [&str; 12] = [
 pub struct Moment {
     /// Seconds since 1970.
     pub at: u64,
-    /// As a person reads it: `18:23`, or with the day if it was more than a day away when this was made.
+    /// As a person reads it: `18:23 UTC+01:00`, with the day unless it was the same one when this was made.
     pub text: String,
 }
 
 impl Moment {
     /// Returns the moment `at` for a person whose clock is this many seconds ahead of UTC; in UTC if that is unknown.
     pub fn new(at: u64, now: u64, offset: Option<i64>) -> Self {
-        let local = rfc3339(at.saturating_add_signed(offset.unwrap_or(0)));
-        let (day, time) = (part(&local, 0, 10), part(&local, 11, 16));
-        let zone = if offset.is_none() { " UTC" } else { "" };
-        let text = match at.saturating_sub(now) < DAY {
-            true => format!("{time}{zone}"),
-            false => format!("{day} {time}{zone}"),
+        let ahead = offset.unwrap_or(0);
+        let local = |time: u64| rfc3339(time.saturating_add_signed(ahead));
+        let (then, today) = (local(at), local(now));
+        let (day, time) = (part(&then, 0, 10), part(&then, 11, 16));
+        let zone = zone(ahead);
+        let text = match day == part(&today, 0, 10) {
+            true => format!("{time} {zone}"),
+            false => format!("{day} {time} {zone}"),
         };
         Self { at, text }
+    }
+}
+
+/// Returns the name of the zone whose clocks are this many seconds ahead of UTC.
+fn zone(ahead: i64) -> String {
+    let sign = if ahead < 0 { '-' } else { '+' };
+    let minutes = ahead.unsigned_abs() / MINUTE;
+    match (minutes / 60, minutes % 60) {
+        (0, 0) => "UTC".to_owned(),
+        (hours, minutes) => format!("UTC{sign}{hours:02}:{minutes:02}"),
     }
 }
 
@@ -168,35 +180,35 @@ mod tests {
                 "2026-11-22T14:06:41Z",
                 Some(3600),
                 "2026-11-22T17:23:00Z",
-                "18:23",
+                "18:23 UTC+01:00",
             ),
             (
                 "You've hit your weekly limit · resets Nov 26, 6:23pm (Europe/Berlin)",
                 "2026-11-22T14:06:42Z",
                 Some(3600),
                 "2026-11-26T17:23:00Z",
-                "2026-11-26 18:23",
+                "2026-11-26 18:23 UTC+01:00",
             ),
             (
                 "resets Jan 2, 6am (X)",
                 "2026-12-31T23:30:00Z",
                 Some(-18_000),
                 "2027-01-02T11:00:00Z",
-                "2027-01-02 06:00",
+                "2027-01-02 06:00 UTC-05:00",
             ),
             (
                 "resets Jan 2, 2028, 12am (UTC)",
                 "2026-12-31T23:30:00Z",
                 Some(0),
                 "2028-01-02T00:00:00Z",
-                "2028-01-02 00:00",
+                "2028-01-02 00:00 UTC",
             ),
             (
                 "limit will reset at 12pm (America/Santiago)",
                 "2026-07-01T17:00:00Z",
                 Some(-14_400),
                 "2026-07-02T16:00:00Z",
-                "12:00",
+                "2026-07-02 12:00 UTC-04:00",
             ),
             (
                 "resets 18:30",
@@ -218,7 +230,7 @@ mod tests {
                 "2026-07-01T17:00:41Z",
                 Some(0),
                 "2026-07-01T17:01:41Z",
-                "17:01",
+                "17:01 UTC",
             ),
         ];
         for (text, now, offset, until, shown) in cases {
@@ -259,7 +271,8 @@ mod tests {
         ] {
             assert_eq!(reset_in(text, 1_795_356_401, |_| None), None, "{text}");
         }
-        assert_eq!(Moment::new(u64::MAX, 0, Some(i64::MAX)).text, " ");
+        let never = Moment::new(u64::MAX, 0, Some(i64::MAX));
+        assert!(never.text.starts_with(" UTC+"), "{}", never.text);
         assert_eq!(reset_in("resets 6pm", u64::MAX, |_| Some(1)), None);
     }
 }

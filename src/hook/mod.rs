@@ -14,19 +14,22 @@ use crate::chart::Scope;
 use crate::chart::embedded::Choice;
 use crate::diagnostic::suggest::suggest;
 use crate::disk;
-use crate::engine::event::Event;
+use crate::engine::decision::Step;
+use crate::engine::event::{Event, Trigger};
 use crate::files::json::{self, Unread};
-use crate::host::events::{EVENTS, REVIEWER, is_stop, session_of};
+use crate::files::pattern::name_flaw;
+use crate::host::events::{EVENTS, REVIEWER, UNCLAIMED, is_stop, session_of};
 use crate::host::hosts::{HOSTS, Host};
 use crate::host::reply::Reply;
 use crate::os::supervisor;
 use crate::shell::find::{self, Newest};
-use crate::shell::perform::perform;
+use crate::shell::perform::{peek, perform};
 use crate::shell::place::Place;
 use crate::shell::state_file;
 use crate::shell::stuck::Stuck;
 use crate::shell::trust::{self, OwnChart};
 use crate::store::driver::{self, Claimed};
+use crate::store::notices::Pending;
 use crate::store::owed::Debt;
 use crate::store::turn::Turn;
 use crate::text::{shown, shown_lines};
@@ -86,12 +89,11 @@ pub(crate) fn run(call: &Call<'_>) -> ExitCode {
             )
         });
     match reply_to(name, fields, chart, quiet, host) {
-        Ok((mut reply, debt)) => {
+        Ok((mut reply, due)) => {
             reply.says.extend(named);
             // The answer comes first: a host that does not read our warnings still gets it.
-            let is_delivered = print(&reply.render(host));
-            if let Some(debt) = debt.filter(|_| is_delivered) {
-                debt.settle();
+            if print(&reply.render(host)) {
+                due.settle();
             }
             for warning in reply.warnings.iter().chain(&reply.log) {
                 tell(warning);
@@ -118,6 +120,24 @@ fn unknown<'a>(what: &str, given: &str, known: impl Iterator<Item = &'a str>) ->
         .unwrap_or_default();
     tell(&format!("unknown {what} `{}`{hint}", shown(given)));
     ExitCode::FAILURE
+}
+
+/// What is removed once the host has the answer.
+#[derive(Default)]
+struct Due {
+    debt: Option<Debt>,
+    pending: Option<Pending>,
+}
+
+impl Due {
+    fn settle(self) {
+        if let Some(debt) = self.debt {
+            debt.settle();
+        }
+        if let Some(pending) = self.pending {
+            pending.settle();
+        }
+    }
 }
 
 /// Why there is no answer.
@@ -176,11 +196,13 @@ struct Meant {
     root: PathBuf,
     /// What the session claimed last; `None` if the chart has to choose the instance.
     claimed: Option<Claimed>,
+    /// The stop is one of a session that has claimed nothing.
+    is_unclaimed: bool,
 }
 
 /// Returns what an event is about; `None` if it has nothing to do with us. A stop is about the instance that its session
-/// claimed last, whatever directory the agent is in now. A stop that names no session is about the project around its
-/// directory. The error says why this cannot be found out.
+/// claimed last, whatever directory the agent is in now. A stop whose session has claimed nothing, or that names none, is
+/// about the project around its directory. The error says why this cannot be found out.
 fn meant(
     event: &str,
     session: Option<&str>,
@@ -188,19 +210,21 @@ fn meant(
     is_per_session: bool,
 ) -> Result<Option<Meant>, String> {
     let cwd = cwd();
-    match session.filter(|_| is_stop(event) && !is_per_session) {
-        Some(session) => {
-            let taken = driver::claimed(&find::roots(&cwd), home, session)?;
-            Ok(taken.map(|claimed| Meant {
-                root: claimed.root.clone(),
-                claimed: Some(claimed),
-            }))
-        }
-        None => Ok(find::project_root(&cwd, home).map(|root| Meant {
-            root,
-            claimed: None,
-        })),
+    let session = session.filter(|_| is_stop(event) && !is_per_session);
+    if let Some(session) = session
+        && let Some(claimed) = driver::claimed(&find::roots(&cwd), home, session)?
+    {
+        return Ok(Some(Meant {
+            root: claimed.root.clone(),
+            claimed: Some(claimed),
+            is_unclaimed: false,
+        }));
     }
+    Ok(find::project_root(&cwd, home).map(|root| Meant {
+        root,
+        claimed: None,
+        is_unclaimed: session.is_some(),
+    }))
 }
 
 /// Returns the project's own chart, which counts if the command line names none.
@@ -221,6 +245,7 @@ struct Found {
     place: Option<Place>,
     quiet: bool,
     warnings: Vec<String>,
+    is_unclaimed: bool,
 }
 
 /// Finds the instance that an event is about. The error is the answer if it has nothing to do with us, or if nothing can be
@@ -242,10 +267,10 @@ fn find_place(
         known = meant(name, session, chart.home(), chart.is_per_session()).map_err(undecided)?;
         match own_chart(named, chart.home(), known.as_ref()) {
             OwnChart::Absent => {}
-            // Where the chart was never trusted, a stop that is not about a plan is silent. Where it was, the user counts on
-            // it.
-            OwnChart::Ignored(why) if known.is_none() => drop(why),
+            // Where the chart was never trusted, a stop that is not about a plan is silent.
+            OwnChart::Ignored(why) if is_nothings(known.as_ref()) => drop(why),
             OwnChart::Ignored(why) => ignored.push(why),
+            // Where it was, the user counts on it.
             OwnChart::Changed(why) => {
                 let reply = Reply::silent(name, quiet).with_warnings(vec![why]);
                 return Err(Box::new(reply));
@@ -268,10 +293,18 @@ fn find_place(
         Some(known) => Some(known),
         None => meant(name, session, &scope.home, scope.is_per_session()).map_err(undecided)?,
     };
-    let has_rules = chart.on.get(name).is_some_and(|rules| !rules.is_empty());
-    let Some(Meant { root, claimed }) = meant.filter(|_| has_rules) else {
-        return Err(Box::new(Reply::silent(name, quiet)));
+    let has_rules_for = |list: &str| chart.on.get(list).is_some_and(|rules| !rules.is_empty());
+    let has_rules =
+        |meant: &Meant| has_rules_for(name) && (!meant.is_unclaimed || has_rules_for(UNCLAIMED));
+    let Some(meant) = meant.filter(has_rules) else {
+        let reply = Reply::silent(name, quiet).with_warnings(ignored);
+        return Err(Box::new(reply));
     };
+    let Meant {
+        root,
+        claimed,
+        is_unclaimed,
+    } = meant;
     let found = match claimed {
         Some(claimed) => of_claim(&claimed, scope, session),
         None if scope.is_per_session() => find::of_session(&root, scope, session),
@@ -281,13 +314,54 @@ fn find_place(
         instance,
         mut warnings,
     } = distrusting(&root, &scope.home, found);
+    if is_unclaimed {
+        // Whoever works on the instance reads them.
+        warnings.clear();
+    }
     warnings.splice(0..0, ignored);
     let place = instance.map(|instance| Place::new(chart, root, instance));
     Ok(Found {
         place,
         quiet,
         warnings,
+        is_unclaimed,
     })
+}
+
+/// Returns whether an event is not about an instance that its session has claimed.
+fn is_nothings(meant: Option<&Meant>) -> bool {
+    meant.is_none_or(|meant| meant.is_unclaimed)
+}
+
+/// Returns what the user of a session that drives nothing is told about an instance that nobody drives: once in each of
+/// its states. Nothing is started.
+fn unclaimed(place: &Place, event: &Event, host: &Host) -> Vec<String> {
+    let (store, name) = (&place.store, &place.instance.name);
+    let asked = Event {
+        trigger: Trigger::Hook(UNCLAIMED.to_owned()),
+        ..event.clone()
+    };
+    let Some(session) = event.session.as_deref() else {
+        return Vec::new();
+    };
+    if name_flaw(session).is_some() || !driver::of(store, name).is_empty() {
+        return Vec::new();
+    }
+    // What cannot be decided is reported to whoever works on the instance.
+    let Ok((Step::Done(decision), snapshot)) = peek(place, &asked) else {
+        return Vec::new();
+    };
+    let messages = decision.messages.iter();
+    let messages: Vec<String> = messages
+        .map(|text| host.rename_commands(text, &place.chart.id))
+        .collect();
+    let (Some(state), false) = (snapshot.state.text(), messages.is_empty()) else {
+        return Vec::new();
+    };
+    match place.lock() {
+        Ok(_lock) if !driver::is_news(store, name, session, state) => Vec::new(),
+        _ => messages,
+    }
 }
 
 /// Finds the instance that the session claimed last. If it is gone, that is said once.
@@ -316,7 +390,7 @@ fn reply_to(
     named: Option<&str>,
     quiet: bool,
     host: &Host,
-) -> Result<(Reply, Option<Debt>), Ended> {
+) -> Result<(Reply, Due), Ended> {
     let mut event = Event::hook(name, fields);
     let session = event.session.as_deref();
     let goes_on = event.fields["stop_hook_active"] == Json::Bool(true);
@@ -325,7 +399,7 @@ fn reply_to(
         if is_stop(name) && !goes_on && !host.shows_messages {
             reply.ask_to_tell();
         }
-        Ok((reply, None))
+        Ok((reply, Due::default()))
     };
     let found = match find_place(name, session, named, quiet) {
         Ok(found) => found,
@@ -342,7 +416,16 @@ fn reply_to(
         .as_deref()
         .and_then(|session| Turn::of(host, &store, session, goes_on));
     if turn.as_ref().is_some_and(|turn| turn.was_telling(&state)) {
-        return Ok((Reply::silent(name, quiet), None));
+        return Ok((Reply::silent(name, quiet), Due::default()));
+    }
+    if found.is_unclaimed {
+        let messages = unclaimed(&place, &event, host);
+        let reply = Reply::new(name, quiet, None, messages, Vec::new());
+        let mut reply = reply.with_warnings(warnings);
+        if let (Some(turn), Some(session)) = (turn, session) {
+            turn.count(host, &store, &session, &state, &mut reply);
+        }
+        return Ok((reply, Due::default()));
     }
     if is_stop(name) {
         host.describe(&mut event.fields);
@@ -369,7 +452,11 @@ fn reply_to(
             if let (Some(turn), Some(session)) = (turn, session) {
                 turn.count(host, &store, &session, &state, &mut reply);
             }
-            Ok((reply, performed.debt))
+            let due = Due {
+                debt: performed.debt,
+                pending: performed.pending,
+            };
+            Ok((reply, due))
         }
         Err(Stuck::Interrupted { signal }) => Err(Ended::BySignal(signal)),
         Err(Stuck::Abandoned) => Err(Ended::WithHost),

@@ -19,6 +19,9 @@ pub const EVENTS: &[(&str, &str)] = &[
 /// What the event is called on the command line at which an agent wants to stop.
 pub const STOP: &str = "stop";
 
+/// The rules for a stop of a session that has claimed no instance, where no session drives the one that was modified last.
+pub const UNCLAIMED: &str = "unclaimed";
+
 /// Returns whether this is an event of a host.
 pub fn is_event(name: &str) -> bool {
     EVENTS.iter().any(|(_, event)| *event == name)

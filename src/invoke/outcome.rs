@@ -232,7 +232,7 @@ mod tests {
             ],
             error: Some("/is_error".to_owned()),
             reason: vec!["/errors/0".to_owned(), "/result".to_owned()],
-            timeout: crate::chart::model::Seconds::Fixed(1),
+            timeout: crate::chart::model::Amount::Fixed(1),
             log: crate::chart::model::FilePattern(String::new()),
         }
     }

@@ -25,8 +25,8 @@ use crate::os::signals::{self, Wakeups, Watched, caught};
 /// shorter than that.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// A program that prints more than this, or writes more to its log, is killed.
-pub(super) const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
+/// A program that prints more than this, or writes more to its log, is killed. No more than this stays on the disk.
+pub(super) const MAX_OUTPUT: u64 = 16 * 1024 * 1024;
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ impl End {
                 format!("was killed by signal {}", signal.unwrap_or_default())
             }
             Self::TimedOut => "was killed: it took too long".to_owned(),
-            Self::TooMuchOutput => "was killed: it wrote more than 64 MiB".to_owned(),
+            Self::TooMuchOutput => "was killed: it wrote more than 16 MiB".to_owned(),
             Self::Cancelled => "was cancelled".to_owned(),
             Self::Interrupted { .. } | Self::Abandoned => "was killed".to_owned(),
             Self::NotStarted(why) => format!("could not be started: {why}"),
@@ -146,6 +146,10 @@ fn watch_over(
         wakeups.until(GRACE, &[], || group.has_ended().then_some(()));
     }
     let status = group.end(wakeups);
+    if log.metadata().is_ok_and(|meta| meta.len() > MAX_OUTPUT) {
+        // In a flood, more was written before anyone looked.
+        let _ = log.set_len(MAX_OUTPUT);
+    }
 
     Ok(match stop {
         None => End::TimedOut,

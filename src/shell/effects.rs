@@ -167,7 +167,7 @@ impl Files<'_> {
 
     fn cancel(&self, path: &str) -> io::Result<()> {
         let name = self.instance(path)?;
-        let store = Store::of(&self.root, &self.scope.home);
+        let store = Store::of(self.root, &self.scope.home);
         running::cancel(&store, name, &self.path(path)?)
     }
 

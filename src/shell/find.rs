@@ -11,7 +11,7 @@ use std::thread;
 use crate::chart::{InstanceChoice, Scope};
 use crate::files::Warnings;
 use crate::files::pattern::{Pattern, name_flaw};
-use crate::os::file::{HOME, slashed};
+use crate::os::file::{HOME, is_ours, slashed};
 use crate::os::folder::{Entry, Folder, Modified};
 use crate::text::shown;
 
@@ -78,9 +78,38 @@ impl Surroundings {
         }
     }
 
-    /// Returns the directories that are searched for a home, from `dir` upward to the git root; outside git, only
-    /// `dir`. The user's home directory and those above it are not searched.
+    /// Returns the directories that are searched for a home, from `dir` upward to the git root; outside git, as far as
+    /// they belong to the user and are below the user's home directory. The latter and those above it are not searched.
     fn searched<'d>(&self, dir: &'d Path) -> Vec<&'d Path> {
+        let above = self.above(dir);
+        let count = match git_root(&above) {
+            Some(at) => at + 1,
+            None => above.iter().take(1).count().max(self.own(&above)),
+        };
+        above.into_iter().take(count).collect()
+    }
+
+    /// Returns how many of these directories, from the first one upward, belong to the user and are below the user's home
+    /// directory.
+    fn own(&self, above: &[&Path]) -> usize {
+        let homes = self.homes();
+        let is_own = |dir: &&&Path| {
+            homes.iter().any(|home| dir.starts_with(home))
+                && dir.metadata().is_ok_and(|meta| is_ours(&meta))
+        };
+        above.iter().take_while(is_own).count()
+    }
+
+    /// Returns `dir` and the directories above it, without the user's home directory and those above that.
+    fn above<'d>(&self, dir: &'d Path) -> Vec<&'d Path> {
+        let homes = self.homes();
+        dir.ancestors()
+            .take_while(|dir| !homes.iter().any(|home| home.starts_with(dir)))
+            .collect()
+    }
+
+    /// Returns the user's home directory, as it is given and with links followed.
+    fn homes(&self) -> Vec<PathBuf> {
         // A relative path would mean a different directory in each place.
         let given = self.user_home.as_ref().filter(|home| home.is_absolute());
         let is_other = |home: &&PathBuf| {
@@ -91,14 +120,7 @@ impl Surroundings {
         };
         let other = given.filter(is_other);
         let real = other.and_then(|home| home.canonicalize().ok());
-        let homes: Vec<PathBuf> = given.cloned().into_iter().chain(real).collect();
-        let above: Vec<&Path> = dir
-            .ancestors()
-            .take_while(|dir| !homes.iter().any(|home| home.starts_with(dir)))
-            .collect();
-        let git_root = above.iter().position(|dir| dir.join(".git").exists());
-        let count = git_root.map_or(1, |at| at + 1);
-        above.into_iter().take(count).collect()
+        given.cloned().into_iter().chain(real).collect()
     }
 
     /// Returns the host's project directory if `cwd` is in it: then it doesn't matter which directory the agent is in
@@ -150,12 +172,31 @@ pub(crate) fn roots(cwd: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Returns the index of the first directory that is the root of a git repository.
+fn git_root(dirs: &[&Path]) -> Option<usize> {
+    dirs.iter().position(|dir| dir.join(".git").exists())
+}
+
 /// Returns where to create a new home: the git root above the project directory or `cwd`, or else that directory
 /// itself. `None` if the home would not be found there later.
 pub(crate) fn new_root(cwd: &Path) -> Option<PathBuf> {
     let around = Surroundings::from_env();
     let start = around.project_around(cwd).unwrap_or(cwd);
-    around.searched(start).last().map(|root| (*root).to_owned())
+    let above = around.above(start);
+    let at = git_root(&above).unwrap_or(0);
+    above.get(at).map(|root| (*root).to_owned())
+}
+
+/// Returns the nearest directory above `root` that contains `home` and belongs to the user, also outside the repository
+/// of `root`.
+pub(crate) fn home_above(root: &Path, home: &str) -> Option<PathBuf> {
+    let around = Surroundings::from_env();
+    let above = around.above(root);
+    let own = around.own(&above);
+    let mut above = above.into_iter().take(own).skip(1);
+    above
+        .find(|dir| dir.join(home).is_dir())
+        .map(Path::to_owned)
 }
 
 /// Returns a folder of the user's own: the one that the variable names, else `default` in the user's home directory.

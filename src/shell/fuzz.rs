@@ -261,7 +261,8 @@ fn fuzz_states() {
         let Reading::Sound { text, context, .. } = state_file::parse(chart, case) else {
             return;
         };
-        let written = state_file::with(Some(&text), &IndexMap::new(), &patch).unwrap();
+        let written =
+            state_file::with(Some(&text), &IndexMap::new(), &IndexMap::new(), &patch).unwrap();
         match state_file::parse(chart, &written) {
             Reading::Sound { context: after, .. } => {
                 for (name, value) in &context {

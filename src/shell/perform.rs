@@ -22,12 +22,21 @@ use crate::engine::event::{Event, Trigger};
 use crate::host::events::is_stop;
 use crate::store::driver;
 use crate::store::journal::{self, Decided, Line};
+use crate::store::notices::Pending;
 use crate::store::owed::Debt;
 
 /// Decides `event` at `place`, carries the decision out, and writes both to the journal.
 pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     let start = Instant::now();
-    let mut result = carry_out(place, event);
+    let git = Arc::default();
+    let snapshot = place.glance(&git);
+    let pending = pending(place, event, &snapshot);
+    let mut result = carry_out(place, event, &snapshot, git);
+    if let (Ok(performed), Some(pending)) = (&mut result, pending) {
+        let messages = &mut performed.decision.messages;
+        messages.splice(0..0, pending.texts.iter().cloned());
+        performed.pending = Some(pending);
+    }
     let written = add_decision(place, event, &result, start.elapsed());
     if let (Err(error), Ok(performed)) = (written, &mut result) {
         let note = format!("the journal cannot be written: {error}");
@@ -80,10 +89,13 @@ enum Next {
     Write(Option<Box<Run>>, Arc<Git>),
 }
 
-fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
-    let git = Arc::default();
-    let snapshot = place.glance(&git);
-    if let Some(performed) = owed(place, event, &snapshot) {
+fn carry_out(
+    place: &Place,
+    event: &Event,
+    snapshot: &Arc<Snapshot>,
+    git: Arc<Git>,
+) -> Result<Performed, Stuck> {
+    if let Some(performed) = owed(place, event, snapshot) {
         return Ok(performed);
     }
     let mut next = match decide(&place.chart, &snapshot.as_world(), event, None)? {
@@ -93,7 +105,7 @@ fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
                 let _lock = place.lock()?;
                 claim(place, event, &decision)?;
             }
-            let performed = Performed::of(&snapshot, decision);
+            let performed = Performed::of(snapshot, decision);
             forget_if_taken_over(place, event);
             return Ok(performed);
         }
@@ -113,6 +125,17 @@ fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
             },
         };
     }
+}
+
+/// Returns what the user is told at a stop, whatever is decided about it.
+fn pending(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Pending> {
+    let is_stop = matches!(&event.trigger, Trigger::Hook(name) if is_stop(name));
+    let is_sound = matches!(snapshot.state, Reading::Sound { .. });
+    let session = event.session.as_deref();
+    let instance = (&*place.chart, &place.store, &*place.instance.name);
+    (is_stop && is_sound)
+        .then(|| Pending::find(instance, snapshot.context(), session))
+        .flatten()
 }
 
 /// Returns the answer to an earlier stop that the host never received.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::snapshot::Snapshot;
 use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Decision};
+use crate::store::notices::Pending;
 use crate::store::owed::Debt;
 
 /// A decision that was carried out.
@@ -21,6 +22,8 @@ pub(crate) struct Performed {
     pub(crate) context: Context,
     /// The answer, until the host has it.
     pub(crate) debt: Option<Debt>,
+    /// What the user is told beside the decision, until the host has it.
+    pub(crate) pending: Option<Pending>,
     /// The instance has a state.
     pub(super) has_state: bool,
 }
@@ -37,6 +40,7 @@ impl Performed {
             before,
             context,
             debt: None,
+            pending: None,
             has_state: snapshot.state.text().is_some(),
         }
     }

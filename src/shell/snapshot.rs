@@ -407,7 +407,8 @@ impl Snapshot {
             count,
         );
         let ran = of_cycle.into_iter().filter(|run| run.error.is_none());
-        let last: Vec<&Run> = ran.take(rounds).collect();
+        let ran: Vec<&Run> = ran.collect();
+        let last = &ran[..rounds.min(ran.len())];
         let has_found = |run: &&Run| {
             let verdict = run.verdict.as_ref();
             verdict.is_some_and(|verdict| !self.chart.is_best_verdict(verdict))
@@ -420,8 +421,13 @@ impl Snapshot {
         }
         let is_ruled = || {
             let rulings = ledger::rulings(&self.chart, &self.root, &self.dir());
-            let mut named = newest.found.named(&newest.file);
-            named.any(|(id, finding)| {
+            // An earlier review may have found the same, and the user has ruled about it then.
+            let named = ran.iter().flat_map(|run| run.found.named(&run.file));
+            let mut same = named.filter(|(_, finding)| {
+                let mut newest = newest.found.findings.iter();
+                newest.any(|other| other.is_same(finding))
+            });
+            same.any(|(id, finding)| {
                 let mut rulings = rulings.iter();
                 rulings.any(|line| ledger::ruled(line, &id, finding).is_some())
             })
@@ -509,7 +515,10 @@ impl Snapshot {
         let undecided = orphan.map(|orphan| {
             let file = file.as_deref().map(|file| self.path(file));
             let missing = file.unwrap_or_default();
-            let why = format!("{missing} is missing, and there is a {}", shown(orphan));
+            let why = format!(
+                "{missing} is missing, and there is a {}: restore it, or write it again with a row for each such file",
+                shown(orphan)
+            );
             or_invalid(Err(Fault::File(why)))
         });
         Ok(records::table(table, &content, undecided.as_ref()))

@@ -73,7 +73,7 @@ impl Reading {
     }
 
     /// Returns the text of a state that can be used.
-    pub(super) fn text(&self) -> Option<&[u8]> {
+    pub(crate) fn text(&self) -> Option<&[u8]> {
         match self {
             Self::Sound { text, .. } => Some(text),
             Self::Missing | Self::Broken(_) => None,
@@ -238,10 +238,12 @@ pub(super) fn schema(root: &Path, home: &str, dir: &Path) -> Option<(String, Jso
 }
 
 /// Returns the state in `old` with the values of `patch`; every other value stays as it is written. Missing required
-/// fields are added too, so that the result matches the schema.
+/// fields are added too, so that the result matches the schema. No field is added only to say that it is null, as it is
+/// without that: `context` has the values of all fields.
 pub(super) fn with(
     old: Option<&[u8]>,
     absent: &IndexMap<String, Json>,
+    context: &Context,
     patch: &IndexMap<String, Json>,
 ) -> io::Result<Vec<u8>> {
     // Raw values: we must not round a user's number of thirty digits.
@@ -250,6 +252,11 @@ pub(super) fn with(
         None => IndexMap::new(),
     };
     for (name, value) in absent.iter().chain(patch) {
+        let is_null = value.is_null() && context.get(name) == Some(value);
+        let is_optional = !absent.contains_key(name) && !fields.contains_key(name);
+        if old.is_some() && is_null && is_optional {
+            continue;
+        }
         fields.insert(name.clone(), serde_json::value::to_raw_value(value)?);
     }
     let mut text = serde_json::to_vec_pretty(&fields)?;

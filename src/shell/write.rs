@@ -21,7 +21,7 @@ use crate::files::pattern::name_flaw;
 use crate::host::events::is_stop;
 use crate::host::hosts;
 use crate::store::owed::Debt;
-use crate::store::{driver, postponed};
+use crate::store::{driver, notices, postponed};
 
 /// Decides again under the write lock, and writes. Git's earlier answer still counts: no lock of ours could stop the
 /// working tree from changing. `None` if a review has become due in the meantime.
@@ -71,6 +71,9 @@ pub(super) fn write(
     effects::carry_out(&place.root, &place.chart.scope, &decision.effects)?;
     let mut debt = None;
     if !decision.patch.is_empty() {
+        let instance = (&*place.chart, &place.store, &*place.instance.name);
+        notices::note(instance, event, snapshot.context(), &decision)
+            .map_err(io("what the user is to be told cannot be recorded"))?;
         let text = new_state(place, &snapshot, &decision.patch)?;
         // Counted first. If the process is killed in between, a review is discarded for nothing; in the other order,
         // a review that the new state does not ask for would count.
@@ -121,7 +124,7 @@ fn new_state(
     let absent = (schema.filter(|_| old.is_none()).into_iter())
         .chain(fields)
         .collect();
-    state_file::with(old, &absent, patch).map_err(io("the state cannot be created"))
+    state_file::with(old, &absent, context, patch).map_err(io("the state cannot be created"))
 }
 
 /// Returns the session that claims the instance with this decision, if any: one that enters a phase, runs a command, or

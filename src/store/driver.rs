@@ -15,6 +15,7 @@ use super::git_dir::{self, WorkTree};
 use super::{Store, record, turn};
 use crate::disk;
 use crate::files::pattern::name_flaw;
+use crate::hash::Hash;
 use crate::os::file::slashed;
 
 /// The kind of record that says which instance a session has claimed.
@@ -22,6 +23,9 @@ const SESSION: &str = "session";
 
 /// The kind of record that says which session drives an instance.
 const DRIVER: &str = "driver";
+
+/// The kind of record that says about which instance without a driver the user of a session has been told.
+const TOLD: &str = "told";
 
 /// The record of a session that has claimed nothing for this long is removed.
 const FORGOTTEN: Duration = Duration::from_secs(60 * 24 * 60 * 60);
@@ -111,18 +115,36 @@ pub(crate) fn claim(store: &Store, instance: &str, sessions: &[String]) -> io::R
 fn claim_one(store: &Store, instance: &str, session: &str) -> io::Result<()> {
     let claim: Option<Claim> = record::read(store, session, SESSION);
     if claim.is_none_or(|claim| claim.instance != instance) {
-        // Those of sessions that ended long ago.
-        for folder in store.folders() {
-            disk::sweep(folder, FORGOTTEN, |name| {
-                let kind = Path::new(name).extension();
-                [SESSION, turn::KIND]
-                    .iter()
-                    .any(|known| kind == Some(OsStr::new(known)))
-            });
-        }
+        sweep(store, SESSION);
+        sweep(store, turn::KIND);
         say(store, instance, session, false)?;
     }
     Ok(())
+}
+
+/// Returns whether the user of `session` has not been told yet that nobody drives an instance in this state, and records
+/// that this is told now. The caller holds the instance's write lock.
+pub(crate) fn is_news(store: &Store, instance: &str, session: &str, state: &[u8]) -> bool {
+    let mut mark = Hash::default();
+    mark.add(state);
+    let told = (instance.to_owned(), mark.number());
+    let before: Option<(String, u64)> = record::read(store, session, TOLD);
+    let is_news = before.as_ref() != Some(&told);
+    if is_news {
+        sweep(store, TOLD);
+        // If this cannot be recorded, it is said again.
+        let _ = record::write(store, session, TOLD, told);
+    }
+    is_news
+}
+
+/// Removes the records of sessions that ended long ago.
+fn sweep(store: &Store, kind: &str) {
+    for folder in store.folders() {
+        disk::sweep(folder, FORGOTTEN, |name| {
+            Path::new(name).extension() == Some(OsStr::new(kind))
+        });
+    }
 }
 
 /// Records that the user has been told that the instance of a session is gone, or that it is there again.

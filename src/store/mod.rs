@@ -20,6 +20,7 @@ pub(crate) mod git_dir;
 pub(crate) mod journal;
 mod lines;
 pub(crate) mod lock;
+pub(crate) mod notices;
 pub(crate) mod owed;
 pub(crate) mod postponed;
 mod record;

@@ -564,7 +564,7 @@ fn twenty_thousand_rows_without_a_usable_id() {
     let mut lines: Vec<String> =
         (1..=5).map(|id| format!("{file}: line {}: `../{id}` is not an id (letters, digits, _ and -); the row counts as open.", id + 2)).collect();
     lines.push(format!("{file}: and 19995 more rows count as open."));
-    let why = "there is nothing to review: task_files is empty";
+    let why = "tasks.md lists no tasks: /taskie:create-tasks";
     let message = format!(
         "{}\nReview failed: {why}. The next stop tries again.",
         lines.join("\n")

@@ -159,7 +159,7 @@ fn endless_names_and_expressions() {
 /// Of two positional arguments, the optional one comes last, whatever the chart's order.
 #[test]
 fn positional_arguments() {
-    let project = Project::in_state(serde_json::json!({}));
+    let project = Project::in_state(serde_json::json!({ "next_phase": null }));
     let args = "[args.note]\ntype = \"string\"\npositional = true\ndefault = \"none\"\n\n\
                 [args.who]\ntype = \"string\"\npositional = true\n\n[args.reviews]";
     let path = chart(&project, "[args.reviews]", args);

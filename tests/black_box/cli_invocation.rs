@@ -245,12 +245,12 @@ fn nothing_to_review() {
         (
             json!({ "next_phase": "tasks-review" }),
             no_rows,
-            "there is nothing to review: task_files is empty",
+            "tasks.md lists no tasks: /taskie:create-tasks",
         ),
         (
             json!({ "next_phase": "all-code-review" }),
             no_rows,
-            "there is nothing to review: implemented_tasks is empty",
+            "no task in tasks.md is implemented: /taskie:complete-task",
         ),
         (
             json!({ "current_task": "3" }),

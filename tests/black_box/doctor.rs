@@ -33,6 +33,8 @@ impl Machine {
         machine
             .settings(json!({ "enabledPlugins": { "taskie@taskie": true }, "permissions": allow }));
         machine.installed(env!("CARGO_PKG_VERSION"));
+        let next = machine.project.run(&["next", "--session", "mine"]);
+        assert_eq!(next.code, 0);
         machine
     }
 
@@ -832,4 +834,56 @@ fn help_lines_name_the_chart_that_the_user_gave() {
     let ran = machine.run(&["--chart", chart, "next"]);
     let help = format!("start one with `taskie --chart {chart} enter new-plan --plan NAME`");
     assert!(ran.stderr.contains(&help), "{}", ran.stderr);
+}
+
+/// Nothing reviews a plan that no session drives.
+#[test]
+fn a_plan_that_no_session_drives() {
+    let machine = Machine::sound();
+    fs::remove_dir_all(machine.project.root.join(".taskie/.locks")).unwrap();
+    let expected = line(
+        "warning instance",
+        "no session drives plan test-plan, so a stop does nothing about it",
+        "Plan 'test-plan' waits for its code-review, but this session has not taken it up: /taskie:continue-plan",
+    );
+    assert_eq!(machine.trouble(|_| {}), expected);
+}
+
+/// Hooks that name no chart serve the project's own one.
+#[test]
+fn a_trusted_chart_of_the_project() {
+    let machine = Machine::sound();
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/");
+    let home = machine.project.root.join(".taskie");
+    for name in ["statechart.toml", "templates", "plugin/taskie"] {
+        let to = home.join(name);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        let copied = Command::new("cp")
+            .args(["-r", &format!("{root}{name}")])
+            .arg(&to)
+            .status();
+        assert!(copied.unwrap().success());
+    }
+    assert_eq!(machine.run(&["trust", "--yes"]).code, 0);
+    assert_eq!(machine.troubles(|_| {}), (Vec::new(), 0));
+}
+
+/// Only root can give a folder to someone else.
+#[test]
+fn a_home_of_another_user() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let machine = Machine::sound();
+    let home = machine.project.root.join(".taskie");
+    let chown = Command::new("chown").arg("65534").arg(&home).status();
+    assert!(chown.unwrap().success());
+    let expected = line(
+        "problem project",
+        ".taskie is not used: it belongs to another user (uid 65534, and you are 0)",
+        "`sudo chown -R 0 BASE/project/.taskie` makes it yours",
+    );
+    assert_eq!(machine.trouble(|_| {}), expected);
+    let stop = machine.project.stop().message();
+    assert!(stop.contains("`sudo chown -R 0 "), "{stop}");
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::expected::{
     Expected, VALID, blocks, check, check_run, goes_through, plan_in, review, rows,
 };
-use crate::support::{PLAN, Project, Reviewer, set_modified, state};
+use crate::support::{PLAN, Project, Reviewer, nobodys, set_modified, state};
 
 // The plan that was modified last is checked; its Markdown files and its state count.
 #[test]
@@ -137,9 +137,11 @@ fn t09_plan_without_state_json() {
 fn post_review(project: &Project, n: u32) {
     project.write(&format!("task-1-post-review-{n}.md"), "# Fixed\n");
     let ran = project.run(&["enter", "post-code-review", "--plan", PLAN]);
-    let said = "Entered post-code-review in plan 'test-plan'.\n\
-                The code-review is due: end your turn, and the Stop hook runs it.\n";
-    assert_eq!(ran.all(), (0, said, ""));
+    let said = format!(
+        "Entered post-code-review in plan 'test-plan'.\n{}\n",
+        nobodys("code-review")
+    );
+    assert_eq!(ran.all(), (0, said.as_str(), ""));
 }
 
 // From the second stop of a turn on, stop_hook_active is set: a review that is due runs nevertheless.

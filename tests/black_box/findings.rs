@@ -304,32 +304,49 @@ fn a_loop_with_the_same_findings_ends_with_a_question() {
     assert_eq!(round(&json!([one]), 6).0, 6);
 }
 
+/// The user has decided about a finding when it was found first: when it is found again and again, nobody asks.
+#[test]
+fn a_decision_about_a_finding_counts_when_it_is_found_again() {
+    let project = project();
+    let round = |n: usize| {
+        let findings = json!([finding("major", "a leaks")]);
+        let ran = stop(&project, &finds("FAIL", &findings));
+        if project.calls().len() == n {
+            project.write(&format!("task-1-post-review-{n}.md"), "No.\n");
+            project.write("task-1.md", format!("# Task 1\n\n{n}\n"));
+            let args = ["enter", "post-code-review", "--session", "mine"];
+            assert_eq!(project.run(&args).code, 0);
+        }
+        (project.calls().len(), ran.message())
+    };
+    assert_eq!(round(1).0, 1);
+    let rule = ["resolve", "task-1-review-1.1", "reject", "it does not"];
+    assert_eq!(project.run(&rule).code, 0);
+    for n in 2..=4 {
+        assert_eq!(round(n).0, n);
+    }
+}
+
 /// One review is no loop, whatever it finds: only one that would read exactly the same again is a question.
 #[test]
 fn one_review_can_stall_if_nothing_changes() {
-    let cases = [("fn a() {}\n", 1), ("fn b() {}\n", 2)];
-    for (code, calls) in cases {
+    let (same, changed) = ("fn a() {}\n", "fn b() {}\n");
+    for (stall, code, calls) in [(1, same, 1), (1, changed, 2), (2, same, 2), (0, same, 2)] {
         let project = project();
-        let chart = chart(&project, "stall  = 2 ", "stall  = 1 ");
+        project.set(&json!({ "stall": stall }));
         git(&project.root, &["init", "-q"]);
         std::fs::write(project.root.join("code.rs"), "fn a() {}\n").unwrap();
         let stop = || {
             project.reviewer(&finds("FAIL", &json!([finding("major", "a")])));
-            let hook = project.command(["--chart", &chart, "hook", "stop"]);
-            assert_eq!(feed(hook, project.stop_event_of("mine")).code, 0);
+            assert_eq!(project.stop_of("mine").code, 0);
         };
         stop();
         project.write("task-1-post-review-1.md", "nothing to do\n");
-        let enter = ["--chart", &chart, "enter", "post-code-review"];
-        assert_eq!(
-            project
-                .run(&[&enter[..], &["--session", "mine"]].concat())
-                .code,
-            0
-        );
+        let enter = ["enter", "post-code-review", "--session", "mine"];
+        assert_eq!(project.run(&enter).code, 0);
         std::fs::write(project.root.join("code.rs"), code).unwrap();
         stop();
-        assert_eq!(project.calls().len(), calls, "{code}");
+        assert_eq!(project.calls().len(), calls, "{stall}: {code}");
     }
 }
 
@@ -516,7 +533,8 @@ fn an_unanswered_finding_is_open_until_its_cycle_is_over() {
     };
     let run = |args: &[&str]| assert_eq!(project.run(args).code, 0, "{args:?}");
     stop(&project, &finds("FAIL", &json!([finding("major", "a")])));
-    run(&["enter", "post-code-review", "--session", "mine"]);
+    let force = ["enter", "post-code-review", "--session", "mine", "--force"];
+    run(&force);
     stop(&project, &finds("FAIL", &json!([finding("major", "b")])));
     assert_eq!(states(), ["open", "open"]);
     run(&["run", "pause"]);

@@ -452,6 +452,8 @@ fn work_trees_share_nothing() {
         let event = json!({ "session_id": session, "cwd": tree }).to_string();
         project.hook_raw("stop", event)
     };
+    // The plan came with the checkout, and nobody has taken it up there.
+    assert!(stop("mine").message().contains("has not taken it up"));
     assert_eq!(stop("mine").stdout, silent());
     let mut enter = project.command(["enter", "complete-task", "--task", "1", "--session", "its"]);
     enter.current_dir(&tree);

@@ -185,7 +185,9 @@ fn a_block_for_an_earlier_state_is_dropped() {
     command.stdout(fs::File::options().write(true).open("/dev/full").unwrap());
     feed(command, project.stop_event(false));
     assert_eq!(project.run(&["run", "pause"]).code, 0);
-    assert_eq!(project.stop().json(), validated());
+    let valid = validated()["systemMessage"].as_str().unwrap().to_owned();
+    let paused = format!("The code-review was paused: `taskie run pause`.\n{valid}");
+    assert_eq!(project.stop().json(), allowed(&paused));
     assert_eq!(project.run(&["run", "resume"]).code, 0);
     assert_eq!(project.stop().json(), validated());
 }
@@ -241,7 +243,7 @@ fn task_files_without_their_table() {
     let before = project.files();
     let answer = project.stop().json();
     let why = format!(
-        "Review failed: .taskie/plans/{PLAN}/tasks.md is missing, and there is a task-1.md."
+        "Review failed: .taskie/plans/{PLAN}/tasks.md is missing, and there is a task-1.md: restore it, or write it again "
     );
     assert!(
         answer["systemMessage"].as_str().unwrap().starts_with(&why),

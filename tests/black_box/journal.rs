@@ -56,7 +56,7 @@ fn a_review_and_the_rules_around_it() {
         "rules": [
             rule(0, "another session has claimed the plan: say so once", false, json!({ "session": null })),
             rule(1, "reviews are off: go on to what comes next", false, json!({ "cycle.due": true, "cycle.limit": 8 })),
-            rule(2, "a review is due, but has to wait: plan mode, background tasks or the host", false, json!({ "waits": null })),
+            rule(2, "a review is due, but has to wait: plan mode, background tasks or the host", false, json!({ "cycle.due": true, "cycle.n": 1, "cycle.limit": 8, "waits": null })),
             rule(3, "a review is due, but no reviewer can run yet", false, json!({ "cycle.due": true, "cycle.n": 1, "cycle.limit": 8, "postponed": null })),
             rule(4, "a review is due: run it", true, json!({
                 "cycle.due": true, "cycle.n": 1, "cycle.limit": 8, "spent": { "cycle": null, "instance": null, "over": null },
@@ -161,7 +161,7 @@ fn text_by_people_is_not_recorded() {
 
 #[test]
 fn a_session_without_a_claim_leaves_no_trace() {
-    let project = Project::in_state(json!({}));
+    let project = Project::in_state(json!({ "next_phase": null }));
     assert_eq!(project.stop_of("stranger").code, 0);
     assert!(!project.root.join(".taskie/.locks").exists());
 }
@@ -502,8 +502,11 @@ fn a_session_is_told_each_verdict_once() {
         "FAIL",
         "code-review 1/8: FAIL by opus ($0.84), 0 of 2 clean",
     );
-    // The agent is working on it: nothing is new.
-    assert_eq!(stop("FAIL", json!(0)), json!({ "suppressOutput": true }));
+    // The agent is working on it: the verdict is not new, only the answer is missing.
+    let unanswered = format!(
+        ".taskie/plans/{PLAN}/task-1-review-1.md has not been answered: /taskie:continue-plan"
+    );
+    assert_eq!(stop("FAIL", json!(0)), allowed(&unanswered));
     answer(1);
     let second = stop("PASS", json!(null));
     verdict_reaches(
@@ -519,7 +522,7 @@ fn a_session_is_told_each_verdict_once() {
 
     let started = project.hook_raw("session-start", r#"{"hook_event_name":"SessionStart"}"#);
     let waits = format!(
-        "Plan '{PLAN}' is waiting: complete-task comes next. /taskie:continue-plan continues it."
+        "Plan '{PLAN}' is waiting: complete-task comes next. Another session drives it; if that one has ended, /taskie:continue-plan takes it over."
     );
     assert_eq!(
         started.json(),

@@ -388,16 +388,16 @@ fn a_program_on_path_is_used_if_it_fits() {
     const OTHER: Option<&str> = Some("`BIN/taskie` is a different program");
     let cases = [
         (
-            "taskie 0.0.99",
-            Some("`BIN/taskie` is version 0.0.99, and this plugin needs VERSION"),
+            "taskie 4.99.0",
+            Some("`BIN/taskie` is version 4.99.0, and this plugin needs VERSION"),
         ),
         ("taskie", OTHER),
         ("other 3", OTHER),
         ("taskie x.1", OTHER),
         ("", OTHER),
         (concat!("taskie ", env!("CARGO_PKG_VERSION")), None),
-        ("taskie 0.10.0", None),
-        ("taskie 1.0.0-rc.1", None),
+        ("taskie 5.10.0", None),
+        ("taskie 6.0.0-rc.1", None),
     ];
     for (prints, why) in cases {
         let machine = Machine::new(TO_CHOOSE);

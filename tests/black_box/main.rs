@@ -58,6 +58,7 @@ mod reviewer;
 mod scenarios;
 mod schema;
 mod settings;
+mod silence;
 mod state_transitions;
 mod status;
 mod support;

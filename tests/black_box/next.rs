@@ -19,6 +19,10 @@ fn the_routing_row_by_row() {
     for (what, changes, files, action, why) in cases::<Row>("next", "the_routing_row_by_row") {
         let project = Project::in_state(json_of(changes));
         for (name, text) in files {
+            if text == "GONE" {
+                std::fs::remove_file(project.plan().join(name)).unwrap();
+                continue;
+            }
             // A plan of many lines counts as complete, whatever its headings.
             project.write(name, text.replace("LONG\n", &"x\n".repeat(51)));
         }

@@ -13,7 +13,7 @@ fn limited(status: u16, result: &str) -> Reviewer {
     Reviewer::fail().exits(1).prints(stdout.to_string())
 }
 
-/// The next full hour but one in UTC, as the client writes it, and as it is shown.
+/// An hour from now in UTC, as the client writes it, and as it is shown.
 fn in_an_hour() -> (String, String) {
     let then = std::time::SystemTime::now() + Duration::from_secs(3600);
     let seconds = then
@@ -23,10 +23,22 @@ fn in_an_hour() -> (String, String) {
     let (hour, minute) = (seconds / 3600 % 24, seconds / 60 % 60);
     let half = if hour < 12 { "am" } else { "pm" };
     let twelve = if hour % 12 == 0 { 12 } else { hour % 12 };
+    // With the day, if it is another one by then.
+    let day = humantime::format_rfc3339(then).to_string()[..11].replace('T', " ");
+    let day = match hour {
+        0 => day,
+        _ => String::new(),
+    };
     (
         format!("{twelve}:{minute:02}{half} (UTC)"),
-        format!("{hour:02}:{minute:02}"),
+        format!("{day}{hour:02}:{minute:02} UTC"),
     )
+}
+
+/// Returns the time of day.
+fn time(until: &str) -> &str {
+    let time = until.trim_end_matches(" UTC");
+    time.rsplit(' ').next().unwrap()
 }
 
 #[test]
@@ -108,7 +120,7 @@ fn nothing_is_started_before_the_limit_resets() {
         first["until"]
             .as_str()
             .unwrap()
-            .ends_with(&format!("T{until}:00Z")),
+            .ends_with(&format!("T{}:00Z", time(&until))),
         "{first}"
     );
 

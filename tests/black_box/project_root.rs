@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::expected::plan_in;
 use crate::support::{
-    PLAN, Project, Ran, Reviewer, allowed, cases, feed, git, set_mode, set_modified, silent, state,
-    validated,
+    PLAN, Project, Ran, Reviewer, allowed, cases, feed, git, nobodys, set_mode, set_modified,
+    silent, state, validated,
 };
 
 /// A plan with a plan.md and nothing else, in this directory.
@@ -50,6 +50,8 @@ fn a_project_whose_path_is_not_utf_8() {
     };
     let stop = run(&["hook", "stop"]);
     assert_eq!((stop.code, &stop.json()["decision"]), (0, &json!("block")));
+    let answer = format!(".taskie/plans/{PLAN}/task-1-post-review-1.md");
+    fs::write(root.join(answer), "# Answer\n").unwrap();
     let commands: [&[&str]; 9] = [
         &["enter", "post-code-review"],
         &["next"],
@@ -187,6 +189,7 @@ fn a_review_runs_in_the_projects_root_wherever_the_agent_is() {
         fs::read_to_string(project.bin.join("pwd")).unwrap(),
         format!("{}\n", project.root.display())
     );
+    project.write("task-1-post-review-1.md", "# Answer\n");
     let mut command = project.command(["enter", "post-code-review"]);
     let ran = Ran::of(command.current_dir(&below).output().unwrap());
     assert_eq!(ran.err(), (0, ""));
@@ -327,7 +330,9 @@ fn commands_use_the_plan_modified_last_unless_one_is_named() {
     );
     // A write modifies the plan: the named one is the newest now.
     let ran = project.run(&["run", "resume"]);
-    assert_eq!(ran.out(), (0, "Resumed: the loop goes on where it was.\n"));
+    let nobodys = nobodys("code-review");
+    let resumed = format!("Resumed: the loop goes on where it was.\n{nobodys}\n");
+    assert_eq!(ran.out(), (0, resumed.as_str()));
     assert_eq!((is_paused(&mine), is_paused(&other)), (false, true));
 }
 
@@ -370,6 +375,22 @@ fn is_left_alone(project: &Project, session: &str) {
     assert_eq!((project.files(), project.calls().len()), (before, calls));
 }
 
+/// The same where nobody drives the plan, and its review is due: the user is told once.
+fn is_told_and_left_alone(project: &Project, session: &str) {
+    let before = project.files();
+    let calls = project.calls().len();
+    let ran = project.stop_of(session);
+    let told = format!(
+        "Plan '{PLAN}' waits for its code-review, but this session has not taken it up: /taskie:continue-plan"
+    );
+    assert_eq!(
+        (ran.code, ran.json(), ran.stderr.as_str()),
+        (0, allowed(&told), "")
+    );
+    assert_eq!((project.files(), project.calls().len()), (before, calls));
+    is_left_alone(project, session);
+}
+
 #[test]
 fn a_stop_acts_on_the_plan_that_its_session_claimed() {
     for take_up in [
@@ -380,13 +401,14 @@ fn a_stop_acts_on_the_plan_that_its_session_claimed() {
         let project = plan_in(&json!({}), &Reviewer::fail());
         // A session that has never used the plan, whatever is wrong or due there.
         project.write("notes.md", "");
-        is_left_alone(&project, "mine-1");
+        is_told_and_left_alone(&project, "mine-1");
         fs::remove_file(project.plan().join("notes.md")).unwrap();
         is_left_alone(&project, "mine-1");
         assert_eq!(as_session(&project, "mine-1", take_up).code, 0);
         assert!(project.state().get("owner").is_none());
         is_left_alone(&project, "other-2");
         assert_eq!(project.stop_of("mine-1").json()["decision"], "block");
+        project.write("task-1-post-review-1.md", "# Answer\n");
         // Another session claims it: the old one gets one message about it.
         assert_eq!(
             as_session(&project, "other-2", &["enter", "post-code-review"]).code,
@@ -411,7 +433,7 @@ fn refused_commands_claim_nothing() {
         1
     );
     assert_eq!(as_session(&project, "mine", &["status"]).code, 0);
-    is_left_alone(&project, "mine");
+    is_told_and_left_alone(&project, "mine");
 }
 
 /// Each host passes the session in a variable of its own; `--session` takes precedence over all of them.
@@ -445,9 +467,10 @@ fn a_terminal_claims_nothing() {
 
         let (mut child, mut terminal) = crate::status::on_terminal(project.command(args), 200, 24);
         assert!(child.wait().unwrap().success());
-        let mut text = [0; 4_096];
-        let length = terminal.read(&mut text).unwrap();
-        String::from_utf8_lossy(&text[..length]).replace('\r', "")
+        let mut text = Vec::new();
+        // A terminal that nobody writes to any more ends with an error.
+        let _ = terminal.read_to_end(&mut text);
+        String::from_utf8_lossy(&text).replace('\r', "")
     };
     for args in [
         &["run", "limit", "4"][..],
@@ -458,7 +481,7 @@ fn a_terminal_claims_nothing() {
         // A script is no terminal.
         assert!(!project.run(args).stdout.contains("drives"));
     }
-    is_left_alone(&project, "mine");
+    is_told_and_left_alone(&project, "mine");
     assert_eq!(as_session(&project, "mine", &["next"]).code, 0);
     let shown = typed(&["run", "limit", "5"]);
     assert!(!shown.contains("drives"), "{shown}");
@@ -520,7 +543,11 @@ fn records_that_came_with_a_project_are_not_trusted() {
     fs::create_dir(&copy).unwrap();
     fs::rename(project.bin.join("kept"), copy.join(".taskie")).unwrap();
     let event = json!({ "session_id": "mine", "cwd": copy }).to_string();
-    assert_eq!(project.hook_raw("stop", event).stdout, silent());
+    let told = project.hook_raw("stop", event).message();
+    assert!(
+        told.ends_with("but this session has not taken it up: /taskie:continue-plan"),
+        "{told}"
+    );
     assert_eq!(project.calls().len(), 0);
     // In the project itself they count, unless git tracks them.
     git(&project.root, &["init", "-q"]);
@@ -583,7 +610,7 @@ fn no_review_in_plan_mode_or_beside_background_work() {
 #[test]
 fn a_session_with_a_dot_in_its_id() {
     let project = plan_in(&json!({}), &Reviewer::fail());
-    assert_eq!(project.stop_of("a.b").stdout, silent());
+    is_told_and_left_alone(&project, "a.b");
     assert_eq!(as_session(&project, "a.b", &["next"]).code, 0);
     assert_eq!(project.stop_of("a.b").json()["decision"], "block");
 }

@@ -86,7 +86,9 @@ fn next_is_the_prompt_and_with_a_verdict_the_message_to_the_agent() {
         assert_eq!(reason.stdout, sent, "{cycle}");
         assert_eq!(
             reason.stderr,
-            "taskie: the next stop is blocked (on.Stop[7]: not clean yet: the agent answers the review); message to the agent:\n"
+            format!(
+                "{NOBODY}taskie: the next stop is blocked (on.Stop[7]: not clean yet: the agent answers the review); message to the agent:\n"
+            )
         );
         // The template is about the due review and, after that review has run, still about the same one.
         assert_eq!(
@@ -104,7 +106,7 @@ fn next_shows_the_command_of_the_review() {
     assert_eq!(
         ran.stderr,
         format!(
-            "taskie: code-review 1 is due; the next stop runs this, which writes .taskie/plans/test-plan/task-1-review-1.md:\n  \
+            "{NOBODY}taskie: code-review 1 is due; the next stop runs this, which writes .taskie/plans/test-plan/task-1-review-1.md:\n  \
              claude --print --model opus --output-format json --json-schema '{}' --dangerously-skip-permissions \
              --no-session-persistence --settings '{{\"disableAllHooks\":true}}' PROMPT\n",
             crate::expected::SCHEMA
@@ -127,8 +129,12 @@ fn is_next(project: &Project, args: &[&str], active: bool, stderr: &str) {
         .or(answer.get("systemMessage"))
         .and_then(Value::as_str)
         .unwrap_or_default();
-    assert_eq!(next.all(), (0, sent, stderr));
+    assert_eq!(next.all(), (0, sent, format!("{NOBODY}{stderr}").as_str()));
 }
+
+/// The plan of these tests is not driven by any session, and the stops name none.
+const NOBODY: &str =
+    "taskie: no session drives the plan, so a stop does nothing until one has taken it up\n";
 
 #[test]
 fn next_is_the_answer_if_no_review_is_due() {
@@ -209,11 +215,11 @@ fn next_needs_a_review_that_is_due_and_a_plan() {
     fails(
         &with_state(json!({ "next_phase": null })),
         &["--next", "--set", "review.verdict=PASS"],
-        &format!("taskie: no review is due, so none can end\n  help: {ASSUME_CYCLE}\n"),
+        &format!("{NOBODY}taskie: no review is due, so none can end\n  help: {ASSUME_CYCLE}\n"),
     );
     let empty = Project::empty();
     let none = format!(
-        "taskie: there is no .taskie in {} or above\n  help: start one with `taskie enter new-plan --plan NAME`\n",
+        "taskie: there is no .taskie in {}\n  help: start one with `taskie enter new-plan --plan NAME`\n",
         empty.root.display()
     );
     fails(&empty, &["--next"], &none);
@@ -586,7 +592,10 @@ fn any_chart_can_be_previewed() {
     );
     assert_eq!(
         next.stderr,
-        "taskie: the next stop is blocked (on.Stop[2]: drink); message to the agent:\n"
+        format!(
+            "{}taskie: the next stop is blocked (on.Stop[2]: drink); message to the agent:\n",
+            NOBODY.replace("plan", "pot")
+        )
     );
     assert_eq!(text(&["drink.md"]), "Cup 1 of blue.");
     assert_eq!(text(&["drink.md", "--set", "cups=6"]), "Cup 6 of blue.");
@@ -706,8 +715,12 @@ fn everything_on_the_list_can_be_rendered() {
         };
         let ran = render(&project, &[name, "--set", outcome]);
         assert_eq!(ran.err(), (0, ""), "{name}");
-        // Nothing has been put off.
-        assert_eq!(ran.stdout.is_empty(), name == "put-off.md", "{name}");
+        // Nothing has been put off, and nothing waits for an answer.
+        assert_eq!(
+            ran.stdout.is_empty(),
+            matches!(name, "put-off.md" | "unanswered.md"),
+            "{name}"
+        );
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::expected::{plan_in, review};
 use crate::support::{
-    PLAN, Project, Reviewer, allowed, blocked, cases, json_of, set_modified, silent, state,
-    validated,
+    PLAN, Project, Reviewer, allowed, blocked, cases, json_of, nobodys, set_modified, silent,
+    state, validated,
 };
 
 /// One review cycle, among the phases.
@@ -64,15 +64,6 @@ fn models(project: &Project) -> Vec<String> {
     project.calls().iter().map(model).collect()
 }
 
-/// The state after the `taskie enter` of an answer; nothing if the agent forgets to run it.
-fn entered(forgets: bool) -> Map<String, Value> {
-    if forgets {
-        Map::new()
-    } else {
-        Map::from_iter([("paused".to_owned(), Value::Null)])
-    }
-}
-
 /// FAIL, FAIL, PASS, PASS within one turn: the first stop is the turn's first, the others are not.
 fn turn(cycle: &Cycle, forgets: bool) {
     let project = Project::in_state(json!({
@@ -103,12 +94,9 @@ fn turn(cycle: &Cycle, forgets: bool) {
             break;
         }
         assert_eq!(ran.json(), blocked(&review.block()));
-        let mut reviewed = json!({
+        let reviewed = json!({
             "phase_iteration": n, "review_model": next_model, "consecutive_clean": n / 3, "next_phase": cycle.post(),
         });
-        if n > 1 {
-            reviewed.as_object_mut().unwrap().extend(entered(forgets));
-        }
         assert_eq!(project.state(), expected(reviewed.clone()));
         project.write(&review.answer(), "# Answer\n");
         if forgets {
@@ -119,20 +107,18 @@ fn turn(cycle: &Cycle, forgets: bool) {
         assert_eq!(
             ran.stdout,
             format!(
-                "Entered {} in plan '{PLAN}'.\nThe {} is due: end your turn, and the Stop hook runs it.\n",
+                "Entered {} in plan '{PLAN}'.\n{}\n",
                 cycle.post(),
-                cycle.id
+                nobodys(cycle.id)
             )
         );
         let mut answered = expected(reviewed);
         answered["phase"] = json!(cycle.post());
         answered["next_phase"] = json!(cycle.id);
-        answered["paused"] = Value::Null;
         assert_eq!(project.state(), answered);
     }
     assert_eq!(models(&project), ["opus", "sonnet", "opus", "sonnet"]);
-    let mut passed = json!({ "phase_iteration": 4, "review_model": "opus", "consecutive_clean": 2, "next_phase": cycle.target });
-    passed.as_object_mut().unwrap().extend(entered(forgets));
+    let passed = json!({ "phase_iteration": 4, "review_model": "opus", "consecutive_clean": 2, "next_phase": cycle.target });
     assert_eq!(project.state(), expected(passed));
     let mut names: Vec<String> = (1..=4).map(|n| review(cycle.id, n).file()).collect();
     names.extend((1..=3).map(|n| review(cycle.id, n).answer()));
@@ -235,7 +221,6 @@ fn the_last_task_leads_to_the_review_of_all_code() {
             expected["phase_iteration"] = json!(0);
             expected["review_model"] = json!("opus");
             expected["consecutive_clean"] = json!(0);
-            expected["paused"] = Value::Null;
         }
         assert_eq!(project.state(), expected, "{statuses:?}");
     }
@@ -433,14 +418,27 @@ fn every_phase_can_be_entered_and_writes_what_the_plan_says() {
     ];
     for (phase, options, before, changes) in cases {
         let project = Project::in_state(before.clone());
+        for (cycle, n) in CYCLES
+            .iter()
+            .flat_map(|cycle| (1..=8).map(move |n| (cycle, n)))
+        {
+            let review = review(cycle.id, n);
+            project.write(&review.file(), "# Review\n");
+            project.write(&review.answer(), "# Answer\n");
+        }
         let ran = project.run(&[&["enter", phase], options].concat());
         assert_eq!(ran.err(), (0, ""), "{phase} from {before}");
+        let had_paused = before.get("paused").is_some();
         let mut expected = state(before);
         expected
             .as_object_mut()
             .unwrap()
             .extend(changes.as_object().unwrap().clone());
         expected["phase"] = json!(phase);
+        // A field that the state did not have isn't added to say that it is null.
+        if !had_paused {
+            expected.as_object_mut().unwrap().shift_remove("paused");
+        }
         assert_eq!(project.state(), expected, "{phase}");
         let mut stdout = match phase {
             "complete" => format!(
@@ -452,9 +450,7 @@ fn every_phase_can_be_entered_and_writes_what_the_plan_says() {
             .as_str()
             .filter(|next| next.ends_with("-review") && !next.starts_with("post-"))
         {
-            stdout.push_str(&format!(
-                "The {next} is due: end your turn, and the Stop hook runs it.\n"
-            ));
+            stdout.push_str(&format!("{}\n", nobodys(next)));
         }
         assert_eq!(ran.stdout, stdout, "{phase}");
     }
@@ -495,7 +491,7 @@ fn a_running_cycle_keeps_other_phases_out() {
                 vec![arming],
             ),
             (
-                "a review is unanswered",
+                "a review is answered",
                 cycle.id,
                 &post,
                 1,
@@ -512,6 +508,11 @@ fn a_running_cycle_keeps_other_phases_out() {
         for (stage, phase, next, n, open) in stages {
             let project = Project::valid();
             let changes = json!({ "phase": phase, "next_phase": next, "phase_iteration": n, "current_task": cycle.task() });
+            if n > 0 {
+                let review = review(cycle.id, 1);
+                project.write(&review.file(), "# Review\n");
+                project.write(&review.answer(), "# Answer\n");
+            }
             for name in PHASES {
                 project.set_state(changes.clone());
                 let before = project.read("state.json");
@@ -605,7 +606,13 @@ fn commands() {
                     .unwrap()
                     .extend(json_of(changes).as_object().unwrap().clone());
                 assert_eq!(project.state(), expected, "{args:?}");
-                assert_eq!(ran.stdout, format!("{said}\n"), "{args:?}");
+                let mut stdout = format!("{said}\n");
+                if let Some(next) = expected["next_phase"].as_str()
+                    && CYCLES.iter().any(|cycle| cycle.id == next)
+                {
+                    stdout.push_str(&format!("{}\n", nobodys(next)));
+                }
+                assert_eq!(ran.stdout, stdout, "{args:?}");
             }
             why => {
                 let stderr = format!("taskie: {why}\n  help: nothing was written\n");
@@ -700,11 +707,9 @@ fn without_reviews_a_plan_moves_on() {
             "Reviews are off (max_reviews is 0). Run /taskie:continue-plan to proceed (next: {next})."
         );
         assert_eq!(project.stop().json(), allowed(&message));
-        let mut expected = state(
+        let expected = state(
             json!({ "max_reviews": 0, "phase": cycle, "next_phase": next, "phase_iteration": 0 }),
         );
-        // Entering the next cycle sets this too.
-        expected["paused"] = Value::Null;
         assert_eq!(project.state(), expected);
     }
     let flaw = blocked(&format!("Plan '{PLAN}': Invalid filename: notes.md"));
@@ -748,7 +753,9 @@ fn a_paused_loop_resumes_where_it_was_left() {
         &Reviewer::pass(),
     );
     assert_eq!(project.run(&["run", "pause"]).code, 0);
-    assert_eq!(project.stop().json(), validated());
+    let valid = validated()["systemMessage"].as_str().unwrap().to_owned();
+    let paused = format!("The code-review was paused: `taskie run pause`.\n{valid}");
+    assert_eq!(project.stop().json(), allowed(&paused));
     assert!(project.calls().is_empty());
     assert_eq!(project.run(&["run", "resume"]).code, 0);
     let message = "Code review passed. Run /taskie:continue-plan to proceed. (Next: complete-task. Reviews in this cycle: 3.)";
@@ -879,7 +886,9 @@ fn the_limit_names_the_ways_out_and_they_work() {
     );
     assert_eq!(project.run(&["run", "skip"]).code, 0);
     assert_eq!(project.state()["next_phase"], "complete-task");
-    assert_eq!(project.stop().json(), validated());
+    let valid = validated()["systemMessage"].as_str().unwrap().to_owned();
+    let left = "The code-review was left without having passed, and complete-task comes next: `taskie run skip`.";
+    assert_eq!(project.stop().json(), allowed(&format!("{left}\n{valid}")));
     assert_eq!(project.calls().len(), 1);
 }
 

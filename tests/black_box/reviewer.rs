@@ -434,7 +434,7 @@ fn a_missing_subject_is_a_failed_review() {
             "tasks.md",
             Some("| Id | Status |\n|---|---|\n"),
             json!({ "next_phase": "tasks-review" }),
-            "there is nothing to review: task_files is empty",
+            "tasks.md lists no tasks: /taskie:create-tasks",
             VALIDATED,
         ),
         (
@@ -834,7 +834,9 @@ fn a_review_that_the_user_cancels() {
         (
             0,
             "Cancelled: the reviewer is ended, and the stop is allowed. The next stop starts the review again; \
-             `taskie run pause` leaves the loop.\n",
+             `taskie run pause` leaves the loop.\n\
+             The code-review is due, but no session is working on this plan: run /taskie:continue-plan in a session to \
+             start the review.\n",
             ""
         )
     );
@@ -1099,16 +1101,16 @@ fn edits_after_which_no_review_is_due_discard_it() {
 #[test]
 fn transitions_in_the_middle_of_a_review_win() {
     let file = format!(".taskie/plans/{PLAN}/task-1-review-1.md");
-    let fresh = json!({ "phase_iteration": 0, "review_model": "opus", "consecutive_clean": 0, "paused": null });
+    let fresh = json!({ "phase_iteration": 0, "review_model": "opus", "consecutive_clean": 0 });
     let cases: Vec<(&[&str], Value)> = vec![
         (
             &["enter", "complete-task", "--task", "2", "--force"],
-            json!({ "current_task": "2", "paused": null }),
+            json!({ "current_task": "2" }),
         ),
         (&["enter", "complete-task", "--task", "1"], fresh),
         (
             &["enter", "complete", "--force"],
-            json!({ "phase": "complete", "next_phase": null, "paused": null }),
+            json!({ "phase": "complete", "next_phase": null }),
         ),
         (
             &["run", "pause"],

@@ -165,6 +165,8 @@ fn every_state_of_a_loop_is_valid() {
         project.reviewer(&reviewer);
         project.stop();
         fits(what);
+        let n = &project.state()["phase_iteration"];
+        project.write(&format!("task-1-post-review-{n}.md"), "# Answer\n");
         project.run(&["enter", "post-code-review"]);
         fits("answered");
     }

@@ -229,6 +229,7 @@ fn config_says_where_each_value_comes_from() {
                  clean                4  (.taskie/config.json)\n\
                  clean_means          \"pass\"  (default)\n\
                  strict_rounds        null  (default)\n\
+                 stall                2  (default)\n\
                  reviewer             \"claude\"  (default)\n\
                  review_timeout       570  (default)\n\
                  gates                []  (default)\n\

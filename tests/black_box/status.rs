@@ -169,7 +169,12 @@ fn the_json_is_whole() {
         "progress": { "tasks": { "done": 0, "all": 2 } },
         "running": null, "others": [],
         "next": { "action": "post-code-review", "why": format!("{dir}/task-1-review-3.md has not been answered yet.") },
-        "stop": { "does": "allow", "text": format!("it is allowed: Plan '{PLAN}' structure validated successfully") },
+        "stop": {
+            "does": "allow",
+            "text": format!(
+                "it is allowed: no session drives the plan; once one has taken it up, it is allowed: Plan '{PLAN}' structure validated successfully"
+            ),
+        },
         "waits_for": "user",
         "context": {
             "max_reviews": 8, "current_task": "1", "phase": "code-review", "phase_iteration": 3, "next_phase": "post-code-review",
@@ -715,7 +720,7 @@ fn no_line_is_wider_than_the_terminal() {
 #[test]
 fn a_terminal_is_drawn_in_place() {
     let project = reviewed();
-    for (columns, rows, height) in [(80, 40, 18), (40, 8, 7)] {
+    for (columns, rows, height) in [(80, 40, 20), (40, 8, 7)] {
         let (mut child, mut terminal) =
             on_terminal(project.command(["status", "--watch"]), columns, rows);
         let mut seen = String::new();

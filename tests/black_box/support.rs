@@ -440,6 +440,13 @@ impl Project {
     }
 }
 
+/// What `taskie enter` says about a review that is due, if it knows no session.
+pub fn nobodys(cycle: &str) -> String {
+    format!(
+        "The {cycle} is due, but no session is working on this plan: run /taskie:continue-plan in a session to start the review."
+    )
+}
+
 /// A whole state: a task's code review is due, with `changes` applied. A null removes nothing; the field is null.
 pub fn state(changes: Value) -> Value {
     let mut state = json!({

@@ -56,9 +56,10 @@ fn status_and_render_say_what_the_hook_does_when_a_subject_is_missing() {
             project.write("notes.md", "");
         }
         project.reviewer(&Reviewer::pass());
+        assert_eq!(project.run(&["next", "--session", "mine"]).code, 0);
         let status = project.run(&["status", "--json"]).json();
         let next = project.run(&["render", "--next"]);
-        let stop = project.stop();
+        let stop = project.stop_of("mine");
         assert!(project.calls().is_empty());
         let hook = stop.json();
         let does = if flaw { "block" } else { "allow" };

@@ -101,6 +101,7 @@ impl Resolver<'_> {
             review: review?,
             answer: answer?,
             subject,
+            empty: given!(own, shared, empty),
             ready: given!(own, shared, ready),
             resume: given!(own, shared, resume),
             stall: given!(own, shared, stall),

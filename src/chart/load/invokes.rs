@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::resolver::{Resolver, given, name_fields};
 use crate::chart::Invoke;
-use crate::chart::model::{FilePattern, InvokeSource, Seconds, Source};
+use crate::chart::model::{Amount, FilePattern, InvokeSource, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::{Step, at, below};
 
@@ -34,7 +34,7 @@ impl Resolver<'_> {
             argv: required!(argv, Vec::new()),
             verdicts: required!(verdicts, Vec::new()),
             verdict: required!(verdict, Vec::new()),
-            timeout: required!(timeout, Seconds::Fixed(1)),
+            timeout: required!(timeout, Amount::Fixed(1)),
             log: required!(log, FilePattern("log".to_owned())),
             answer: given!(own, shared, answer).unwrap_or_default(),
             findings: given!(own, shared, findings).unwrap_or_default(),
@@ -126,7 +126,7 @@ impl Resolver<'_> {
         &mut self,
         path: &[Step],
         name: &str,
-        timeout: &Seconds,
+        timeout: &Amount,
         limit: u64,
         help: &str,
         source: &Source,

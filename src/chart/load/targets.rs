@@ -6,7 +6,7 @@ use crate::chart::model::{Action, Rule, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Step, at, below};
-use crate::host::events::EVENTS;
+use crate::host::events::{EVENTS, UNCLAIMED};
 
 impl Resolver<'_> {
     /// Checks the phases and cycles that others name as targets.
@@ -62,7 +62,7 @@ impl Resolver<'_> {
                 EVENTS
                     .iter()
                     .map(|(_, name)| *name)
-                    .chain(["enter", "next", "run"])
+                    .chain(["enter", "next", "run", UNCLAIMED])
             };
             if !events().any(|name| name == event) {
                 let message = format!("unknown event `{event}`");
@@ -71,6 +71,9 @@ impl Resolver<'_> {
             }
             for (index, rule) in rules.iter().enumerate() {
                 self.rule_keys(at!["on", event, index], rule);
+                if event == UNCLAIMED {
+                    self.says_only(at!["on", event, index], rule);
+                }
                 self.actions(at!["on", event, index, "actions"], &rule.actions);
                 if let Some(target) = &rule.target {
                     self.phase(at!["on", event, index, "target"], target, phases);
@@ -104,6 +107,18 @@ impl Resolver<'_> {
                 let path = below(path, index);
                 self.flaw(Code::ConflictingKeys, &path, message, "");
             }
+        }
+    }
+
+    /// Checks that a rule does nothing but say something: a session that has claimed nothing starts nothing either.
+    fn says_only(&mut self, path: &[Step], rule: &Rule) {
+        let effects = rule.effects().into_iter().chain(rule.answers());
+        let invoke = rule.invoke.as_ref().map(|_| "invoke");
+        let others = effects.filter(|key| !matches!(*key, "message" | "allow"));
+        for key in others.chain(invoke) {
+            let message = format!("`{key}` has no effect in a rule for `{UNCLAIMED}`");
+            let help = "such a rule has a `message` to the user, and changes nothing";
+            self.flaw(Code::ConflictingKeys, &below(path, key), message, help);
         }
     }
 

@@ -13,12 +13,14 @@ use crate::cli::next;
 use crate::cli::progress::{Progress, progress, progress_json};
 use crate::disk;
 use crate::engine::context::{self, Context};
+use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Invocation, Step};
+use crate::engine::fault::Fault;
 use crate::engine::inspect::{self, Inspector, Standing};
 use crate::engine::spent::of_cycle;
 use crate::invoke::log;
 use crate::shell::find;
-use crate::shell::perform::{Foreseen, foresee, peek};
+use crate::shell::perform::foresee;
 use crate::shell::place::Place;
 use crate::shell::seen;
 use crate::shell::state_file::Reading;
@@ -207,26 +209,34 @@ impl Facts {
     /// Gathers the facts about the instance at `place`, for this session.
     pub(super) fn gather(place: &Place, session: Option<&str>) -> Result<Self, CliError> {
         let chart = &place.chart;
-        let (asked, snapshot) = peek(place, &next::event(session.map(str::to_owned)))?;
-        let Foreseen {
-            step: stop,
-            obstacle,
-        } = foresee(place, &next::stop(session))?;
-        let view = Inspector::new(chart, &snapshot.as_world());
+        let snapshot = place.snapshot();
+        let world = snapshot.as_world();
+        // What cannot be read hides nothing else.
+        let mut unread: Vec<String> = Vec::new();
+        let asked = next::event(session.map(str::to_owned));
+        let asked = known(decide(chart, &world, &asked, None), &mut unread);
+        let drivers = driver::of(&place.store, &place.instance.name);
+        let owner = drivers.first();
+        // In a terminal, the stop of whoever drives the instance is meant.
+        let foreseen = foresee(place, &next::stop(session.or(owner.map(String::as_str))));
+        let obstacle = foreseen
+            .as_ref()
+            .ok()
+            .and_then(|stop| stop.obstacle.clone());
+        let view = Inspector::new(chart, &world);
         let context = snapshot.context().clone();
         let running = Running::read(&place.store, &place.instance.name, &place.dir());
         let phase = context::text(&context, Some(&chart.state));
         let is_final = phase.is_some_and(|phase| chart.is_final(phase));
         let running_cycle = view.running();
         let stage = stage(chart, running_cycle, phase);
-        let (invoke, by) = reviewer(chart, &view)?;
+        let (invoke, by) = known(reviewer(chart, &view), &mut unread).unwrap_or_default();
         let journal = place.journal().reviews();
         let cycle =
             running_cycle.map(|cycle| CycleFacts::of(chart, &view, cycle, by.clone(), &journal));
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
         // Without a usable state, the rules would only see defaults.
-        let next = action(asked).filter(|_| is_usable);
-        let drivers = driver::of(&place.store, &place.instance.name);
+        let next = asked.and_then(action).filter(|_| is_usable);
         let is_anothers = !chart.scope.is_per_session()
             && session.is_some_and(|session| !drivers.iter().any(|driver| driver == session));
         let is_unattended = !chart.scope.is_per_session() && drivers.is_empty();
@@ -235,9 +245,10 @@ impl Facts {
             .as_ref()
             .is_some_and(|next| chart.phases.contains_key(&next.action));
         // A stop that changes the state moves the work forward, with or without a review.
-        let moves = match &stop {
-            Step::Invoke(_) => true,
-            Step::Done(decision) => !decision.patch.is_empty(),
+        let moves = match foreseen.as_ref().map(|stop| &stop.step) {
+            Ok(Step::Invoke(_)) => true,
+            Ok(Step::Done(decision)) => !decision.patch.is_empty(),
+            Err(_) => false,
         };
         let waits = match () {
             () if running.is_some() => Waits::Review,
@@ -257,13 +268,21 @@ impl Facts {
                 "this session does not drive the {}",
                 chart.scope.noun
             )),
-            () => what(place, stop, by.as_deref()),
+            () => match foreseen {
+                Ok(stop) if is_unattended => Stop::allowed(&format!(
+                    "no session drives the {}; once one has taken it up, {}",
+                    chart.scope.noun,
+                    what(place, stop.step, by.as_deref()).text
+                )),
+                Ok(stop) => what(place, stop.step, by.as_deref()),
+                Err(why) => Stop::allowed(&why.to_string()),
+            },
         };
         let last_line = running
             .as_ref()
             .filter(|running| !running.log.is_empty())
             .and_then(|running| log::last_line(&place.dir().join(&running.log)));
-        let names = snapshot.names()?;
+        let names = known(snapshot.names(), &mut unread).unwrap_or_default();
         Ok(Self {
             name: place.instance.name.clone(),
             dir: place.instance.dir.display().to_string(),
@@ -284,6 +303,7 @@ impl Facts {
             waits,
             obstacle,
             warnings: (snapshot.warnings().into_iter())
+                .chain(unread)
                 .chain(running_cycle.and_then(|_| failures(&journal)))
                 .chain(running_cycle.and_then(|_| failed_gate(&place.journal().read())))
                 .collect(),
@@ -341,8 +361,19 @@ impl Facts {
     }
 }
 
+/// Returns what is known, and adds the reason if it is not.
+fn known<T>(result: Result<T, Fault>, unread: &mut Vec<String>) -> Option<T> {
+    let kept = result.map_err(|fault| {
+        let why = fault.to_string();
+        if !unread.contains(&why) {
+            unread.push(why);
+        }
+    });
+    kept.ok()
+}
+
 /// Returns the process that does reviews, and the reviewer.
-fn reviewer(chart: &Chart, view: &Inspector) -> Result<(Option<String>, Option<String>), CliError> {
+fn reviewer(chart: &Chart, view: &Inspector) -> Result<(Option<String>, Option<String>), Fault> {
     let mut rules = chart.on.values().flatten();
     let Some(invoke) = rules.find_map(|rule| rule.invoke.as_deref()) else {
         return Ok((None, None));

@@ -9,12 +9,12 @@ use serde_json::Value as Json;
 use super::{Looked, Names};
 use crate::chart::Cycle;
 use crate::chart::field::name_part;
-use crate::chart::model::FieldType;
+use crate::chart::model::{Amount, FieldType};
 use crate::engine::context;
 use crate::engine::fault::Fault;
 use crate::engine::world::Source;
 use crate::expr::single_expression;
-use crate::expr::source::Expr;
+use crate::expr::source::{Expr, Literal};
 use crate::files::pattern::Pattern;
 
 impl Names {
@@ -105,12 +105,31 @@ impl Names {
             let place = format_args!("cycles.{}.subject", cycle.id);
             let names = self.items(place, expr, &self.root())?;
             if names.is_empty() {
-                let why = format!("there is nothing to review: {expr} is empty");
-                return Err(Fault::World(why));
+                let why = cycle.empty.as_deref();
+                return Err(Fault::File(
+                    why.unwrap_or("there is nothing to review").to_owned(),
+                ));
             }
             files.extend(names.iter().map(ToString::to_string));
         }
         Ok(files.into_iter().collect())
+    }
+
+    /// Returns how many reviews in a row may change nothing; 0: any number.
+    fn rounds(self: &Arc<Self>, cycle: &Cycle) -> Result<usize, Fault> {
+        let rounds = match &cycle.stall {
+            None => return Ok(0),
+            Some(Amount::Fixed(rounds)) => Value::from(*rounds),
+            Some(Amount::Setting(text)) => {
+                let place = format_args!("cycles.{}.stall", cycle.id);
+                self.literal(place, &Literal::Text(text.clone()), &self.root())?
+            }
+        };
+        let number = rounds.as_usize();
+        number.ok_or_else(|| {
+            let place = format_args!("cycles.{}.stall", cycle.id);
+            Fault::World(format!("{place} is {rounds}, not a number of reviews"))
+        })
     }
 
     /// Returns the index of the first open advance target of `cycle`.
@@ -191,7 +210,8 @@ impl Names {
                 is_answered.map(|is_answered| Value::from(is_post && !is_answered))
             }
             "stalled" => self.nested("cycle.stalled", || {
-                let (Some(rounds), Ok(subject)) = (cycle.stall, self.subject(cycle)) else {
+                let rounds = self.rounds(cycle)?;
+                let (1.., Ok(subject)) = (rounds, self.subject(cycle)) else {
                     return Ok(Value::from(false));
                 };
                 self.world.look(&Source::Stalled {
@@ -199,7 +219,7 @@ impl Names {
                     files: self.review_files(cycle)?,
                     count: n,
                     subject,
-                    rounds: rounds.get(),
+                    rounds,
                 })
             }),
             "findings" => self.world.look(&self.all_findings(true)),

@@ -15,6 +15,9 @@ const MODES: usize = 64;
 /// A state, and by its number what commands have set.
 type Node = (usize, usize);
 
+/// A state from which no goal can be reached, and what is set there: fields and values.
+type Lost = (usize, Vec<(usize, u32)>);
+
 /// A step between two nodes that are not known to lead to a goal: by their places in a list.
 struct Step {
     from: usize,
@@ -47,7 +50,7 @@ impl<'s> Reach<'s> {
     }
 
     /// Returns the first state from which no goal can be reached, and what is set there; `None` if there is none.
-    pub(super) fn lost(&self) -> Result<Option<(usize, Vec<(usize, u32)>)>, TooMany> {
+    pub(super) fn lost(&self) -> Result<Option<Lost>, TooMany> {
         let states = 0..self.search.looked_at();
         let open: Vec<Node> = states
             .filter(|state| !self.always[*state])
@@ -58,7 +61,7 @@ impl<'s> Reach<'s> {
         })
     }
 
-    fn probe(&self, open: &[Node], settings: &Settings) -> Probe<(usize, Vec<(usize, u32)>)> {
+    fn probe(&self, open: &[Node], settings: &Settings) -> Probe<Lost> {
         let search = self.search;
         let places: FxHashMap<Node, usize> = open.iter().copied().zip(0..).collect();
         let mut steps = Vec::new();

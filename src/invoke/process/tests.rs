@@ -338,6 +338,8 @@ fn a_flood_of_output_is_killed() {
             End::TooMuchOutput
         );
         test.gone(&["leader"]);
+        let log = test.folder.path().join("log").metadata().unwrap();
+        assert_eq!(log.len(), if to == "2" { MAX_OUTPUT } else { 0 });
     }
 }
 

@@ -48,8 +48,18 @@ impl Version {
 
 /// Returns whether the file belongs to the user.
 pub(crate) fn is_ours(meta: &Metadata) -> bool {
+    meta.uid() == user()
+}
+
+/// Returns the number of the user to whom the file belongs.
+pub(crate) fn owner(meta: &Metadata) -> u32 {
+    meta.uid()
+}
+
+/// Returns the number of the user.
+pub(crate) fn user() -> u32 {
     static USER: LazyLock<u32> = LazyLock::new(|| rustix::process::geteuid().as_raw());
-    meta.uid() == *USER
+    *USER
 }
 
 /// Returns whether every user of this machine may write to the file.

@@ -1,0 +1,247 @@
+//! What the user is told at the next stop, because nobody else would say it: something has left a review cycle that had not
+//! come to its end.
+//!
+//! There is one record for each instance: the cycle that was running when this program last wrote or saw the state, and
+//! what has not been told yet. A state in which another cycle runs, or none, and which this program has not written, was
+//! changed by someone else.
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use super::lock::WriteLock;
+use super::{Store, driver, record};
+use crate::chart::model::FieldType;
+use crate::chart::{Chart, Cycle};
+use crate::engine::context::{Context, text};
+use crate::engine::decision::Decision;
+use crate::engine::event::{Event, Trigger};
+
+const KIND: &str = "notices";
+
+/// The most notices that wait for a stop.
+const MOST: usize = 20;
+
+/// What is known of an instance.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Kept {
+    /// The cycle that was running.
+    cycle: Option<String>,
+    notices: Vec<Notice>,
+}
+
+/// One thing that the user is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Notice {
+    /// The cycle that it is about: it is moot when that runs again.
+    cycle: String,
+    /// What has happened, without a full stop.
+    what: String,
+    by: By,
+}
+
+/// Who or what did it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+enum By {
+    /// The state was written by another program, or by hand.
+    Unknown,
+    /// A command of this program.
+    Command {
+        line: String,
+        session: Option<String>,
+        is_typed: bool,
+    },
+}
+
+impl By {
+    /// Returns who ran the command that `event` is, if it is one.
+    fn command(event: &Event) -> Option<Self> {
+        let program = env!("CARGO_PKG_NAME");
+        let line = match &event.trigger {
+            Trigger::Hook(_) => return None,
+            Trigger::Enter { phase, force: true } => format!("{program} enter {phase} --force"),
+            Trigger::Enter { phase, .. } => format!("{program} enter {phase}"),
+            Trigger::Command(name) => format!("{program} run {name}"),
+        };
+        Some(Self::Command {
+            line,
+            session: event.session.clone(),
+            is_typed: event.fields["terminal"] == true,
+        })
+    }
+
+    /// Returns it in words, for the user of `session`.
+    fn in_words(&self, session: Option<&str>) -> String {
+        match self {
+            Self::Unknown => "state.json was changed, and not by taskie on this machine".to_owned(),
+            Self::Command {
+                line,
+                session: own,
+                is_typed,
+            } => {
+                let place = match own.as_deref() {
+                    _ if *is_typed => " in a terminal".to_owned(),
+                    Some(own) if Some(own) == session => " in this session".to_owned(),
+                    Some(other) => format!(" in session {other}"),
+                    None => String::new(),
+                };
+                format!("`{line}`{place}")
+            }
+        }
+    }
+}
+
+impl Kept {
+    fn read(store: &Store, instance: &str) -> Self {
+        record::read(store, instance, KIND).unwrap_or_default()
+    }
+
+    fn write(&self, store: &Store, instance: &str) -> io::Result<()> {
+        record::write(store, instance, KIND, self)
+    }
+
+    /// Compares the cycle that was running with those of a state, and says what has become of it.
+    fn observe(&mut self, chart: &Chart, context: &Context, by: By) {
+        let running = running(chart, context);
+        let left = self
+            .cycle
+            .take()
+            .filter(|was| Some(was) != running.as_ref());
+        if let Some(cycle) = left {
+            let what = match &by {
+                _ if paused(chart, context, &cycle) => format!("The {cycle} was paused"),
+                // It may have passed on another machine.
+                By::Unknown => format!("The {cycle} was left"),
+                By::Command { .. } => format!("The {cycle} was left without having passed"),
+            };
+            let next = text(context, chart.next.as_ref());
+            let next = next.map(|next| format!(", and {next} comes next"));
+            let what = what + &next.unwrap_or_default();
+            self.notices.push(Notice { cycle, what, by });
+            let most = self.notices.len().saturating_sub(MOST);
+            self.notices.drain(..most);
+        }
+        // Whoever returns to the cycle sees that it goes on.
+        self.notices
+            .retain(|notice| Some(&notice.cycle) != running.as_ref());
+        self.cycle = running;
+    }
+}
+
+/// Returns the cycle that comes next, or whose post phase does.
+fn running(chart: &Chart, context: &Context) -> Option<String> {
+    let cycle = cycle_of(chart, text(context, chart.next.as_ref())?)?;
+    Some(cycle.id.clone())
+}
+
+/// Returns whether another field than the next phase remembers a phase of the cycle.
+fn paused(chart: &Chart, context: &Context, cycle: &str) -> bool {
+    let is_other = |name: &&String| **name != chart.state && Some(*name) != chart.next.as_ref();
+    let phases = chart.context.iter();
+    let phases = phases.filter(|(_, field)| field.kind == FieldType::Phase);
+    let mut names = phases.map(|(name, _)| name).filter(is_other);
+    names.any(|name| {
+        let phase = text(context, Some(name));
+        let found = phase.and_then(|phase| cycle_of(chart, phase));
+        found.is_some_and(|found| found.id == cycle)
+    })
+}
+
+fn cycle_of<'c>(chart: &'c Chart, phase: &str) -> Option<&'c Cycle> {
+    let mut cycles = chart.cycles.values();
+    cycles.find(|cycle| cycle.id == phase || cycle.post == phase)
+}
+
+/// Returns whether a command lets something else come first, before a cycle that has had no review yet: it is not over.
+fn is_put_off(chart: &Chart, event: &Event, before: &Context, decision: &Decision) -> bool {
+    let is_command = matches!(event.trigger, Trigger::Command(_));
+    let advances = decision.fired.iter().any(|fired| fired.advance.is_some());
+    let next = chart.next.as_ref();
+    let comes = next.and_then(|next| decision.patch.get(next));
+    let cycle = text(before, next).and_then(|next| cycle_of(chart, next));
+    let count = cycle.and_then(|cycle| before.get(&cycle.count)?.as_i64());
+    let has_begun = count.is_some_and(|count| count > 0);
+    is_command && !advances && !has_begun && comes.is_some_and(|next| !next.is_null())
+}
+
+/// Notes what a decision about `event` does to the running cycle, before it is written. The caller holds the write lock.
+pub(crate) fn note(
+    (chart, store, instance): (&Chart, &Store, &str),
+    event: &Event,
+    before: &Context,
+    decision: &Decision,
+) -> io::Result<()> {
+    if chart.cycles.is_empty() {
+        return Ok(());
+    }
+    let mut after = before.clone();
+    decision.apply(&mut after);
+    let known = Kept::read(store, instance);
+    let mut kept = known.clone();
+    kept.observe(chart, before, By::Unknown);
+    match By::command(event) {
+        Some(by) if !is_put_off(chart, event, before, decision) => kept.observe(chart, &after, by),
+        // What a stop decides, it says itself.
+        _ => kept.cycle = running(chart, &after),
+    }
+    match kept == known {
+        true => Ok(()),
+        false => kept.write(store, instance),
+    }
+}
+
+/// What the user is told at a stop, until the host has it.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    store: Store,
+    instance: String,
+    notices: Vec<Notice>,
+    pub(crate) texts: Vec<String>,
+}
+
+impl Pending {
+    /// Returns what the user of the session that stops is to be told, if anything: `context` is the state as it stands.
+    pub(crate) fn find(
+        (chart, store, instance): (&Chart, &Store, &str),
+        context: &Context,
+        session: Option<&str>,
+    ) -> Option<Self> {
+        // Where nothing is kept, the chart's cycles are not read.
+        let mut kept = Kept::read(store, instance);
+        let has_changed = kept.cycle.is_some() && kept.cycle != running(chart, context);
+        if !has_changed && kept.notices.is_empty() {
+            return None;
+        }
+        // Whoever else drives the plan is told.
+        let drivers = driver::of(store, instance);
+        let is_this = |driver: &String| Some(driver.as_str()) == session;
+        if session.is_some() && !drivers.is_empty() && !drivers.iter().any(is_this) {
+            return None;
+        }
+        kept.observe(chart, context, By::Unknown);
+        if has_changed {
+            let _lock = WriteLock::acquire(store, instance).ok()?;
+            kept.write(store, instance).ok()?;
+        }
+        let texts = kept.notices.iter();
+        let texts =
+            texts.map(|notice| format!("{}: {}.", notice.what, notice.by.in_words(session)));
+        Some(Self {
+            texts: texts.collect(),
+            notices: kept.notices,
+            instance: instance.to_owned(),
+            store: store.clone(),
+        })
+    }
+
+    /// Removes what the host has now.
+    pub(crate) fn settle(self) {
+        let Ok(_lock) = WriteLock::acquire(&self.store, &self.instance) else {
+            return;
+        };
+        let mut kept = Kept::read(&self.store, &self.instance);
+        kept.notices.retain(|notice| !self.notices.contains(notice));
+        // If it stays, it is said again.
+        let _ = kept.write(&self.store, &self.instance);
+    }
+}
