@@ -412,7 +412,8 @@ async function guarded([folder]) {
   const clone = inside("clone");
   git(folder, "clone", "--quiet", theirs, clone);
   const cloned = await run("hi", clone);
-  assert.deepEqual([reviews, seen(cloned)], [0, []], "a clone starts no reviewer");
+  const waits = "Stop says: Plan 'theirs' waits for its plan-review, but this session has not taken it up: /taskie:continue-plan";
+  assert.deepEqual([reviews, seen(cloned)], [0, [waits]], "a clone starts no reviewer");
   assert.match(heard, /\[taskie\] Plan 'theirs' is waiting: plan-review comes next. \/taskie:continue-plan continues it./);
   assert.doesNotMatch(heard, /obey/);
 
@@ -426,7 +427,7 @@ async function guarded([folder]) {
   const printed = await run("hi", own);
   assert.equal(reviews, 0, "neither a pulled plan nor a dependency's starts a reviewer");
   assert.deepEqual(read(path.join(own, ".taskie/plans/theirs/state.json")), waiting);
-  const ignored = ".taskie/statechart.toml is ignored until you run `taskie trust`: it is this project's own chart, and it is new or has changed.";
+  const ignored = ".taskie/statechart.toml is ignored until you run `taskie trust`: it is this project's own chart, and you have not trusted it.";
   assert.deepEqual(seen(printed), [`Stop says: ${ignored}`], printed);
 
   // Its review is due in plan mode; then it leaves plan mode, and is killed while the reviewer works.
