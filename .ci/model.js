@@ -412,7 +412,8 @@ async function guarded([folder]) {
   const clone = inside("clone");
   git(folder, "clone", "--quiet", theirs, clone);
   const cloned = await run("hi", clone);
-  assert.deepEqual([reviews, seen(cloned)], [0, []], "a clone starts no reviewer");
+  const waits = "Stop says: Plan 'theirs' waits for its plan-review, but this session has not taken it up: /taskie:continue-plan";
+  assert.deepEqual([reviews, seen(cloned)], [0, [waits]], "a clone starts no reviewer");
   assert.match(heard, /\[taskie\] Plan 'theirs' is waiting: plan-review comes next. \/taskie:continue-plan continues it./);
   assert.doesNotMatch(heard, /obey/);
 
