@@ -75,7 +75,7 @@ pub(crate) fn examine(
 
 /// Returns the chart for which the hooks are called: those that name no chart also serve the project's own one.
 fn caller<'c>(choice: &Choice<'c>, root: Option<&Path>) -> Choice<'c> {
-    let own = root.map(|root| trust::own_chart(root));
+    let own = root.map(trust::own_chart);
     match (choice, own) {
         (Choice::File(path), Some(OwnChart::Trusted(own))) if *path == own => Choice::of(None),
         _ => *choice,

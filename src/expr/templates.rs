@@ -191,6 +191,38 @@ fn without_marks(text: &str) -> String {
     plain + rest
 }
 
+/// The text of the first file of that name in one of these folders.
+fn read(folders: &[PathBuf], name: &str) -> Result<Option<String>, Error> {
+    if !is_below(name) {
+        return Ok(None);
+    }
+    for folder in folders {
+        match std::fs::read_to_string(folder.join(name)) {
+            Ok(text) => return Ok(Some(text)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => {
+                let detail = format!("{}: {error}", folder.join(name).display());
+                return Err(Error::new(ErrorKind::TemplateNotFound, detail));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The names of all files in these folders, sorted.
+fn names(folders: &[PathBuf]) -> Vec<String> {
+    let entries = folders.iter().flat_map(|folder| {
+        let entries = WalkDir::new(folder).into_iter().flatten();
+        entries.map(move |entry| (folder, entry))
+    });
+    let files = entries.filter(|(_, entry)| entry.file_type().is_file());
+    let names = files.filter_map(|(folder, entry)| {
+        let name = entry.path().strip_prefix(folder).ok()?;
+        Some(name.to_string_lossy().into_owned())
+    });
+    names.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -226,36 +258,4 @@ mod tests {
         let error = wrong.get("a.md").unwrap_err().to_string();
         assert!(error.contains("has no block `four`"), "{error}");
     }
-}
-
-/// The text of the first file of that name in one of these folders.
-fn read(folders: &[PathBuf], name: &str) -> Result<Option<String>, Error> {
-    if !is_below(name) {
-        return Ok(None);
-    }
-    for folder in folders {
-        match std::fs::read_to_string(folder.join(name)) {
-            Ok(text) => return Ok(Some(text)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => {
-                let detail = format!("{}: {error}", folder.join(name).display());
-                return Err(Error::new(ErrorKind::TemplateNotFound, detail));
-            }
-        }
-    }
-    Ok(None)
-}
-
-/// The names of all files in these folders, sorted.
-fn names(folders: &[PathBuf]) -> Vec<String> {
-    let entries = folders.iter().flat_map(|folder| {
-        let entries = WalkDir::new(folder).into_iter().flatten();
-        entries.map(move |entry| (folder, entry))
-    });
-    let files = entries.filter(|(_, entry)| entry.file_type().is_file());
-    let names = files.filter_map(|(folder, entry)| {
-        let name = entry.path().strip_prefix(folder).ok()?;
-        Some(name.to_string_lossy().into_owned())
-    });
-    names.collect::<BTreeSet<_>>().into_iter().collect()
 }
