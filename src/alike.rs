@@ -75,7 +75,7 @@ mod tests {
             ),
             ("in /tmp/tmp.Qw3rTy/a.rs", "in /tmp/tmp.aBcDeF/a.rs"),
             ("in /tmp/build-Xa_b/a.rs", "in /tmp/build-Zz9_q/a.rs"),
-            ("in '/work/t/.tmpAbCdEf'", "in '/work/t/.tmpXyZ012'"),
+            ("in '/build/t/.tmpAbCdEf'", "in '/build/t/.tmpXyZ012'"),
             (
                 "in /var/folders/a1/b/T/pyABC/x",
                 "in /var/folders/a1/b/T/pyXYZ/x",
