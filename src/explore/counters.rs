@@ -17,7 +17,7 @@ use crate::expr::syntax::{expressions, parse_expr, parse_text, parts};
 /// Returns, for each field that only counts, the number from which on all its values have the same effect.
 ///
 /// Rules set such a field to literals, add literals to it, show it, and compare it with literals and with `parameters`,
-/// of which these values are tried. Above the greatest of these numbers no comparison tells two values apart. A field
+/// of which these values are tried. Above the greatest of these numbers no comparison distinguishes two values. A field
 /// that the engine itself reads, such as a cycle's count, is not among them.
 pub(super) fn tops(chart: &Chart, parameters: &Parameters) -> HashMap<String, i64> {
     let mut fragments = chart.fragments();

@@ -290,7 +290,7 @@ impl<V> Memo<V> {
     ) -> Rc<[Look]> {
         let mut at = 0;
         let mut asked = Looks::default();
-        // Where the same was seen, the same is looked at next; if not, more is told apart than need be.
+        // Where the same was seen, the same is looked at next. Otherwise, more states than necessary are distinguished.
         let mut rest = looks.order.iter();
         loop {
             let new = number(self.nodes.len());

@@ -333,7 +333,7 @@ fn is_nothings(meant: Option<&Meant>) -> bool {
     meant.is_none_or(|meant| meant.is_unclaimed)
 }
 
-/// Returns what the user of a session that drives nothing is told about an instance that nobody drives: once in each of
+/// Returns the messages, for a session that drives nothing, about an instance that nobody drives: once in each of
 /// its states. Nothing is started.
 fn unclaimed(place: &Place, event: &Event, host: &Host) -> Vec<String> {
     let (store, name) = (&place.store, &place.instance.name);
@@ -394,8 +394,8 @@ fn reply_to(
     let mut event = Event::hook(name, fields);
     let session = event.session.as_deref();
     let goes_on = event.fields["stop_hook_active"] == Json::Bool(true);
-    // Without a decision, nothing is counted: the agent tells it once per turn, where the host would not show it.
-    let told = |mut reply: Reply| {
+    // Without a decision, nothing is counted: the agent reports it once per turn, where the host would not show it.
+    let reported = |mut reply: Reply| {
         if is_stop(name) && !goes_on && !host.shows_messages {
             reply.ask_to_tell();
         }
@@ -403,11 +403,11 @@ fn reply_to(
     };
     let found = match find_place(name, session, named, quiet) {
         Ok(found) => found,
-        Err(reply) => return told(*reply),
+        Err(reply) => return reported(*reply),
     };
     let (quiet, warnings) = (found.quiet, found.warnings);
     let Some(place) = found.place else {
-        return told(Reply::silent(name, quiet).with_warnings(warnings));
+        return reported(Reply::silent(name, quiet).with_warnings(warnings));
     };
     let (plugin, store) = (place.chart.id.clone(), place.store.clone());
     let state = place.dir().join(state_file::FILE);
@@ -460,7 +460,7 @@ fn reply_to(
         }
         Err(Stuck::Interrupted { signal }) => Err(Ended::BySignal(signal)),
         Err(Stuck::Abandoned) => Err(Ended::WithHost),
-        Err(stuck) => told(Reply::undecided(name, stuck.to_string())),
+        Err(stuck) => reported(Reply::undecided(name, stuck.to_string())),
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Host {
     pub sessions: &'static [&'static str],
     /// Other variables of its tools' environment that a user's own terminal does not have.
     shell: &'static [&'static str],
-    /// The event at which the agent is told the id of its session, because its tools cannot know it; empty if they can.
+    /// The event at which the agent receives the id of its session, because its tools cannot know it; empty if they can.
     pub names_session: &'static str,
     /// How a text reaches the agent on an event that cannot be blocked.
     pub context: Context,
@@ -254,7 +254,7 @@ const CLAUDE: Host = Host {
 };
 
 /// The number of blocks in a row that every host accepts from an agent that does nothing. A host that also counts those
-/// after which the agent did something is not among them: there, `event.ignores_blocks` tells the chart.
+/// after which the agent did something is not among them: there, `event.ignores_blocks` says so in the chart.
 pub const BLOCKS: usize = least_blocks();
 
 const fn least_blocks() -> usize {

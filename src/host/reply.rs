@@ -76,7 +76,7 @@ impl Reply {
         self.block.is_some()
     }
 
-    /// Blocks a stop that was allowed, so that the agent tells the user what the host would not show.
+    /// Blocks a stop that was allowed, so that the agent reports to the user what the host would not show.
     pub fn ask_to_tell(&mut self) {
         if let Some(message) = self.message() {
             self.block = Some(format!(

@@ -127,7 +127,7 @@ fn carry_out(
     }
 }
 
-/// Returns what the user is told at a stop, whatever is decided about it.
+/// Returns the messages for the user at a stop, whatever is decided about it.
 fn pending(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Pending> {
     let is_stop = matches!(&event.trigger, Trigger::Hook(name) if is_stop(name));
     let is_sound = matches!(snapshot.state, Reading::Sound { .. });

@@ -22,7 +22,7 @@ pub(crate) struct Performed {
     pub(crate) context: Context,
     /// The answer, until the host has it.
     pub(crate) debt: Option<Debt>,
-    /// What the user is told beside the decision, until the host has it.
+    /// The messages for the user beside the decision, until the host has them.
     pub(crate) pending: Option<Pending>,
     /// The instance has a state.
     pub(super) has_state: bool,

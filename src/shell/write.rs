@@ -73,7 +73,7 @@ pub(super) fn write(
     if !decision.patch.is_empty() {
         let instance = (&*place.chart, &place.store, &*place.instance.name);
         notices::note(instance, event, snapshot.context(), &decision)
-            .map_err(io("what the user is to be told cannot be recorded"))?;
+            .map_err(io("the notices for the user cannot be recorded"))?;
         let text = new_state(place, &snapshot, &decision.patch)?;
         // Counted first. If the process is killed in between, a review is discarded for nothing; in the other order,
         // a review that the new state does not ask for would count.

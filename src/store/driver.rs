@@ -24,8 +24,8 @@ const SESSION: &str = "session";
 /// The kind of record that says which session drives an instance.
 const DRIVER: &str = "driver";
 
-/// The kind of record that says about which instance without a driver the user of a session has been told.
-const TOLD: &str = "told";
+/// The kind of record that says which instance without a driver a session has reported to its user.
+const REPORTED: &str = "reported";
 
 /// The record of a session that has claimed nothing for this long is removed.
 const FORGOTTEN: Duration = Duration::from_secs(60 * 24 * 60 * 60);
@@ -34,7 +34,7 @@ const FORGOTTEN: Duration = Duration::from_secs(60 * 24 * 60 * 60);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Claim {
     instance: String,
-    /// The instance is gone, and the user has been told.
+    /// The instance is gone, and this was reported.
     #[serde(default)]
     is_gone: bool,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Claimed {
     pub(crate) root: PathBuf,
     pub(crate) store: Store,
     pub(crate) instance: String,
-    /// Whether the user has been told that it is gone.
+    /// Whether it was reported that it is gone.
     pub(crate) is_gone: bool,
 }
 
@@ -122,18 +122,18 @@ fn claim_one(store: &Store, instance: &str, session: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether the user of `session` has not been told yet that nobody drives an instance in this state, and records
-/// that this is told now. The caller holds the instance's write lock.
+/// Returns whether `session` has not reported yet that nobody drives an instance in this state, and records that it
+/// reports this now. The caller holds the instance's write lock.
 pub(crate) fn is_news(store: &Store, instance: &str, session: &str, state: &[u8]) -> bool {
     let mut mark = Hash::default();
     mark.add(state);
-    let told = (instance.to_owned(), mark.number());
-    let before: Option<(String, u64)> = record::read(store, session, TOLD);
-    let is_news = before.as_ref() != Some(&told);
+    let reported = (instance.to_owned(), mark.number());
+    let before: Option<(String, u64)> = record::read(store, session, REPORTED);
+    let is_news = before.as_ref() != Some(&reported);
     if is_news {
-        sweep(store, TOLD);
+        sweep(store, REPORTED);
         // If this cannot be recorded, it is said again.
-        let _ = record::write(store, session, TOLD, told);
+        let _ = record::write(store, session, REPORTED, reported);
     }
     is_news
 }
@@ -147,7 +147,7 @@ fn sweep(store: &Store, kind: &str) {
     }
 }
 
-/// Records that the user has been told that the instance of a session is gone, or that it is there again.
+/// Records that the end of a session's instance was reported, or that the instance is there again.
 pub(crate) fn say(store: &Store, instance: &str, session: &str, is_gone: bool) -> io::Result<()> {
     let claim = Claim {
         instance: instance.to_owned(),

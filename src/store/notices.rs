@@ -1,8 +1,8 @@
-//! What the user is told at the next stop, because nobody else would say it: something has left a review cycle that had not
+//! Notices for the user at the next stop, because nobody else would say it: something has left a review cycle that had not
 //! come to its end.
 //!
 //! There is one record for each instance: the cycle that was running when this program last wrote or saw the state, and
-//! what has not been told yet. A state in which another cycle runs, or none, and which this program has not written, was
+//! what has not been reported yet. A state in which another cycle runs, or none, and which this program has not written, was
 //! changed by someone else.
 
 use std::io;
@@ -30,7 +30,7 @@ struct Kept {
     notices: Vec<Notice>,
 }
 
-/// One thing that the user is told.
+/// One thing that is reported to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Notice {
     /// The cycle that it is about: it is moot when that runs again.
@@ -190,7 +190,7 @@ pub(crate) fn note(
     }
 }
 
-/// What the user is told at a stop, until the host has it.
+/// The notices of a stop, until the host has them.
 #[derive(Debug)]
 pub(crate) struct Pending {
     store: Store,
@@ -200,7 +200,7 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Returns what the user of the session that stops is to be told, if anything: `context` is the state as it stands.
+    /// Returns the notices for the user of the session that stops, if there are any: `context` is the state as it stands.
     pub(crate) fn find(
         (chart, store, instance): (&Chart, &Store, &str),
         context: &Context,
@@ -212,7 +212,7 @@ impl Pending {
         if !has_changed && kept.notices.is_empty() {
             return None;
         }
-        // Whoever else drives the plan is told.
+        // The notices belong to whoever drives the plan.
         let drivers = driver::of(store, instance);
         let is_this = |driver: &String| Some(driver.as_str()) == session;
         if session.is_some() && !drivers.is_empty() && !drivers.iter().any(is_this) {

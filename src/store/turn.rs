@@ -1,4 +1,4 @@
-//! What a session's turn has used up: how many times its stops were blocked, and what its agent has told the user.
+//! What a session's turn has used up: how many times its stops were blocked, and what its agent has reported to the user.
 //!
 //! Some hosts let an agent stop after a number of blocks, whatever it does in between, and some show the user no message.
 //! For those, and for no others, this is kept beside the claim of the session.
@@ -15,7 +15,7 @@ use crate::host::reply::Reply;
 /// The kind of record that has the turn of a session.
 pub(super) const KIND: &str = "turn";
 
-/// At most this many texts are known to have been told: a text that is older is told again.
+/// At most this many texts are remembered. An older one is reported again.
 const TEXTS: usize = 64;
 
 /// A turn of a session.
@@ -30,8 +30,8 @@ pub(crate) struct Turn {
 struct Used {
     /// How many stops of this turn were blocked.
     blocks: usize,
-    /// Hashes of the texts that the agent has told the user, oldest first.
-    told: Vec<u64>,
+    /// Hashes of the texts that the agent has reported to the user, oldest first.
+    reported: Vec<u64>,
     /// The last stop was blocked for nothing else: the state was this one.
     telling: Option<u64>,
 }
@@ -58,7 +58,7 @@ impl Turn {
             .is_some_and(|telling| telling == mark(state))
     }
 
-    /// Returns whether the host would ignore the next block. The last one is kept for what the user must be told, if only
+    /// Returns whether the host would ignore the next block. The last one is kept for what must be reported to the user, if only
     /// the agent can tell it.
     pub(crate) fn is_used_up(&self, host: &Host) -> bool {
         let kept = usize::from(!host.shows_messages);
@@ -67,7 +67,7 @@ impl Turn {
     }
 
     /// Counts the block of this reply. A reply that allows the stop becomes one that blocks it if the user would not see its
-    /// message, and the agent has not told it yet. The stop after that is allowed if the file `state` is still the same.
+    /// message, and the agent has not reported it yet. The stop after that is allowed if the file `state` is still the same.
     pub(crate) fn count(
         mut self,
         host: &Host,
@@ -86,10 +86,10 @@ impl Turn {
             let mut hash = Hash::default();
             hash.add(&message);
             let number = hash.number();
-            if is_free && !self.used.told.contains(&number) {
-                let excess = (self.used.told.len() + 1).saturating_sub(TEXTS);
-                self.used.told.drain(..excess);
-                self.used.told.push(number);
+            if is_free && !self.used.reported.contains(&number) {
+                let excess = (self.used.reported.len() + 1).saturating_sub(TEXTS);
+                self.used.reported.drain(..excess);
+                self.used.reported.push(number);
                 self.used.telling = Some(mark(state));
                 reply.ask_to_tell();
             }

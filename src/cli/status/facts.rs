@@ -88,7 +88,7 @@ pub(super) struct Next {
     /// Why, for the agent.
     pub(super) why: String,
     /// The same for the user.
-    pub(super) told: Option<String>,
+    pub(super) message: Option<String>,
 }
 
 /// A review on disk.
@@ -412,7 +412,7 @@ fn action(step: Step) -> Option<Next> {
             Answer::Action { action, why } => Some(Next {
                 action,
                 why,
-                told: Some(decision.messages.join(" ")).filter(|told| !told.is_empty()),
+                message: Some(decision.messages.join(" ")).filter(|text| !text.is_empty()),
             }),
             _ => None,
         },

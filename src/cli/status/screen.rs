@@ -380,8 +380,8 @@ pub(super) fn sentence(facts: &Facts) -> String {
 }
 
 fn what_to_do(facts: &Facts) -> String {
-    let left = facts.next.as_ref().map(|next| match &next.told {
-        Some(told) => shown_lines(told).into_owned(),
+    let left = facts.next.as_ref().map(|next| match &next.message {
+        Some(text) => shown_lines(text).into_owned(),
         None => format!("{}: {}", shown(&next.action), shown_lines(&next.why)),
     });
     match (facts.waits, &facts.running, &facts.owner) {

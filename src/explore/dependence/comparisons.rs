@@ -1,4 +1,4 @@
-//! Comparisons: whether trying some values tells two things apart.
+//! Comparisons: whether trying some values distinguishes two things.
 
 use std::collections::BTreeSet;
 

@@ -88,7 +88,7 @@ impl Settings {
         })
     }
 
-    /// Divides the values that are left to a field into those that no edge tells apart.
+    /// Divides the values that are left to a field into groups that no edge distinguishes.
     fn divided(&self, search: &Search, field: usize, edges: &[usize]) -> Vec<Self> {
         let tree = &search.moves.tree;
         let values = self.left(field).map(<[u32]>::to_vec);
