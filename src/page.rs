@@ -53,7 +53,7 @@ pub(crate) fn span(time: Duration) -> String {
     }
 }
 
-/// Returns the price of so many things, of which some are unknown, as a person reads it.
+/// Returns a total price as a person reads it. The price of some things may be unknown.
 pub(crate) fn price(known: u64, unknown: usize, all: usize) -> String {
     match unknown {
         unknown if unknown == all => "unknown".to_owned(),

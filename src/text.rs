@@ -104,7 +104,7 @@ pub fn plain(line: &str) -> String {
     text.trim().to_owned()
 }
 
-/// Returns the same for a text of any number of lines, as one line that is cut at so many characters.
+/// Returns the same for a text of any number of lines, as one line that is cut at this number of characters.
 pub fn plain_line(text: &str, most: usize) -> String {
     cut(
         plain(&text.split_whitespace().collect::<Vec<_>>().join(" ")),
@@ -112,7 +112,7 @@ pub fn plain_line(text: &str, most: usize) -> String {
     )
 }
 
-/// Returns a text cut at so many characters.
+/// Returns a text that is cut at this number of characters.
 pub fn cut(text: String, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -48,10 +48,10 @@ impl Default for Caps {
 pub enum Cut {
     /// So many states were looked at.
     States(usize),
-    /// The time was up, after so many states.
+    /// The time was up, after this number of states.
     Time(usize),
     Memory,
-    /// Someone asked for an end, after so many states.
+    /// The user asked for an end, after this number of states.
     Stopped(usize),
     Text,
     /// A field counts beyond this number.

@@ -80,7 +80,7 @@ pub(super) fn is_read_by_the_engine(chart: &Chart, field: &str) -> bool {
     counts.any(|name| name == field) || holes.any(|hole| hole == field)
 }
 
-/// A field that may be one, and the greatest number that it is held against so far.
+/// A field that may be one, and the greatest number that it has been compared with so far.
 struct Counter<'c> {
     name: &'c str,
     parameters: &'c Parameters,

@@ -1,7 +1,7 @@
-//! What comes of each part of a decision, evaluated once for each combination of answers that it asks for.
+//! The result of each part of a decision, evaluated once for each combination of answers that it asks for.
 //!
 //! The parts are those that `decide` itself is made of: a head, a rule. The questions that a part asks, in
-//! their order, make a tree with what comes of it at the leaves. So what a rule does not look at
+//! their order, make a tree with the results at its leaves. So what a rule does not look at
 //! multiplies nothing.
 
 use std::rc::Rc;
@@ -29,7 +29,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 /// Things by their numbers, and numbers by things.
 type Numbered<T> = IndexSet<T, FxBuildHasher>;
 
-/// Lists of values and their numbers, by where they lie in memory. They are kept: nothing else comes to lie there.
+/// Lists of values and their numbers, by their address in memory. They are kept, so no other list can get the same address.
 type Lists = FxHashMap<*const Answer, (Arc<[Answer]>, Rc<[u32]>)>;
 
 /// Lists up to this length are numbered each time.
@@ -39,9 +39,9 @@ const KEPT: usize = 4;
 pub(crate) type Choices = Vec<(u32, u32)>;
 
 /// Questions, each with one answer.
-pub(crate) type Story = Vec<(u32, u32)>;
+pub(crate) type Witness = Vec<(u32, u32)>;
 
-/// All that comes of a part.
+/// All results of a part.
 pub(crate) type Ends = Rc<[End]>;
 
 /// A part of a decision, with the runs that it sees.
@@ -64,7 +64,7 @@ pub(crate) enum What {
     Check { list: usize, index: usize },
 }
 
-/// What comes of one part.
+/// The result of one part.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Leaf {
     Part(Settled),
@@ -100,7 +100,7 @@ pub(crate) enum Turn {
         block: bool,
     },
     Invoke(u32),
-    /// Nothing comes of it.
+    /// It has no result.
     Gone,
 }
 
@@ -118,7 +118,7 @@ enum Node {
 /// One way through the tree of a part.
 #[derive(Debug, Clone)]
 pub(crate) struct End {
-    /// What comes of it, by its number.
+    /// Its result, by number.
     pub(crate) leaf: u32,
     /// Questions, the set of answers with which it is taken, and all that could be chosen there.
     choices: Vec<(u32, u32, u32)>,
@@ -174,7 +174,7 @@ pub(super) fn over(first: &[(u32, u32)], then: &[(u32, u32)]) -> Choices {
     all
 }
 
-/// So many stories are made of one way.
+/// The most witnesses that are made from one path.
 const EXAMPLES: usize = 8;
 
 /// All parts of a chart's decisions, as far as they were asked for.
@@ -211,7 +211,7 @@ pub(crate) struct Tree {
     nodes: Vec<Node>,
     /// The first node of each part, and the part in words.
     roots: FxHashMap<Segment, (u32, Arc<str>)>,
-    /// What comes of parts, by what they look at.
+    /// The results of parts, by what they look at.
     ends: FxHashMap<Segment, Memo<Ends>>,
     /// The nodes at which a value is not known that the engine needs, and why.
     lost: FxHashMap<u32, String>,
@@ -305,16 +305,16 @@ impl Tree {
         })
     }
 
-    /// The same of a story.
-    pub(crate) fn is_story_assumed(&self, story: &[(u32, u32)]) -> bool {
-        story
+    /// Does the same for a witness.
+    pub(crate) fn is_witness_assumed(&self, witness: &[(u32, u32)]) -> bool {
+        witness
             .iter()
             .any(|(question, value)| self.assumes(*question, *value))
     }
 
     /// The same of conditions and texts: a field that is assigned what is not known depends on nothing by that.
-    pub(crate) fn is_assumed_of_conditions(&self, story: &[(u32, u32)]) -> bool {
-        story.iter().any(|(question, number)| {
+    pub(crate) fn is_assumed_of_conditions(&self, witness: &[(u32, u32)]) -> bool {
+        witness.iter().any(|(question, number)| {
             let of_field =
                 matches!(self.question(*question), Question::Assumed { field, .. } if field.is_some());
             let fails = matches!(self.answer_of(*number), Answer::Fails(_));
@@ -342,13 +342,13 @@ impl Tree {
         }
     }
 
-    /// Some stories that these choices make, those in which least is assumed first.
-    pub(crate) fn stories(&self, choices: &[(u32, u32)]) -> Vec<Story> {
+    /// Returns some witnesses that these choices allow, those with the fewest assumptions first.
+    pub(crate) fn witnesses(&self, choices: &[(u32, u32)]) -> Vec<Witness> {
         let most = choices
             .iter()
             .map(|(_, set)| self.members(*set).len())
             .max();
-        let story = |index: usize| {
+        let witness = |index: usize| {
             let chosen = choices.iter().map(|(question, set)| {
                 let values = self.members(*set);
                 let mut own = values.iter();
@@ -360,7 +360,7 @@ impl Tree {
             });
             chosen.collect()
         };
-        (0..most.unwrap_or(1).min(EXAMPLES)).map(story).collect()
+        (0..most.unwrap_or(1).min(EXAMPLES)).map(witness).collect()
     }
 
     /// Why the states are not looked at to which these assignments lead.
@@ -622,7 +622,7 @@ impl Tree {
         self.merge(ends)
     }
 
-    /// The ways through the tree from a node on that asks what an expression comes to.
+    /// The paths through the tree from a node that asks for the value of an expression.
     fn beside(
         &mut self,
         walk: &Walk<'_>,
@@ -1007,7 +1007,7 @@ fn field_of(chart: &Chart, name: &str) -> Option<usize> {
     chart.context.get_index_of(name).or_else(setting)
 }
 
-/// What an expression comes to by itself.
+/// The value of an expression by itself.
 fn outcome(names: &Arc<Names>, kind: Kind, source: &str) -> Result<Answer, ExprError> {
     let (expressions, root) = (&names.expressions, names.root());
     let text = |text: String| expressions.text(&Text(text), &root);

@@ -110,7 +110,7 @@ pub fn config_path(name: &str) -> String {
 /// Reads a context field or a setting as it stands.
 pub type Read<'r> = dyn FnMut(&str) -> Json + 'r;
 
-/// True where a setting is looked for in a text that is held against something else, too: the setting can be a part of
+/// True where a setting is looked for in a text that is also compared with something else: the setting can be a part of
 /// that, or all of it, and its values are chosen without a look at it.
 fn has_a_setting_among_others(compared: &Compared) -> bool {
     let parts = compared.parts.len() + compared.part_fields.len();
@@ -471,7 +471,7 @@ impl Domain {
                 if numbers.is_empty() {
                     numbers.extend(self.integers(&path, arg.minimum, fallback, read));
                 } else if self.compared(&path).is_some() {
-                    // What the user sets is tried beside literals; a count comes to both sides of it.
+                    // What the user sets is tried beside literals; a count reaches both sides of it.
                     let unread = &mut |_: &str| Json::Null;
                     numbers.extend(self.integers(&path, arg.minimum, fallback, unread));
                 }

@@ -1,4 +1,4 @@
-//! Shortens a long story: repeated steps are shown once, and a story that is still too long has a gap.
+//! Shortens a long counterexample: repeated steps are shown once, and one that is still too long has a gap.
 
 use std::ops::Range;
 
@@ -7,10 +7,10 @@ use crate::alike::without_numbers;
 /// The most steps that are looked at as one round of a loop.
 const ROUND: usize = 12;
 
-/// The most lines of a story, before long ones are wrapped: it fits a screen.
+/// The most lines of a counterexample, before long ones are wrapped: it fits a screen.
 const SCREEN: usize = 24;
 
-/// Steps in a row that happen so many times: `length` of them, from `start`.
+/// Steps that are repeated in a row: `length` of them, from `start`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) start: usize,
@@ -49,7 +49,7 @@ pub(super) fn runs(steps: &[String]) -> Vec<Run> {
     runs
 }
 
-/// Returns the parts in the middle that are left out of a story which is longer than a screen.
+/// Returns the parts in the middle that are left out of a counterexample that is longer than a screen.
 pub(super) fn middle<P>(parts: &[P], lines: impl Fn(&P) -> usize) -> Range<usize> {
     let lines: Vec<usize> = parts.iter().map(lines).collect();
     // The end is where it goes wrong: more is kept of it than of the beginning.
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_story_keeps_its_beginning_and_its_end() {
+    fn a_long_counterexample_keeps_its_beginning_and_its_end() {
         assert_eq!(middle(&[4; 5], |lines| *lines), 1..1);
         assert_eq!(middle(&[4; 12], |lines| *lines), 3..9);
         assert_eq!(middle(&[100; 3], |lines| *lines), 0..2);

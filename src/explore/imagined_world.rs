@@ -48,7 +48,7 @@ pub(crate) enum Question {
         source: String,
         place: Arc<str>,
     },
-    /// What an expression comes to that is evaluated by itself.
+    /// The value of an expression that is evaluated by itself.
     Outcome { kind: Kind, source: String },
 }
 
@@ -156,7 +156,7 @@ impl Ground {
                     continue;
                 }
                 match root {
-                    // What a run comes to.
+                    // The outcome of a run.
                     "review" | "gate" => reach.review = true,
                     "touched" => reach.touched = true,
                     "it" => reach.it = true,
@@ -244,7 +244,7 @@ impl Ground {
         self.domain.dependence.open.get(source)
     }
 
-    /// True where trying values does not settle what it comes to. A text that fails, and a list, is evaluated in its
+    /// True where trying values does not determine its value. A text that fails, and a list, is evaluated in its
     /// place, too.
     fn is_open(&self, kind: Kind, source: &str) -> bool {
         self.open(source).is_some_and(|open| match kind {
@@ -371,7 +371,7 @@ impl ImaginedWorld {
         lost.clone()
     }
 
-    /// What an expression comes to that is evaluated by itself; `None` where it must be evaluated here. An answer that
+    /// The value of an expression that is evaluated by itself; `None` where it must be evaluated here. An answer that
     /// is not known yet is guessed: the tree has no way behind it unless it is right.
     fn outcome(&self, kind: Kind, source: &str) -> Option<Arc<Answer>> {
         let question = Question::Outcome {
@@ -640,7 +640,7 @@ impl ImaginedWorld {
         (is_open || fails).then_some((is_open, fails))
     }
 
-    /// Chooses what an expression comes to.
+    /// Chooses the value of an expression.
     fn assumption(
         &self,
         field: Option<&str>,

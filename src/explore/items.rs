@@ -1,4 +1,4 @@
-//! The lists that an input is tried with: of so many kinds of item, those that differ in what the chart asks of them.
+//! The lists that an input is tried with: of all kinds of item, those that differ in what the chart asks of them.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};

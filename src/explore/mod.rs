@@ -1,7 +1,7 @@
 //! Model checking: every state that a chart can reach, by the very decisions that the hook makes.
 //!
 //! [`domain`] says which values of the inputs are tried, [`imagined_world`] is a world made up of them, [`decision_tree`]
-//! finds what comes of each move, [`search`] the states, `graph` the ways between them; `judge` proves
+//! finds the results of each move, [`search`] the states, `graph` the paths between them; `judge` proves
 //! or refutes, and a [`trace`] is the counterexample.
 
 mod answer;

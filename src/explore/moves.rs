@@ -1,4 +1,4 @@
-//! What can happen in a state: the moves of the host, the agent and the user, and what comes of each.
+//! What can happen in a state: the moves of the host, the agent and the user, and the results of each.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde_json::Value as Json;
 
-use super::decision_tree::{Choices, Leaf, Segment, Story, Tree, Turn, What, over};
+use super::decision_tree::{Choices, Leaf, Segment, Tree, Turn, What, Witness, over};
 use super::domain::Choice;
 use super::imagined_world::{Kind, Question, is_of_the_host};
 use super::plain::plain;
@@ -40,7 +40,7 @@ pub(crate) struct Move {
     pub(crate) trigger: Option<Trigger>,
 }
 
-/// What comes of a move.
+/// The result of a move.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Edge {
     pub(crate) mover: usize,
@@ -104,12 +104,12 @@ struct Standing {
     choices: Choices,
 }
 
-/// What comes of a decision from one of its parts on.
+/// The result of a decision from one of its parts on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Tail {
     end: End,
     assigned: Vec<(usize, u32)>,
-    /// What was chosen, where that is part of the outcome; the rest is found again when a story asks for it.
+    /// What was chosen, where that is part of the outcome; the rest is found again when a witness needs it.
     choices: Choices,
     fired: Vec<u32>,
     advanced: Vec<(usize, usize)>,
@@ -161,7 +161,7 @@ struct Tails {
     joined: FxHashMap<(u32, u32), u32>,
 }
 
-/// The tail of a decision that has done nothing, which is also what comes of a part that does nothing.
+/// The tail of a decision that has done nothing, which is also the result of a part that does nothing.
 const NOTHING: u32 = 0;
 
 impl Default for Tails {
@@ -206,12 +206,12 @@ struct Way {
     next: Option<Segment>,
 }
 
-/// So many stories of one outcome are looked for, and so many ways are tried for that.
+/// The most witnesses of one outcome that are looked for, and the most paths that are tried for that.
 const STORIES: usize = 3;
 const TRIALS: usize = 400;
 
 /// Whether something holds, and what was chosen for that.
-pub(crate) type Outcomes = (Result<bool, Fault>, Story);
+pub(crate) type Outcomes = (Result<bool, Fault>, Witness);
 
 /// The rules and targets that came to something.
 #[derive(Debug, Default)]
@@ -230,7 +230,7 @@ pub(crate) struct Moves {
     pub(crate) tree: Tree,
     pub(crate) all: Vec<Move>,
     pub(crate) coverage: Coverage,
-    /// What comes of decisions from one part on.
+    /// The results of decisions from one part on.
     rests: FxHashMap<Segment, Memo<Rc<[u32]>>>,
     tails: Tails,
 }
@@ -298,8 +298,8 @@ impl Moves {
         }
     }
 
-    /// Some stories in which a move comes to an edge: those in which nothing is assumed, if there are any.
-    pub(crate) fn stories(&mut self, state: StateRef<'_>, edge: &Edge) -> Vec<Story> {
+    /// Returns some witnesses of a move that leads to an edge: those without assumptions, if there are any.
+    pub(crate) fn witnesses(&mut self, state: StateRef<'_>, edge: &Edge) -> Vec<Witness> {
         let mut found: Vec<Choices> = Vec::new();
         let mut left = TRIALS;
         for ending in self.endings_of(edge.mover, state, &mut Looks::default()) {
@@ -324,11 +324,11 @@ impl Moves {
         found.truncate(STORIES);
         found
             .iter()
-            .flat_map(|choices| tree.stories(choices))
+            .flat_map(|choices| tree.witnesses(choices))
             .collect()
     }
 
-    /// The same moves for telling stories, with all that is known of what comes of them; `self` forgets that.
+    /// Returns the same moves for finding witnesses, with all known results; `self` forgets those.
     pub(crate) fn hand_over(&mut self) -> Self {
         Self {
             tree: self.tree.hand_over(),
@@ -339,7 +339,7 @@ impl Moves {
         }
     }
 
-    /// Finds what is chosen from a part on so that a tail comes of it.
+    /// Finds the choices from a part on whose result is a tail.
     fn trace(
         &mut self,
         here: Segment,
@@ -400,10 +400,10 @@ impl Moves {
                 Leaf::Fault(fault) => Err(tree.faults[fault as usize].clone()),
                 Leaf::Part(_) => Ok(false),
             };
-            let stories = tree.stories(&end.choices());
-            stories
+            let witnesses = tree.witnesses(&end.choices());
+            witnesses
                 .into_iter()
-                .map(move |story| (result.clone(), story))
+                .map(move |witness| (result.clone(), witness))
         });
         (results.collect(), looks)
     }
@@ -464,7 +464,7 @@ impl Moves {
         (index < count).then_some(Segment { what, ..here })
     }
 
-    /// What comes of a decision from a part on, and what it looks at.
+    /// The result of a decision from a part on, and what it looks at.
     fn rest(
         &mut self,
         here: Segment,
@@ -490,7 +490,7 @@ impl Moves {
         (tails, looks)
     }
 
-    /// What comes of one part, and of those that follow it where none has answered.
+    /// The result of one part, and of those that follow it if none has answered.
     fn part(
         &mut self,
         here: Segment,
@@ -723,7 +723,7 @@ impl Moves {
         is_plain.then_some(number)
     }
 
-    /// What a move comes to that ends like that.
+    /// The result of a move with this end.
     pub(crate) fn edge(&mut self, mover: usize, state: StateRef<'_>, ending: Ending) -> Edge {
         let tail = match ending {
             Ending::Decided(tail) => self.tails.get(tail).clone(),

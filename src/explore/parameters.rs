@@ -1,7 +1,7 @@
 //! What the user sets at any time: settings, and context fields that a command sets to whatever it is given.
 //!
 //! They are tried at their default, at their least values and around each number that a count of the chart is held
-//! against. A counter comes to both sides of each of these.
+//! against. A counter reaches both sides of each of these.
 
 use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
@@ -12,7 +12,7 @@ use super::user_fields::{Parameters, fields_of_the_user};
 use crate::chart::field::default_of;
 use crate::chart::model::{Field, FieldType};
 
-/// Beyond this a number is not tried as a setting only because a count is held against it.
+/// A number beyond this is not tried as a setting just because a count is compared with it.
 const FAR: i64 = 100;
 
 impl Domain {
@@ -51,7 +51,7 @@ impl Domain {
                 let sides = numbers
                     .clone()
                     .flat_map(|number| [-1, 0, 1].map(|side| number.saturating_add(side)));
-                // Below a setting, a counter comes to the far side of all of them.
+                // Below a setting, a counter passes all of them.
                 let tried = numbers.clone().filter(|number| **number < FAR);
                 let beyond = tried.max().map(|number| number.saturating_add(2));
                 let near = sides.chain(beyond);

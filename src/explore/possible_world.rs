@@ -1,6 +1,6 @@
 //! A world whose files lie in memory: what a disk, an event and a user could really bring.
 //!
-//! Here a story of the model checker is replayed before it is reported: the sets of files, the tables and the checks come
+//! Here a counterexample of the model checker is replayed before it is reported: the sets of files, the tables and the checks come
 //! from the same files, by the same code that reads the disk.
 
 use std::collections::BTreeMap;

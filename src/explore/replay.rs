@@ -1,7 +1,7 @@
-//! Whether a story of the model checker can really happen: each step is taken by `decide` in a world of files.
+//! Whether a counterexample of the model checker can really happen: each step is taken by `decide` in a world of files.
 //!
 //! What was chosen for a step is laid on a disk in memory, and the sets of files, tables and checks are read back from
-//! there. A step is real where that leads to what the search says. A choice that no disk can hold is in no story.
+//! there. A step is real where that leads to what the search says. A choice that no disk can hold is in no counterexample.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json, json};
 
 use super::answer::Answer;
-use super::decision_tree::{Choices, Leaf, Segment, Story, What, over};
+use super::decision_tree::{Choices, Leaf, Segment, What, Witness, over};
 use super::domain::{Choice, Domain, NO_SLUG};
 use super::imagined_world::{Question, is_of_the_host};
 use super::moves::{Edge, Moves};
@@ -58,31 +58,31 @@ type Arrival = (Standing, Option<(usize, usize)>);
 #[derive(Debug)]
 pub(super) struct Replay {
     chart: Arc<Chart>,
-    /// By state; `None` where no story leads there.
+    /// By state; `None` where no counterexample leads there.
     reached: HashMap<usize, Option<Arrival>>,
     /// What lets a list of checks find this many things, where that is possible.
-    checks: HashMap<(String, usize), Option<Story>>,
+    checks: HashMap<(String, usize), Option<Witness>>,
     /// By state, the arrows that lead to it; made once it is asked for.
     sources: Vec<Vec<(usize, usize)>>,
     left: usize,
     moves: Moves,
-    /// By edge, in how many states stories of it were looked for, and these stories.
-    stories: HashMap<usize, (usize, Vec<Story>)>,
+    /// By edge, in how many states witnesses of it were looked for, and these witnesses.
+    witnesses: HashMap<usize, (usize, Vec<Witness>)>,
     /// What the user has set, as far as a claim says it: fields and values.
     pub(super) set: Vec<(usize, u32)>,
-    /// By edge, a story that is real.
-    real: HashMap<usize, Story>,
+    /// By edge, a witness that is real.
+    real: HashMap<usize, Witness>,
     /// How the last step that was real was taken; `None` where nothing was decided in it.
     taken: Option<Taken>,
 }
 
-/// In so many states stories of one edge are looked for.
+/// The most states in which witnesses of one edge are looked for.
 const TRIES: usize = 4;
 
 /// So many walks to one place are found.
 const WALKS: usize = 3;
 
-/// So many decisions are made to find real stories.
+/// The most decisions that are made to find real witnesses.
 const DECISIONS: usize = 20_000;
 
 impl Replay {
@@ -119,7 +119,7 @@ impl Replay {
             sources: Vec::new(),
             left: DECISIONS,
             moves: search.moves.hand_over(),
-            stories: HashMap::new(),
+            witnesses: HashMap::new(),
             set: Vec::new(),
             real: HashMap::new(),
             taken: None,
@@ -158,7 +158,7 @@ impl Replay {
         }
     }
 
-    /// How an instance really stands in a state; `None` where no story leads there.
+    /// How an instance really stands in a state; `None` where no counterexample leads there.
     pub(super) fn reach(&mut self, search: &Search, state: usize) -> Option<Standing> {
         // Outermost last: a state is reached by way of others, each of which was found before it.
         let mut open = vec![state];
@@ -339,17 +339,17 @@ impl Replay {
         let known = known.map(|(question, is_there)| (question, json!(is_there)));
         let mut tried = 0;
         for is_new in [false, true] {
-            let stories = self.stories(search, (state, edge_number), is_new);
-            for story in stories.iter().skip(tried) {
+            let witnesses = self.witnesses(search, (state, edge_number), is_new);
+            for witness in witnesses.iter().skip(tried) {
                 tried += 1;
-                if !with_assumed && tree.is_assumed_of_conditions(story) {
+                if !with_assumed && tree.is_assumed_of_conditions(witness) {
                     continue;
                 }
                 self.left = self.left.checked_sub(1)?;
                 if search.moves.tree.budget.is_exhausted() {
                     return None;
                 }
-                let chosen = story
+                let chosen = witness
                     .iter()
                     .map(|(question, value)| (*question, tree.value(*value).clone()));
                 let chosen: Vec<(u32, Json)> = known.clone().into_iter().chain(chosen).collect();
@@ -361,7 +361,7 @@ impl Replay {
                 disk.config.extend(config.clone());
                 let decided = self.decide(search, &before, (&event, disk.clone(), found), edge);
                 if let Some((after, outcome)) = decided {
-                    self.real.insert(edge_number, story.clone());
+                    self.real.insert(edge_number, witness.clone());
                     let fired = edge.fired.iter();
                     self.taken = Some(Taken {
                         fired: fired
@@ -380,22 +380,22 @@ impl Replay {
         None
     }
 
-    /// The stories of an edge that are known; with those in a state that are new, too.
-    fn stories(
+    /// Returns the known witnesses of an edge; with `is_new`, also new ones in a state.
+    fn witnesses(
         &mut self,
         search: &Search,
         (state, number): (usize, usize),
         with_new: bool,
-    ) -> Vec<Story> {
-        let (tries, known) = self.stories.entry(number).or_default();
+    ) -> Vec<Witness> {
+        let (tries, known) = self.witnesses.entry(number).or_default();
         if with_new && *tries < TRIES {
             *tries += 1;
             let new = self
                 .moves
-                .stories(search.states.get(state), &search.edges[number]);
-            for story in new {
-                if !known.contains(&story) {
-                    known.push(story);
+                .witnesses(search.states.get(state), &search.edges[number]);
+            for witness in new {
+                if !known.contains(&witness) {
+                    known.push(witness);
                 }
             }
         }
@@ -405,19 +405,19 @@ impl Replay {
     /// What was chosen for an edge to come about, in words.
     pub(super) fn given(&self, edge: usize) -> Vec<String> {
         let tree = &self.moves.tree;
-        let story = self.real.get(&edge).into_iter().flatten();
-        let words = story.filter_map(|(question, value)| {
+        let witness = self.real.get(&edge).into_iter().flatten();
+        let words = witness.filter_map(|(question, value)| {
             trace::words(tree.question(*question), tree.value(*value))
         });
         words.collect()
     }
 
-    /// What was assumed in a story, in words; `None` where nothing was.
+    /// Returns what a witness assumes, in words; `None` where nothing was.
     pub(super) fn assumption(&mut self, search: &Search, step: (usize, usize)) -> Option<String> {
-        let stories = self.stories(search, step, true);
+        let witnesses = self.witnesses(search, step, true);
         let tree = &self.moves.tree;
-        let assumed = stories.iter().flatten();
-        let assumed = assumed.filter(|choice| tree.is_story_assumed(&[**choice]));
+        let assumed = witnesses.iter().flatten();
+        let assumed = assumed.filter(|choice| tree.is_witness_assumed(&[**choice]));
         let questions = assumed.map(|(question, _)| tree.question(*question));
         let mut sources = questions.filter_map(|question| match question {
             Question::Assumed { source, .. } => Some(source),
@@ -445,9 +445,9 @@ impl Replay {
         search: &Search,
         standing: &Standing,
         expr: &str,
-        story: &Story,
+        witness: &Witness,
     ) -> Option<bool> {
-        let names = self.names_at(search, standing, story)?;
+        let names = self.names_at(search, standing, witness)?;
         names.expressions.holds(expr, &names.root()).ok()
     }
 
@@ -457,9 +457,9 @@ impl Replay {
         search: &Search,
         standing: &Standing,
         (list, index): (&str, usize),
-        story: &Story,
+        witness: &Witness,
     ) -> Option<Result<bool, String>> {
-        let names = self.names_at(search, standing, story)?;
+        let names = self.names_at(search, standing, witness)?;
         let mut found = Vec::new();
         let result = names.find(&self.chart.checks.get(list)?[index], &mut found);
         Some(
@@ -470,9 +470,14 @@ impl Replay {
     }
 
     /// The names that expressions see where an instance stands like that and this was chosen.
-    fn names_at(&self, search: &Search, standing: &Standing, story: &Story) -> Option<Arc<Names>> {
+    fn names_at(
+        &self,
+        search: &Search,
+        standing: &Standing,
+        witness: &Witness,
+    ) -> Option<Arc<Names>> {
         let tree = &search.moves.tree;
-        let chosen = story.iter();
+        let chosen = witness.iter();
         let chosen: Vec<(u32, Json)> = chosen
             .map(|(question, value)| (*question, tree.value(*value).clone()))
             .collect();
@@ -851,7 +856,7 @@ fn place_of(fault: &Fault) -> Option<&str> {
 const PATHS: usize = 2_000;
 
 /// Returns choices under which the checks of a list find this many things, or more, in the first state.
-fn finding(search: &mut Search, name: &str, (wanted, or_more): (usize, bool)) -> Option<Story> {
+fn finding(search: &mut Search, name: &str, (wanted, or_more): (usize, bool)) -> Option<Witness> {
     let chart = Arc::clone(&search.moves.tree.chart);
     let (list, _, checks) = chart.checks.get_full(name)?;
     let state = search.states.get(0).to_situation();
@@ -861,7 +866,7 @@ fn finding(search: &mut Search, name: &str, (wanted, or_more): (usize, bool)) ->
         let (index, wanted, chosen) = open.pop()?;
         if index == checks.len() {
             match wanted {
-                0 => return search.moves.tree.stories(&chosen).into_iter().next(),
+                0 => return search.moves.tree.witnesses(&chosen).into_iter().next(),
                 _ => continue,
             }
         }

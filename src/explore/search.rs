@@ -18,10 +18,10 @@ use crate::engine::context;
 use crate::os;
 use rustc_hash::FxHashMap;
 
-/// In so many states an instance can begin.
+/// The most states in which an instance can begin.
 const BEGINNINGS: usize = 64;
 
-/// Memory is measured once in so many states.
+/// Memory is measured each time after this number of states.
 const OFTEN: usize = 64;
 
 /// So many examples of what an edge shows are kept.
@@ -60,7 +60,7 @@ pub(crate) struct Search {
     pub(crate) states: States,
     /// `None` for the first state.
     pub(crate) parents: Vec<Option<Parent>>,
-    /// What comes of moves.
+    /// The results of moves.
     pub(crate) edges: Vec<Edge>,
     /// For each of them, why the states that it leads to are not looked at.
     barred: Vec<Option<Cut>>,

@@ -1,4 +1,4 @@
-//! Each property refuted by a small chart, with the story that shows it; and all of them proved on the
+//! Each property refuted by a small chart, with the counterexample that shows it; and all of them proved on the
 //! charts compiled in.
 
 #![allow(
@@ -52,7 +52,7 @@ fn embedded() -> impl Iterator<Item = Arc<Chart>> {
         .map(|embedded| embedded.load().unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// What is not proved: the code, then where and the story, or the reason.
+/// What is not proved: the code, then where and the counterexample, or the reason.
 fn findings(report: &Report) -> Vec<(&'static str, String)> {
     let findings = report.results.iter().filter_map(|result| {
         let text = match &result.verdict {
@@ -390,7 +390,7 @@ fn a_text_that_doubles_does_not_take_all_memory() {
 }
 
 #[test]
-fn the_story_of_what_goes_on_beyond_the_cap_ends_at_the_first_that_is_too_many() {
+fn a_counterexample_beyond_the_cap_ends_at_the_first_block_that_is_too_many() {
     let field = format!("{CLEAN}\nblocks = {{ type = \"integer\", minimum = 0, default = 0 }}");
     let rule = format!(
         "[[on.Stop]]\nguard = \"phase == 'write'\"\nassign = {{ blocks = \"{{{{ blocks + 1 }}}}\" }}\nblock = \"{{{{ blocks % 7 }}}}\"\n\n{FIRST_RULE}"
@@ -432,7 +432,7 @@ fn the_story_of_what_goes_on_beyond_the_cap_ends_at_the_first_that_is_too_many()
     }
 }
 
-/// The search takes a decision part by part and shares what comes of each. What it finds must be what
+/// The search takes a decision part by part and shares the result of each. What it finds must be what
 /// `decide` says, called as the hook calls it.
 #[test]
 fn every_edge_is_a_decision_of_decide() {
@@ -455,14 +455,17 @@ fn every_edge_is_a_decision_of_decide() {
                         continue;
                     }
                     let edge = search.moves.edge(mover, state_of, ending);
-                    let stories = search.moves.stories(state_of, &edge);
-                    assert!(!stories.is_empty(), "{edge:?}");
+                    let witnesses = search.moves.witnesses(state_of, &edge);
+                    assert!(!witnesses.is_empty(), "{edge:?}");
                     let questions = &search.moves.tree.questions;
                     let is_settled = |(asked, _): &(u32, u32)| {
                         !matches!(*questions[*asked as usize], Question::Assumed { .. })
                     };
-                    for story in stories.iter().filter(|story| story.iter().all(is_settled)) {
-                        compare(&search, state, &trigger, &edge, story);
+                    for witness in witnesses
+                        .iter()
+                        .filter(|witness| witness.iter().all(is_settled))
+                    {
+                        compare(&search, state, &trigger, &edge, witness);
                         compared += 1;
                     }
                 }
@@ -477,7 +480,7 @@ fn compare(
     state: usize,
     trigger: &Trigger,
     edge: &moves::Edge,
-    story: &decision_tree::Story,
+    witness: &decision_tree::Witness,
 ) {
     let tree = &search.moves.tree;
     let chart = &tree.chart;
@@ -487,7 +490,7 @@ fn compare(
     let known = situation
         .answered()
         .map(|(question, is_there)| (question, Arc::new(is_there.into())));
-    let choices = story
+    let choices = witness
         .iter()
         .map(|(question, value)| (*question, shared(*value)));
     let answers = known.into_iter().chain(choices);
@@ -611,14 +614,14 @@ fn all_combinations_of_settings_count() {
         let trap = leave(&format!("not ({})", all.join(" and ")));
         let report = explore(&with_switches(count, &trap), &Caps::default());
         let found = findings(&report);
-        let [(code, story)] = &found[..] else {
+        let [(code, counterexample)] = &found[..] else {
             panic!("{count}: {found:?}")
         };
         assert_eq!(*code, "dead-end", "{count}");
         for switch in 0..count {
             assert!(
-                story.contains(&format!("config.s{switch} being true")),
-                "{story}"
+                counterexample.contains(&format!("config.s{switch} being true")),
+                "{counterexample}"
             );
         }
         let safe = leave("config.s0") + &leave("not config.s0");

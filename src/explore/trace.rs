@@ -1,4 +1,4 @@
-//! How a state is reached, as a story that a person can follow: one numbered step for each event, with
+//! How a state is reached, as a counterexample that a person can follow: one numbered step for each event, with
 //! the rules that fired and what changed.
 
 use std::cell::RefCell;
@@ -30,7 +30,7 @@ pub struct Trace {
     pub(crate) again: Option<usize>,
 }
 
-/// One event of a story.
+/// One event of a counterexample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceStep {
     /// What happened, in words.
@@ -46,7 +46,7 @@ pub struct TraceStep {
     pub(crate) blocked: bool,
 }
 
-/// A part of a story: a step by its index, or a note between steps.
+/// A part of a counterexample: a step by its index, or a note between steps.
 enum Part {
     Step(usize),
     Note(String),
@@ -83,7 +83,7 @@ impl Trace {
 
     /// The way there, a numbered step for each event; `None` where there is no way to show. `name` is what a
     /// rule at some place (`on.Stop[2]`) is called.
-    pub(crate) fn story(&self, name: &dyn Fn(&str) -> String) -> Option<String> {
+    pub(crate) fn in_words(&self, name: &dyn Fn(&str) -> String) -> Option<String> {
         let start = self.start.as_ref()?;
         // An endless loop is shown in full, so that its first step has a number.
         let way = self
@@ -110,7 +110,7 @@ impl Trace {
         if !left_out.is_empty() {
             parts.splice(left_out, [gap]);
         }
-        let mut story = format!("0. {start}");
+        let mut text = format!("0. {start}");
         // What a rule is about is said when it fires for the first time.
         let named = RefCell::new(HashSet::new());
         let name = |place: &str| match named.borrow_mut().insert(place.to_owned()) {
@@ -118,19 +118,19 @@ impl Trace {
             false => place.to_owned(),
         };
         for part in parts {
-            story.push('\n');
-            story.push_str(&match part {
+            text.push('\n');
+            text.push_str(&match part {
                 Part::Step(step) => format!("{}. {}", step + 1, self.steps[step].tell(&name)),
                 Part::Note(note) => note,
             });
         }
         if let Some(step) = self.again {
-            story.push_str(&format!("\nAnd again from step {step}, without end."));
+            text.push_str(&format!("\nAnd again from step {step}, without end."));
         }
-        Some(story)
+        Some(text)
     }
 
-    /// Says that steps happen so many times more, until the step before `end`, and what that changes.
+    /// Says that steps are repeated this many times, until the step before `end`, and what that changes.
     fn repeated(&self, steps: Range<usize>, times: usize, end: usize) -> String {
         let which = match steps.len() {
             1 => format!("step {} is", steps.end),
@@ -370,8 +370,8 @@ impl TraceStep {
 impl fmt::Display for Trace {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}", self.claim)?;
-        match self.story(&str::to_owned) {
-            Some(story) => write!(out, "\n{story}"),
+        match self.in_words(&str::to_owned) {
+            Some(text) => write!(out, "\n{text}"),
             None => Ok(()),
         }
     }

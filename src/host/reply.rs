@@ -12,7 +12,7 @@ use super::events::{is_stop, takes_context};
 use super::hosts::{Context, Host};
 use crate::text::shown_lines;
 
-/// Every host shows so many characters of a text. (Codex counts bytes, and keeps the rest in a file.)
+/// Every host shows this many characters of a text. (Codex counts bytes, and keeps the rest in a file.)
 const TEXT_LIMIT: usize = 9_900;
 
 /// An answer to the host.

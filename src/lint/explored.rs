@@ -8,7 +8,7 @@ use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::toml::{Document, Step};
 use crate::explore::report::{PropertyResult, Report, Verdict};
 
-/// One finding for each element that refutes a property, with its story as the note. `text` is the chart's TOML.
+/// One finding for each element that refutes a property, with its counterexample as the note. `text` is the chart's TOML.
 pub(super) fn flaws(report: &Report, chart: &Chart, text: &str) -> Vec<Flaw> {
     let document = Document::parse(text);
     let name = |place: &str| match chart.about(place) {
@@ -27,7 +27,7 @@ pub(super) fn flaws(report: &Report, chart: &Chart, text: &str) -> Vec<Flaw> {
             .help(help(result.code).map(str::to_owned))
             .at(document.locate(path));
         Some(Flaw {
-            note: trace.story(&name),
+            note: trace.in_words(&name),
             ..flaw
         })
     };

@@ -71,7 +71,7 @@ impl Reader<'_> {
                 true
             }
             (Term::Field(one), Term::Field(other)) => {
-                // A count comes to its limit, whatever that is: what goes into the limit need not follow the count.
+                // A count reaches its limit, whatever that is: what goes into the limit need not follow the count.
                 let is_bound = |cycle: &Cycle| {
                     let fields = [&cycle.count, &cycle.limit];
                     fields.contains(&one) && fields.contains(&other)
@@ -96,7 +96,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A field is held against a literal: what goes into it is tried there. What counts comes as far as its limit.
+    /// A field is compared with a literal, so values that go into it are tried around it. A count goes up to its limit.
     fn field_against(&mut self, field: &str, value: &Json) {
         let chart = self.chart;
         if let Some(number) = value.as_i64() {
@@ -137,7 +137,7 @@ impl Reader<'_> {
             return false;
         }
         if path.starts_with("config.") {
-            // A setting is tried at small values and around each number: a counter comes to both sides of it.
+            // A setting is tried at small values and around each number: a counter reaches both sides of it.
             let is_derived = self.derived.contains(field);
             return kind == Kind::Integer && !is_derived;
         }

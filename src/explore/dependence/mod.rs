@@ -1,8 +1,8 @@
-//! What each expression of a chart asks of the inputs, and whether trying some values settles what it comes to.
+//! What each expression of a chart asks of the inputs, and whether trying some values determines its value.
 //!
 //! An input (a file, an option, a field of the event) has too many values to try them all. It is tried at the values
 //! that the chart holds it against, and one that is none of them: that is enough as long as expressions only compare.
-//! Where one does anything else with an input, what it comes to is left open, and both outcomes are explored. Only
+//! Where one does anything else with an input, its value is left open, and both outcomes are explored. Only
 //! what is known here is settled; everything else is open.
 
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ mod value;
 /// The length of a list, as the last part of a dotted name.
 pub const LENGTH: &str = "length";
 
-/// What an input, or a field that an input's value has gone into, is held against.
+/// What an input, or a field that an input's value has gone into, is compared with.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Compared {
     pub literals: IndexSet<Json>,
@@ -47,7 +47,7 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Takes over what another is held against; true where that is new.
+    /// Takes over what another one is compared with; returns true if that is new.
     fn absorb(&mut self, other: &Self) -> bool {
         let before = self.clone();
         self.literals.extend(other.literals.iter().cloned());

@@ -210,7 +210,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What goes into a field is held against all that the field is held against.
+    /// A value that goes into a field is compared with everything that the field is compared with.
     fn spread(&mut self) {
         let mut grows = true;
         while grows {

@@ -4,21 +4,21 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::engine::fault::Fault;
-use crate::explore::decision_tree::{Story, What};
+use crate::explore::decision_tree::{What, Witness};
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
 use crate::explore::search::Search;
 use crate::explore::state::Memo;
 
-/// What a check comes to, over all states.
+/// The results of a check, over all states.
 #[derive(Debug, Default)]
 pub(super) struct CheckSeen {
     pub(super) list: String,
     pub(super) index: usize,
     /// States and choices with which it finds something.
-    pub(super) found: Vec<(usize, Story)>,
+    pub(super) found: Vec<(usize, Witness)>,
     /// The same where it fails.
-    pub(super) faults: Vec<(Fault, (usize, Story))>,
+    pub(super) faults: Vec<(Fault, (usize, Witness))>,
     /// The inputs of which not every value that matters was tried.
     pub(super) open: BTreeSet<String>,
     /// The inputs on which it may fail.

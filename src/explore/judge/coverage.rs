@@ -8,7 +8,7 @@ use super::place::key_of_phase;
 use crate::chart::Cycle;
 use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
-use crate::explore::decision_tree::Story;
+use crate::explore::decision_tree::Witness;
 use crate::explore::graph::way_to;
 use crate::explore::moves::Actor;
 use crate::explore::report::{PropertyResult, Verdict};
@@ -202,7 +202,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Where a rule fires in no story that is real.
+    /// Where no witness of a rule is real.
     fn doubtful(&self, place: &str, claim: &str) -> Option<Verdict> {
         if self.fails_at(place) {
             return None;
@@ -217,7 +217,7 @@ impl Judge<'_> {
         (!self.is_real(steps)).then(|| self.undecided(claim, steps))
     }
 
-    /// Where a phase is reached in no story that is real.
+    /// Where no witness of a phase is real.
     fn doubtful_phase(&self, phase: &str) -> Option<Verdict> {
         let states = (0..self.search.states.len()).filter(|state| self.phase(*state) == phase);
         let states: Vec<usize> = states.take(20).collect();
@@ -234,7 +234,7 @@ impl Judge<'_> {
         Some(self.undecided(&format!("the phase `{phase}` cannot be reached"), &way))
     }
 
-    fn check_finds(&self, seen: &CheckSeen, (state, choices): &(usize, Story)) -> bool {
+    fn check_finds(&self, seen: &CheckSeen, (state, choices): &(usize, Witness)) -> bool {
         let mut replay = self.replay.borrow_mut();
         let Some(standing) = replay.reach(self.search, *state) else {
             return false;
@@ -243,7 +243,11 @@ impl Judge<'_> {
     }
 
     /// Whether a check really fails.
-    pub(super) fn check_fails(&self, seen: &CheckSeen, (state, choices): &(usize, Story)) -> bool {
+    pub(super) fn check_fails(
+        &self,
+        seen: &CheckSeen,
+        (state, choices): &(usize, Witness),
+    ) -> bool {
         let mut replay = self.replay.borrow_mut();
         let Some(standing) = replay.reach(self.search, *state) else {
             return false;

@@ -24,7 +24,7 @@ pub(super) struct Judge<'s> {
     pub(super) chart: &'s Chart,
     pub(super) search: &'s Search,
     pub(super) back: Backward,
-    /// Tells real stories from others.
+    /// Checks which counterexamples are real.
     pub(super) replay: RefCell<Replay>,
     /// What checks find.
     pub(super) checks: Vec<CheckSeen>,
@@ -99,7 +99,7 @@ impl<'s> Judge<'s> {
         })
     }
 
-    /// What stands in the way of a claim whose stories are not real.
+    /// Why a claim is not decided: its counterexamples are not real.
     pub(super) fn undecided(&self, claim: &str, way: &[(usize, usize)]) -> Verdict {
         if self.search.moves.tree.budget.is_exhausted() {
             return self.cut_off();
@@ -130,7 +130,7 @@ impl<'s> Judge<'s> {
         tail: &[(usize, usize)],
         path: Vec<Step>,
     ) -> Verdict {
-        match self.story(state, tail) {
+        match self.counterexample(state, tail) {
             Some(way) => Verdict::Refuted {
                 trace: self.trace(claim, &way),
                 path,
@@ -154,7 +154,7 @@ impl<'s> Judge<'s> {
     }
 
     /// The real way to a state and on.
-    fn story(&self, state: usize, tail: &[(usize, usize)]) -> Option<Way> {
+    fn counterexample(&self, state: usize, tail: &[(usize, usize)]) -> Option<Way> {
         let mut replay = self.replay.borrow_mut();
         let before = replay.reach(self.search, state)?;
         replay.follow(self.search, &before, tail)?;

@@ -1,4 +1,4 @@
-//! What comes to hold, whatever path is taken: the counterexample is a loop in which it never does.
+//! What eventually holds, whatever path is taken: the counterexample is a loop in which it never does.
 
 use super::judgment::{Breach, Found, Judge, Outcome};
 use super::settings::{TooMany, in_words};
@@ -10,7 +10,7 @@ use crate::explore::report::Verdict;
 use crate::explore::search::Arrow;
 
 impl Judge<'_> {
-    /// Whether every path comes to a state of `goals` that the host, the agent and the reviewer take without the user.
+    /// Returns whether every path reaches a state of `goals` that the host, the agent and the reviewer take without the user.
     ///
     /// They go on: a path does not stay for ever in a state that one of their moves would change, and reviews do not
     /// fail for ever.

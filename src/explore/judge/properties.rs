@@ -1,4 +1,4 @@
-//! The chart's own properties: what always holds, what never does, what stays within reach, what comes to hold.
+//! The chart's own properties: what always holds, what never does, what stays reachable, what eventually holds.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use super::judgment::{Judge, first_refuted, untried_of};
 use crate::chart::model::Property;
 use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
-use crate::explore::decision_tree::Story;
+use crate::explore::decision_tree::Witness;
 use crate::explore::graph::way_to;
 use crate::explore::imagined_world::Question;
 use crate::explore::moves::Outcomes;
@@ -97,7 +97,7 @@ impl Judge<'_> {
     }
 
     /// What was chosen for a condition, in words: ` (config.limit is 2)`.
-    fn given(&self, choices: &Story) -> String {
+    fn given(&self, choices: &Witness) -> String {
         let tree = &self.search.moves.tree;
         let words = choices.iter().filter_map(|(question, value)| {
             let value = tree.value(*value);
@@ -139,7 +139,7 @@ pub(super) struct Truth {
     /// Under some of which nothing is assumed.
     surely: Vec<bool>,
     /// States and choices in which it is not as the property says.
-    breaches: Vec<(usize, Story)>,
+    breaches: Vec<(usize, Witness)>,
     /// The first state in which it has no value.
     fault: Option<(usize, Fault)>,
 }
@@ -176,7 +176,7 @@ impl Truth {
                 results.iter().any(holds),
                 results
                     .iter()
-                    .any(|one| holds(one) && !tree.is_story_assumed(&one.1)),
+                    .any(|one| holds(one) && !tree.is_witness_assumed(&one.1)),
             );
             let breaches = results.iter().filter(|one| holds(one) != expected);
             truth.breaches.extend(

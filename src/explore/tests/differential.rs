@@ -168,7 +168,7 @@ struct Walk<'c> {
     context: Context,
     started: bool,
     disk: Disk,
-    story: Vec<String>,
+    steps: Vec<String>,
     active: bool,
     blocks: usize,
     /// How many times a gate has failed in the same way.
@@ -382,7 +382,7 @@ fn files_of(
 
 impl<'c> Walk<'c> {
     fn contradiction(&self, what: &str) -> String {
-        format!("{what}\n{}", self.story.join("\n"))
+        format!("{what}\n{}", self.steps.join("\n"))
     }
 
     /// Compares what happens with what never does.
@@ -527,7 +527,7 @@ impl<'c> Walk<'c> {
         self.change();
         let event = self.event();
         let world: Arc<dyn World> = self.world();
-        self.story.push(format!(
+        self.steps.push(format!(
             "{:?} {} {:?} session {:?}\n  files {:?} config {:?}",
             event.trigger,
             event.fields,
@@ -557,7 +557,7 @@ impl<'c> Walk<'c> {
         self.look(&event, &decision)?;
         self.context.extend(decision.patch.clone());
         self.started |= !decision.patch.is_empty();
-        self.story.push(format!(
+        self.steps.push(format!(
             "  → {:?} fires {:?}, {:?}, now {:?}",
             decision.answer,
             decision
@@ -760,7 +760,7 @@ fn compare(chart: &Arc<Chart>, seed: u64, walks: usize, tally: &mut Tally) -> Re
             claims: &claims,
             started: false,
             disk: Disk::default(),
-            story: Vec::new(),
+            steps: Vec::new(),
             active: false,
             blocks: 0,
             gate: 0,
