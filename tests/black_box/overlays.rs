@@ -300,43 +300,6 @@ fn a_new_version_of_the_base_is_named() {
     assert_eq!(project.run(&["config"]).stderr, "");
 }
 
-/// The part says what the Taskie chart says.
-#[test]
-fn the_reviewers_are_those_of_taskie() {
-    let parsed = |file: &str| -> toml::Table {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-        fs::read_to_string(path).unwrap().parse().unwrap()
-    };
-    let (whole, part) = (
-        parsed("statechart.toml"),
-        parsed("parts/reviewers/statechart.toml"),
-    );
-    // A chart says itself what may run, and adds to what all cycles and reviews share.
-    let own = [
-        "must_run",
-        "next_model",
-        "entry",
-        "severities",
-        "review",
-        "templates",
-    ];
-    let mut count = 0;
-    for (name, table) in &part {
-        for (key, value) in table.as_table().into_iter().flatten() {
-            if !own.contains(&key.as_str()) {
-                assert_eq!(Some(value), whole[name].get(key), "{name}.{key}");
-                count += 1;
-            }
-        }
-    }
-    assert_eq!(count, 26);
-    let template = |folder: &str| {
-        let file = format!("{folder}/review-in-words.md");
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
-    };
-    assert_eq!(template("templates"), template("parts/reviewers/templates"));
-}
-
 /// A chart of one's own has the reviewers of the shipped part.
 #[test]
 fn a_chart_has_the_shipped_reviewers() {
