@@ -2,7 +2,7 @@
 //!
 //! The tables below are the only place in Rust that names a workflow.
 
-#[path = "src/chart/merge.rs"]
+#[path = "src/chart/merge/mod.rs"]
 #[allow(dead_code, unreachable_pub, reason = "it is a module of the library")]
 mod merge;
 

@@ -4,13 +4,14 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::support::{Project, cases};
+use crate::support::{Project, cases, chart_files, write_chart};
 
 /// Taskie's chart with the first occurrence of a text replaced, in a folder with its templates.
 pub fn chart(project: &Project, from: &str, to: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = fs::read_to_string(root.join("statechart.toml")).unwrap();
-    assert!(text.contains(from), "{from}");
+    let files = chart_files();
+    let has = files.iter().find(|(_, text)| text.contains(from));
+    let (_, edited) = has.unwrap_or_else(|| panic!("{from}"));
     let folder = project.bin.join("chart");
     fs::create_dir_all(&folder).unwrap();
     for templates in ["templates", "plugin"] {
@@ -18,9 +19,11 @@ pub fn chart(project: &Project, from: &str, to: &str) -> String {
             symlink(root.join(templates), folder.join(templates)).unwrap();
         }
     }
-    let path = folder.join("statechart.toml");
-    fs::write(&path, text.replacen(from, to, 1)).unwrap();
-    path.to_str().unwrap().to_owned()
+    let files = write_chart(&folder, |text| match text == edited {
+        true => text.replacen(from, to, 1),
+        false => text.to_owned(),
+    });
+    files[0].0.clone()
 }
 
 /// One edit, the code of the flaw, and the message about it.

@@ -1,7 +1,6 @@
 //! Single edits of the root chart. Each of [`MUTANTS`] must be reported with the right code, at the right line, and
 //! with nothing else; those in `tests/cases/mutants.toml` leave a chart that is still correct, as far as anyone can know.
 
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -13,7 +12,7 @@ use taskie::diagnostic::flaw::Flaw;
 use taskie::explore::Caps;
 use taskie::expr::templates::Templates;
 
-use crate::support::cases;
+use crate::support::{cases, chart_files, temporary, write_chart};
 
 /// Where a finding is expected.
 enum At {
@@ -82,7 +81,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"count = "phase_iteration""#, 1, r#"count = "phase_iterations""#, &[("unknown-field", Edit)]),
     mutant(r#"limit = "max_reviews""#, 1, r#"limit = "max_review""#, &[("unknown-field", Edit)]),
     mutant(r#"clear = ["current_task"]"#, 1, r#"clear = ["curent_task"]"#, &[("unknown-field", Edit)]),
-    mutant(r#"review_model = "{{ config.models[0] }}", consecutive"#, 1, r#"review_modle = "{{ config.models[0] }}", consecutive"#, &[("unknown-field", Edit)]),
+    mutant(r#"review_model = "{{ config.models[0] }}""#, 1, r#"review_modle = "{{ config.models[0] }}""#, &[("unknown-field", Edit)]),
     mutant("assign = { max_reviews =", 1, "assign = { max_review =", &[("unknown-field", Edit)]),
     mutant("{{ model_option }}", 1, "{{ modl_option }}", &[("unknown-name", Edit)]),
     mutant("consecutive_clean >= config", 1, "consecutive_cleen >= config", &[("unknown-name", Edit)]),
@@ -149,8 +148,8 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"subject = ["plan.md"]"#, 1, r#"subject = "plan.md""#, &[("wrong-type", Edit)]),
     mutant(r#"home = ".taskie""#, 1, "home = 3", &[("wrong-type", Edit)]),
     mutant("tdd = false }", 1, r#"tdd = "no" }"#, &[("wrong-assignment", Edit)]),
-    mutant("phase_iteration = 0, review", 1, r#"phase_iteration = "0", review"#, &[("wrong-assignment", Edit)]),
-    mutant("phase_iteration = 0, review", 1, "phase_iteration = -1, review", &[("wrong-assignment", Edit)]),
+    mutant("phase_iteration = 0, consecutive", 1, r#"phase_iteration = "0", consecutive"#, &[("wrong-assignment", Edit)]),
+    mutant("phase_iteration = 0, consecutive", 1, "phase_iteration = -1, consecutive", &[("wrong-assignment", Edit)]),
     mutant(r#"clear = ["current_task"]"#, 1, r#"clear = ["current_task", "max_reviews"]"#, &[("wrong-assignment", Edit)]),
     mutant(r#"{{ review.n }}""#, 1, r#"{{ review.file }}""#, &[("wrong-assignment", Edit)]),
     mutant(r#"next_phase = "{{ cycle.post }}""#, 1, r#"next_phase = "{{ cycle.n }}""#, &[("wrong-assignment", Edit)]),
@@ -313,29 +312,55 @@ fn places(text: &str, part: &str) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The chart with one edit, and the line of it.
-fn edited(chart: &str, find: &str, nth: usize, replace: &str) -> (String, usize) {
-    let all = places(chart, find);
-    let place = all.get(nth - 1).cloned();
-    let place = place.unwrap_or_else(|| panic!("the chart has no {find:?}, number {nth}"));
-    let line = chart[..place.start].matches('\n').count() + 1;
-    let mut text = chart.to_owned();
-    text.replace_range(place, replace);
-    assert_ne!(text, chart, "{find:?} is edited to itself");
-    (text, line)
+/// The files of the chart with one edit, the file that has it, and its line.
+struct Edited {
+    files: Vec<(String, String)>,
+    file: usize,
+    line: usize,
+}
+
+/// Edits the `nth` occurrence of `find` in the files, the chart's own first.
+fn edited(files: &[(String, String)], find: &str, nth: usize, replace: &str) -> Edited {
+    let mut files = files.to_vec();
+    let mut left = nth - 1;
+    for (file, (_, text)) in files.iter_mut().enumerate() {
+        let all = places(text, find);
+        let Some(place) = all.get(left).cloned() else {
+            left -= all.len();
+            continue;
+        };
+        let line = text[..place.start].matches('\n').count() + 1;
+        assert_ne!(
+            &text[place.clone()],
+            replace,
+            "{find:?} is edited to itself"
+        );
+        text.replace_range(place, replace);
+        return Edited { files, file, line };
+    }
+    panic!("the chart has no {find:?}, number {nth}")
+}
+
+/// Writes the files of an edited chart into a folder. Returns each with its name in findings.
+fn written(folder: &Path, files: &[(String, String)]) -> Vec<(String, String)> {
+    let unchanged = chart_files();
+    write_chart(folder, |text| {
+        let index = unchanged.iter().position(|(_, own)| own == text).unwrap();
+        files[index].1.clone()
+    })
 }
 
 /// The findings of each chart, as (code, file, line); its states are explored if that is true. The charts are checked by the
 /// library, on every core.
-fn findings(charts: &[(String, bool)]) -> Vec<Vec<(String, String, usize)>> {
+fn findings(charts: &[(String, String, bool)]) -> Vec<Vec<(String, String, usize)>> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(vec![Vec::new(); charts.len()]);
     let worker = || {
-        while let Some((index, (chart, is_explored))) = {
+        while let Some((index, (origin, chart, is_explored))) = {
             let index = next.fetch_add(1, Ordering::Relaxed);
             charts.get(index).map(|chart| (index, chart))
         } {
-            let of_chart = findings_of(&format!("mutant-{index}.toml"), chart, *is_explored);
+            let of_chart = findings_of(origin, chart, *is_explored);
             found.lock().unwrap()[index] = of_chart;
         }
     };
@@ -361,10 +386,6 @@ fn findings_of(origin: &str, chart: &str, is_explored: bool) -> Vec<(String, Str
     flaws.iter().map(place).collect()
 }
 
-fn read(file: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
-}
-
 fn line_of(text: &str, part: &str) -> usize {
     let place = places(text, part).into_iter().next();
     let place = place.unwrap_or_else(|| panic!("no line has {part:?}"));
@@ -373,45 +394,57 @@ fn line_of(text: &str, part: &str) -> usize {
 
 #[test]
 fn every_mutant_is_reported_at_its_line() {
-    let chart = read("statechart.toml");
-    let edits: Vec<(String, usize)> = MUTANTS
-        .iter()
-        .map(|mutant| edited(&chart, mutant.find, mutant.nth, mutant.replace))
-        .collect();
+    let chart = chart_files();
+    let folder = temporary();
     // With fewer reviews per cycle, there are fewer states to explore, and the same mistakes show. That a cycle falls
     // short shows only if a third review is left. What a rule finds in the text needs no states at all.
-    let texts: Vec<(String, bool)> = edits
+    let edits: Vec<(Vec<(String, String)>, Edited, bool)> = MUTANTS
         .iter()
-        .zip(MUTANTS)
-        .map(|((text, _), mutant)| {
-            let falls_short = mutant
-                .expected
-                .iter()
-                .any(|(code, _)| *code == "cycle-falls-short");
-            let limit = if falls_short { 3 } else { 2 };
-            let mut codes = mutant.expected.iter();
-            let is_explored = codes.any(|(code, _)| stage(code) == Stage::Explore);
-            let text = text.replacen("default = 8", &format!("default = {limit}"), 1);
-            (text, is_explored)
+        .enumerate()
+        .map(|(index, mutant)| {
+            let mut edited = edited(&chart, mutant.find, mutant.nth, mutant.replace);
+            let codes = || mutant.expected.iter().map(|(code, _)| *code);
+            let limit = if codes().any(|code| code == "cycle-falls-short") {
+                3
+            } else {
+                2
+            };
+            let is_explored = codes().any(|code| stage(code) == Stage::Explore);
+            for (_, text) in &mut edited.files {
+                *text = text.replacen("default = 8", &format!("default = {limit}"), 1);
+            }
+            let folder = folder.path().join(index.to_string());
+            (written(&folder, &edited.files), edited, is_explored)
         })
         .collect();
-    assert!(chart.contains("default = 8"));
+    assert!(chart.iter().any(|(_, text)| text.contains("default = 8")));
+    let texts: Vec<(String, String, bool)> = edits
+        .iter()
+        .map(|(files, _, is_explored)| (files[0].0.clone(), files[0].1.clone(), *is_explored))
+        .collect();
     let mut wrong = String::new();
     for (index, found) in findings(&texts).into_iter().enumerate() {
-        let (
-            Mutant {
-                find,
-                replace,
-                expected,
-                ..
-            },
-            (text, line),
-        ) = (&MUTANTS[index], &edits[index]);
-        let own = format!("mutant-{index}.toml");
+        let Mutant {
+            find,
+            replace,
+            expected,
+            ..
+        } = &MUTANTS[index];
+        let (files, edited, _) = &edits[index];
+        let line = |part: &str| {
+            let file = files
+                .iter()
+                .find(|(_, text)| !places(text, part).is_empty());
+            let (name, text) = file.unwrap_or_else(|| panic!("no line has {part:?}"));
+            (name.clone(), line_of(text, part))
+        };
         let place = |at: &At| match at {
-            Edit => (own.clone(), *line),
-            Line(part) => (own.clone(), line_of(text, part)),
-            Rule(about) => (own.clone(), line_of(text, about) - 1),
+            Edit => (files[edited.file].0.clone(), edited.line),
+            Line(part) => line(part),
+            Rule(about) => {
+                let (name, line) = line(about);
+                (name, line - 1)
+            }
         };
         let expected: Vec<(String, String, usize)> = expected
             .iter()
@@ -441,7 +474,7 @@ fn stage(code: &str) -> Stage {
 /// explored, and nothing else is found in its states.
 #[test]
 fn edits_that_pass_are_listed() {
-    let chart = read("statechart.toml");
+    let folder = temporary();
     let unnoticed = cases::<(&str, usize, &str, &str)>("mutants", "edits_that_pass_are_listed");
     let passing = unnoticed
         .iter()
@@ -456,10 +489,11 @@ fn edits_that_pass_are_listed() {
     assert!(advised.len() > 4);
     let all = passing
         .chain(advised.iter().copied())
-        .fold(chart, |text, (find, nth, replace)| {
-            edited(&text, find, nth, replace).0
+        .fold(chart_files(), |files, (find, nth, replace)| {
+            edited(&files, find, nth, replace).files
         });
-    let found = &findings(&[(all, true)])[0];
+    let all = written(folder.path(), &all);
+    let found = &findings(&[(all[0].0.clone(), all[0].1.clone(), true)])[0];
     let codes: Vec<&str> = found.iter().map(|(code, ..)| code.as_str()).collect();
     assert_eq!(codes, vec!["lookalike"; advised.len()], "{found:?}");
 }

@@ -5,6 +5,7 @@ use std::fs;
 
 use serde_json::Value as Json;
 use taskie::chart::embedded::{CHARTS, Embedded};
+use taskie::chart::extend::Extended;
 use taskie::chart::load;
 use taskie::chart::names::{BUILT_IN, ChartNames, Uses};
 use taskie::chart::schema::statechart;
@@ -152,6 +153,12 @@ fn every_required_key_says_so() {
     assert!(tried > 300, "{tried}");
 }
 
+/// Returns a chart with what it extends.
+fn whole(chart: &Embedded) -> Json {
+    let whole = Extended::of(chart.id, chart.text);
+    toml::from_str(whole.text()).unwrap_or_default()
+}
+
 /// Removes the key at `path` from the chart, at each place separately: is it missed?
 fn without(chart: &Embedded, path: &[String]) -> Vec<bool> {
     fn places(json: &Json, path: &[String]) -> Vec<String> {
@@ -182,7 +189,7 @@ fn without(chart: &Embedded, path: &[String]) -> Vec<bool> {
         });
         inner.collect()
     }
-    let whole: Json = toml::from_str(chart.text).unwrap_or_default();
+    let whole = whole(chart);
     let lacks = |place: String| {
         let mut json = whole.clone();
         let (table, key) = place.rsplit_once('/').unwrap_or_default();
@@ -209,10 +216,7 @@ struct Section<'s> {
 /// Returns the page. The error comes from a chart that is compiled in.
 fn markdown() -> Result<String, ChartError> {
     let schema = statechart::of_charts();
-    let charts: Vec<Json> = CHARTS
-        .iter()
-        .map(|chart| toml::from_str(chart.text).unwrap_or_default())
-        .collect();
+    let charts: Vec<Json> = CHARTS.iter().map(whole).collect();
     let mut text = "# Reference\n\nThis page lists every key, name, filter and test that a chart can use. It is generated from the code.\n\n\
         ## Keys\n\nIn the “Type” column, an expression, a text, a pattern and a line pattern are strings; \
         [Expressions, texts and patterns](expressions.md) explains them. You can leave out a key unless its default is \

@@ -108,7 +108,7 @@ fn a_project_gives_its_reviewer_rights_and_rules_only_once_they_are_trusted() {
     let commands = "# Task 1\n\n- **Must-run commands**: `make test`, `make lint`\n";
     project.write("task-1.md", commands);
     let ran = project.stop();
-    let ignored = ".taskie/config.json: `permissions`, `instructions` are ignored until you run `taskie trust`.";
+    let ignored = ".taskie/config.json: `instructions`, `permissions` are ignored until you run `taskie trust`.";
     assert!(ran.message().starts_with(ignored), "{}", ran.stdout);
     let call = arguments(&project);
     let rights = [
