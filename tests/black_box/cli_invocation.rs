@@ -3,8 +3,7 @@
 
 use std::fs;
 use std::io::Read as _;
-use std::os::unix::fs::{OpenOptionsExt as _, symlink};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::process::Command;
 
 use serde_json::{Value, json};
