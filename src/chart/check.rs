@@ -472,8 +472,8 @@ impl Checker<'_> {
                 _ => wanted.some().can_equal(given.some()),
             };
             if !fits {
-                let help =
-                    (given == Type::None).then(|| "set `nullable = true` for the field".to_owned());
+                let help = (given == Type::None)
+                    .then(|| "add `or null` to the type of the field".to_owned());
                 let message = format!("`{name}` must be {}, but this is {given}", field.describe());
                 self.flaw(Code::WrongAssignment, &path, message, help);
             }

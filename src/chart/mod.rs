@@ -8,6 +8,7 @@ pub mod embedded;
 pub mod extend;
 pub mod field;
 pub mod fragments;
+pub mod kind;
 pub mod load;
 pub mod merge;
 pub mod model;

@@ -3,10 +3,13 @@
 //! Nothing here is resolved or checked: [`super::load`] turns a [`Source`] into a [`super::Chart`],
 //! whose names are all resolved. A doc comment here is what an editor shows for the key.
 
+use std::borrow::Cow;
+
 use indexmap::IndexMap;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer};
 
+use super::kind::{Kind, Use};
 use super::part::Part;
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
@@ -173,63 +176,120 @@ pub struct Prompts {
 }
 
 /// The type of a context field.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FieldType {
     #[default]
     Boolean,
     Integer,
     String,
-    // A list of strings.
+    /// A list of strings.
     List,
-    // The name of a phase. (As a doc comment this would split the schema's list of names.)
+    /// The name of a phase.
     Phase,
 }
 
 /// One field of `state.json`, or one setting of `config.json`.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Field {
-    /// boolean, integer, string, list or phase.
+pub struct FieldSource {
+    /// `boolean`, `integer`, `string`, `id` (letters, digits, `_` and `-`, which can be part of a file name), `phase`, `list`,
+    /// `non-empty list`, and for a setting also `file` (the path of a file in the project whose text expressions see) and
+    /// `list of commands` (which run without a shell). An integer can have limits, `integer from 1 to 9`. What ends in
+    /// `or null` may be null; `or absent` means that the key may be absent without a warning.
     #[serde(rename = "type")]
-    pub kind: FieldType,
+    pub kind: Kind,
     /// What the field means. It becomes the description in the JSON Schema.
     pub about: Option<String>,
-    /// The smallest allowed integer, or the smallest number of items of a list.
-    pub minimum: Option<i64>,
-    /// The largest allowed integer.
-    pub maximum: Option<i64>,
-    /// The strings that are allowed: a list, or `invoke` for the names of the tables under `[invoke]`.
+    /// The strings that are allowed: a list, or `invoke` for the names of the tables under `[invoke]`. For a list: what an
+    /// item that has a `:` must begin with, before the first one.
     pub one_of: Option<Words>,
-    /// For a list: what an item that has a `:` must begin with, before the first one. A list, or `invoke`.
-    pub prefix: Option<Words>,
-    /// What the whole string must match. Only `[A-Za-z0-9_-]+` is supported; such a field can be part of a file name.
-    pub pattern: Option<String>,
     /// The value if the key is absent. Without a default it is null, or the initial phase.
     pub default: Option<Literal>,
-    /// The field may be null.
+    /// For a setting: the values of `one_of` that the project's file can set only after the user has run `taskie trust`. For
+    /// a list: the items that need that in each project, also where the user's own file has them, because the project says
+    /// what they stand for. A file and commands always need it.
     #[serde(default)]
-    pub nullable: bool,
-    /// The key may be absent without a warning.
-    #[serde(default)]
-    pub optional: bool,
-    /// For a setting: `true` if the project's file can set it only after the user has run `taskie trust`, or the values of
-    /// `one_of` that need that.
-    #[serde(default)]
-    pub trust: Trust,
-    /// For a setting that is a list: the items that need trust in each project, also where the user's own file has them,
-    /// because the project says what they stand for.
-    #[serde(default)]
-    pub per_project: Vec<String>,
+    pub trust: Vec<String>,
     /// Which values let more through than others: `higher` or `lower` for an integer (null is the highest), `fewer` for a
     /// list, or the values that do. A project's setting that is looser than the user's own needs trust.
     pub looser: Option<Looser>,
-    /// For a setting: it is the path of a file in the project, and expressions see the text of that file.
-    #[serde(default)]
+}
+
+/// A field of the state, a setting or an option, as it is checked.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "FieldSource")]
+pub struct Field {
+    pub kind: FieldType,
+    pub about: Option<String>,
+    /// The smallest integer, or the smallest number of items of a list.
+    pub minimum: Option<i64>,
+    pub maximum: Option<i64>,
+    /// The strings that are allowed.
+    pub one_of: Option<Words>,
+    /// What an item of a list that has a `:` begins with.
+    pub prefix: Option<Words>,
+    /// It is part of file names: letters, digits, `_` and `-`.
+    pub is_id: bool,
+    pub default: Option<Literal>,
+    pub nullable: bool,
+    pub optional: bool,
+    pub trust: Trust,
+    /// The items that need trust in each project.
+    pub per_project: Vec<String>,
+    pub looser: Option<Looser>,
+    /// It is the path of a file in the project.
     pub file: bool,
-    /// For a setting that is a list: each item is a command that runs without a shell. One that needs a shell is refused.
-    #[serde(default)]
+    /// Its items are commands.
     pub commands: bool,
+}
+
+impl From<FieldSource> for Field {
+    fn from(source: FieldSource) -> Self {
+        let kind = source.kind;
+        let is_list = kind.kind == FieldType::List;
+        let (one_of, prefix) = match is_list {
+            true => (None, source.one_of),
+            false => (source.one_of, None),
+        };
+        let (per_project, words) = match is_list {
+            true => (source.trust, Vec::new()),
+            false => (Vec::new(), source.trust),
+        };
+        Self {
+            kind: kind.kind,
+            about: source.about,
+            minimum: kind.minimum,
+            maximum: kind.maximum,
+            one_of,
+            prefix,
+            is_id: kind.used == Use::Id,
+            default: source.default,
+            nullable: kind.nullable,
+            optional: kind.optional,
+            trust: match kind.used {
+                Use::Commands => Trust::All(true),
+                _ => Trust::Words(words),
+            },
+            per_project,
+            looser: source.looser,
+            file: kind.used == Use::File,
+            commands: kind.used == Use::Commands,
+        }
+    }
+}
+
+impl JsonSchema for Field {
+    fn inline_schema() -> bool {
+        FieldSource::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        FieldSource::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        FieldSource::json_schema(generator)
+    }
 }
 
 /// Words: a list, or the name of a table of the chart, whose names they are. In a chart that is loaded, they are a list.
@@ -261,11 +321,7 @@ impl Words {
 }
 
 /// Which values of a setting need the user's trust.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "`trust` is true, or a list of values of `one_of`"
-)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
     All(bool),
     Words(Vec<String>),
@@ -313,26 +369,79 @@ pub enum Direction {
 /// One option of a command or a phase.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Arg {
-    /// boolean, integer, string or phase.
+pub struct ArgSource {
+    /// `boolean`, `integer`, `string` or `phase`; an integer can have a lower limit, `integer from 0`.
     #[serde(rename = "type")]
-    pub kind: FieldType,
+    pub kind: Kind,
     /// One line for `--help`.
     pub about: Option<String>,
-    /// The smallest allowed integer.
-    pub minimum: Option<i64>,
     /// A list of the allowed values.
     pub one_of: Option<Expr>,
     /// The value if the option is not given.
     pub default: Option<Literal>,
-    /// The option is a positional argument: `run limit 4` instead of `run limit --reviews 4`.
+    /// How it is given, if not as `--NAME VALUE`: `argument` (`run limit 4` instead of `run limit --reviews 4`), `stdin` (so
+    /// that its text never passes through a shell), or a letter for its short form, `-f`.
     #[serde(default)]
+    pub given: Given,
+}
+
+/// How an option is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(from = "String")]
+#[schemars(with = "String", extend("pattern" = "^(argument|stdin|-[A-Za-z])$"))]
+pub struct Given(String);
+
+impl From<String> for Given {
+    fn from(word: String) -> Self {
+        Self(word)
+    }
+}
+
+/// One option of a command or a phase, as it is checked.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "ArgSource")]
+pub struct Arg {
+    pub kind: FieldType,
+    pub about: Option<String>,
+    pub minimum: Option<i64>,
+    pub one_of: Option<Expr>,
+    pub default: Option<Literal>,
+    /// It is a positional argument.
     pub positional: bool,
-    /// The option is read from stdin, so that its text never passes through a shell.
-    #[serde(default)]
+    /// It is read from stdin.
     pub stdin: bool,
-    /// A letter for its short form: `-f`.
+    /// A letter for its short form.
     pub short: Option<char>,
+}
+
+impl From<ArgSource> for Arg {
+    fn from(source: ArgSource) -> Self {
+        let given = source.given.0.as_str();
+        Self {
+            kind: source.kind.kind,
+            about: source.about,
+            minimum: source.kind.minimum,
+            one_of: source.one_of,
+            default: source.default,
+            positional: given == "argument",
+            stdin: given == "stdin",
+            short: given.strip_prefix('-').and_then(|rest| rest.chars().next()),
+        }
+    }
+}
+
+impl JsonSchema for Arg {
+    fn inline_schema() -> bool {
+        ArgSource::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        ArgSource::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        ArgSource::json_schema(generator)
+    }
 }
 
 /// The heading of a column, or several that mean the same.

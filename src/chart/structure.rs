@@ -11,6 +11,7 @@ use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json, json};
 use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
+use super::kind::Kind;
 use super::model::Source;
 use super::outdated;
 use super::schema::statechart;
@@ -315,10 +316,7 @@ fn fill(json: &mut Json, path: &[Step], name: &str) {
     let Some(Json::Object(fields)) = parent(json, path) else {
         return;
     };
-    let (default, may_be_null) = (
-        fields.get("default").cloned(),
-        fields.contains_key("nullable"),
-    );
+    let default = fields.get("default").cloned();
     let value = match name {
         "scope" => json!({ "home": ".", "noun": "", "newest": "x/*", "touch": [] }),
         "newest" => json!("x/*"),
@@ -329,8 +327,8 @@ fn fill(json: &mut Json, path: &[Step], name: &str) {
             Some(Json::Bool(_)) => json!("boolean"),
             Some(Json::Number(_)) => json!("integer"),
             Some(_) => json!("string"),
-            // Only a phase needs neither.
-            None => json!(if may_be_null { "string" } else { "phase" }),
+            // Only a phase needs none.
+            None => json!("phase"),
         },
         _ => json!(""),
     };
@@ -372,6 +370,15 @@ fn expected(kind: &ValidationErrorKind) -> Option<String> {
             } else {
                 format!("one of {}", options.join(", "))
             })
+        }
+        // Only a type and the way in which an option is given have a pattern.
+        ValidationErrorKind::Pattern { pattern } if pattern.contains("boolean") => {
+            let names: Vec<&str> = Kind::names().collect();
+            let words = "with `from N to N` for an integer, and `or null` where it may be null";
+            Some(format!("a type, which is {}, {words}", one_of(&names)))
+        }
+        ValidationErrorKind::Pattern { .. } => {
+            Some("`argument`, `stdin` or a letter such as `-f`".to_owned())
         }
         ValidationErrorKind::Constant { expected_value } => Some(expected_value.to_string()),
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {

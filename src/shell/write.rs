@@ -21,7 +21,7 @@ use crate::files::pattern::name_flaw;
 use crate::host::events::is_stop;
 use crate::host::hosts;
 use crate::store::owed::Debt;
-use crate::store::{driver, notices, postponed};
+use crate::store::{driver, last_chart, notices, postponed};
 
 /// Decides again under the write lock, and writes. Git's earlier answer still counts: no lock of ours could stop the
 /// working tree from changing. `None` if a review has become due in the meantime.
@@ -90,6 +90,8 @@ pub(super) fn write(
                 "{} cannot be written",
                 place.instance.dir.join(state_file::FILE).display()
             )))?;
+        // Without it, a later message only says less.
+        let _ = last_chart::note(&place.store, &place.shared_name(), &place.chart);
     }
     Ok(Some(Performed {
         debt,

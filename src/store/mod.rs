@@ -18,6 +18,7 @@ use git_dir::WorkTree;
 pub(crate) mod driver;
 pub(crate) mod git_dir;
 pub(crate) mod journal;
+pub(crate) mod last_chart;
 mod lines;
 pub(crate) mod lock;
 pub(crate) mod notices;

@@ -1505,7 +1505,7 @@ newest = "jobs/*"
 touch = ["*.json"]
 [context]
 phase = {{ type = "phase" }}
-due = {{ type = "phase", nullable = true }}
+due = {{ type = "phase or null" }}
 n = {{ type = "integer", default = 0 }}
 most = {{ type = "integer", default = 2 }}
 [let]

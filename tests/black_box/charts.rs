@@ -163,8 +163,8 @@ fn endless_names_and_expressions() {
 #[test]
 fn positional_arguments() {
     let project = Project::in_state(serde_json::json!({ "next_phase": null }));
-    let args = "[args.note]\ntype = \"string\"\npositional = true\ndefault = \"none\"\n\n\
-                [args.who]\ntype = \"string\"\npositional = true\n\n[args.reviews]";
+    let args = "[args.note]\ntype = \"string\"\ngiven = \"argument\"\ndefault = \"none\"\n\n\
+                [args.who]\ntype = \"string\"\ngiven = \"argument\"\n\n[args.reviews]";
     let path = chart(&project, "[args.reviews]", args);
     let text = fs::read_to_string(&path).unwrap();
     let command = "[commands.pause]";

@@ -330,3 +330,37 @@ fn a_chart_has_the_shipped_reviewers() {
     );
     assert!(prompt.contains("- .texts/texts/one/text.md"), "{prompt}");
 }
+
+/// A plan that has started goes on with a changed chart, unless its state has something that the new one does not know.
+#[test]
+fn a_plan_outlives_a_changed_chart() {
+    let extended = |own: &str| format!("extends = [\"taskie\"]\n{own}");
+    let phase = "[phases.audit]\nstage = \"Audit\"\nguard = \"free\"\nclear = [\"next_phase\"]\n";
+    let project = with_own(&extended(phase));
+    project.run(&["trust", "--yes"]);
+    let ran = project.run(&["enter", "audit", "--plan", "test-plan", "--force"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let chart = project.root.join(".taskie/statechart.toml");
+    let change = |own: &str| {
+        fs::write(&chart, extended(own)).unwrap();
+        project.run(&["trust", "--yes"]);
+        project.run(&["next", "--plan", "test-plan"])
+    };
+    // What is new has its default.
+    let field = "[context.approved]\ntype = \"boolean\"\ndefault = false\n";
+    let ran = change(&format!("{phase}{field}"));
+    assert!(!ran.stderr.contains("chart has changed"), "{}", ran.stderr);
+    let before = project.read("state.json");
+    let ran = change("");
+    let why = "The chart has changed since this plan last ran (.taskie/statechart.toml (extends taskie 5.0.0)): it has no \
+               phase `audit` any more. Bring the old chart back until the plan is where both agree, or give the field in \
+               state.json a value that this chart allows.";
+    assert!(ran.stderr.contains(why), "{}", ran.stderr);
+    let message = project.stop().message();
+    assert!(message.contains(why), "{message}");
+    assert_eq!(project.read("state.json"), before);
+    // Another mistake is just that.
+    project.write("state.json", &before.replace("\"audit\"", "\"audti\""));
+    let ran = project.run(&["next", "--plan", "test-plan"]);
+    assert!(!ran.stderr.contains("chart has changed"), "{}", ran.stderr);
+}

@@ -165,7 +165,8 @@ fn hooks_have_the_timeout_of_the_chart() {
             let deadline = limit.as_integer().unwrap_or_else(|| {
                 let setting = &chart["config"]["review_timeout"];
                 assert_eq!(limit.as_str(), Some("{{ config.review_timeout }}"));
-                setting["maximum"].as_integer().unwrap()
+                let kind = setting["type"].as_str().unwrap();
+                kind.rsplit(' ').next().unwrap().parse().unwrap()
             });
             assert!(
                 deadline < timeout,

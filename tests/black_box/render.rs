@@ -492,9 +492,9 @@ touch = ["*.md"]
 
 [context]
 is   = { type = "phase" }
-due  = { type = "phase", nullable = true, optional = true }
-cups = { type = "integer", minimum = 0, default = 0 }
-most = { type = "integer", minimum = 0, default = 3 }
+due  = { type = "phase or null or absent" }
+cups = { type = "integer from 0", default = 0 }
+most = { type = "integer from 0", default = 3 }
 
 [args]
 kind = { type = "string" }

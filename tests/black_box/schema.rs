@@ -108,7 +108,7 @@ fn valid_and_invalid_charts() {
     assert_eq!(fits(text), Vec::<String>::new());
     let bad = [
         ("[scope]", "[scoep]", "scoep"),
-        ("nullable = true", "nulable = true", "nulable"),
+        ("looser = ", "loser = ", "loser"),
         ("type = \"phase\"", "type = \"phaze\"", "phaze"),
         (
             "timeout = \"{{ config.review_timeout }}\"",
