@@ -18,7 +18,11 @@ const CHARTS: &[(&str, Option<&str>)] = &[
 ];
 
 /// Parts of charts, for `extends`: (name, file).
-const PARTS: &[(&str, &str)] = &[("reviewers", "parts/reviewers/statechart.toml")];
+const PARTS: &[(&str, &str)] = &[
+    ("reviewers", "parts/reviewers/statechart.toml"),
+    ("policy", "parts/policy/statechart.toml"),
+    ("plans", "parts/plans/statechart.toml"),
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     link_at_a_fixed_address()?;

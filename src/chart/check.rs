@@ -229,8 +229,9 @@ impl Checker<'_> {
     fn cycle(&mut self, id: &str, cycle: &Cycle, names: &ChartNames<'_>) {
         let at = |key: &str| below(at!["cycles", id], key);
         self.condition(&at("exit"), &cycle.exit, names);
-        if let Some(text) = &cycle.streak {
-            self.say_in_cycle(&at("streak"), text, names);
+        for (key, text) in [("streak", &cycle.streak), ("empty", &cycle.empty)] {
+            let Some(text) = text else { continue };
+            self.say_in_cycle(&at(key), text, names);
         }
         if let Some(expr) = &cycle.ready {
             self.condition(&at("ready"), expr, names);

@@ -332,7 +332,7 @@ pub struct Cycle {
     pub review: Pattern,
     pub answer: Pattern,
     pub subject: Vec<Text>,
-    pub empty: Option<String>,
+    pub empty: Option<Text>,
     pub ready: Option<Expr>,
     pub resume: Option<String>,
     pub stall: Option<Amount>,

@@ -33,7 +33,8 @@ pub type Assign = IndexMap<String, Literal>;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The charts over which this one is merged, in order: `reviewers`, `taskie`, `dr-done`, or the path of a chart next to this one.
+    /// The charts over which this one is merged, in order: `taskie`, `dr-done`, one of the parts `reviewers`, `policy` and
+    /// `plans`, or the path of a chart next to this one.
     /// Every other key is then needed only where it differs.
     #[serde(default)]
     pub extends: Vec<String>,
@@ -543,7 +544,7 @@ pub struct CycleSource {
     /// A file that does not exist and an empty list make the review fail before it starts.
     pub subject: Option<Vec<Text>>,
     /// Why a review cannot start if a list of `subject` is empty: what is missing, and what to do.
-    pub empty: Option<String>,
+    pub empty: Option<Text>,
     /// Whether there is something to review: `cycle.ready`.
     pub ready: Option<Expr>,
     /// The phase to resume if there is nothing to review yet: `cycle.resume`.

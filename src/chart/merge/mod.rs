@@ -18,7 +18,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use over::Merger;
-use tree::Table;
+use tree::{Node, Table};
 use write::Writer;
 
 /// How a comment begins that says which findings to ignore.
@@ -138,11 +138,15 @@ pub fn merge(layers: &[Layer]) -> Merged {
         }
         merger.copy_cycles(&chart, &mut own);
         merger.redefine(&mut chart, &mut own);
-        // A part has no order of its own: what a chart says comes first, for example in state.json.
-        let is_over_parts = chart.get("phases").is_none() && layer > 0;
-        let order = is_over_parts.then(|| own.clone());
+        // The fields of a state have the order of the chart, whatever its parts know of them.
+        let order = own.get("context").cloned();
+        let is_over_parts = chart.get("phases").is_none();
         merger.merge(&mut chart, own);
-        order.iter().for_each(|order| chart.put_first(order));
+        if let (true, Some(Node::Table(order)), Some(Node::Table(fields))) =
+            (is_over_parts, order, chart.get_mut("context"))
+        {
+            fields.put_first(&order);
+        }
     }
     let (text, pieces) = Writer::of(layers).chart(&chart);
     Merged {

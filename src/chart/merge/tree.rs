@@ -44,16 +44,11 @@ impl Table {
         Some(self.0.remove(at).1)
     }
 
-    /// Puts what `order` has first, in its order, and so in each table in it.
+    /// Puts what `order` has first, in its order.
     pub(super) fn put_first(&mut self, order: &Self) {
         let at = |name: &str| order.0.iter().position(|(key, _)| key.name == name);
         self.0
             .sort_by_key(|(key, _)| at(&key.name).unwrap_or(usize::MAX));
-        for (key, node) in &mut self.0 {
-            if let (Node::Table(table), Some(Node::Table(order))) = (node, order.get(&key.name)) {
-                table.put_first(order);
-            }
-        }
     }
 
     pub(super) fn names(&self) -> Vec<String> {
