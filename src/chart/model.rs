@@ -491,7 +491,7 @@ pub struct Phase {
     /// `final`: nothing comes after it.
     #[serde(rename = "type")]
     pub kind: Option<PhaseType>,
-    /// Whether the phase can be entered. Without a guard it always can.
+    /// Whether it applies. Without a guard it always does.
     pub guard: Option<Expr>,
     /// The message if the guard is false.
     #[serde(rename = "else")]
@@ -501,7 +501,7 @@ pub struct Phase {
     /// What entering it assigns.
     #[serde(default)]
     pub entry: Assign,
-    /// The context fields that entering it sets to null.
+    /// The context fields that it sets to null.
     #[serde(default)]
     pub clear: Vec<String>,
 }
@@ -530,7 +530,7 @@ pub struct CycleSource {
     pub streak: Option<Text>,
     /// What starting the cycle over assigns. Required in one of the two tables unless there is `clear`.
     pub entry: Option<Assign>,
-    /// The context fields that starting the cycle over sets to null.
+    /// The context fields that it sets to null.
     pub clear: Option<Vec<String>>,
     /// Required in one of the two tables. The phase that answers a review.
     pub post: Option<String>,
@@ -575,11 +575,10 @@ pub struct Findings {
     /// other field of type `phase`, such as one that a pause sets, has one of its phases. Until then, and without this
     /// key, the finding is `open`.
     pub unanswered: Option<String>,
-    /// What the user can rule about a finding: the word for `taskie resolve`, and what the finding is then.
+    /// What the user can rule about a finding: the word for `taskie resolve`, and what the finding is then. Rulings are in
+    /// the file `rulings` in the instance's directory.
     #[serde(default)]
     pub rulings: IndexMap<String, String>,
-    /// The file in the instance's directory that has the rulings.
-    pub file: Option<String>,
 }
 
 /// Budgets in US dollars, as settings: `{{ config.NAME }}`. A setting that is null sets no limit.
@@ -610,11 +609,11 @@ impl Budget {
 pub struct Advance {
     /// A name, for charts that extend this one.
     pub id: Option<String>,
-    /// With `extends`: the `id` of the target before which it is tried.
+    /// With `extends`: the `id` of the one before which it comes.
     pub before: Option<String>,
-    /// With `extends`: the `id` of the target after which it is tried.
+    /// With `extends`: the `id` of the one after which it comes.
     pub after: Option<String>,
-    /// Whether this target is open. Without a guard it always is.
+    /// Whether it applies. Without a guard it always does.
     pub guard: Option<Expr>,
     /// A phase or a cycle.
     pub target: String,
@@ -661,8 +660,6 @@ pub struct GateCommands {
     /// The time limit of all of them together in seconds: a number, or `{{ config.NAME }}`. At most half of
     /// `hook_timeout`: the rest is for the reviewer.
     pub timeout: Amount,
-    /// The file for the output of the command that runs, in the instance's directory. It is removed if all succeed.
-    pub log: FilePattern,
 }
 
 /// A process: what to run, and where to find its verdict. Or what all processes share.
@@ -732,18 +729,16 @@ pub struct Postpone {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Action {
-    /// Carried out once for each item of this list, as `it`.
+    /// Once for each item of this list, as `it`.
     pub each: Option<Expr>,
-    /// Whether the action applies. With `each`, it is evaluated for every item.
+    /// Whether it applies. With `each`, it is evaluated for every item.
     pub guard: Option<Expr>,
     /// Creates this file with `text`. If the name is taken, the next free one is used.
     pub write: Option<Text>,
-    /// Required with `write`. The content of the file.
-    pub text: Option<Text>,
-    /// Adds `line` to this file unless the file contains it.
+    /// Adds the line `text` to this file unless the file contains it.
     pub ensure: Option<Text>,
-    /// Required with `ensure`. The line.
-    pub line: Option<Text>,
+    /// Required with `write` and `ensure`. The content of the file, or the line.
+    pub text: Option<Text>,
     /// Renames this file, which must exist, `to` another name. If that is taken, the next free one is used.
     pub rename: Option<Text>,
     /// Copies this template `to` a file that does not exist yet.
@@ -773,7 +768,7 @@ impl<'a> Deed<'a> {
     pub fn texts(self) -> Vec<(&'static str, &'a Text)> {
         match self {
             Self::Write { path, text } => vec![("write", path), ("text", text)],
-            Self::Ensure { path, line } => vec![("ensure", path), ("line", line)],
+            Self::Ensure { path, line } => vec![("ensure", path), ("text", line)],
             Self::Rename { path, to } => vec![("rename", path), ("to", to)],
             Self::Copy { to, .. } => vec![("to", to)],
             Self::Remove { path } => vec![("remove", path)],
@@ -785,7 +780,7 @@ impl<'a> Deed<'a> {
 impl Action {
     /// Returns what the action does; the error says which keys belong together.
     pub fn deed(&self) -> Result<Deed<'_>, String> {
-        let (text, line, to) = (self.text.as_ref(), self.line.as_ref(), self.to.as_ref());
+        let (text, to) = (self.text.as_ref(), self.to.as_ref());
         let keys = (
             self.write.as_ref(),
             self.ensure.as_ref(),
@@ -794,24 +789,24 @@ impl Action {
             self.remove.as_ref(),
             self.cancel.as_ref(),
         );
-        let deed = match (keys, text, line, to) {
-            ((Some(path), None, None, None, None, None), Some(text), None, None) => {
+        let deed = match (keys, text, to) {
+            ((Some(path), None, None, None, None, None), Some(text), None) => {
                 Deed::Write { path, text }
             }
-            ((None, Some(path), None, None, None, None), None, Some(line), None) => {
+            ((None, Some(path), None, None, None, None), Some(line), None) => {
                 Deed::Ensure { path, line }
             }
-            ((None, None, Some(path), None, None, None), None, None, Some(to)) => {
+            ((None, None, Some(path), None, None, None), None, Some(to)) => {
                 Deed::Rename { path, to }
             }
-            ((None, None, None, Some(template), None, None), None, None, Some(to)) => {
+            ((None, None, None, Some(template), None, None), None, Some(to)) => {
                 Deed::Copy { template, to }
             }
-            ((None, None, None, None, Some(path), None), None, None, None) => Deed::Remove { path },
-            ((None, None, None, None, None, Some(path)), None, None, None) => Deed::Cancel { path },
+            ((None, None, None, None, Some(path), None), None, None) => Deed::Remove { path },
+            ((None, None, None, None, None, Some(path)), None, None) => Deed::Cancel { path },
             _ => {
                 return Err(
-                    "an action is one of `write` with `text`, `ensure` with `line`, `rename` with `to`, `copy` with \
+                    "an action is one of `write` or `ensure` with `text`, `rename` with `to`, `copy` with \
                      `to`, `remove`, and `cancel`"
                         .to_owned(),
                 );
@@ -825,15 +820,15 @@ impl Action {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct Rule {
-    /// A name, for charts that extend this one: they change the rule, or put their own before or after it.
+    /// A name, for charts that extend this one.
     pub id: Option<String>,
-    /// With `extends`: the `id` of the rule before which it is tried.
+    /// With `extends`: the `id` of the one before which it comes.
     pub before: Option<String>,
-    /// With `extends`: the `id` of the rule after which it is tried.
+    /// With `extends`: the `id` of the one after which it comes.
     pub after: Option<String>,
     /// What the rule is for, in a few words: its name in traces and counterexamples.
     pub about: Option<String>,
-    /// Whether the rule fires. Without a guard it always does.
+    /// Whether it applies. Without a guard it always does.
     pub guard: Option<Expr>,
     /// The phase to go to. Only the field that `state` names changes: the phase's own `guard`, `entry`, `clear` and `arms`
     /// have no effect.
@@ -902,7 +897,7 @@ fn given<const N: usize>(keys: [(&'static str, bool); N]) -> Vec<&'static str> {
 pub struct Command {
     /// One line for `--help`.
     pub about: String,
-    /// Whether the command applies. Without a guard it always does.
+    /// Whether it applies. Without a guard it always does.
     pub guard: Option<Expr>,
     /// The message if the guard is false.
     #[serde(rename = "else")]
@@ -935,13 +930,13 @@ pub struct Command {
 pub struct Check {
     /// A name, for charts that extend this one.
     pub id: Option<String>,
-    /// With `extends`: the `id` of the check before which it comes.
+    /// With `extends`: the `id` of the one before which it comes.
     pub before: Option<String>,
-    /// With `extends`: the `id` of the check after which it comes.
+    /// With `extends`: the `id` of the one after which it comes.
     pub after: Option<String>,
-    /// Evaluated once for each item of this list, as `it`.
+    /// Once for each item of this list, as `it`.
     pub each: Option<Expr>,
-    /// Whether there is a finding. With `each`, it is evaluated for every item.
+    /// Whether it applies. With `each`, it is evaluated for every item.
     pub guard: Option<Expr>,
     /// What the finding says.
     pub say: Text,

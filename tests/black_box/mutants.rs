@@ -137,7 +137,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"error = "/is_error""#, 1, r#"error = "is_error""#, &[("bad-pattern", Edit)]),
     mutant(r#"never = "phase"#, 1, r#"nevr = "phase"#, &[("unknown-key", Edit)]),
     // Wrong types and values.
-    mutant("[[cycles.plan-review.advance]]", 1, "[[cycles.plan-review.advance]", &[("toml-syntax", Edit)]),
+    mutant("[[on.unclaimed]]", 1, "[[on.unclaimed]", &[("toml-syntax", Edit)]),
     mutant("[phases.create-tasks]\n", 1, "", &[("toml-syntax", Line(r#"stage = "Task creation""#))]),
     mutant(r#"[phases."{cycle}"]"#, 1, r#"[phases."{cycle}x"]"#, &[("unknown-phase", Line("[cycles.plan-review]")), ("unknown-phase", Line("[cycles.tasks-review]")), ("unknown-phase", Line("[cycles.code-review]")), ("unknown-phase", Line(r#"target = "all-code-review""#)), ("unknown-phase", Line("[cycles.all-code-review]"))]),
     mutant("from 0\"\ngiven = \"argument\"", 1, "from 0\"\none_of = \"names\"\ngiven = \"argument\"", &[("wrong-type", Line(r#"one_of = "names""#))]),
@@ -148,8 +148,8 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"subject = ["plan.md"]"#, 1, r#"subject = "plan.md""#, &[("wrong-type", Edit)]),
     mutant(r#"home = ".taskie""#, 1, "home = 3", &[("wrong-type", Edit)]),
     mutant("tdd = false }", 1, r#"tdd = "no" }"#, &[("wrong-assignment", Edit)]),
-    mutant("phase_iteration = 0, consecutive", 1, r#"phase_iteration = "0", consecutive"#, &[("wrong-assignment", Edit)]),
-    mutant("phase_iteration = 0, consecutive", 1, "phase_iteration = -1, consecutive", &[("wrong-assignment", Edit)]),
+    mutant("phase_iteration = 0 }", 1, r#"phase_iteration = "0" }"#, &[("wrong-assignment", Edit)]),
+    mutant("phase_iteration = 0 }", 1, "phase_iteration = -1 }", &[("wrong-assignment", Edit)]),
     mutant(r#"clear = ["current_task"]"#, 1, r#"clear = ["current_task", "max_reviews"]"#, &[("wrong-assignment", Edit)]),
     mutant(r#"{{ review.n }}""#, 1, r#"{{ review.file }}""#, &[("wrong-assignment", Edit)]),
     mutant(r#"next_phase = "{{ cycle.post }}""#, 1, r#"next_phase = "{{ cycle.n }}""#, &[("wrong-assignment", Edit)]),
@@ -179,7 +179,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"next = "next_phase""#, 1, "#", &[("missing-key", Line("[cycles.plan"))]),
     mutant(r#"home = ".taskie""#, 1, "#", &[("missing-key", Line("[scope]"))]),
     mutant("base = \"plan\"\n", 1, "\n", &[("missing-key", Line("[cycles.plan"))]),
-    mutant("[[cycles.plan-review.advance]]\ntarget = \"create-tasks\"\n", 1, "", &[("missing-key", Line("[cycles.plan-review]"))]),
+    mutant("advance = [{ target = \"create-tasks\" }]\n", 1, "", &[("missing-key", Line("[cycles.plan-review]"))]),
     mutant(r#"exit = "consecutive"#, 1, r#"# "consecutive"#, &[("missing-key", Line("[cycle]"))]),
     mutant("argv = [", 1, "argvv = [", &[("unknown-key", Edit)]),
     mutant("log = \".review-{n}.log\"", 1, "log = \".review-{m}.log\"", &[("bad-pattern", Edit)]),
@@ -188,7 +188,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"timeout = "{{ config.review_timeout }}""#, 1, "#", &[("missing-key", Line("[invocation]"))]),
     mutant("columns = { id = [\"Id\", \"Task ID\", \"Task #\", \"#\", \"Task\"], status = \"Status\" }\n", 1, "", &[("missing-key", Line("[tables.tasks]"))]),
     mutant("about = \"Leave the loop for now\"\n", 1, "", &[("missing-key", Line("[commands.pause]"))]),
-    mutant("default = 0\n\n[context.tdd]", 1, "\n[context.tdd]", &[("bad-default", Line("[context.consecutive_clean]"))]),
+    mutant("default = 0\n\n# ── Settings", 1, "\n# ── Settings", &[("bad-default", Line("[context.consecutive_clean]"))]),
     mutant("default = \"opus\"\n", 1, "", &[("bad-default", Line("[context.review_model]"))]),
     mutant(r#"stall = "{{ config.stall }}""#, 1, "stall = true", &[("wrong-type", Line("stall = true"))]),
     mutant(r#"stall = "{{ config.stall }}""#, 1, r#"stall = "{{ config.stal }}""#, &[("unknown-name", Edit)]),
@@ -208,10 +208,10 @@ const MUTANTS: &[Mutant] = &[
         ]),
     mutant(r#"say = "Missing required file: plan.md""#, 1, "", &[("missing-key", Line("[[checks.structure]]"))]),
     // Things that can never matter, that run out, or that occur twice.
-    mutant("guard = \"tdd\"\ntarget = \"complete-task-tdd\"\n\n[[cycles.tasks-review.advance]]\ntarget = \"complete-task\"\n", 1, "target = \"complete-task\"\n\n[[cycles.tasks-review.advance]]\nguard = \"tdd\"\ntarget = \"complete-task-tdd\"\n", &[("shadowed-target", Line("guard = \"tdd\"\ntarget"))]),
-    mutant(r#"guard = "remaining""#, 1, r#"guard = "remaining and tdd""#, &[("shadowed-target", Line("remaining and tdd\"\ntarget = \"complete-task\""))]),
-    mutant("\n[[cycles.code-review.advance]]\ntarget = \"all-code-review\"\n", 1, "", &[("advance-runs-out", Line("complete-task-tdd\"\n\n[[cycles.code-review.advance]]"))]),
-    mutant("target = \"complete\"\n", 1, "guard = \"not remaining\"\ntarget = \"complete\"\n", &[("advance-runs-out", Line("[[cycles.all-code-review.advance]]"))]),
+    mutant("{ guard = \"tdd\", target = \"complete-task-tdd\" },\n { target = \"complete-task\" },", 1, "{ target = \"complete-task\" },\n  { guard = \"tdd\", target = \"complete-task-tdd\" },", &[("shadowed-target", Line("{ guard = \"tdd\""))]),
+    mutant(r#"guard = "remaining""#, 1, r#"guard = "remaining and tdd""#, &[("shadowed-target", Line("remaining and tdd\", target = \"complete-task\" }"))]),
+    mutant("\n  { target = \"all-code-review\" },", 1, "", &[("advance-runs-out", Line("{ guard = \"remaining\", target"))]),
+    mutant("{ target = \"complete\" }", 1, "{ guard = \"not remaining\", target = \"complete\" }", &[("advance-runs-out", Edit)]),
     mutant("to 570", 1, "to 600", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("to 270", 1, "to 301", &[("deadline-too-long", Line(r#"timeout = "{{ config.gate_timeout }}""#))]),
     mutant("commands = \"gates\"", 1, "commands = \"commit\"", &[("wrong-operand", Edit)]),
@@ -243,7 +243,7 @@ const MUTANTS: &[Mutant] = &[
     // Syntax.
     mutant(r#"noun = "plan""#, 1, "noun = \"plan\"\nnoun = \"task\"", &[("toml-syntax", Line(r#"noun = "ta"#))]),
     mutant(r#"home = ".taskie""#, 1, r#"home = ".taskie"#, &[("toml-syntax", Edit)]),
-    mutant(r#"limit = "max_reviews""#, 1, r#"limit "max_reviews""#, &[("toml-syntax", Edit)]),
+    mutant(r#"count = "phase_iteration""#, 1, r#"count "phase_iteration""#, &[("toml-syntax", Edit)]),
     mutant("entry = { tdd = false }", 1, "entry = { tdd = false, }", &[("toml-1-1", Edit)]),
     mutant("entry = { tdd = false }", 1, "entry = {\n  tdd = false }", &[("toml-1-1", Edit)]),
     mutant(r#"noun = "plan""#, 1, r#"noun = "pl\x61n""#, &[("toml-1-1", Edit)]),
@@ -258,7 +258,7 @@ const MUTANTS: &[Mutant] = &[
     // A final phase that is not marked as final.
     mutant("type = \"final\"\n", 1, "", &[("no-final", Line("[phases.new-plan]"))]),
     // A cycle whose target is itself.
-    mutant(r#"target = "all-code-review""#, 1, r#"target = "code-review""#, &[("cycle-unbounded", Line("[cycles.code-review]")), ("target-never-taken", Line("[[cycles.all-code-review.advance]]"))]),
+    mutant(r#"target = "all-code-review""#, 1, r#"target = "code-review""#, &[("cycle-unbounded", Line("[cycles.code-review]")), ("target-never-taken", Line("{ target = \"complete\" }"))]),
     mutant(r#"target = "create-tasks""#, 1, r#"target = "plan-review""#, &[("cycle-unbounded", Line("[cycles.plan-review]"))]),
     // Off by one: one review beyond the limit, or none although one is left.
     mutant("cycle.n <= cycle.limit", 3, "cycle.n <= cycle.limit + 1", &[("cycle-unbounded", Rule("a review is due: run it"))]),
@@ -269,8 +269,8 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"guard = "review.ok and cycle.exit""#, 1, r#"guard = "review.ok and cycle.exit and free""#, &[("rule-never-fires", Rule("enough clean reviews"))]),
     mutant("next_phase == it.id\n or phase in", 1, "next_phase == it.cycle\n  and phase in", &[("phase-unreachable", Line(r#"[phases."post-{cycle}"]"#))]),
     // Swapped targets: past the final review, or back to the previous cycle.
-    mutant(r#"target = "all-code-review""#, 1, r#"target = "complete""#, &[("target-never-taken", Line("[[cycles.all-code-review.advance]]"))]),
-    mutant(r#"arms = "tasks-review""#, 1, r#"arms = "plan-review""#, &[("target-never-taken", Line("[[cycles.tasks-review.advance]]")), ("target-never-taken", Line("complete-task-tdd\"\n\n[[cycles.tasks-review.advance]]"))]),
+    mutant(r#"target = "all-code-review""#, 1, r#"target = "complete""#, &[("target-never-taken", Line("{ target = \"complete\" }"))]),
+    mutant(r#"arms = "tasks-review""#, 1, r#"arms = "plan-review""#, &[("target-never-taken", Line("{ guard = \"tdd\"")), ("target-never-taken", Line("{ target = \"complete-task\" }"))]),
     // A guard that is true whether or not the flag is set that keeps an agent from being blocked forever.
     mutant(r#"guard = "not event.stop_hook_active""#, 1, r#"guard = "event.stop_hook_active or not event.stop_hook_active""#, &[
             ("blocks-in-a-row", Rule("a flaw in the plan")),
@@ -287,8 +287,6 @@ const MUTANTS: &[Mutant] = &[
     // A gate that fails forever, or too often in the same way.
     mutant("gate.failed and gate.times <= 3", 1, "gate.failed and gate.times >= 1", &[("blocks-in-a-row", Rule("a gate failed: the agent")), ("rule-never-fires", Rule("a gate failed again"))]),
     mutant("gate.times <= 3", 1, "gate.times <= 9", &[("blocks-in-a-row", Rule("a gate failed: the agent"))]),
-    // Texts that can say `none`.
-    mutant("{% if review.until is none %}The next", 1, "{% if review.ok %}The next", &[("prints-none", Line("postponed until {{ review.until"))]),
 ];
 
 /// Returns where `part` is in `text`. A space in it matches any number of spaces, so that columns can be realigned.

@@ -1,6 +1,7 @@
 //! `docs/reference.md`: every key of a chart, every name, filter and test of an expression, made from the schema and from
 //! the tables that the linter itself uses.
 
+use std::collections::HashSet;
 use std::fs;
 
 use serde_json::Value as Json;
@@ -222,13 +223,22 @@ fn markdown() -> Result<String, ChartError> {
         [Expressions, texts and patterns](expressions.md) explains them. You can leave out a key unless its default is \
         “required” or its description says when it is required. The examples are from the charts that ship with taskie.\n"
         .to_owned();
+    let mut listed = HashSet::new();
     for section in sections(&schema) {
         text.push_str(&format!("\n### {}\n\n", section.headings.join(", ")));
         if let Some(about) = section.schema.get("description").and_then(Json::as_str) {
             text.push_str(&format!("{about}\n\n"));
         }
+        // A key that means the same in several tables is listed once.
+        let (new, known): (Vec<_>, Vec<_>) = entries(section.schema).partition(|(key, value)| {
+            listed.insert((*key, value.get("description").and_then(Json::as_str)))
+        });
+        if !known.is_empty() {
+            let keys: Vec<String> = known.iter().map(|(key, _)| format!("`{key}`")).collect();
+            text.push_str(&format!("As above: {}.\n\n", keys.join(", ")));
+        }
         text.push_str("| Key | Type | Default | What it is | Example |\n|---|---|---|---|---|\n");
-        for (key, value) in entries(section.schema) {
+        for (key, value) in new {
             let default = match value.get("default").filter(|value| !is_empty(value)) {
                 Some(default) => format!("`{default}`"),
                 None if is_required(section.schema, key) => "required".to_owned(),
