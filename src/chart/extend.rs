@@ -52,8 +52,7 @@ impl<'t> Extended<'t> {
         }
         // What a broken line adds or removes is unknown.
         if !DeTable::parse_recoverable(text).1.is_empty() {
-            let flaws = structure::read(text).flaws.into_iter();
-            extended.flaws = flaws.filter(|flaw| flaw.code == Code::TomlSyntax).collect();
+            extended.flaws = structure::parse(text).err().unwrap_or_default();
             return extended;
         }
         let dir = Path::new(origin).parent().unwrap_or(Path::new(""));
