@@ -1200,7 +1200,8 @@ fn what_a_reviewer_loosens_does_not_count_for_its_review() {
          rm tests.rs
          echo > new.rs"
     );
-    let commits = format!("{edits}\ngit add .\ngit -c user.name=r -c user.email=r@r commit -q -m all");
+    let commits =
+        format!("{edits}\ngit add .\ngit -c user.name=r -c user.email=r@r commit -q -m all");
     let own = "max_reviews (from 8 to 0; looser, so it does not count for this review), consecutive_clean (from 0 to 7; looser, so it does not count for this review), the setting clean (from 2 to 1; looser, so it does not count for this review), .taskie/config.json, .taskie/plans/test-plan/task-2.md";
     let all = format!("{own}, code.rs, new.rs, tests.rs");
     // (is it in git, what the reviewer does, what is named)
