@@ -108,7 +108,7 @@ fn a_project_gives_its_reviewer_rights_and_rules_only_once_they_are_trusted() {
     let commands = "# Task 1\n\n- **Must-run commands**: `make test`, `make lint`\n";
     project.write("task-1.md", commands);
     let ran = project.stop();
-    let ignored = ".taskie/config.json: `instructions`, `permissions` are ignored until you run `taskie trust`.";
+    let ignored = ".taskie/config.json: `permissions`, `instructions` are ignored until you run `taskie trust`.";
     assert!(ran.message().starts_with(ignored), "{}", ran.stdout);
     let call = arguments(&project);
     let rights = [
@@ -225,19 +225,19 @@ fn config_says_where_each_value_comes_from() {
             0,
             format!(
                 "models               [\"opus\",\"sonnet\"]  (default)\n\
+                 reviewer             \"claude\"  (default)\n\
+                 review_timeout       570  (default)\n\
+                 max_cost_usd_review  null  (default)\n\
+                 permissions          \"restricted\"  ({user}; \"bypass\" in .taskie/config.json is held back: it needs trust: `taskie trust`)\n\
                  max_reviews          8  (default)\n\
                  clean                4  (.taskie/config.json)\n\
                  clean_means          \"pass\"  (default)\n\
                  strict_rounds        null  (default)\n\
                  stall                2  (default)\n\
-                 reviewer             \"claude\"  (default)\n\
-                 review_timeout       570  (default)\n\
                  gates                []  (default)\n\
                  gate_timeout         270  (default)\n\
                  max_cost_usd         null  (default)\n\
                  max_cost_usd_cycle   null  (default)\n\
-                 max_cost_usd_review  null  (default)\n\
-                 permissions          \"restricted\"  ({user}; \"bypass\" in .taskie/config.json is held back: it needs trust: `taskie trust`)\n\
                  instructions         null  (default)\n\
                  prompt               null  (default)\n\
                  push                 false  ({user})\n"
