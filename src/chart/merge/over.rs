@@ -37,7 +37,7 @@ impl<'l> Merger<'l> {
             let at = base.0.iter().position(|(other, _)| other.name == key.name);
             let Some(at) = at else {
                 let node = match node {
-                    Node::Table(own) => {
+                    Node::Table(own) if own.1.is_none() => {
                         let mut table = Table::default();
                         self.merge(&mut table, own);
                         Node::Table(table)
@@ -64,6 +64,7 @@ impl<'l> Merger<'l> {
                 }
                 (Node::Table(old), Node::Table(own)) => {
                     old_key.place = key.place;
+                    old.1 = None;
                     self.merge(old, own);
                 }
                 (Node::Tables(old), Node::Tables(own)) => self.merge_entries(old, own, false),
@@ -202,7 +203,10 @@ impl<'l> Merger<'l> {
             return table.take(first).map(drop).ok_or(known);
         }
         match table.get_mut(first) {
-            Some(Node::Table(table)) => self.removed(table, rest),
+            Some(Node::Table(table)) => {
+                table.1 = None;
+                self.removed(table, rest)
+            }
             Some(Node::Tables(entries)) => {
                 let ids = entries.iter().filter_map(|entry| entry.id(self.layers));
                 match (position(entries, rest[0], self.layers), &rest[1..]) {
@@ -260,6 +264,8 @@ impl<'l> Merger<'l> {
         else {
             return;
         };
+        lets.1 = None;
+        own.1 = None;
         let replaced = own.names();
         let mut renamed: HashMap<String, String> = HashMap::new();
         for (_, node) in &mut own.0 {

@@ -144,6 +144,23 @@ fn a_chart_is_written_over_another() {
     }
 }
 
+/// What is not changed is written as it is, so that everything in it is checked.
+#[test]
+fn a_table_in_braces_stays_in_braces() {
+    let own = "[phases.end]\nentry = { x = 1, }\n[cycle]\nentry = { own = 1 }";
+    let merged = merged(&[BASE, own]);
+    assert!(
+        merged.text.contains("entry = { x = 1, }"),
+        "{}",
+        merged.text
+    );
+    assert!(merged.text.contains("[cycle.entry]"), "{}", merged.text);
+    // A table without a header of its own is where it is first named.
+    let start = merged.text.find("phases").unwrap();
+    let place = merged.origin(&(start..start + 6)).unwrap();
+    assert_eq!(&[BASE, own][place.layer][place.span], "phases");
+}
+
 #[test]
 fn what_changes_nothing_is_a_fault() {
     for (own, name, known) in [

@@ -13,7 +13,11 @@ pub(super) struct Key {
 }
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Table(pub(super) Vec<(Key, Node)>);
+pub(super) struct Table(
+    pub(super) Vec<(Key, Node)>,
+    /// Where it is written in braces, unless it was changed.
+    pub(super) Option<Place>,
+);
 
 impl Table {
     /// Returns a table of a layer.
@@ -26,7 +30,7 @@ impl Table {
             };
             (key, Node::read(layers, layer, value))
         });
-        Self(pairs.collect())
+        Self(pairs.collect(), None)
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Node> {
@@ -46,6 +50,7 @@ impl Table {
 
     /// Puts what `order` has first, in its order.
     pub(super) fn put_first(&mut self, order: &Self) {
+        self.1 = None;
         let at = |name: &str| order.0.iter().position(|(key, _)| key.name == name);
         self.0
             .sort_by_key(|(key, _)| at(&key.name).unwrap_or(usize::MAX));
@@ -89,7 +94,12 @@ impl Node {
         let span = value.span();
         let place = Place { layer, span };
         match value.get_ref() {
-            DeValue::Table(table) => Self::Table(Table::read(layers, layer, table)),
+            DeValue::Table(table) => {
+                let mut table = Table::read(layers, layer, table);
+                let is_inline = layers[layer].text[place.span.clone()].starts_with('{');
+                table.1 = is_inline.then_some(place);
+                Self::Table(table)
+            }
             DeValue::Array(items) => Self::list(layers, place, items),
             _ => Self::Value(vec![(place, None)]),
         }

@@ -28,13 +28,16 @@ impl<'l> Writer<'l> {
     }
 
     /// Writes a table without its header: its values, then the tables in it.
-    fn table(&mut self, path: &mut Vec<String>, table: &Table) {
-        let is_table = |node: &Node| matches!(node, Node::Table(_) | Node::Tables(_));
+    fn table(&mut self, path: &mut Vec<(String, Place)>, table: &Table) {
+        let is_table = |node: &Node| match node {
+            Node::Table(table) => table.1.is_none(),
+            node => matches!(node, Node::Tables(_)),
+        };
         for (key, node) in table.0.iter().filter(|(_, node)| !is_table(node)) {
             let last = match node {
                 Node::Value(pieces) => pieces.last().map(|(place, _)| place),
-                Node::List(place, _) => place.as_ref(),
-                _ => None,
+                Node::List(place, _) | Node::Table(Table(_, place)) => place.as_ref(),
+                Node::Tables(_) => None,
             };
             self.start(&key.place);
             self.piece(&quoted(&key.name), &key.place);
@@ -42,8 +45,8 @@ impl<'l> Writer<'l> {
             self.value(node);
             self.end(last.unwrap_or(&key.place));
         }
-        for (key, node) in &table.0 {
-            let name = quoted(&key.name);
+        for (key, node) in table.0.iter().filter(|(_, node)| is_table(node)) {
+            path.push((quoted(&key.name), key.place.clone()));
             match node {
                 Node::Table(table) => {
                     let is_needed =
@@ -51,30 +54,29 @@ impl<'l> Writer<'l> {
                     if is_needed {
                         self.text.push('\n');
                         self.start(&key.place);
-                        self.text.push('[');
-                        path.iter()
-                            .for_each(|step| self.text.push_str(&format!("{step}.")));
-                        self.piece(&name, &key.place);
+                        for (at, (step, place)) in path.iter().enumerate() {
+                            self.text.push(if at == 0 { '[' } else { '.' });
+                            self.piece(step, place);
+                        }
                         self.text.push(']');
                         self.end(&key.place);
                     }
-                    path.push(name);
                     self.table(path, table);
-                    path.pop();
                 }
                 Node::Tables(entries) => {
-                    path.push(name);
+                    let steps: Vec<&str> = path.iter().map(|(step, _)| step.as_str()).collect();
+                    let header = format!("[[{}]]", steps.join("."));
                     for entry in entries {
                         self.text.push('\n');
                         self.start(&entry.place);
-                        self.piece(&format!("[[{}]]", path.join(".")), &entry.place);
+                        self.piece(&header, &entry.place);
                         self.end(&entry.place);
                         self.table(path, &entry.table);
                     }
-                    path.pop();
                 }
                 _ => {}
             }
+            path.pop();
         }
     }
 
@@ -86,7 +88,7 @@ impl<'l> Writer<'l> {
                     self.piece(text.as_deref().unwrap_or(written), place);
                 }
             }
-            Node::List(Some(place), _) => {
+            Node::List(Some(place), _) | Node::Table(Table(_, Some(place))) => {
                 let written = &self.layers[place.layer].text[place.span.clone()];
                 self.piece(written, place);
             }
