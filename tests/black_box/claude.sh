@@ -1,6 +1,6 @@
 #!/bin/sh
-# A reviewer: notes its arguments (a record separator before each call, a NUL after each argument) and does what the file
-# `behaviour` says, with $file being the path that ends the prompt. A call that is killed while it notes them counts, too.
+# A reviewer: notes its arguments (a record separator before each call, so that one that is killed here does not run into the
+# next; a NUL after each argument) and does what the file `behaviour` says, with $file being the path that ends the prompt.
 here=${0%/*}
 printf '\036' >> "$here/calls"
 printf '%s\000' "$@" >> "$here/calls"
