@@ -168,3 +168,39 @@ pub(super) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> 
         .map(|(file, _)| file)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// Whatever the files contain, each phase or command makes it another number.
+    #[test]
+    fn a_revision_changes_each_time() {
+        let texts = ["", "5", "18446744073709551614", "18446744073709551615", "x"];
+        let long = "7".repeat(100);
+        for beside in texts.into_iter().chain([long.as_str()]) {
+            for kept in texts.into_iter().chain([long.as_str()]) {
+                let root = tempfile::tempdir().unwrap();
+                fs::create_dir(root.path().join(".git")).unwrap();
+                let store = Store::of(root.path(), "home");
+                let private = store.private.clone().unwrap();
+                for (folder, kind, text) in
+                    [(&store.beside, "state", beside), (&private, REVISION, kept)]
+                {
+                    fs::create_dir_all(folder).unwrap();
+                    fs::write(path(folder, "p", kind), text).unwrap();
+                }
+                let mut lock = WriteLock::acquire(&store, "p").unwrap();
+                let mut seen = vec![lock.revision().unwrap()];
+                for _ in 0..3 {
+                    lock.bump().unwrap();
+                    let now = lock.revision().unwrap();
+                    assert!(!seen.contains(&now), "{beside:?} {kept:?}");
+                    seen.push(now);
+                }
+            }
+        }
+    }
+}
