@@ -40,7 +40,7 @@ fn rows() -> Vec<Row> {
 #[test]
 fn the_page_has_the_table() {
     let mut table =
-        String::from("| Who | Tries to | Result | Because |\n| --- | --- | --- | --- |");
+        String::from("| Who | What it does | Result | Because |\n| --- | --- | --- | --- |");
     for row in rows() {
         let result = match row.result {
             Outcome::Prevented => "prevented",
