@@ -12,8 +12,8 @@ use super::place;
 use crate::chart::Chart;
 use crate::diagram::Format;
 use crate::diagram::picture::Picture;
-use crate::shell::place::Place;
-use crate::shell::state_file::Reading;
+use crate::project::state_file::Reading;
+use crate::run::place::Place;
 use crate::store::journal::Line;
 
 /// Prints the picture.

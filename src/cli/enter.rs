@@ -19,11 +19,11 @@ use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::expr::Expressions;
+use crate::run::perform::check;
+use crate::run::perform::perform;
+use crate::run::place::Place;
+use crate::run::stuck::Stuck;
 use crate::scenario::instance::Typist;
-use crate::shell::perform::check;
-use crate::shell::perform::perform;
-use crate::shell::place::Place;
-use crate::shell::stuck::Stuck;
 
 /// Enters a phase.
 pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {

@@ -4,8 +4,8 @@ use super::history::stats::Figures;
 use super::progress::progress;
 use crate::engine::context;
 use crate::page::counted;
-use crate::shell::ledger::OPEN;
-use crate::shell::place::Place;
+use crate::project::ledger::OPEN;
+use crate::run::place::Place;
 
 /// Returns the sentence for the instance at `place`, which is in a final phase.
 pub(super) fn finished(place: &Place) -> String {

@@ -31,8 +31,8 @@ use std::process::ExitCode;
 use crate::chart::embedded::Choice;
 use crate::demo::reviewer;
 use crate::hook;
-use crate::invoke::supervisor;
 use crate::os::bond::become_program;
+use crate::process::supervisor;
 use error::CliError;
 use output::{say_styled, tell, tell_styled};
 

@@ -15,8 +15,8 @@ use crate::chart::Chart;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::host::hosts;
-use crate::shell::git;
-use crate::shell::perform::perform;
+use crate::project::git;
+use crate::run::perform::perform;
 use crate::store::postponed;
 
 /// The event whose rules answer it.

@@ -8,7 +8,7 @@ use super::fault::Fault;
 use crate::chart::Chart;
 use crate::chart::model::setting_in;
 use crate::expr::source::Text;
-use crate::files::finding::Found;
+use crate::reviewer::finding::Found;
 
 /// The part of a review's line in the journal that decisions depend on.
 #[derive(Debug, Clone, Default, Deserialize)]

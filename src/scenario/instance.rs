@@ -22,8 +22,8 @@ use crate::engine::inspect::Inspector;
 use crate::engine::spent::Run;
 use crate::engine::world::World;
 use crate::explore::possible_world::{Disk, INSTANCE, PossibleWorld, Sibling};
-use crate::files::finding::{Finding, Found};
 use crate::files::timestamp;
+use crate::reviewer::finding::{Finding, Found};
 use crate::store::journal::Decided;
 
 /// Parses a command line into its events, in order. The second argument is its stdin.

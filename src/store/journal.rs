@@ -16,7 +16,7 @@ use crate::chart::Chart;
 use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::spent::Run;
-use crate::files::finding::Found;
+use crate::reviewer::finding::Found;
 
 /// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

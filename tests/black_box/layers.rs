@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// The folders of `src`, lowest first. A folder imports from those in the lines above its own, and from itself.
 const LAYERS: &[&[&str]] = &[
-    &["text", "hash", "os", "alike"],
+    &["text", "hash", "os", "alike", "clock"],
     &[
         "diagnostic",
         "host",
@@ -14,12 +14,15 @@ const LAYERS: &[&[&str]] = &[
         "page",
         "disk",
         "command_line",
+        "process",
     ],
     &["expr"],
     &["chart"],
-    &["engine", "invoke"],
+    &["reviewer"],
+    &["engine"],
     &["store"],
-    &["shell", "explore"],
+    &["project"],
+    &["run", "explore"],
     &["scenario"],
     &["lint", "render", "diagram", "hook", "demo"],
     &["doctor"],

@@ -12,8 +12,8 @@ use crate::cli::output::{is_reviewer, refuse_agents, say, say_json};
 use crate::cli::place;
 use crate::engine::inspect::Inspector;
 use crate::page::{FAINT, Page};
-use crate::shell::ledger::{self, Entry};
-use crate::shell::place::Place;
+use crate::project::ledger::{self, Entry};
+use crate::run::place::Place;
 use crate::text::shown;
 
 /// Prints the findings, the open ones first.

@@ -14,9 +14,9 @@ use crate::cli::place;
 use crate::cli::progress::{Progress, progress, progress_json};
 use crate::engine::context;
 use crate::page::{Page, width};
-use crate::shell::find;
-use crate::shell::place::Place;
-use crate::shell::state_file::Reading;
+use crate::project::find;
+use crate::project::state_file::Reading;
+use crate::run::place::Place;
 use crate::store::driver;
 use crate::text::shown;
 

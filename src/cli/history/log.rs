@@ -15,7 +15,7 @@ use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, dollars, paint, paint_words, print, span,
     unbroken, width,
 };
-use crate::shell::review::record_killed;
+use crate::run::review::record_killed;
 use crate::store::journal::{Decided, Gate, Line, Review};
 use crate::text::{cut, in_words, shown, shown_json};
 

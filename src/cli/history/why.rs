@@ -17,8 +17,8 @@ use crate::expr::Expressions;
 use crate::expr::syntax::conjuncts;
 use crate::host::events::is_stop;
 use crate::page::{ACCENT, FAINT, PLAIN, Page, STRONG, column, counted, paint_words, width};
-use crate::shell::perform::peek_rules;
-use crate::shell::place::Place;
+use crate::run::perform::peek_rules;
+use crate::run::place::Place;
 use crate::store::journal::{Decided, Line, Tried};
 use crate::text::shown;
 

@@ -16,12 +16,12 @@ use crate::cli::error::CliError;
 use crate::cli::history::{log, stats};
 use crate::cli::output::{Target, say};
 use crate::cli::{diagram, place};
+use crate::clock;
 use crate::diagram::Format;
 use crate::disk;
 use crate::expr::markup::fill;
-use crate::files::clock;
 use crate::page::{dollars, span};
-use crate::shell::place::Place;
+use crate::run::place::Place;
 use crate::store::journal::Line;
 use crate::text::{markup, shown, shown_lines};
 

@@ -7,8 +7,8 @@ use rustix::process::{Pid, test_kill_process};
 use tempfile::TempDir;
 
 use super::*;
-use crate::invoke::log::last_line;
 use crate::os::process::MAX_ARGUMENT;
+use crate::process::log::last_line;
 
 /// Longer than any test takes, so that a process that ends earlier has been killed.
 const LONG: Duration = Duration::from_secs(60);

@@ -6,34 +6,37 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use super::effects;
-use super::gates;
-use super::git::{self, Git};
-use super::performed::Performed;
-use super::place::Place;
-use super::seen::{self, Seen};
-use super::snapshot::Snapshot;
-use super::state_file;
-use super::stuck::{Stuck, io};
+use crate::clock;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Effort, Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
-use crate::files::clock;
-use crate::files::finding::Found;
 use crate::host::events::REVIEWER;
 use crate::host::hosts::{HOSTS, RESERVE};
-use crate::invoke::process::End;
-use crate::invoke::spec::Spec;
-use crate::invoke::{log, outcome, program, supervisor};
 use crate::os::file::Version;
 use crate::page::counted;
+use crate::process::End;
+use crate::process::log;
+use crate::process::program;
+use crate::process::spec::Spec;
+use crate::process::supervisor;
+use crate::project::git::{self, Git};
+use crate::project::seen::{self, Seen};
+use crate::project::state_file;
+use crate::reviewer::finding::Found;
+use crate::reviewer::outcome;
+use crate::run::effects;
+use crate::run::gates;
+use crate::run::performed::Performed;
+use crate::run::place::Place;
+use crate::run::snapshot::Snapshot;
+use crate::run::stuck::{Stuck, io};
 use crate::store::journal::{self, Line};
 use crate::store::lock::ReviewLock;
 use crate::store::running::{self, CANCELLED, Note, Running};
 
 /// What happened to a review that was due.
-pub(super) enum Reviewed {
+pub(crate) enum Reviewed {
     /// It was run.
     Ran(Box<Run>),
     /// It is no longer due, and something else has to be written.
@@ -43,18 +46,18 @@ pub(super) enum Reviewed {
 }
 
 /// A run that has ended, with the state on disk when it began.
-pub(super) struct Run {
-    pub(super) ended: Ended,
+pub(crate) struct Run {
+    pub(crate) ended: Ended,
     /// How many phases had been entered and commands run before it.
-    pub(super) revision: u64,
+    pub(crate) revision: u64,
     /// The text of the state.
-    pub(super) state: Option<Vec<u8>>,
+    pub(crate) state: Option<Vec<u8>>,
     /// Held until the outcome is written: until then, the next hook would see the same review still due.
-    pub(super) lock: ReviewLock,
+    pub(crate) lock: ReviewLock,
 }
 
 /// Runs the review that is due, unless one is already running.
-pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
+pub(crate) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     let answered = |performed| Ok(Reviewed::Answered(Box::new(performed)));
     if event.session.is_some()
         && let Some(why) = git::untrusted_locks(&place.root, &place.chart.scope.home)

@@ -3,18 +3,19 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::effects;
-use super::place::Place;
-use super::stuck::Stuck;
 use crate::alike::steady;
+use crate::clock;
 use crate::command_line;
 use crate::engine::decision::{FailedGate, Invocation, Outcome};
-use crate::files::clock;
 use crate::hash;
-use crate::invoke::process::End;
-use crate::invoke::spec::Spec;
-use crate::invoke::{log, supervisor};
 use crate::page::span;
+use crate::process::End;
+use crate::process::log;
+use crate::process::spec::Spec;
+use crate::process::supervisor;
+use crate::run::effects;
+use crate::run::place::Place;
+use crate::run::stuck::Stuck;
 use crate::store::journal::{self, Gate, Line};
 use crate::store::lock::ReviewLock;
 use crate::store::running::{self, CANCELLED, Note, Running};
@@ -23,7 +24,7 @@ use crate::store::running::{self, CANCELLED, Note, Running};
 const OUTPUT: usize = 4_000;
 
 /// Runs the gates in order, within `most` seconds at most. Returns the outcome of a review that is not started, if one of them fails.
-pub(super) fn run(
+pub(crate) fn run(
     place: &Place,
     invocation: &Invocation,
     most: u64,

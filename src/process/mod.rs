@@ -6,18 +6,22 @@
 #[cfg(test)]
 mod tests;
 
+pub(crate) mod log;
+pub(crate) mod program;
+pub(crate) mod spec;
+pub(crate) mod supervisor;
+
 use std::fs::File;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::program;
-use super::spec::{Cancel, Spec};
 use crate::os::bond::Bond;
 use crate::os::file::read_at;
 use crate::os::group::{Group, signal_of};
 use crate::os::regular::create_private;
 use crate::os::signals::{self, Wakeups, Watched, caught};
+use spec::{Cancel, Spec};
 
 /// How long a group may take to end after SIGTERM.
 ///

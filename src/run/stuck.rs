@@ -1,7 +1,7 @@
 //! Why an event could not be carried out.
 
 use crate::engine::fault::Fault;
-use crate::invoke::process::End;
+use crate::process::End;
 
 /// Why an event could not be carried out. Nothing was written.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) enum Stuck {
 
 impl Stuck {
     /// Returns why nothing more can be done after a run, if it ended because this process has to end.
-    pub(super) fn after(end: &End) -> Option<Self> {
+    pub(crate) fn after(end: &End) -> Option<Self> {
         match end {
             End::Interrupted { signal } => Some(Self::Interrupted { signal: *signal }),
             End::Abandoned => Some(Self::Abandoned),
@@ -50,7 +50,7 @@ impl From<Fault> for Stuck {
 }
 
 /// Wraps an I/O error, saying what could not be done because of it.
-pub(super) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Stuck {
+pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Stuck {
     let what = what.into();
     move |error| Stuck::Io { what, error }
 }

@@ -7,24 +7,24 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 
-use super::git;
-use super::ledger::rulings;
 use crate::chart::Chart;
 use crate::disk;
 use crate::engine::records;
 use crate::hash::Hash;
+use crate::project::git;
+use crate::project::ledger::rulings;
 
 /// What a review sees.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     /// `None` if it is unknown: without git, nobody knows what has changed in the code.
-    pub(super) all: Option<u64>,
+    pub(crate) all: Option<u64>,
     /// A number for the content of each file that it reads.
-    pub(super) subject: IndexMap<String, u64>,
+    pub(crate) subject: IndexMap<String, u64>,
 }
 
 /// Returns what a review of the files in `names` sees.
-pub(super) fn seen(chart: &Chart, root: &Path, dir: &Path, names: &[String]) -> Seen {
+pub(crate) fn seen(chart: &Chart, root: &Path, dir: &Path, names: &[String]) -> Seen {
     let mut hash = Hash::default();
     let mut subject = IndexMap::new();
     let mut is_known = true;

@@ -8,11 +8,11 @@ use serde::de::{
 };
 use serde_json::value::RawValue;
 
-use super::zone;
+use super::{limit, zone};
 use crate::chart::Invoke;
 use crate::chart::model::AnswerForm;
-use crate::files::clock::{self, Moment};
-use crate::files::finding::Found;
+use crate::clock::{self, Moment};
+use crate::reviewer::finding::Found;
 use crate::text::plain_line;
 
 /// So many bytes at the end of a text are searched for an answer.
@@ -89,7 +89,7 @@ pub(crate) fn postponed(invoke: &Invoke, stdout: &[u8]) -> Option<Moment> {
     let now = clock::now();
     let named = postpone.until.iter().find_map(|pointer| {
         let text: String = value(json, pointer)?;
-        clock::reset_in(&text, now, zone::offset)
+        limit::reset_in(&text, now, zone::offset)
     });
     Some(named.unwrap_or_else(|| {
         let at = now.saturating_add(postpone.seconds);

@@ -14,7 +14,7 @@ use crate::chart::Chart;
 use crate::disk;
 use crate::engine::inspect::{self, ReviewFile};
 use crate::engine::spent::Run;
-use crate::files::finding::Finding;
+use crate::reviewer::finding::Finding;
 use crate::text::plain_line;
 
 /// The state of a finding of which nobody has said anything.
@@ -118,7 +118,7 @@ pub(crate) fn entries(
 }
 
 /// Returns the rulings, one line each.
-pub(super) fn rulings(chart: &Chart, root: &Path, dir: &Path) -> Vec<String> {
+pub(crate) fn rulings(chart: &Chart, root: &Path, dir: &Path) -> Vec<String> {
     let Some(name) = &chart.findings.file else {
         return Vec::new();
     };
@@ -167,7 +167,7 @@ fn answer(root: &Path, dir: &Path, review: &ReviewFile) -> String {
 }
 
 /// Returns the ruling in a line, if it is about this finding, and its reason. An id can come back with another finding.
-pub(super) fn ruled(line: &str, id: &str, finding: &Finding) -> Option<(String, Option<String>)> {
+pub(crate) fn ruled(line: &str, id: &str, finding: &Finding) -> Option<(String, Option<String>)> {
     let rest = line.strip_prefix(id)?.strip_prefix(' ')?;
     let (word, rest) = rest.split_once(" (")?;
     let rest = rest.strip_prefix(&finding.severity)?;

@@ -9,20 +9,20 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::find;
-use super::git;
-use super::stuck::Stuck;
 use crate::chart::Scope;
 use crate::disk;
 use crate::engine::decision::Effect;
 use crate::files::pattern::Pattern;
 use crate::files::pattern::name_flaw;
 use crate::os::file::rename_new;
+use crate::project::find;
+use crate::project::git;
+use crate::run::stuck::Stuck;
 use crate::store::{Store, running};
 
 /// Carries out `effects`, in order, and stops at the first that fails. The error says what should have been done, and what
 /// was done before. The caller holds the write lock.
-pub(super) fn carry_out(root: &Path, scope: &Scope, effects: &[Effect]) -> Result<(), Stuck> {
+pub(crate) fn carry_out(root: &Path, scope: &Scope, effects: &[Effect]) -> Result<(), Stuck> {
     let mut place = Files {
         root,
         scope,
@@ -39,7 +39,7 @@ pub(super) fn carry_out(root: &Path, scope: &Scope, effects: &[Effect]) -> Resul
 }
 
 /// Makes git ignore the logs of a chart, whose names match `pattern`.
-pub(super) fn ignore_logs(root: &Path, scope: &Scope, pattern: &str) -> Option<()> {
+pub(crate) fn ignore_logs(root: &Path, scope: &Scope, pattern: &str) -> Option<()> {
     if !git::is_in_git(root) {
         return None;
     }

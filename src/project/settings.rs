@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
-use super::find::{is_inside, user_folders};
-use super::state_file::{self, CONFIG};
-use super::trust::{self, Part, Subject};
 use crate::chart::Chart;
 use crate::chart::field::default_of;
 use crate::disk;
 use crate::engine::context::Context;
 use crate::files::pattern::is_slug;
+use crate::project::find::{is_inside, user_folders};
+use crate::project::state_file::{self, CONFIG};
+use crate::project::trust::{self, Part, Subject};
 use crate::text::full_stop;
 
 /// Where a setting's value comes from.

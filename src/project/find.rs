@@ -32,7 +32,7 @@ pub(crate) struct Instance {
 
 impl Instance {
     /// Returns the name of its lock and journal, which it shares with others if each session has its own instance.
-    pub(super) fn shared_name(&self, scope: &Scope) -> Cow<'_, str> {
+    pub(crate) fn shared_name(&self, scope: &Scope) -> Cow<'_, str> {
         match scope.is_per_session() {
             true => scope.folder.replace('/', "-").into(),
             false => self.name.as_str().into(),
@@ -200,13 +200,13 @@ pub(crate) fn home_above(root: &Path, home: &str) -> Option<PathBuf> {
 }
 
 /// Returns a folder of the user's own: the one that the variable names, else `default` in the user's home directory.
-pub(super) fn user_folder(variable: &str, default: &str) -> Option<PathBuf> {
+pub(crate) fn user_folder(variable: &str, default: &str) -> Option<PathBuf> {
     let [named, at_home] = user_folders(variable, default);
     named.or(at_home)
 }
 
 /// Returns both of these folders, as far as they are known.
-pub(super) fn user_folders(variable: &str, default: &str) -> [Option<PathBuf>; 2] {
+pub(crate) fn user_folders(variable: &str, default: &str) -> [Option<PathBuf>; 2] {
     let absolute = |name: &str| named_by(name).filter(|path| path.is_absolute());
     [
         absolute(variable),
@@ -215,7 +215,7 @@ pub(super) fn user_folders(variable: &str, default: &str) -> [Option<PathBuf>; 2
 }
 
 /// Returns whether a folder, which need not exist, is inside the directory `root`, also through a symbolic link.
-pub(super) fn is_inside(folder: &Path, root: &Path) -> bool {
+pub(crate) fn is_inside(folder: &Path, root: &Path) -> bool {
     let real = folder.ancestors().find_map(|dir| dir.canonicalize().ok());
     let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let paths = [Some(folder.to_owned()), real];

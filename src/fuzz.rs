@@ -10,7 +10,6 @@ use indexmap::IndexMap;
 use minijinja::value::Value;
 use serde_json::{Value as Json, json};
 
-use super::state_file::{self, Reading};
 use crate::chart::embedded::CHARTS;
 use crate::chart::field::LARGEST_INTEGER;
 use crate::chart::model::FieldType;
@@ -24,7 +23,8 @@ use crate::expr::templates::Templates;
 use crate::expr::{Expressions, prompt};
 use crate::files::pattern::{Capture, LinePattern, Pattern};
 use crate::files::table;
-use crate::invoke::outcome;
+use crate::project::state_file::{self, Reading};
+use crate::reviewer::outcome;
 use crate::text::{is_harmful, plain, shown};
 
 /// Pieces of text that mean something to one of the readers.

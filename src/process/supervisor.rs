@@ -12,8 +12,8 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::process::{self, End};
 use super::spec::Spec;
+use super::{self as process, End};
 use crate::os::bond::Bond;
 use crate::os::signals::Wakeups;
 use crate::os::supervisor::{Delegated, Line, delegate, stand_apart};

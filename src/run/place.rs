@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::find::{self, Instance};
-use super::git::Git;
-use super::snapshot::Snapshot;
-use super::state_file;
-use super::stuck::{Stuck, io};
 use crate::chart::Chart;
 use crate::engine::decision::Invocation;
+use crate::project::find::{self, Instance};
+use crate::project::git::Git;
+use crate::project::state_file;
+use crate::run::snapshot::Snapshot;
+use crate::run::stuck::{Stuck, io};
 use crate::store::Store;
 use crate::store::journal::Journal;
 use crate::store::lock::WriteLock;
@@ -50,14 +50,14 @@ impl Place {
 
     /// Takes a snapshot with the answer that git has already given. With `has_run`, the outcome of the last run is still to
     /// be decided on.
-    pub(super) fn snapshot_with(&self, git: &Arc<Git>, has_run: bool) -> Arc<Snapshot> {
+    pub(crate) fn snapshot_with(&self, git: &Arc<Git>, has_run: bool) -> Arc<Snapshot> {
         let state = state_file::read(&self.chart, &self.dir());
         let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
         Arc::new(snapshot.with_git(git).after_run(has_run))
     }
 
     /// Takes a snapshot for a first look: an event that does nothing needs no more. The state is not validated.
-    pub(super) fn glance(&self, git: &Arc<Git>) -> Arc<Snapshot> {
+    pub(crate) fn glance(&self, git: &Arc<Git>) -> Arc<Snapshot> {
         let state = state_file::glance(&self.chart, &self.dir());
         let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
         Arc::new(snapshot.with_git(git))
@@ -89,7 +89,7 @@ impl Place {
 
     /// Returns the name of the instance's lock and journal. If each session has its own instance, they share one of
     /// each, so that no session leaves files behind.
-    pub(super) fn shared_name(&self) -> Cow<'_, str> {
+    pub(crate) fn shared_name(&self) -> Cow<'_, str> {
         self.instance.shared_name(&self.chart.scope)
     }
 
@@ -99,7 +99,7 @@ impl Place {
     }
 
     /// Returns the error for a state that cannot be used.
-    pub(super) fn broken(&self, why: &str) -> Stuck {
+    pub(crate) fn broken(&self, why: &str) -> Stuck {
         let file = self.instance.dir.join(state_file::FILE);
         Stuck::Broken(format!("{}: {why}", file.display()))
     }

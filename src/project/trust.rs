@@ -10,12 +10,12 @@ use std::path::{Component, Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::find::{is_inside, user_folder};
 use crate::chart::embedded::CHARTS;
 use crate::chart::extend::Extended;
 use crate::chart::merge;
 use crate::disk;
 use crate::hash::{self, Hash};
+use crate::project::find::{is_inside, user_folder};
 
 /// The name of a project's own chart, in the home.
 pub(crate) const CHART: &str = "statechart.toml";

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::snapshot::Snapshot;
 use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Decision};
+use crate::run::snapshot::Snapshot;
 use crate::store::notices::Pending;
 use crate::store::owed::Debt;
 
@@ -25,12 +25,12 @@ pub(crate) struct Performed {
     /// The messages for the user beside the decision, until the host has them.
     pub(crate) pending: Option<Pending>,
     /// The instance has a state.
-    pub(super) has_state: bool,
+    pub(crate) has_state: bool,
 }
 
 impl Performed {
     /// Returns `decision`, which was made in the world of `snapshot`.
-    pub(super) fn of(snapshot: &Arc<Snapshot>, decision: Decision) -> Self {
+    pub(crate) fn of(snapshot: &Arc<Snapshot>, decision: Decision) -> Self {
         let mut context = snapshot.context().clone();
         let before = decision.apply(&mut context);
         Self {
@@ -46,7 +46,7 @@ impl Performed {
     }
 
     /// Returns a stop that is allowed with a message to the user, without any rule of the chart.
-    pub(super) fn allowed(message: String) -> Self {
+    pub(crate) fn allowed(message: String) -> Self {
         Self {
             decision: Decision {
                 messages: vec![message],

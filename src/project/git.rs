@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 use std::{fs, io};
 
-use crate::invoke::program;
 use crate::os;
+use crate::process::program;
 use crate::store;
 use crate::text::shown;
 
@@ -66,7 +66,7 @@ fn ask(root: &Path, home: &str) -> Result<bool, String> {
 
 /// Passes the work tree outside `home` to `add`, which hashes it: what the index has, and the content of the files that
 /// differ from it. `None` if that is unknown. (A commit of changes that were not staged counts as a change.)
-pub(super) fn hash_tree(root: &Path, home: &str, mut add: impl FnMut(&[u8])) -> Option<()> {
+pub(crate) fn hash_tree(root: &Path, home: &str, mut add: impl FnMut(&[u8])) -> Option<()> {
     if !is_in_git(root) {
         return None;
     }
@@ -145,7 +145,7 @@ pub(crate) fn untrusted_locks(root: &Path, home: &str) -> Option<String> {
 }
 
 /// Returns whether the project at `root` is in a git repository.
-pub(super) fn is_in_git(root: &Path) -> bool {
+pub(crate) fn is_in_git(root: &Path) -> bool {
     root.ancestors().any(|dir| dir.join(".git").exists())
 }
 

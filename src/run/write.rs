@@ -5,14 +5,6 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::effects;
-use super::git::Git;
-use super::performed::Performed;
-use super::place::Place;
-use super::review::Run;
-use super::snapshot::Snapshot;
-use super::state_file::{self, Reading};
-use super::stuck::{Stuck, io};
 use crate::disk;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Step};
@@ -20,12 +12,20 @@ use crate::engine::event::{Event, Trigger};
 use crate::files::pattern::name_flaw;
 use crate::host::events::is_stop;
 use crate::host::hosts;
+use crate::project::git::Git;
+use crate::project::state_file::{self, Reading};
+use crate::run::effects;
+use crate::run::performed::Performed;
+use crate::run::place::Place;
+use crate::run::review::Run;
+use crate::run::snapshot::Snapshot;
+use crate::run::stuck::{Stuck, io};
 use crate::store::owed::Debt;
 use crate::store::{driver, notices, postponed};
 
 /// Decides again under the write lock, and writes. Git's earlier answer still counts: no lock of ours could stop the
 /// working tree from changing. `None` if a review has become due in the meantime.
-pub(super) fn write(
+pub(crate) fn write(
     place: &Place,
     event: &Event,
     run: Option<Run>,
@@ -129,7 +129,7 @@ fn new_state(
 
 /// Returns the session that claims the instance with this decision, if any: one that enters a phase, runs a command, or
 /// asks what is next. If each session has an instance of its own, there is nothing to claim.
-pub(super) fn claimant<'e>(
+pub(crate) fn claimant<'e>(
     place: &Place,
     event: &'e Event,
     decision: &Decision,
@@ -146,7 +146,7 @@ pub(super) fn claimant<'e>(
 }
 
 /// Makes the event's session the driver of the instance, if the event claims it. The caller holds the write lock.
-pub(super) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result<(), Stuck> {
+pub(crate) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result<(), Stuck> {
     match claimant(place, event, decision) {
         Some(session) => record_driver(place, session),
         None => Ok(()),

@@ -8,18 +8,18 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::git::Git;
-use super::performed::Performed;
-use super::place::Place;
-use super::review::{Reviewed, Run, review};
-use super::snapshot::Snapshot;
-use super::state_file::Reading;
-use super::stuck::Stuck;
-use super::write::{claim, write};
 use crate::engine::decide::{decide, explain};
 use crate::engine::decision::{Decision, Ended, Outcome, Step, Tried};
 use crate::engine::event::{Event, Trigger};
 use crate::host::events::is_stop;
+use crate::project::git::Git;
+use crate::project::state_file::Reading;
+use crate::run::performed::Performed;
+use crate::run::place::Place;
+use crate::run::review::{Reviewed, Run, review};
+use crate::run::snapshot::Snapshot;
+use crate::run::stuck::Stuck;
+use crate::run::write::{claim, write};
 use crate::store::driver;
 use crate::store::journal::{self, Decided, Line};
 use crate::store::notices::Pending;
@@ -158,7 +158,7 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
 /// Returns whether carrying out the decision would make its session the driver of an instance that it does not drive
 /// yet.
 fn is_claiming(place: &Place, event: &Event, decision: &Decision) -> bool {
-    super::write::claimant(place, event, decision)
+    crate::run::write::claimant(place, event, decision)
         .is_some_and(|session| !driver::drives(&place.store, &place.instance.name, session))
 }
 
