@@ -11,7 +11,7 @@ use crate::chart::Chart;
 use crate::disk;
 use crate::engine::records;
 use crate::hash::Hash;
-use crate::project::git;
+use crate::project::git::Tree;
 use crate::project::ledger::rulings;
 
 /// What a review sees.
@@ -40,8 +40,10 @@ pub(crate) fn seen(chart: &Chart, root: &Path, dir: &Path, names: &[String]) -> 
         }
     }
     hash.add(rulings(chart, root, dir).join("\n"));
-    let tree = git::hash_tree(root, &chart.scope.home, |part| hash.add(part));
-    is_known &= tree.is_some();
+    let tree = Tree::read(root, &chart.scope.home);
+    is_known &= tree
+        .and_then(|tree| tree.hash(|part| hash.add(part)))
+        .is_some();
     Seen {
         all: is_known.then(|| hash.number()),
         subject,

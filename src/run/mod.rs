@@ -3,6 +3,7 @@
 
 mod effects;
 pub(crate) mod gates;
+mod meanwhile;
 pub(crate) mod perform;
 pub(crate) mod performed;
 pub(crate) mod place;
