@@ -16,7 +16,7 @@
 //! 8. `run`: carries out one event; [`explore`]: visits every state that a chart can reach;
 //! 9. `scenario`: what happens to an instance, step by step;
 //! 10. [`lint`], `render`, `diagram`, `hook`, `demo`;
-//! 11. `doctor`;
+//! 11. `doctor`, `view` (what people look at);
 //! 12. `cli`.
 //!
 //! A stop: `hook` reads the event → `run` takes a snapshot → `engine` decides → `process` runs a reviewer → `reviewer`
@@ -52,5 +52,6 @@ mod run;
 mod scenario;
 mod store;
 pub mod text;
+mod view;
 
 pub use cli::{command, run};

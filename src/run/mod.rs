@@ -1,6 +1,7 @@
 //! Carries out one event: the place, a snapshot of it, the decision, gates and a review if they are due, the effects, and
 //! the state.
 
+pub(crate) mod asked;
 mod effects;
 pub(crate) mod gates;
 mod meanwhile;

@@ -10,8 +10,6 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use serde_json::Value as Json;
 
-use super::facts::Facts;
-use super::screen;
 use crate::chart::Chart;
 use crate::cli::error::CliError;
 use crate::cli::output::versioned;
@@ -19,6 +17,8 @@ use crate::cli::place;
 use crate::os::bell::{Bell, PAUSE, Rang};
 use crate::page;
 use crate::text::shown_json;
+use crate::view::facts::Facts;
+use crate::view::screen;
 
 /// Follows the instance until the user stops it or the reader is gone.
 pub(super) fn run(
@@ -36,7 +36,7 @@ pub(super) fn run(
     };
     let mut place = place::chosen(chart, matches)?;
     loop {
-        let facts = Facts::gather(&place, session)?;
+        let facts = Facts::gather(&place, session);
         let is_written = if is_drawn {
             drawing.draw(&facts).is_ok()
         } else {

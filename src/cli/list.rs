@@ -6,12 +6,10 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use serde_json::{Value as Json, json};
 
-use super::stats::Figures;
 use crate::chart::Chart;
 use crate::cli::error::CliError;
 use crate::cli::output::{say, say_json, tell};
 use crate::cli::place;
-use crate::cli::progress::{Progress, progress, progress_json};
 use crate::engine::context;
 use crate::page::{Page, width};
 use crate::project::find;
@@ -19,6 +17,8 @@ use crate::project::state_file::Reading;
 use crate::run::place::Place;
 use crate::store::driver;
 use crate::text::shown;
+use crate::view::figures::Figures;
+use crate::view::progress::{Progress, progress, progress_json};
 
 /// Prints a row for each instance.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {

@@ -5,7 +5,7 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use crate::text::shown_lines;
 
 /// Returns a Markdown text as HTML. Its headings are below those of the page.
-pub(super) fn html(text: &str) -> String {
+pub(crate) fn html(text: &str) -> String {
     let text = shown_lines(text);
     let events = Parser::new_ext(&text, Options::ENABLE_TABLES).filter_map(|event| {
         Some(match event {

@@ -1,6 +1,6 @@
 //! The sentence that ends an instance: what is done, what its reviews cost, and what was put off.
 
-use super::history::stats::Figures;
+use super::figures::Figures;
 use super::progress::progress;
 use crate::engine::context;
 use crate::page::counted;
@@ -8,7 +8,7 @@ use crate::project::ledger::OPEN;
 use crate::run::place::Place;
 
 /// Returns the sentence for the instance at `place`, which is in a final phase.
-pub(super) fn finished(place: &Place) -> String {
+pub(crate) fn finished(place: &Place) -> String {
     let chart = &place.chart;
     let snapshot = place.snapshot();
     let phase = context::text(snapshot.context(), Some(&chart.state)).unwrap_or_default();

@@ -5,12 +5,10 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
+use super::figures::{Figures, Totals};
+use super::finished::finished;
+use super::progress::{Progress, progress, progress_json};
 use crate::chart::{Chart, Cycle};
-use crate::cli::error::CliError;
-use crate::cli::finished::finished;
-use crate::cli::history::stats::{Figures, Totals};
-use crate::cli::next;
-use crate::cli::progress::{Progress, progress, progress_json};
 use crate::disk;
 use crate::engine::context::{self, Context};
 use crate::engine::decide::decide;
@@ -18,10 +16,12 @@ use crate::engine::decision::{Answer, Invocation, Step};
 use crate::engine::fault::Fault;
 use crate::engine::inspect::{self, Inspector, Standing};
 use crate::engine::spent::of_cycle;
+use crate::page;
 use crate::process::log;
 use crate::project::find;
 use crate::project::seen;
 use crate::project::state_file::Reading;
+use crate::run::asked;
 use crate::run::perform::foresee;
 use crate::run::place::Place;
 use crate::store::driver;
@@ -31,104 +31,105 @@ use crate::text::{self, full_stop};
 
 /// The situation of one instance.
 #[derive(Debug)]
-pub(super) struct Facts {
-    pub(super) chart: Arc<Chart>,
-    pub(super) name: String,
+pub(crate) struct Facts {
+    pub(crate) chart: Arc<Chart>,
+    pub(crate) name: String,
     /// The instance's directory, from the project's root.
-    pub(super) dir: String,
+    pub(crate) dir: String,
     /// There is a `state.json`.
-    pub(super) is_started: bool,
+    pub(crate) is_started: bool,
     /// It can be used.
-    pub(super) is_usable: bool,
-    pub(super) stage: Option<String>,
-    pub(super) is_final: bool,
-    pub(super) context: Context,
-    pub(super) cycle: Option<CycleFacts>,
-    pub(super) reviews: Vec<Review>,
+    pub(crate) is_usable: bool,
+    pub(crate) stage: Option<String>,
+    pub(crate) is_final: bool,
+    pub(crate) context: Context,
+    pub(crate) cycle: Option<CycleFacts>,
+    pub(crate) reviews: Vec<Review>,
     /// The progress of the tables with finished rows.
-    pub(super) progress: Vec<Progress>,
+    pub(crate) progress: Vec<Progress>,
     /// The totals of all reviews that this machine ran.
-    pub(super) totals: Totals,
-    pub(super) running: Option<Running>,
+    pub(crate) totals: Totals,
+    pub(crate) running: Option<Running>,
     /// The last line of the running reviewer's log.
-    pub(super) last_line: Option<String>,
+    pub(crate) last_line: Option<String>,
     /// The names of the other instances.
-    pub(super) others: Vec<String>,
+    pub(crate) others: Vec<String>,
     /// The session that drives the instance.
-    pub(super) owner: Option<String>,
-    pub(super) next: Option<Next>,
+    pub(crate) owner: Option<String>,
+    pub(crate) next: Option<Next>,
     /// The sentence that ends the instance, if it is at its end.
-    pub(super) finished: Option<String>,
+    pub(crate) finished: Option<String>,
     /// The fields that the cycles count, limit and end with, and that say who reviews.
-    pub(super) of_cycles: Vec<String>,
-    pub(super) stop: Stop,
-    pub(super) waits: Waits,
+    pub(crate) of_cycles: Vec<String>,
+    pub(crate) stop: Stop,
+    pub(crate) waits: Waits,
     /// Why the review that is due cannot run.
-    pub(super) obstacle: Option<String>,
-    pub(super) warnings: Vec<String>,
+    pub(crate) obstacle: Option<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// The running cycle.
 #[derive(Debug)]
-pub(super) struct CycleFacts {
-    pub(super) id: String,
-    pub(super) standing: Standing,
+pub(crate) struct CycleFacts {
+    pub(crate) id: String,
+    pub(crate) standing: Standing,
     /// Who does the next review.
-    pub(super) by: Option<String>,
+    pub(crate) by: Option<String>,
     /// How near it is to its end, in words.
-    pub(super) streak: String,
+    pub(crate) streak: String,
     /// What its reviews came to so far.
-    pub(super) figures: Figures,
+    pub(crate) figures: Figures,
 }
 
 /// The next action by the chart's rules.
 #[derive(Debug)]
-pub(super) struct Next {
-    pub(super) action: String,
+pub(crate) struct Next {
+    pub(crate) action: String,
     /// Why, for the agent.
-    pub(super) why: String,
+    pub(crate) why: String,
     /// The same for the user.
-    pub(super) message: Option<String>,
+    pub(crate) message: Option<String>,
 }
 
 /// A review on disk.
 #[derive(Debug, Serialize)]
-pub(super) struct Review {
-    pub(super) cycle: String,
+pub(crate) struct Review {
+    pub(crate) cycle: String,
     /// What was reviewed: the stem of the file's name.
     #[serde(rename = "of")]
-    pub(super) base: String,
-    pub(super) n: u64,
-    pub(super) file: String,
+    pub(crate) base: String,
+    pub(crate) n: u64,
+    pub(crate) file: String,
     /// The verdict, if it is known for this version of the file.
-    pub(super) verdict: Option<String>,
+    pub(crate) verdict: Option<String>,
     /// The verdict that its file states, if this machine knows no other.
-    pub(super) stated: Option<String>,
-    pub(super) by: Option<String>,
-    pub(super) seconds: Option<u64>,
-    pub(super) cost: Option<u64>,
+    pub(crate) stated: Option<String>,
+    pub(crate) by: Option<String>,
+    pub(crate) seconds: Option<u64>,
+    #[serde(rename = "cost_usd", serialize_with = "page::in_usd")]
+    pub(crate) cost: Option<u64>,
     /// What it found, in words.
-    pub(super) found: String,
+    pub(crate) found: String,
     /// The file of its answer, below the instance's directory.
     #[serde(skip)]
-    pub(super) answer: String,
+    pub(crate) answer: String,
     #[serde(rename = "answered")]
-    pub(super) is_answered: bool,
+    pub(crate) is_answered: bool,
     /// The files that it was about and that have changed since, if it is the last one about them and was content.
-    pub(super) changed: Vec<String>,
+    pub(crate) changed: Vec<String>,
 }
 
 /// What the hook does at the next stop.
 #[derive(Debug, Serialize)]
-pub(super) struct Stop {
-    pub(super) does: Does,
-    pub(super) text: String,
+pub(crate) struct Stop {
+    pub(crate) does: Does,
+    pub(crate) text: String,
 }
 
 /// The kinds of answer to a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Does {
+pub(crate) enum Does {
     /// A review runs.
     Review,
     /// The stop is blocked.
@@ -140,7 +141,7 @@ pub(super) enum Does {
 /// Who or what has to act next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Waits {
+pub(crate) enum Waits {
     /// A review is running.
     Review,
     /// Another session drives the instance.
@@ -207,18 +208,18 @@ impl Stop {
 
 impl Facts {
     /// Gathers the facts about the instance at `place`, for this session.
-    pub(super) fn gather(place: &Place, session: Option<&str>) -> Result<Self, CliError> {
+    pub(crate) fn gather(place: &Place, session: Option<&str>) -> Self {
         let chart = &place.chart;
         let snapshot = place.snapshot();
         let world = snapshot.as_world();
         // What cannot be read hides nothing else.
         let mut unread: Vec<String> = Vec::new();
-        let asked = next::event(session.map(str::to_owned));
+        let asked = asked::next(session.map(str::to_owned));
         let asked = known(decide(chart, &world, &asked, None), &mut unread);
         let drivers = driver::of(&place.store, &place.instance.name);
         let owner = drivers.first();
         // In a terminal, the stop of whoever drives the instance is meant.
-        let foreseen = foresee(place, &next::stop(session.or(owner.map(String::as_str))));
+        let foreseen = foresee(place, &asked::stop(session.or(owner.map(String::as_str))));
         let obstacle = foreseen
             .as_ref()
             .ok()
@@ -283,7 +284,7 @@ impl Facts {
             .filter(|running| !running.log.is_empty())
             .and_then(|running| log::last_line(&place.dir().join(&running.log)));
         let names = known(snapshot.names(), &mut unread).unwrap_or_default();
-        Ok(Self {
+        Self {
             name: place.instance.name.clone(),
             dir: place.instance.dir.display().to_string(),
             is_usable,
@@ -311,28 +312,28 @@ impl Facts {
             finished: is_final.then(|| finished(place)),
             context,
             chart: Arc::clone(chart),
-        })
+        }
     }
 
     /// Returns the current phase.
-    pub(super) fn phase(&self) -> Option<&str> {
+    pub(crate) fn phase(&self) -> Option<&str> {
         context::text(&self.context, Some(&self.chart.state))
     }
 
     /// Returns the phase that is due.
-    pub(super) fn due(&self) -> Option<&str> {
+    pub(crate) fn due(&self) -> Option<&str> {
         context::text(&self.context, self.chart.next.as_ref())
     }
 
     /// Returns the reviews of each thing that was reviewed, and the first one of them.
-    pub(super) fn groups(&self) -> Vec<(&Review, &[Review])> {
+    pub(crate) fn groups(&self) -> Vec<(&Review, &[Review])> {
         let groups = self.reviews.chunk_by(Review::is_about_the_same);
         let groups = groups.filter_map(|group| Some((group.first()?, group)));
         groups.collect()
     }
 
     /// Returns the facts as JSON, for programs; without the version.
-    pub(super) fn to_json(&self) -> Json {
+    pub(crate) fn to_json(&self) -> Json {
         let cycle = self.cycle.as_ref().map(|cycle| {
             json!({
                 "id": cycle.id, "of": cycle.standing.base, "count": cycle.standing.count,
@@ -384,7 +385,7 @@ fn reviewer(chart: &Chart, view: &Inspector) -> Result<(Option<String>, Option<S
 }
 
 /// Returns a field's value as a person reads it.
-pub(super) fn in_words(value: &Json) -> String {
+pub(crate) fn in_words(value: &Json) -> String {
     match value {
         Json::Bool(true) => "yes".to_owned(),
         Json::Bool(false) => "no".to_owned(),

@@ -9,16 +9,16 @@ use crate::engine::world::{Source, World};
 
 /// The rows of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Progress {
+pub(crate) struct Progress {
     /// The table's name in the chart.
-    pub(super) name: String,
-    pub(super) done: usize,
-    pub(super) all: usize,
+    pub(crate) name: String,
+    pub(crate) done: usize,
+    pub(crate) all: usize,
 }
 
 /// Returns the progress of each table with a `finished` list. A table whose file depends on the state is about only
 /// one part of the work and is skipped.
-pub(super) fn progress(chart: &Chart, world: &Arc<dyn World>) -> Vec<Progress> {
+pub(crate) fn progress(chart: &Chart, world: &Arc<dyn World>) -> Vec<Progress> {
     let tables = chart.tables.iter();
     let counted = tables
         .filter(|(_, table)| !table.finished.is_empty() && table.file.holes().next().is_none());
@@ -36,7 +36,7 @@ pub(super) fn progress(chart: &Chart, world: &Arc<dyn World>) -> Vec<Progress> {
 }
 
 /// Returns the progress as JSON, by table.
-pub(super) fn progress_json(parts: &[Progress]) -> Json {
+pub(crate) fn progress_json(parts: &[Progress]) -> Json {
     let parts = parts.iter();
     let parts = parts.map(|part| {
         (

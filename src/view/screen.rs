@@ -23,7 +23,7 @@ const MOST_ROWS: usize = 4;
 const MOST_OTHERS: usize = 5;
 
 /// Returns the rows about the state, without the reviews.
-pub(super) fn rows(facts: &Facts) -> Vec<(String, String)> {
+pub(crate) fn rows(facts: &Facts) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut row = |label: &str, text: String| rows.push((label.to_owned(), text));
     match (facts.is_started, facts.phase()) {
@@ -71,7 +71,7 @@ pub(super) fn rows(facts: &Facts) -> Vec<(String, String)> {
 }
 
 /// Returns the lines of the screen, none wider than `width`; with all reviews if it `is_whole`.
-pub(super) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> {
+pub(crate) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> {
     let mut rows = rows(facts);
     for (at, line) in reviews(facts, is_whole).into_iter().enumerate() {
         let label = if at == 0 { "reviews" } else { "" };
@@ -113,7 +113,7 @@ pub(super) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> 
 }
 
 /// Returns one line that sums up the situation. Without a terminal, `--watch` prints it whenever it changes.
-pub(super) fn summary(facts: &Facts) -> String {
+pub(crate) fn summary(facts: &Facts) -> String {
     let due = facts
         .due()
         .map(|due| format!(", {due} due"))
@@ -263,7 +263,7 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
 }
 
 /// Returns a review's cycle, and what was reviewed if that differs from review to review.
-pub(super) fn title(facts: &Facts, review: &Review) -> String {
+pub(crate) fn title(facts: &Facts, review: &Review) -> String {
     let is_fixed = facts
         .chart
         .cycles
@@ -341,7 +341,7 @@ fn turn(facts: &Facts) -> String {
 }
 
 /// Returns the facts as JSON, with the sentence that says where the instance stands; without the version.
-pub(super) fn json(facts: &Facts) -> Json {
+pub(crate) fn json(facts: &Facts) -> Json {
     let sentence = strip_str(&sentence(facts)).to_string();
     let sentence = shown(&sentence.replace('\u{a0}', " ")).into_owned();
     let mut json = facts.to_json();
@@ -352,7 +352,7 @@ pub(super) fn json(facts: &Facts) -> Json {
 }
 
 /// Says in one sentence where the instance stands and whose turn it is.
-pub(super) fn sentence(facts: &Facts) -> String {
+pub(crate) fn sentence(facts: &Facts) -> String {
     let what = what_to_do(facts);
     if facts.waits == Waits::Nothing && !what.is_empty() {
         return what;

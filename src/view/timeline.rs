@@ -1,83 +1,17 @@
-//! `taskie log`: prints what happened to an instance, oldest first.
+//! What happened to an instance, in words.
 
-use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
-use clap::ArgMatches;
-
 use crate::chart::Chart;
-use crate::cli::error::CliError;
-use crate::cli::place;
 use crate::engine::inspect;
-use crate::os::bell::{Bell, PAUSE, Rang};
 use crate::page::{
-    ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, dollars, paint, paint_words, print, span,
-    unbroken, width,
+    ACCENT, ALERT, BAD, FAINT, GOOD, STRONG, dollars, paint, paint_words, span, unbroken,
 };
-use crate::run::review::record_killed;
 use crate::store::journal::{Decided, Gate, Line, Review};
-use crate::text::{cut, in_words, shown, shown_json};
-
-/// The width of `12:00:00` and the space after it.
-const TIME: usize = 10;
+use crate::text::{cut, in_words, shown};
 
 /// The most characters of a value that is shown.
 const VALUE: usize = 40;
-
-/// Prints the journal of the instance; with `--follow`, also new lines.
-pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let place = place::chosen(chart, matches)?;
-    record_killed(&place);
-    let since = matches.get_one::<String>("since");
-    let is_json = matches.get_flag("json");
-    let mut bell = match matches.get_flag("follow") {
-        true => Some(Bell::new().map_err(CliError::because("signals cannot be handled"))?),
-        false => None,
-    };
-    let mut log = Log {
-        chart,
-        day: String::new(),
-    };
-    let mut last: Option<Line> = None;
-    loop {
-        let mut lines = place.journal().read();
-        // Continue after the last printed line; if that is gone, start from the beginning.
-        let printed = last
-            .as_ref()
-            .and_then(|last| lines.iter().rposition(|line| line == last));
-        lines.drain(..printed.map_or(0, |at| at + 1));
-        lines.retain(|line| since.is_none_or(|since| line.at() >= since.as_str()));
-        let is_written = match is_json {
-            true => {
-                let texts = lines.iter();
-                let texts = texts.filter_map(|line| serde_json::to_string(line).ok());
-                print(texts.map(|text| shown_json(&text).into_owned()))
-            }
-            false => print(log.lines(&lines, width())),
-        };
-        last = lines.pop().or(last);
-        if let Some(bell) = &mut bell {
-            if !is_written || bell.wait(PAUSE) == Rang::End {
-                return Ok(ExitCode::SUCCESS);
-            }
-            continue;
-        }
-        if last.is_none() && !is_json {
-            let noun = &chart.scope.noun;
-            let none = format!("nothing is recorded about {noun} `{}`", place.instance.name);
-            print([none]);
-        }
-        return Ok(ExitCode::SUCCESS);
-    }
-}
-
-/// The timeline.
-struct Log<'c> {
-    chart: &'c Chart,
-    /// The day that was printed last.
-    day: String,
-}
 
 /// What happened at one time, or several times in a row.
 pub(crate) struct Entry<'l> {
@@ -85,21 +19,6 @@ pub(crate) struct Entry<'l> {
     pub(crate) time: String,
     /// For a terminal.
     pub(crate) text: String,
-}
-
-impl Log<'_> {
-    /// Returns the next lines of the screen.
-    fn lines(&mut self, lines: &[Line], width: usize) -> Vec<String> {
-        let mut page = Page::new(width, TIME);
-        for entry in entries(self.chart, lines) {
-            if entry.day != self.day {
-                page.text(STRONG, &format!("{} UTC", shown(entry.day)));
-                entry.day.clone_into(&mut self.day);
-            }
-            page.row(&shown(&entry.time), &entry.text);
-        }
-        page.into_lines()
-    }
 }
 
 /// Returns what happened, oldest first. Identical consecutive stops, which are common, share one entry.

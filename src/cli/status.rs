@@ -1,13 +1,4 @@
 //! `taskie status`: shows the current phase, what it waits for, and what the next stop does. It only reads.
-//!
-//! [`facts`] gathers the data, [`screen`] shows it to a person, [`watch`] keeps it up to date;
-//! [`report`] writes a page with everything that is known.
-
-mod facts;
-mod markdown;
-pub(crate) mod report;
-mod screen;
-mod watch;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,10 +7,11 @@ use clap::ArgMatches;
 
 use super::error::CliError;
 use super::output::say_json;
-use super::place;
+use super::{place, watch};
 use crate::chart::Chart;
 use crate::page;
-use facts::Facts;
+use crate::view::facts::Facts;
+use crate::view::screen;
 
 /// Prints the situation of the instance.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -29,7 +21,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         return watch::run(chart, matches, session.as_deref(), is_json);
     }
     let place = place::chosen(chart, matches)?;
-    let facts = Facts::gather(&place, session.as_deref())?;
+    let facts = Facts::gather(&place, session.as_deref());
     if is_json {
         say_json(screen::json(&facts));
         return Ok(ExitCode::SUCCESS);

@@ -1,21 +1,14 @@
-//! `taskie report`: one page about an instance, for a browser. It has no script and loads nothing.
+//! One page about an instance, for a browser. It has no script and loads nothing.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anstream::adapter::strip_str;
-use clap::ArgMatches;
 use serde_json::{Value as Json, json};
 
 use super::facts::{Facts, Review};
-use super::{markdown, screen};
+use super::{figures, markdown, path, screen, timeline};
 use crate::chart::Chart;
-use crate::cli::error::CliError;
-use crate::cli::history::{log, stats};
-use crate::cli::output::{Target, say};
-use crate::cli::{diagram, place};
 use crate::clock;
 use crate::diagram::Format;
 use crate::disk;
@@ -23,25 +16,10 @@ use crate::expr::markup::fill;
 use crate::page::{dollars, span};
 use crate::run::place::Place;
 use crate::store::journal::Line;
-use crate::text::{markup, shown, shown_lines};
+use crate::text::{markup, shown_lines};
 
-/// Writes the page.
-pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let session = place::session(matches)?;
-    let Some(target) = Target::of(matches, "html")? else {
-        return Err(CliError::new("no file is named"));
-    };
-    let place = place::chosen(chart, matches)?;
-    let facts = Facts::gather(&place, session.as_deref())?;
-    target.write(&page(&place, &facts))?;
-    say(&format!(
-        "wrote {}",
-        shown(&target.path().to_string_lossy())
-    ));
-    Ok(ExitCode::SUCCESS)
-}
-
-fn page(place: &Place, facts: &Facts) -> String {
+/// Returns the page.
+pub(crate) fn page(place: &Place, facts: &Facts) -> String {
     let chart = &place.chart;
     let lines = place.journal().read();
     let sentence = screen::sentence(facts);
@@ -53,7 +31,7 @@ fn page(place: &Place, facts: &Facts) -> String {
         "tables": tables(facts),
         "reviews": reviews(place, facts),
         "days": days(chart, &lines),
-        "picture": Format::Svg.write(&diagram::of_instance(place)),
+        "picture": Format::Svg.write(&path::of_instance(place)),
     });
     fill(include_str!("report.html"), values, plain)
 }
@@ -73,7 +51,7 @@ fn tables(facts: &Facts) -> Vec<Json> {
     let tables = tables
         .into_iter()
         .filter(|(_, _, groups)| !groups.is_empty());
-    let rows = |(title, name, groups)| json!({ "title": title, "rows": stats::rows(&facts.chart, name, groups) });
+    let rows = |(title, name, groups)| json!({ "title": title, "rows": figures::rows(&facts.chart, name, groups) });
     tables.map(rows).collect()
 }
 
@@ -104,9 +82,9 @@ fn values(place: &Place, review: &Review) -> Json {
 
 /// Returns the timeline, day by day.
 fn days(chart: &Chart, lines: &[Line]) -> Vec<Json> {
-    let entries = log::entries(chart, lines);
+    let entries = timeline::entries(chart, lines);
     let days = entries.chunk_by(|a, b| a.day == b.day);
-    let day = |day: &[log::Entry<'_>]| {
+    let day = |day: &[timeline::Entry<'_>]| {
         let entries = day.iter().map(|entry| (&entry.time, &entry.text));
         json!({ "day": day.first().map(|entry| entry.day), "entries": entries.collect::<Vec<_>>() })
     };

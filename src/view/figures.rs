@@ -1,105 +1,34 @@
-//! `taskie stats`: sums up the reviews of a project: verdicts, time and cost.
+//! What reviews and gates have come to: verdicts, time and cost.
 
 use std::collections::{BTreeSet, HashMap};
-use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
-use clap::ArgMatches;
 use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use crate::chart::Chart;
-use crate::cli::error::CliError;
-use crate::cli::output::say_json;
-use crate::cli::place;
 use crate::engine::inspect;
-use crate::page::{self, PLAIN, Page, STRONG, counted, span, width};
-use crate::store::Store;
-use crate::store::journal::{self, Gate, Line, Review};
+use crate::page::{self, counted, span, usd};
+use crate::store::journal::{Gate, Review};
 use crate::text::shown;
-
-/// Prints the figures.
-pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let store = Store::of(&place::root(chart)?, &chart.scope.home);
-    let only = matches.get_one::<String>("instance");
-    let (mut reviews, mut gates) = (Vec::new(), Gates::default());
-    for line in journal::read_all(&store) {
-        if only.is_some_and(|only| line.instance() != only) {
-            continue;
-        }
-        match line {
-            Line::Review(review) => reviews.push(review),
-            Line::Gate(gate) => gates.add(&gate),
-            Line::Decision(_) => {}
-        }
-    }
-    let Totals {
-        all,
-        cycles,
-        reviewers,
-    } = Totals::of(chart, &reviews);
-    let rounds = rounds(chart, &reviews);
-    if matches.get_flag("json") {
-        say_json(json!({
-            "all": all, "cycles": cycles, "reviewers": reviewers, "rounds_until_clean": rounds, "gates": gates,
-        }));
-        return Ok(ExitCode::SUCCESS);
-    }
-    let mut page = Page::new(width(), 0);
-    match reviews.is_empty() {
-        true => page.text(PLAIN, "no review is recorded"),
-        false => page.text(STRONG, &all.sentence()),
-    }
-    if gates.runs > 0 {
-        page.text(PLAIN, &gates.sentence());
-    }
-    if reviews.is_empty() {
-        page.print();
-        return Ok(ExitCode::SUCCESS);
-    }
-    for (title, groups) in [("cycle", &cycles), ("reviewer", &reviewers)] {
-        page.blank();
-        page.table(&rows(chart, title, groups), 1);
-    }
-    if !rounds.is_empty() {
-        page.blank();
-        let rounds = rounds.iter().map(|(cycle, rounds)| {
-            let total: u64 = rounds.iter().sum();
-            #[expect(clippy::cast_precision_loss, reason = "nobody reviews that often")]
-            let mean = total as f64 / rounds.len().max(1) as f64;
-            format!("{} {mean:.1}", shown(cycle))
-        });
-        let rounds: Vec<String> = rounds.collect();
-        page.text(
-            PLAIN,
-            &format!(
-                "Reviews until the first clean one, on average: {}",
-                rounds.join(", ")
-            ),
-        );
-    }
-    page.print();
-    Ok(ExitCode::SUCCESS)
-}
 
 /// The totals of the gates.
 #[derive(Debug, Default, Serialize)]
-struct Gates {
-    runs: usize,
+pub(crate) struct Gates {
+    pub(crate) runs: usize,
     failed: usize,
     seconds: u64,
 }
 
 impl Gates {
-    fn add(&mut self, gate: &Gate) {
+    pub(crate) fn add(&mut self, gate: &Gate) {
         self.runs += 1;
         self.failed += usize::from(gate.error.is_some());
         self.seconds = self.seconds.saturating_add(gate.seconds);
     }
 
-    fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         let took = span(Duration::from_secs(self.seconds));
         format!(
             "{} in {took}, {} failed",
@@ -215,7 +144,7 @@ impl Serialize for Figures {
         let figures = json!({
             "reviews": self.reviews, "verdicts": self.verdicts, "failed": self.failed,
             "found_percent": self.share(), "findings": self.findings, "seconds": self.seconds,
-            "cost": cost, "unpriced": self.unpriced,
+            "cost_usd": cost.map(usd), "unpriced": self.unpriced,
         });
         figures.serialize(serializer)
     }
@@ -235,7 +164,7 @@ fn groups(
 }
 
 /// Returns, for each cycle and each time it ran, how many reviews it took until the first clean one.
-fn rounds(chart: &Chart, reviews: &[Review]) -> IndexMap<String, Vec<u64>> {
+pub(crate) fn rounds(chart: &Chart, reviews: &[Review]) -> IndexMap<String, Vec<u64>> {
     let names: BTreeSet<&str> = reviews.iter().map(|review| review.file.as_str()).collect();
     let files: HashMap<String, String> = inspect::reviews(chart, names.into_iter())
         .into_iter()

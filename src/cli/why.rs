@@ -9,7 +9,6 @@ use serde_json::{Map, Value as Json, json};
 use crate::chart::Chart;
 use crate::cli::error::CliError;
 use crate::cli::grammar::WhichStop;
-use crate::cli::next;
 use crate::cli::output::say_json;
 use crate::cli::place;
 use crate::engine::decision::{Answer, Step};
@@ -17,6 +16,7 @@ use crate::expr::Expressions;
 use crate::expr::syntax::conjuncts;
 use crate::host::events::is_stop;
 use crate::page::{ACCENT, FAINT, PLAIN, Page, STRONG, column, counted, paint_words, width};
+use crate::run::asked;
 use crate::run::perform::peek_rules;
 use crate::run::place::Place;
 use crate::store::journal::{Decided, Line, Tried};
@@ -85,7 +85,7 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
 
 /// Returns what would happen at the next stop.
 fn coming(place: &Place, session: Option<&str>) -> Result<Stop, CliError> {
-    let (step, tried) = peek_rules(place, &next::stop(session))?;
+    let (step, tried) = peek_rules(place, &asked::stop(session))?;
     let answer = match step {
         Step::Invoke(run) => format!("{} {} runs, and its outcome decides", run.cycle, run.n),
         Step::Done(decision) => match decision.answer {
