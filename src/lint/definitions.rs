@@ -1,7 +1,6 @@
 //! Names that are misspelled where they are defined: one finding there, instead of one at each use.
 
 use super::words::{Toml, WordCounts, is_known};
-use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::is_slip;
 

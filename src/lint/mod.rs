@@ -1,9 +1,10 @@
 //! `check-chart`: finds everything that can be known about a chart before it runs.
 //!
 //! [`run`] goes step by step, and no further than it finds something: TOML syntax, the structure according to the JSON
-//! Schema of charts, names and types, then the lint rules in this folder, then every state that the chart can reach ([`crate::explore`]). A
-//! lint rule that looks at a whole chart is one file with one function. Flaws that show while a chart is loaded (an
-//! unknown name, for example) are found by the loader, in [`crate::chart`] and [`crate::expr`].
+//! Schema of charts, names and types, then the lint rules in this folder, then every state that the chart can reach
+//! ([`crate::explore`]). A lint rule that looks at a whole chart is one file with one function. Flaws that show while a chart
+//! is loaded (an unknown name, for example) are found by the loader, in [`crate::chart`], and in [`crate::engine::check`] and
+//! [`crate::expr`].
 
 mod definitions;
 mod explored;

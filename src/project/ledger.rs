@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 use crate::chart::Chart;
 use crate::disk;
 use crate::engine::inspect::{self, ReviewFile};
-use crate::engine::spent::Run;
+use crate::engine::spent::PastReview;
 use crate::reviewer::finding::Finding;
 use crate::text::plain_line;
 
@@ -63,12 +63,12 @@ pub(crate) fn entries(
     chart: &Chart,
     root: &Path,
     dir: &Path,
-    runs: Vec<Run>,
+    runs: Vec<PastReview>,
     unfinished: Option<(&str, i64)>,
 ) -> Vec<Entry> {
     let words = &chart.findings;
     let rulings = rulings(chart, root, dir);
-    let mut last: IndexMap<String, Run> = IndexMap::new();
+    let mut last: IndexMap<String, PastReview> = IndexMap::new();
     for review in runs {
         // A review that ran again has replaced the file of the one before.
         if review.error.is_none() {

@@ -16,7 +16,7 @@ use crate::project::git::Git;
 use crate::project::state_file::Reading;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::run::review::{Reviewed, Run, review};
+use crate::run::review::{Reviewed, Unwritten, review};
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
 use crate::run::write::{claim, write};
@@ -86,7 +86,7 @@ enum Next {
     /// Run what the decision asks for.
     Review,
     /// Decide again under the write lock, and write; after this run, if there was one.
-    Write(Option<Box<Run>>, Arc<Git>),
+    Write(Option<Box<Unwritten>>, Arc<Git>),
 }
 
 fn carry_out(

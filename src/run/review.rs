@@ -39,15 +39,15 @@ use crate::store::running::{self, CANCELLED, Note, Running};
 /// What happened to a review that was due.
 pub(crate) enum Reviewed {
     /// It was run.
-    Ran(Box<Run>),
+    Ran(Box<Unwritten>),
     /// It is no longer due, and something else has to be written.
     NotDue(Arc<Git>),
     /// The event already has its answer.
     Answered(Box<Performed>),
 }
 
-/// A run that has ended, with what was there when it began.
-pub(crate) struct Run {
+/// A run that has ended and is not written yet, with what was there when it began.
+pub(crate) struct Unwritten {
     pub(crate) ended: Ended,
     /// How many phases had been entered and commands run before it.
     pub(crate) revision: u64,
@@ -87,67 +87,32 @@ pub(crate) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
         Step::Done(_) => return Ok(Reviewed::NotDue(git)),
     };
     let seen = seen::seen(&place.chart, &place.root, &place.dir(), &invocation.subject);
-    let mut announced = announced(place, &snapshot, &invocation);
+    let announced = announced(place, &snapshot, &invocation);
     // A file system that stores no note stores no state either, and that is reported.
     let note = Note::leave(&place.store, &place.instance.name, &announced).ok();
-    let mut changed = None;
-    // Don't pay for a review whose outcome could not be used.
-    let mut effort = Effort {
-        cost: Some(0),
-        ..Effort::default()
+    let due = Due {
+        snapshot: &snapshot,
+        invocation: &invocation,
+        revision,
+        lock: &running,
+        note: note.as_ref(),
     };
-    let outcome = match Inspector::new(&place.chart, &snapshot.as_world()).can_advance() {
-        Ok(()) => match obstacle(place, &invocation) {
-            Some(obstacle) => Outcome::Failed(obstacle),
-            None => match gates::run(
-                place,
-                &invocation,
-                hook_timeout(place, event) / 2,
-                &running,
-                note.as_ref(),
-                &announced,
-            )? {
-                Some(outcome) => outcome,
-                None => {
-                    let mut why = None;
-                    if !invocation.gates.commands.is_empty() {
-                        // Gates take their time, and meanwhile the user may have decided otherwise.
-                        let now = place.lock()?.revision();
-                        if now.map_err(io("the revision cannot be read"))? != revision {
-                            return Ok(Reviewed::NotDue(Arc::default()));
-                        }
-                        why = what_changed(place, event, &snapshot, &invocation);
-                        let (hook, limit) = (hook_timeout(place, event), invocation.timeout);
-                        announced.timeout = time_left(hook, limit, announced.elapsed());
-                    }
-                    match why {
-                        Some(why) => Outcome::Failed(why),
-                        None => {
-                            announced.started = clock::now();
-                            if let Some(note) = &note {
-                                let _ = note.say(&announced);
-                            }
-                            let files = Files::read(place);
-                            let outcome =
-                                run(place, &invocation, announced.timeout, &running, &mut effort)?;
-                            changed = Some(files.changed(place));
-                            or_another(place, event, &invocation, outcome)
-                        }
-                    }
-                }
-            },
-        },
-        Err(fault) => Outcome::Failed(fault.to_string()),
+    let Some(attempt) = due.attempt(place, event, announced)? else {
+        return Ok(Reviewed::NotDue(Arc::default()));
     };
     drop(note);
-    effort.seconds = announced.elapsed().as_secs();
-    effort.by.clone_from(&announced.by);
+    let Attempt {
+        announced,
+        outcome,
+        effort,
+        changed,
+    } = attempt;
     if outcome.failed_gate().is_none() {
         // Before the state: if the process is killed in between, the verdict of a review that runs again is known.
         let review = ended(place, announced, seen, &outcome, &effort);
         let _ = place.journal().add(&Line::Review(review));
     }
-    Ok(Reviewed::Ran(Box::new(Run {
+    Ok(Reviewed::Ran(Box::new(Unwritten {
         ended: Ended {
             invocation,
             outcome,
@@ -159,6 +124,109 @@ pub(crate) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
         changed,
         lock: running,
     })))
+}
+
+/// A review that is due, and what it holds.
+struct Due<'r> {
+    snapshot: &'r Arc<Snapshot>,
+    invocation: &'r Invocation,
+    revision: u64,
+    lock: &'r ReviewLock,
+    note: Option<&'r Note>,
+}
+
+/// How far a review came.
+struct Attempt {
+    announced: Running,
+    outcome: Outcome,
+    effort: Effort,
+    /// As in [`Unwritten`].
+    changed: Option<Vec<PathBuf>>,
+}
+
+impl Attempt {
+    /// Returns one in which no reviewer was started.
+    fn without_reviewer(announced: Running, outcome: Outcome) -> Self {
+        Self {
+            effort: effort(&announced, free()),
+            announced,
+            outcome,
+            changed: None,
+        }
+    }
+}
+
+/// Returns the effort of a run without a process.
+fn free() -> Effort {
+    Effort {
+        cost: Some(0),
+        ..Effort::default()
+    }
+}
+
+/// Adds who has been at it for how long.
+fn effort(announced: &Running, effort: Effort) -> Effort {
+    Effort {
+        seconds: announced.elapsed().as_secs(),
+        by: announced.by.clone(),
+        ..effort
+    }
+}
+
+impl Due<'_> {
+    /// Runs the gates, then the reviewer; `None` if the review is no longer due after the gates.
+    fn attempt(
+        &self,
+        place: &Place,
+        event: &Event,
+        mut announced: Running,
+    ) -> Result<Option<Attempt>, Stuck> {
+        let invocation = self.invocation;
+        let without = |announced, outcome| Ok(Some(Attempt::without_reviewer(announced, outcome)));
+        // Don't pay for a review whose outcome could not be used.
+        let view = Inspector::new(&place.chart, &self.snapshot.as_world());
+        if let Err(fault) = view.can_advance() {
+            return without(announced, Outcome::Failed(fault.to_string()));
+        }
+        if let Some(obstacle) = obstacle(place, invocation) {
+            return without(announced, Outcome::Failed(obstacle));
+        }
+        let hook = hook_timeout(place, event);
+        let gates = gates::run(
+            place,
+            invocation,
+            hook / 2,
+            self.lock,
+            self.note,
+            &announced,
+        )?;
+        if let Some(outcome) = gates {
+            return without(announced, outcome);
+        }
+        if !invocation.gates.commands.is_empty() {
+            // Gates take their time, and meanwhile the user may have decided otherwise.
+            let now = place.lock()?.revision();
+            if now.map_err(io("the revision cannot be read"))? != self.revision {
+                return Ok(None);
+            }
+            if let Some(why) = what_changed(place, event, self.snapshot, invocation) {
+                return without(announced, Outcome::Failed(why));
+            }
+            announced.timeout = time_left(hook, invocation.timeout, announced.elapsed());
+        }
+        announced.started = clock::now();
+        if let Some(note) = self.note {
+            let _ = note.say(&announced);
+        }
+        let files = Files::read(place);
+        let (outcome, spent) = run(place, invocation, announced.timeout, self.lock)?;
+        Ok(Some(Attempt {
+            changed: Some(files.changed(place)),
+            outcome: or_another(place, event, invocation, outcome),
+            effort: effort(&announced, spent),
+            announced,
+        }))
+    }
 }
 
 /// Writes to the journal what a hook that was killed could not write.
@@ -323,18 +391,16 @@ fn ended(
     }
 }
 
+/// Runs the reviewer, and returns its outcome and what it took.
 fn run(
     place: &Place,
     invocation: &Invocation,
     timeout: u64,
     running: &ReviewLock,
-    effort: &mut Effort,
-) -> Result<Outcome, Stuck> {
+) -> Result<(Outcome, Effort), Stuck> {
     let Some(invoke) = place.chart.invoke.get(&invocation.name) else {
-        return Ok(Outcome::Failed(format!(
-            "there is no invocation `{}`",
-            invocation.name
-        )));
+        let why = format!("there is no invocation `{}`", invocation.name);
+        return Ok((Outcome::Failed(why), free()));
     };
     let dir = place.dir();
     let file = dir.join(&invocation.file);
@@ -353,21 +419,17 @@ fn run(
         cancel: Some(running::cancel_file(&place.store, &place.instance.name)),
     };
     let end = supervisor::run(&spec, running.file());
-    // Without a process, it stays at nothing.
-    if !matches!(end, End::NotStarted(_)) {
-        effort.cost = None;
-    }
     let program = invocation.argv.first().map_or("", String::as_str);
-    let failed = |why: String| {
+    let failed = |why: String, effort: Effort| {
         let last = log::last_line(&log_file)
             .map(|line| format!(" ({line})"))
             .unwrap_or_default();
         if remove_empty(&log_file) {
-            return Ok(Outcome::Failed(why));
+            return Ok((Outcome::Failed(why), effort));
         }
         let log = place.instance.dir.join(&invocation.log);
         let log = format!("; its log is {}", log.display());
-        Ok(Outcome::Failed(format!("{why}{last}{log}")))
+        Ok((Outcome::Failed(format!("{why}{last}{log}")), effort))
     };
     if let Some(stuck) = Stuck::after(&end) {
         remove_empty(&log_file);
@@ -379,7 +441,7 @@ fn run(
         End::NotStarted(why) => {
             // Nothing has written to the log.
             let _ = std::fs::remove_file(&log_file);
-            return Ok(Outcome::Failed(why));
+            return Ok((Outcome::Failed(why), free()));
         }
         End::TimedOut => {
             let limit = counted(timeout, "second");
@@ -387,31 +449,37 @@ fn run(
                 true => " (the gates had taken the rest of its time)",
                 false => "",
             };
-            return failed(format!("`{program}` was killed after {limit}{cut}"));
+            let why = format!("`{program}` was killed after {limit}{cut}");
+            return failed(why, Effort::default());
         }
         End::Cancelled => {
             remove_empty(&log_file);
-            return Ok(Outcome::Failed(CANCELLED.to_owned()));
+            return Ok((Outcome::Failed(CANCELLED.to_owned()), Effort::default()));
         }
         _ => (None, Vec::new()),
     };
-    effort.cost = outcome::cost(invoke, &stdout);
-    effort.tokens = outcome::tokens(invoke, &stdout);
     let verdict = outcome::verdict(invoke, &stdout);
-    if failure.is_some() || verdict.is_err() {
-        effort.until = outcome::postponed(invoke, &stdout);
-    }
+    let has_failed = failure.is_some() || verdict.is_err();
+    let effort = Effort {
+        cost: outcome::cost(invoke, &stdout),
+        tokens: outcome::tokens(invoke, &stdout),
+        until: has_failed
+            .then(|| outcome::postponed(invoke, &stdout))
+            .flatten(),
+        ..Effort::default()
+    };
     if let Some(how) = failure {
         let reason = code.and_then(|_| outcome::reason_in(invoke, &stdout));
         let reason = reason.map(|why| format!(": {why}")).unwrap_or_default();
-        return failed(format!("`{program}` {how}{reason}"));
+        return failed(format!("`{program}` {how}{reason}"), effort);
     }
     let verdict = match verdict {
         Ok(verdict) => verdict,
-        Err(why) => return failed(format!("`{program}` failed: {why}")),
+        Err(why) => return failed(format!("`{program}` failed: {why}"), effort),
     };
     if version(&file).is_none_or(|after| after.len == 0 || Some(after) == before) {
-        return failed(format!("`{program}` did not write {}", shown.display()));
+        let why = format!("`{program}` did not write {}", shown.display());
+        return failed(why, effort);
     }
     // The log of a successful run is of no use to anyone; if it stays, nothing is lost.
     let _ = std::fs::remove_file(&log_file);
@@ -421,7 +489,7 @@ fn run(
         Some(_) => outcome::found(invoke, severities, &stdout),
         None => Found::default(),
     };
-    Ok(Outcome::Ran { verdict, found })
+    Ok((Outcome::Ran { verdict, found }, effort))
 }
 
 /// Removes an empty log; returns whether it is gone.

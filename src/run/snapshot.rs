@@ -22,7 +22,7 @@ use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
 use crate::engine::names::root::or_invalid;
 use crate::engine::records;
-use crate::engine::spent::{Run, of_cycle, spent as spent_so_far};
+use crate::engine::spent::{PastReview, of_cycle, spent as spent_so_far};
 use crate::engine::world::{Source, World};
 use crate::expr::prompt;
 use crate::files::timestamp;
@@ -404,13 +404,13 @@ impl Snapshot {
     }
 
     /// Returns the runs of reviews that have ended, oldest first.
-    fn all_runs(&self) -> Vec<Run> {
+    fn all_runs(&self) -> Vec<PastReview> {
         let name = self.instance.shared_name(&self.chart.scope);
         Journal::of(&self.store, &name, &self.instance.name).runs()
     }
 
     /// Returns those that count.
-    fn runs(&self) -> Vec<Run> {
+    fn runs(&self) -> Vec<PastReview> {
         let mut runs = self.all_runs();
         if self.has_run {
             runs.pop();
@@ -435,9 +435,9 @@ impl Snapshot {
             count,
         );
         let ran = of_cycle.into_iter().filter(|run| run.error.is_none());
-        let ran: Vec<&Run> = ran.collect();
+        let ran: Vec<&PastReview> = ran.collect();
         let last = &ran[..rounds.min(ran.len())];
-        let has_found = |run: &&Run| {
+        let has_found = |run: &&PastReview| {
             let verdict = run.verdict.as_ref();
             verdict.is_some_and(|verdict| !self.chart.is_best_verdict(verdict))
         };

@@ -18,7 +18,7 @@ use crate::run::effects;
 use crate::run::meanwhile::{self, Pause};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::run::review::Run;
+use crate::run::review::Unwritten;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::store::owed::Debt;
@@ -29,7 +29,7 @@ use crate::store::{driver, notices, postponed};
 pub(crate) fn write(
     place: &Place,
     event: &Event,
-    run: Option<Run>,
+    run: Option<Unwritten>,
     git: &Arc<Git>,
 ) -> Result<Option<Performed>, Stuck> {
     let mut lock = place.lock()?;
@@ -39,7 +39,7 @@ pub(crate) fn write(
     let mut pause = None;
     // The review's lock is kept until everything is written.
     let (ended, _review_lock) = match run {
-        Some(Run {
+        Some(Unwritten {
             mut ended,
             revision,
             before,

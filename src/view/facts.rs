@@ -44,7 +44,7 @@ pub(crate) struct Facts {
     pub(crate) is_final: bool,
     pub(crate) context: Context,
     pub(crate) cycle: Option<CycleFacts>,
-    pub(crate) reviews: Vec<Review>,
+    pub(crate) reviews: Vec<ReviewFacts>,
     /// The progress of the tables with finished rows.
     pub(crate) progress: Vec<Progress>,
     /// The totals of all reviews that this machine ran.
@@ -93,7 +93,7 @@ pub(crate) struct Next {
 
 /// A review on disk.
 #[derive(Debug, Serialize)]
-pub(crate) struct Review {
+pub(crate) struct ReviewFacts {
     pub(crate) cycle: String,
     /// What was reviewed: the stem of the file's name.
     #[serde(rename = "of")]
@@ -156,7 +156,7 @@ pub(crate) enum Waits {
     Nothing,
 }
 
-impl Review {
+impl ReviewFacts {
     fn is_about_the_same(&self, other: &Self) -> bool {
         self.cycle == other.cycle && self.base == other.base
     }
@@ -326,8 +326,8 @@ impl Facts {
     }
 
     /// Returns the reviews of each thing that was reviewed, and the first one of them.
-    pub(crate) fn groups(&self) -> Vec<(&Review, &[Review])> {
-        let groups = self.reviews.chunk_by(Review::is_about_the_same);
+    pub(crate) fn groups(&self) -> Vec<(&ReviewFacts, &[ReviewFacts])> {
+        let groups = self.reviews.chunk_by(ReviewFacts::is_about_the_same);
         let groups = groups.filter_map(|group| Some((group.first()?, group)));
         groups.collect()
     }
@@ -481,7 +481,7 @@ fn stage(chart: &Chart, running: Option<&Cycle>, phase: Option<&str>) -> Option<
 }
 
 /// Returns the reviews on disk, with everything that this machine knows about them; `names` are sorted.
-fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<Review> {
+fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<ReviewFacts> {
     let files = inspect::reviews(&place.chart, names.iter().map(String::as_str));
     let dir = place.dir();
     let with_ending = |file: inspect::ReviewFile| {
@@ -501,7 +501,7 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
                 .flatten()
                 .and_then(|text| stated(&place.chart, &String::from_utf8_lossy(&text))),
         };
-        let review = Review {
+        let review = ReviewFacts {
             verdict,
             stated,
             by: ended.and_then(|ended| ended.by.clone()),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anstream::adapter::strip_str;
 use serde_json::{Value as Json, json};
 
-use super::facts::{Facts, Review};
+use super::facts::{Facts, ReviewFacts};
 use super::{figures, markdown, path, screen, timeline};
 use crate::chart::Chart;
 use crate::clock;
@@ -57,14 +57,14 @@ fn tables(facts: &Facts) -> Vec<Json> {
 
 /// Returns the reviews on disk with their answers, grouped by what was reviewed.
 fn reviews(place: &Place, facts: &Facts) -> Vec<Json> {
-    let group = |(first, group): (&Review, &[Review])| {
+    let group = |(first, group): (&ReviewFacts, &[ReviewFacts])| {
         let reviews: Vec<Json> = group.iter().map(|review| values(place, review)).collect();
         json!({ "title": screen::title(facts, first), "reviews": reviews })
     };
     facts.groups().into_iter().map(group).collect()
 }
 
-fn values(place: &Place, review: &Review) -> Json {
+fn values(place: &Place, review: &ReviewFacts) -> Json {
     let text = |path: PathBuf| {
         let text = disk::read(&place.root, &path).ok().flatten();
         markdown::html(&String::from_utf8_lossy(&text.unwrap_or_default()))

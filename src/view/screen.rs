@@ -5,7 +5,7 @@ use std::time::Duration;
 use anstream::adapter::strip_str;
 use serde_json::Value as Json;
 
-use super::facts::{CycleFacts, Facts, Review, Waits, in_words};
+use super::facts::{CycleFacts, Facts, ReviewFacts, Waits, in_words};
 use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, span,
     unbroken,
@@ -229,7 +229,7 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
             let more = format!("{}: {left_out} more (--all)", first.cycle);
             rows.push(paint_words(FAINT, &more));
         }
-        let is_running = |(first, _): &&(&Review, _)| Some(first.base.as_str()) == running;
+        let is_running = |(first, _): &&(&ReviewFacts, _)| Some(first.base.as_str()) == running;
         if let Some(group) = hidden.iter().find(is_running) {
             chosen[0] = *group;
         }
@@ -263,7 +263,7 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
 }
 
 /// Returns a review's cycle, and what was reviewed if that differs from review to review.
-pub(crate) fn title(facts: &Facts, review: &Review) -> String {
+pub(crate) fn title(facts: &Facts, review: &ReviewFacts) -> String {
     let is_fixed = facts
         .chart
         .cycles
@@ -275,7 +275,7 @@ pub(crate) fn title(facts: &Facts, review: &Review) -> String {
     }
 }
 
-fn mark(facts: &Facts, review: &Review) -> String {
+fn mark(facts: &Facts, review: &ReviewFacts) -> String {
     let style = |verdict: &String| match facts.chart.is_best_verdict(verdict) {
         true => GOOD,
         false => BAD,
