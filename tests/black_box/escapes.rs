@@ -243,6 +243,7 @@ fn nothing_is_printed_elsewhere() {
         "cli/trust.rs",
         "cli/check_chart.rs",
         // Stdout as a terminal or a pipe; nothing is printed.
+        "run/asked.rs",
         "os/unix/bell.rs",
         "os/unix/supervisor.rs",
         "os/windows/supervisor.rs",

@@ -27,7 +27,7 @@ const LAYERS: &[&[&str]] = &[
     &["lint", "render", "diagram", "hook", "demo"],
     &["doctor", "view"],
     &["cli"],
-    &["lib", "main"],
+    &["lib", "main", "fuzz"],
 ];
 
 /// The source as (module path, text): `chart::load` → the contents of `src/chart/load.rs`.
