@@ -68,7 +68,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"target = "create-tasks""#, 1, r#"target = "create-task""#, &[("unknown-phase", Edit)]),
     mutant(r#"target = "all-code-review""#, 1, r#"target = "all-code-reviews""#, &[("unknown-phase", Edit)]),
     mutant(r#"post = "post-{cycle}""#, 1, r#"post = "pots-{cycle}""#, &[("unknown-phase", Edit)]),
-    mutant(r#"[phases."post-{cycle}"]"#, 1, r#"[phases."pots-{cycle}"]"#, &[("lookalike", Edit), ("unknown-phase", Line(r#"post = "p"#))]),
+    mutant(r#"[phases."post-{cycle}"]"#, 1, r#"[phases."pots-{cycle}"]"#, &[("unknown-phase", Line(r#"post = "p"#))]),
     mutant(r#"arms = "tasks-review""#, 1, r#"arms = "task-review""#, &[("unknown-cycle", Edit)]),
     mutant("phase == 'new-plan'", 1, "phase == 'new-plna'", &[("unlike-types", Edit)]),
     mutant("next_phase == 'complete'", 1, "next_phase == 'complet'", &[("unlike-types", Edit)]),
@@ -196,16 +196,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("type = \"integer from 0\"\ndefault = 8", 1, "default = 8", &[("missing-key", Line("[config.max_reviews]"))]),
     mutant(r#"never = "phase"#, 1, r#"# "phase"#, &[("missing-key", Line("[[properties"))]),
     mutant("block = \"{{ flaws }}\"\n", 1, "\n", &[("idle-rule", Rule("a flaw in the plan's files: ask the agent to fix it, once per turn"))]),
-    mutant(r#"invoke = "{{ reviewer }}""#, 1, "", &[
-            ("unused-name", Line("[invoke.clau")),
-            ("unused-name", Line("[invoke.code")),
-            ("unused-name", Line("[invoke.copi")),
-            ("unused-name", Line("[invoke.gemi")),
-            (
-                "idle-rule",
-                Rule("a review is due: run it"),
-            ),
-        ]),
+    mutant(r#"invoke = "{{ reviewer }}""#, 1, "", &[("idle-rule", Rule("a review is due: run it"))]),
     mutant(r#"say = "Missing required file: plan.md""#, 1, "", &[("missing-key", Line("[[checks.structure]]"))]),
     // Things that can never matter, that run out, or that occur twice.
     mutant("{ guard = \"tdd\", target = \"complete-task-tdd\" },\n { target = \"complete-task\" },", 1, "{ target = \"complete-task\" },\n  { guard = \"tdd\", target = \"complete-task-tdd\" },", &[("shadowed-target", Line("{ guard = \"tdd\""))]),
@@ -215,9 +206,15 @@ const MUTANTS: &[Mutant] = &[
     mutant("to 570", 1, "to 600", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("to 270", 1, "to 301", &[("deadline-too-long", Line(r#"timeout = "{{ config.gate_timeout }}""#))]),
     mutant("commands = \"gates\"", 1, "commands = \"commit\"", &[("wrong-operand", Edit)]),
+<<<<<<< HEAD
     mutant(" to 570", 1, "", &[("wrong-type", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.max_review }}", &[("unknown-name", Edit), ("unused-name", Line("[config.max_reviews]"))]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.push }}", &[("bad-default", Edit), ("unused-name", Line("[config.max_reviews]"))]),
+=======
+    mutant("maximum = 570\n", 1, "", &[("wrong-type", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
+    mutant("{{ config.max_reviews }}", 1, "{{ config.max_review }}", &[("unknown-name", Edit)]),
+    mutant("{{ config.max_reviews }}", 1, "{{ config.push }}", &[("bad-default", Edit)]),
+>>>>>>> main
     mutant("config.permissions == 'bypass'", 1, "config.permissions == 'bypas'", &[("unlike-types", Edit)]),
     mutant("hook_timeout = 600", 1, "hook_timeout = 570", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("[[on.Stop]]\nabout = \"a flaw in", 1, "[[on.Stop]] # the second\nguard = \"event.stop_hook_active and not checks.structure\"\nallow = true\n\n[[on.Stop]]\nabout = \"a flaw in", &[("shadowed-rule", Line("# the second"))]),
