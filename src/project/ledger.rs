@@ -121,13 +121,8 @@ pub(crate) fn entries(
 }
 
 /// Returns the rulings, one line each.
-<<<<<<< HEAD:src/shell/ledger.rs
-pub(super) fn rulings(chart: &Chart, root: &Path, dir: &Path) -> Vec<String> {
-    if chart.findings.rulings.is_empty() {
-=======
 pub(crate) fn rulings(chart: &Chart, root: &Path, dir: &Path) -> Vec<String> {
-    let Some(name) = &chart.findings.file else {
->>>>>>> main:src/project/ledger.rs
+    if chart.findings.rulings.is_empty() {
         return Vec::new();
     }
     let text = disk::read(root, &dir.join(RULINGS)).ok().flatten();

@@ -4,24 +4,13 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-<<<<<<< HEAD:src/shell/place.rs
-use super::find::{self, Instance};
-use super::git::Git;
-use super::snapshot::Snapshot;
-use super::state_file::{self, Reading};
-use super::stuck::{Stuck, io};
-use crate::chart::Chart;
-use crate::engine::decision::Invocation;
-=======
 use crate::chart::Chart;
 use crate::engine::decision::Invocation;
 use crate::project::find::{self, Instance};
 use crate::project::git::Git;
-use crate::project::state_file;
+use crate::project::state_file::{self, Reading};
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::store::Store;
->>>>>>> main:src/run/place.rs
 use crate::store::journal::Journal;
 use crate::store::lock::WriteLock;
 use crate::store::{Store, last_chart};
@@ -61,25 +50,15 @@ impl Place {
 
     /// Takes a snapshot with the answer that git has already given. With `has_run`, the outcome of the last run is still to
     /// be decided on.
-<<<<<<< HEAD:src/shell/place.rs
-    pub(super) fn snapshot_with(&self, git: &Arc<Git>, has_run: bool) -> Arc<Snapshot> {
-        let state = self.explained(state_file::read(&self.chart, &self.dir()));
-=======
     pub(crate) fn snapshot_with(&self, git: &Arc<Git>, has_run: bool) -> Arc<Snapshot> {
-        let state = state_file::read(&self.chart, &self.dir());
->>>>>>> main:src/run/place.rs
+        let state = self.explained(state_file::read(&self.chart, &self.dir()));
         let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
         Arc::new(snapshot.with_git(git).after_run(has_run))
     }
 
     /// Takes a snapshot for a first look: an event that does nothing needs no more. The state is not validated.
-<<<<<<< HEAD:src/shell/place.rs
-    pub(super) fn glance(&self, git: &Arc<Git>) -> Arc<Snapshot> {
-        let state = self.explained(state_file::glance(&self.chart, &self.dir()));
-=======
     pub(crate) fn glance(&self, git: &Arc<Git>) -> Arc<Snapshot> {
-        let state = state_file::glance(&self.chart, &self.dir());
->>>>>>> main:src/run/place.rs
+        let state = self.explained(state_file::glance(&self.chart, &self.dir()));
         let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
         Arc::new(snapshot.with_git(git))
     }

@@ -206,15 +206,9 @@ const MUTANTS: &[Mutant] = &[
     mutant("to 570", 1, "to 600", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("to 270", 1, "to 301", &[("deadline-too-long", Line(r#"timeout = "{{ config.gate_timeout }}""#))]),
     mutant("commands = \"gates\"", 1, "commands = \"commit\"", &[("wrong-operand", Edit)]),
-<<<<<<< HEAD
     mutant(" to 570", 1, "", &[("wrong-type", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
-    mutant("{{ config.max_reviews }}", 1, "{{ config.max_review }}", &[("unknown-name", Edit), ("unused-name", Line("[config.max_reviews]"))]),
-    mutant("{{ config.max_reviews }}", 1, "{{ config.push }}", &[("bad-default", Edit), ("unused-name", Line("[config.max_reviews]"))]),
-=======
-    mutant("maximum = 570\n", 1, "", &[("wrong-type", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.max_review }}", &[("unknown-name", Edit)]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.push }}", &[("bad-default", Edit)]),
->>>>>>> main
     mutant("config.permissions == 'bypass'", 1, "config.permissions == 'bypas'", &[("unlike-types", Edit)]),
     mutant("hook_timeout = 600", 1, "hook_timeout = 570", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("[[on.Stop]]\nabout = \"a flaw in", 1, "[[on.Stop]] # the second\nguard = \"event.stop_hook_active and not checks.structure\"\nallow = true\n\n[[on.Stop]]\nabout = \"a flaw in", &[("shadowed-rule", Line("# the second"))]),
