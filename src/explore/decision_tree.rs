@@ -17,7 +17,7 @@ use super::state::{Look, Looks, Memo, StateRef, number};
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::to_json;
 use crate::engine::decide::{self, Flow, Part};
-use crate::engine::decision::{Answer as Reply, Ended, Fired, Gates, Invocation, Step};
+use crate::engine::decision::{Answer as Reply, Ended, Fired, Invocation, Step};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
@@ -605,6 +605,8 @@ impl Tree {
             Some(set) => self.members(set).to_vec(),
             None => options.to_vec(),
         };
+        // Nothing is chosen where a setting is tried at one value.
+        let is_fixed = options.len() == 1 && matches!(self.question(question), Question::Field(_));
         let all = self.set(values.clone());
         let mut ends = Vec::new();
         for value in values {
@@ -614,8 +616,10 @@ impl Tree {
             let below = self.descend(walk, (next, depth + 1), made, looks);
             made.pop();
             ends.extend(below.into_iter().map(|mut end| {
-                end.choices.push((question, one, all));
-                end.choices.sort_unstable();
+                if !is_fixed {
+                    end.choices.push((question, one, all));
+                    end.choices.sort_unstable();
+                }
                 end
             }));
         }
@@ -863,19 +867,13 @@ impl Tree {
                 block: matches!(decision.answer, Reply::Block(_)),
             },
             Flow::Leave(Step::Invoke(invocation)) => {
-                let invocation = Invocation {
-                    argv: Vec::new(),
-                    subject: Vec::new(),
-                    gates: Gates::default(),
-                    ..*invocation
-                };
-                Turn::Invoke(number(self.invocations.insert_full(invocation).0))
+                let request = seen_by_rules(*invocation);
+                Turn::Invoke(number(self.invocations.insert_full(request).0))
             }
             Flow::Leave(Step::Done(_)) => Turn::Gone,
         };
         let review = decision.ended.map(|mut ended| {
-            ended.invocation.subject.clear();
-            ended.invocation.argv.clear();
+            ended.invocation = seen_by_rules(ended.invocation);
             number(self.runs.insert_full(ended).0)
         });
         let mut settled = Settled {
@@ -1005,6 +1003,25 @@ fn field_of(chart: &Chart, name: &str) -> Option<usize> {
         Some(chart.context.len() + index)
     };
     chart.context.get_index_of(name).or_else(setting)
+}
+
+/// Returns of a request what rules see of it once it has run. What only the process gets, such as its arguments and its
+/// time limit, leads to no other state.
+fn seen_by_rules(invocation: Invocation) -> Invocation {
+    let Invocation {
+        name,
+        cycle,
+        n,
+        file,
+        ..
+    } = invocation;
+    Invocation {
+        name,
+        cycle,
+        n,
+        file,
+        ..Invocation::default()
+    }
 }
 
 /// The value of an expression by itself.

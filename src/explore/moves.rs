@@ -386,11 +386,15 @@ impl Moves {
 
     /// Whether a condition holds in a state or a check finds something there, under each combination of choices that it
     /// looks at; and what it looked at.
-    pub(crate) fn holds(&mut self, what: What, state: StateRef<'_>) -> (Vec<Outcomes>, Looks) {
+    pub(crate) fn holds(
+        &mut self,
+        what: What,
+        trigger: &Trigger,
+        state: StateRef<'_>,
+    ) -> (Vec<Outcomes>, Looks) {
         let mut looks = Looks::default();
         let segment = Segment { what, review: None };
-        let trigger = Trigger::Command(String::new());
-        let ends = self.tree.walk(segment, &trigger, state, &[], &mut looks);
+        let ends = self.tree.walk(segment, trigger, state, &[], &mut looks);
         let tree = &self.tree;
         let results = ends.iter().flat_map(|end| {
             let result = match *tree.leaves[end.leaf as usize] {
@@ -408,10 +412,11 @@ impl Moves {
         (results.collect(), looks)
     }
 
-    /// The condition by its number.
-    pub(crate) fn condition(&mut self, condition: &str) -> What {
+    /// Returns a condition as something that can be evaluated by itself, at an event.
+    pub(crate) fn condition(&mut self, condition: &str, trigger: &Trigger) -> What {
+        let is_hook = is_of_the_host(trigger);
         self.tree
-            .expression(Kind::Condition, condition.to_owned(), false)
+            .expression(Kind::Condition, condition.to_owned(), is_hook)
     }
 
     /// The agent writes the file that answers the last review of the running cycle, or the user deletes it.
