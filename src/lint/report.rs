@@ -213,15 +213,14 @@ fn explored(chart: &Checked, width: usize, with_domain: bool) -> String {
             false => report.cut.as_deref().unwrap_or("cut off"),
         };
         let transitions = in_groups(report.transitions);
-        let count = match with_domain {
-            true => String::new(),
-            false => format!(" {proved} properties proved"),
-        };
-        let gap = if with_domain { "\n" } else { "" };
-        format!("{gap}  {states} states and {transitions} transitions explored, {extent}:{count}\n")
+        let explored = format!("{states} states and {transitions} transitions explored, {extent}");
+        match with_domain {
+            true => format!("\n  {explored}:\n"),
+            false => format!("  {explored}\n  {}\n", counted(proved, "claim") + " proved"),
+        }
     };
     let mut reasons: Vec<&str> = Vec::new();
-    let mut totals: Vec<&str> = Vec::new();
+    let mut totals: Vec<String> = Vec::new();
     for result in &report.results {
         let (verdict, detail) = in_words(&result.verdict);
         let name = match &result.verdict {
@@ -233,7 +232,7 @@ fn explored(chart: &Checked, width: usize, with_domain: bool) -> String {
             Verdict::Proved { .. } if refuted == 0 && with_domain => result.name.clone(),
             // What reviews cost at most is what people ask first.
             Verdict::Proved { .. } if refuted == 0 && result.code == Code::CycleUnbounded => {
-                totals.push(detail);
+                totals.push(format!("{}: {detail}", result.name));
                 continue;
             }
             _ => continue,

@@ -26,7 +26,7 @@ impl Blame {
         match self {
             Self::Part(part) => format!("its guard is never true, because `{part}` never is"),
             Self::Together { part, before } => {
-                format!("its guard is never true: `{part}` is not where `{before}` is")
+                format!("its guard is never true: where `{before}` is true, `{part}` is not")
             }
             Self::Earlier => {
                 "where its guard is true, an earlier rule answers, or changes that".to_owned()
