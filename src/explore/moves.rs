@@ -86,6 +86,14 @@ impl Edge {
             fault: None,
         }
     }
+
+    /// Returns the same edge for any values of the parameters.
+    pub(crate) fn without_needs(&self) -> Self {
+        Self {
+            needs: Vec::new(),
+            ..self.clone()
+        }
+    }
 }
 
 /// How a move ends.
@@ -298,12 +306,17 @@ impl Moves {
         }
     }
 
-    /// Returns some witnesses of a move that leads to an edge: those without assumptions, if there are any.
+    /// Returns some witnesses of a move that leads to an edge: those without assumptions, if there are any. Where an edge
+    /// needs less than an ending, these parameters have their defaults.
     pub(crate) fn witnesses(&mut self, state: StateRef<'_>, edge: &Edge) -> Vec<Witness> {
         let mut found: Vec<Choices> = Vec::new();
         let mut left = TRIALS;
+        let any = edge.without_needs();
         for ending in self.endings_of(edge.mover, state, &mut Looks::default()) {
-            if self.edge(edge.mover, state, ending) != *edge {
+            let own = self.edge(edge.mover, state, ending);
+            let is_like =
+                own == *edge || own.without_needs() == any && self.is_by_default(&own, edge);
+            if !is_like {
                 continue;
             }
             match (ending, self.all[edge.mover].trigger.clone()) {
@@ -326,6 +339,20 @@ impl Moves {
             .iter()
             .flat_map(|choices| tree.witnesses(choices))
             .collect()
+    }
+
+    /// Returns whether an edge needs what `wider` needs, and of other parameters nothing but their defaults.
+    fn is_by_default(&self, edge: &Edge, wider: &Edge) -> bool {
+        edge.needs.iter().all(|need| {
+            let (field, set) = *need;
+            let default = self.tree.likely(field, set);
+            let is_default = || {
+                let known = self.tree.default_of(field);
+                known.is_some_and(|(_, value)| value == self.tree.value(default))
+            };
+            wider.needs.contains(need)
+                || wider.needs.iter().all(|(asked, _)| *asked != field) && is_default()
+        })
     }
 
     /// Returns the same moves for finding witnesses, with all known results; `self` forgets those.

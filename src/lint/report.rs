@@ -247,7 +247,9 @@ fn explored(chart: &Checked, width: usize, with_domain: bool) -> String {
         if let Some(total) = totals.last() {
             text.push_str(&item(total, 4, width));
         }
-        text.push_str("  `taskie check-chart --domain` shows each property, and the values that were tried.\n");
+        text.push_str(
+            "  `taskie check-chart --domain` lists each claim, and the values that were tried.\n",
+        );
         return text;
     }
     text.push_str("\n  over this domain:\n");
