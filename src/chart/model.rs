@@ -222,7 +222,8 @@ pub struct Field {
     #[serde(default)]
     pub per_project: Vec<String>,
     /// Which values let more through than others: `higher` or `lower` for an integer (null is the highest), `fewer` for a
-    /// list, or the values that do. A project's setting that is looser than the user's own needs trust.
+    /// list, or the values that do. A project's setting that is looser than the user's own needs trust, and what becomes
+    /// looser while a review runs does not count for that review.
     pub looser: Option<Looser>,
     /// For a setting: it is the path of a file in the project, and expressions see the text of that file.
     #[serde(default)]

@@ -1,12 +1,14 @@
 //! Asks git about the project, at most once per event, and only if a rule looks at it.
 
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
 use std::{fs, io};
 
+use crate::hash::Hash;
 use crate::invoke::program;
 use crate::os;
 use crate::store;
@@ -64,42 +66,96 @@ fn ask(root: &Path, home: &str) -> Result<bool, String> {
     ))
 }
 
-/// Passes the work tree outside `home` to `add`, which hashes it: what the index has, and the content of the files that
-/// differ from it. `None` if that is unknown. (A commit of changes that were not staged counts as a change.)
-pub(super) fn hash_tree(root: &Path, home: &str, mut add: impl FnMut(&[u8])) -> Option<()> {
-    if !is_in_git(root) {
-        return None;
-    }
-    let list = |options: &[&str]| {
-        let mut git = git(root).ok()?;
-        git.args(["ls-files", "-z"])
-            .args(options)
-            .args(["--", ":/"]);
-        git.arg(format!(":(exclude,literal){home}"));
-        let output = output_within(&mut git, LIMIT).ok()?;
-        output.status.success().then_some(output.stdout)
-    };
-    add(&list(&["--stage"])?);
-    let changed = list(&["--modified", "--others", "--exclude-standard"])?;
-    for name in changed
-        .split(|byte| *byte == 0)
-        .filter(|name| !name.is_empty())
-    {
-        let path = root.join(os::file::path(name));
-        let content = match path.symlink_metadata() {
-            Ok(meta) if meta.is_symlink() => fs::read_link(&path)
-                .ok()?
-                .into_os_string()
-                .into_encoded_bytes(),
-            Ok(meta) if meta.is_file() && meta.len() < LARGE => fs::read(&path).ok()?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            // A repository in the repository, or more than anyone wants to read.
-            _ => return None,
+/// The work tree outside a chart's home.
+#[derive(Debug)]
+pub(super) struct Tree {
+    /// What the index has, as git lists it.
+    index: Vec<u8>,
+    /// The files that differ from it, each with a number for its content; `None` if nobody wants to read that.
+    changed: BTreeMap<Vec<u8>, Option<u64>>,
+}
+
+impl Tree {
+    /// Reads the work tree around `root`, without `home`; `None` if it is unknown, as outside git.
+    pub(super) fn read(root: &Path, home: &str) -> Option<Self> {
+        if !is_in_git(root) {
+            return None;
+        }
+        let list = |options: &[&str]| {
+            let mut git = git(root).ok()?;
+            git.args(["ls-files", "-z"])
+                .args(options)
+                .args(["--", ":/"]);
+            git.arg(format!(":(exclude,literal){home}"));
+            let output = output_within(&mut git, LIMIT).ok()?;
+            output.status.success().then_some(output.stdout)
         };
-        add(name);
-        add(&content);
+        let index = list(&["--stage"])?;
+        let changed = list(&["--modified", "--others", "--exclude-standard"])?;
+        let names = changed.split(|byte| *byte == 0);
+        let names = names.filter(|name| !name.is_empty());
+        let changed = names.map(|name| (name.to_vec(), number(root, name)));
+        Some(Self {
+            changed: changed.collect(),
+            index,
+        })
     }
-    Some(())
+
+    /// Passes each part to `add`, which hashes it; `None` if a part is unknown. (A commit of changes that were not staged
+    /// counts as a change.)
+    pub(super) fn hash(&self, mut add: impl FnMut(&[u8])) -> Option<()> {
+        add(&self.index);
+        for (name, number) in &self.changed {
+            add(name);
+            add(&(*number)?.to_le_bytes());
+        }
+        Some(())
+    }
+
+    /// Returns the files whose content is another one in `now`, which was read later.
+    pub(super) fn changed(&self, now: &Self, root: &Path) -> Vec<PathBuf> {
+        let (old, new) = (self.staged(), now.staged());
+        let staged = old.keys().chain(new.keys()).copied();
+        let differing = self.changed.keys().chain(now.changed.keys());
+        let names: BTreeSet<&[u8]> = staged.chain(differing.map(Vec::as_slice)).collect();
+        let is_changed = |name: &&[u8]| match (self.changed.get(*name), now.changed.get(*name)) {
+            (Some(before), Some(after)) => before != after,
+            // It was added or committed, perhaps as it was.
+            (Some(before), None) => number(root, name) != *before,
+            (None, Some(_)) => true,
+            (None, None) => old.get(name) != new.get(name),
+        };
+        let changed = names.into_iter().filter(is_changed);
+        changed.map(os::file::path).collect()
+    }
+
+    /// Returns what the index has of each file.
+    fn staged(&self) -> HashMap<&[u8], &[u8]> {
+        let lines = self.index.split(|byte| *byte == 0);
+        let pairs = lines.filter_map(|line| {
+            let tab = line.iter().position(|byte| *byte == b'\t')?;
+            Some((&line[tab + 1..], &line[..tab]))
+        });
+        pairs.collect()
+    }
+}
+
+/// Returns a number for the content of a file as git names it; `None` if nobody wants to read it: a repository in the
+/// repository, or a very large file.
+fn number(root: &Path, name: &[u8]) -> Option<u64> {
+    let path = root.join(os::file::path(name));
+    let content = match path.symlink_metadata() {
+        Ok(meta) if meta.is_symlink() => fs::read_link(&path)
+            .ok()?
+            .into_os_string()
+            .into_encoded_bytes(),
+        Ok(meta) if meta.is_file() && meta.len() < LARGE => fs::read(&path).ok()?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        _ => return None,
+    };
+    let mut hash = Hash::default();
+    hash.add(content);
+    Some(hash.number())
 }
 
 /// Returns a git command for the directory `root` that only reads.

@@ -7,6 +7,7 @@ mod fuzz;
 pub(crate) mod gates;
 pub(crate) mod git;
 pub(crate) mod ledger;
+mod meanwhile;
 pub(crate) mod perform;
 pub(crate) mod performed;
 pub(crate) mod place;

@@ -1,6 +1,6 @@
 //! Runs the review that is due, one at a time for each instance, and finds out its outcome.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use super::effects;
 use super::gates;
 use super::git::{self, Git};
+use super::meanwhile::Files;
 use super::performed::Performed;
 use super::place::Place;
 use super::seen::{self, Seen};
@@ -42,13 +43,14 @@ pub(super) enum Reviewed {
     Answered(Box<Performed>),
 }
 
-/// A run that has ended, with the state on disk when it began.
+/// A run that has ended, with what was there when it began.
 pub(super) struct Run {
     pub(super) ended: Ended,
     /// How many phases had been entered and commands run before it.
     pub(super) revision: u64,
-    /// The text of the state.
-    pub(super) state: Option<Vec<u8>>,
+    pub(super) before: Arc<Snapshot>,
+    /// The files that have changed since; `None` if no reviewer was started.
+    pub(super) changed: Option<Vec<PathBuf>>,
     /// Held until the outcome is written: until then, the next hook would see the same review still due.
     pub(super) lock: ReviewLock,
 }
@@ -85,6 +87,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     let mut announced = announced(place, &snapshot, &invocation);
     // A file system that stores no note stores no state either, and that is reported.
     let note = Note::leave(&place.store, &place.instance.name, &announced).ok();
+    let mut changed = None;
     // Don't pay for a review whose outcome could not be used.
     let mut effort = Effort {
         cost: Some(0),
@@ -103,26 +106,28 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
             )? {
                 Some(outcome) => outcome,
                 None => {
-                    let mut changed = None;
+                    let mut why = None;
                     if !invocation.gates.commands.is_empty() {
                         // Gates take their time, and meanwhile the user may have decided otherwise.
                         let now = place.lock()?.revision();
                         if now.map_err(io("the revision cannot be read"))? != revision {
                             return Ok(Reviewed::NotDue(Arc::default()));
                         }
-                        changed = what_changed(place, event, &snapshot, &invocation);
+                        why = what_changed(place, event, &snapshot, &invocation);
                         let (hook, limit) = (hook_timeout(place, event), invocation.timeout);
                         announced.timeout = time_left(hook, limit, announced.elapsed());
                     }
-                    match changed {
+                    match why {
                         Some(why) => Outcome::Failed(why),
                         None => {
                             announced.started = clock::now();
                             if let Some(note) = &note {
                                 let _ = note.say(&announced);
                             }
+                            let files = Files::read(place);
                             let outcome =
                                 run(place, &invocation, announced.timeout, &running, &mut effort)?;
+                            changed = Some(files.changed(place));
                             or_another(place, event, &invocation, outcome)
                         }
                     }
@@ -147,7 +152,8 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
             effort,
         },
         revision,
-        state: snapshot.state.text().map(<[u8]>::to_vec),
+        before: snapshot,
+        changed,
         lock: running,
     })))
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 
-use super::git;
+use super::git::Tree;
 use super::ledger::rulings;
 use crate::chart::Chart;
 use crate::disk;
@@ -40,8 +40,10 @@ pub(super) fn seen(chart: &Chart, root: &Path, dir: &Path, names: &[String]) -> 
         }
     }
     hash.add(rulings(chart, root, dir).join("\n"));
-    let tree = git::hash_tree(root, &chart.scope.home, |part| hash.add(part));
-    is_known &= tree.is_some();
+    let tree = Tree::read(root, &chart.scope.home);
+    is_known &= tree
+        .and_then(|tree| tree.hash(|part| hash.add(part)))
+        .is_some();
     Seen {
         all: is_known.then(|| hash.number()),
         subject,

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 
+use indexmap::IndexMap;
 use minijinja::value::Value;
 use walkdir::WalkDir;
 
@@ -16,6 +17,7 @@ use super::git::Git;
 use super::state_file::{self, Reading};
 use super::{ledger, seen, settings};
 use crate::chart::field::name_part;
+use crate::chart::model::Field;
 use crate::chart::{Chart, FileSet};
 use crate::diagnostic::suggest::suggest;
 use crate::disk;
@@ -48,6 +50,8 @@ pub(crate) struct Snapshot {
     nested: OnceLock<Result<Vec<String>, Fault>>,
     tables: Mutex<HashMap<String, Result<Value, Fault>>>,
     config: OnceLock<Result<Context, String>>,
+    /// Settings that count wherever those on disk are looser.
+    bounds: Option<Context>,
     siblings: OnceLock<Result<Value, Fault>>,
     git: Arc<Git>,
     /// The last run of the journal is the one that is being decided on.
@@ -133,6 +137,7 @@ impl Snapshot {
             nested: OnceLock::new(),
             tables: Mutex::new(HashMap::new()),
             config: OnceLock::new(),
+            bounds: None,
             siblings: OnceLock::new(),
             git: Arc::default(),
             has_run: false,
@@ -157,6 +162,23 @@ impl Snapshot {
     pub(crate) fn with_fields(mut self, fields: &Context) -> Self {
         self.context.extend(fields.clone());
         self
+    }
+
+    /// Returns a new snapshot of the same state, but with these fields.
+    pub(super) fn again(&self, fields: &Context) -> Self {
+        let (chart, instance, state) = (&self.chart, &self.instance, self.state.clone());
+        Self::take(chart, &self.root, instance, &self.store, state)
+            .with_git(&self.git)
+            .with_fields(fields)
+    }
+
+    /// Returns it as the outcome of a review sees it: wherever the state or a setting is looser than in `before`, which was
+    /// taken when the review became due, that counts. Some fields are `restored`.
+    pub(super) fn after_review(&self, before: &Self, restored: &Context) -> Self {
+        let mut after = self.again(restored).after_run(true);
+        bound(&mut after.context, before.context(), &self.chart.context);
+        after.bounds = before.config().ok().cloned();
+        after
     }
 
     /// Returns the problems with everything that has been read so far, for the user.
@@ -276,13 +298,17 @@ impl Snapshot {
     }
 
     /// Returns the settings. One wrong value makes all of them unusable: no decision is based on a guess.
-    fn config(&self) -> Result<&Context, Fault> {
+    pub(super) fn config(&self) -> Result<&Context, Fault> {
         let config = self.config.get_or_init(|| {
             let settings = settings::read(&self.chart, &self.root)?;
             for warning in &settings.warnings {
                 self.warn(warning.clone());
             }
-            Ok(settings.values())
+            let mut values = settings.values();
+            if let Some(bounds) = &self.bounds {
+                bound(&mut values, bounds, &self.chart.config);
+            }
+            Ok(values)
         });
         config.as_ref().map_err(|why| Fault::File(why.clone()))
     }
@@ -556,6 +582,17 @@ impl Listing {
         }
         listing.files.sort_unstable();
         Ok(listing)
+    }
+}
+
+/// Replaces the values that are looser than those in `bounds`.
+fn bound(values: &mut Context, bounds: &Context, fields: &IndexMap<String, Field>) {
+    for (name, field) in fields {
+        if let (Some(value), Some(bound)) = (values.get_mut(name), bounds.get(name))
+            && field.is_looser(value, bound)
+        {
+            value.clone_from(bound);
+        }
     }
 }
 

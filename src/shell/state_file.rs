@@ -26,7 +26,7 @@ pub(crate) const FILE: &str = "state.json";
 pub(crate) const CONFIG: &str = "config.json";
 
 /// The contents of the file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Reading {
     /// There is no file.
     Missing,

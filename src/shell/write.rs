@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use super::effects;
 use super::git::Git;
+use super::meanwhile::{self, Pause};
 use super::performed::Performed;
 use super::place::Place;
 use super::review::Run;
@@ -15,7 +16,7 @@ use super::state_file::{self, Reading};
 use super::stuck::{Stuck, io};
 use crate::disk;
 use crate::engine::decide::decide;
-use crate::engine::decision::{Answer, Decision, Step};
+use crate::engine::decision::{Answer, Decision, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::files::pattern::name_flaw;
 use crate::host::events::is_stop;
@@ -33,19 +34,33 @@ pub(super) fn write(
 ) -> Result<Option<Performed>, Stuck> {
     let mut lock = place.lock()?;
     let is_reviewed = run.is_some();
-    let snapshot = place.snapshot_with(git, is_reviewed);
+    let mut snapshot = place.snapshot_with(git, is_reviewed);
+    let mut changes = None;
+    let mut pause = None;
     // The review's lock is kept until everything is written.
     let (ended, _review_lock) = match run {
         Some(Run {
             mut ended,
             revision,
-            state,
+            before,
+            changed,
             lock: review_lock,
         }) => {
+            if let Some(files) = changed {
+                let file = &ended.invocation.file;
+                changes = meanwhile::changes(place, (&before, &snapshot), files, file);
+            }
+            if matches!(ended.outcome, Outcome::Ran { .. }) {
+                pause = Pause::between(&place.chart, (&before, &snapshot));
+            }
+            let restored = pause.as_ref().map(|pause| pause.before.clone());
+            let restored = restored.unwrap_or_default();
             // Someone has entered a phase or run a command in the meantime. (The state must differ too: the reviewer may
             // have removed the file with the revision.)
             let counted = lock.revision().map_err(io("the revision cannot be read"))?;
-            ended.superseded = counted != revision && snapshot.state.text() != state.as_deref();
+            ended.superseded = counted != revision
+                && meanwhile::has_moved_on(&place.chart, (&before, &snapshot), &restored);
+            snapshot = Arc::new(snapshot.after_review(&before, &restored));
             (Some(ended), Some(review_lock))
         }
         None => (None, None),
@@ -57,13 +72,17 @@ pub(super) fn write(
         // recorded, they just try again.
         let _ = postponed::write(&place.store, &until);
     }
-    let Step::Done(decision) = step else {
+    let Step::Done(mut decision) = step else {
         // Since the first look, someone has made a review due. (A call with an outcome never asks for a run.)
         return Ok(None);
     };
     if let (false, Reading::Broken(why)) = (decision.writes_nothing(), &snapshot.state) {
         return Err(place.broken(why));
     }
+    if let Some(pause) = pause.filter(|_| !decision.patch.is_empty()) {
+        pause.follow(&place.chart, &snapshot, &mut decision);
+    }
+    decision.messages.extend(changes);
     if is_reviewed {
         restore_driver(place, event)?;
     }

@@ -189,7 +189,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"timeout = "{{ config.review_timeout }}""#, 1, "#", &[("missing-key", Line("[invocation]"))]),
     mutant("columns = { id = [\"Id\", \"Task ID\", \"Task #\", \"#\", \"Task\"], status = \"Status\" }\n", 1, "", &[("missing-key", Line("[tables.tasks]"))]),
     mutant("about = \"Leave the loop for now\"\n", 1, "", &[("missing-key", Line("[commands.pause]"))]),
-    mutant("default = 0\n\n[context.tdd]", 1, "nullable = false\n\n[context.tdd]", &[("bad-default", Line("[context.consecutive_clean]"))]),
+    mutant("default = 0\nlooser = \"higher\"\n", 1, "looser = \"higher\"\n", &[("bad-default", Line("[context.consecutive_clean]"))]),
     mutant("default = \"opus\"\n", 1, "", &[("bad-default", Line("[context.review_model]"))]),
     mutant(r#"stall = "{{ config.stall }}""#, 1, "stall = true", &[("wrong-type", Line("stall = true"))]),
     mutant(r#"stall = "{{ config.stall }}""#, 1, r#"stall = "{{ config.stal }}""#, &[("unknown-name", Edit)]),

@@ -11,7 +11,7 @@ use crate::bench::{
 };
 use crate::expected::{NAME_FINDINGS, plan_in, review};
 use crate::support::{
-    PLAN, Project, Reviewer, allowed, cases, feed, finish, set_mode, silent, start, state,
+    PLAN, Project, Reviewer, allowed, cases, feed, finish, git, set_mode, silent, start, state,
     validated,
 };
 
@@ -1003,6 +1003,22 @@ fn meanwhile_with(
     finish(hook)
 }
 
+/// The answer without the line about what changed in the middle of the review.
+fn without_changes(ran: &crate::support::Ran) -> Value {
+    let mut answer = ran.json();
+    if let Some(message) = answer["systemMessage"].as_str() {
+        let (rest, changes) = message
+            .split_once("\nChanged while it was reviewed: ")
+            .unwrap_or_else(|| panic!("{message}"));
+        assert!(
+            changes.ends_with('.') && !changes.contains('\n'),
+            "{changes}"
+        );
+        answer["systemMessage"] = json!(rest);
+    }
+    answer
+}
+
 fn set_aside(cycle: &str, n: u32, file: &str) -> Value {
     allowed(&format!(
         "The {cycle} {n} was discarded: the state changed while it ran and no longer asks for it. Nothing was written; the review is in {file}."
@@ -1073,7 +1089,6 @@ fn edits_after_which_no_review_is_due_discard_it() {
         json!({ "next_phase": "plan-review" }),
         json!({ "next_phase": "post-code-review" }),
         json!({ "max_reviews": 2 }),
-        json!({ "max_reviews": 0 }),
         json!({ "phase_iteration": 0 }),
         json!({ "phase_iteration": null }),
         json!({ "current_task": "2" }),
@@ -1088,7 +1103,7 @@ fn edits_after_which_no_review_is_due_discard_it() {
             edited = project.read("state.json");
         });
         assert_eq!(
-            (ran.code, ran.json(), ran.stderr.as_str()),
+            (ran.code, without_changes(&ran), ran.stderr.as_str()),
             (0, set_aside("code-review", 3, &file), ""),
             "{changes}"
         );
@@ -1097,7 +1112,7 @@ fn edits_after_which_no_review_is_due_discard_it() {
     }
 }
 
-/// Every `taskie enter` and `taskie run` in the middle of a review causes it to be discarded.
+/// A phase that is entered, or a command that moves on, in the middle of a review causes it to be discarded.
 #[test]
 fn transitions_in_the_middle_of_a_review_win() {
     let file = format!(".taskie/plans/{PLAN}/task-1-review-1.md");
@@ -1113,14 +1128,9 @@ fn transitions_in_the_middle_of_a_review_win() {
             json!({ "phase": "complete", "next_phase": null }),
         ),
         (
-            &["run", "pause"],
-            json!({ "next_phase": null, "paused": "code-review" }),
-        ),
-        (
             &["run", "skip"],
             json!({ "phase": "code-review", "next_phase": "complete-task" }),
         ),
-        (&["run", "limit", "12"], json!({ "max_reviews": 12 })),
     ];
     for (args, changes) in cases {
         let project = Project::in_state(json!({}));
@@ -1129,7 +1139,7 @@ fn transitions_in_the_middle_of_a_review_win() {
             assert_eq!(ran.err(), (0, ""), "{args:?}");
         });
         assert_eq!(
-            (ran.code, ran.json(), ran.stderr.as_str()),
+            (ran.code, without_changes(&ran), ran.stderr.as_str()),
             (0, set_aside("code-review", 1, &file), ""),
             "{args:?}"
         );
@@ -1140,6 +1150,108 @@ fn transitions_in_the_middle_of_a_review_win() {
             .extend(changes.as_object().unwrap().clone());
         assert_eq!(project.state(), expected, "{args:?}");
     }
+}
+
+/// The review was paid for, so it counts, and the command takes effect after it.
+#[test]
+fn a_pause_and_another_limit_in_the_middle_of_a_review() {
+    let project = Project::in_state(json!({}));
+    let ran = meanwhile(&project, |project| {
+        assert_eq!(project.run(&["run", "limit", "12"]).err(), (0, ""));
+        assert_eq!(project.run(&["run", "pause"]).err(), (0, ""));
+    });
+    let answer = ran.json();
+    assert_eq!(answer["decision"], Value::Null, "{answer}");
+    let message = "The review counts, and `taskie run pause` takes effect now.\nChanged while it was reviewed: max_reviews (from 8 to 12), next_phase (from \"code-review\" to null), paused (from null to \"code-review\").";
+    assert!(ran.message().ends_with(message), "{answer}");
+    let reviewed = json!({
+        "max_reviews": 12, "phase": "code-review", "phase_iteration": 1, "next_phase": null,
+        "paused": "post-code-review", "review_model": "sonnet",
+    });
+    assert_eq!(project.state(), state(reviewed));
+    assert_eq!(project.run(&["run", "resume"]).err(), (0, ""));
+    assert_eq!(project.state()["next_phase"], "post-code-review");
+}
+
+/// A pause does not make a failed review count, and the failure does not undo the pause.
+#[test]
+fn a_pause_in_the_middle_of_a_review_that_fails() {
+    let project = Project::in_state(json!({}));
+    let ran = meanwhile_with(&project, &waiting().exits(1), |project| {
+        assert_eq!(project.run(&["run", "pause"]).err(), (0, ""));
+    });
+    let message = ran.message();
+    assert!(
+        message.starts_with("The code-review 1 was discarded: "),
+        "{message}"
+    );
+    let paused = json!({ "next_phase": null, "paused": "code-review" });
+    assert_eq!(project.state(), state(paused));
+}
+
+/// A reviewer cannot vote twice: what it loosens does not count for its own review, and all that it changes is named.
+#[test]
+fn what_a_reviewer_loosens_does_not_count_for_its_review() {
+    let edits = format!(
+        "sed -i 's/\"consecutive_clean\": 0/\"consecutive_clean\": 7/; s/\"max_reviews\": 8/\"max_reviews\": 0/' .taskie/plans/{PLAN}/state.json
+         echo '{{\"clean\": 1}}' > .taskie/config.json
+         echo '# Another task' > .taskie/plans/{PLAN}/task-2.md
+         echo 'fn main() {{}}' > code.rs
+         rm tests.rs
+         echo > new.rs"
+    );
+    let commits =
+        format!("{edits}\ngit add .\ngit -c user.name=r -c user.email=r@r commit -q -m all");
+    let own = "max_reviews (from 8 to 0; looser, so it does not count for this review), consecutive_clean (from 0 to 7; looser, so it does not count for this review), the setting clean (from 2 to 1; looser, so it does not count for this review), .taskie/config.json, .taskie/plans/test-plan/task-2.md";
+    let all = format!("{own}, code.rs, new.rs, tests.rs");
+    // (is it in git, what the reviewer does, what is named)
+    let cases = [
+        (true, &edits, &*all),
+        (true, &commits, &*all),
+        (false, &edits, own),
+    ];
+    for (is_in_git, commands, named) in cases {
+        let project = Project::in_state(json!({}));
+        for file in ["code.rs", "tests.rs"] {
+            fs::write(project.root.join(file), "").unwrap();
+        }
+        if is_in_git {
+            git(&project.root, &["init", "-q"]);
+            git(&project.root, &["add", "."]);
+            git(&project.root, &["commit", "-q", "-m", "all"]);
+            // This is the agent's work, whether somebody commits it or not.
+            fs::write(project.root.join("work.rs"), "").unwrap();
+        }
+        let before = project.state();
+        project.reviewer(&Reviewer::pass().first(commands));
+        let ran = project.stop();
+        assert_eq!(ran.json()["decision"], "block", "{commands}");
+        let message = ran.message();
+        let (_, changes) = message
+            .split_once("Changed while it was reviewed: ")
+            .unwrap();
+        assert_eq!(changes, format!("{named}."), "{commands}");
+        let expected = json!({
+            "max_reviews": 0, "phase": "code-review", "phase_iteration": 1, "next_phase": "post-code-review",
+            "review_model": "sonnet", "consecutive_clean": 1,
+        });
+        assert_ne!(project.state(), before);
+        assert_eq!(project.state(), state(expected), "{commands}");
+    }
+}
+
+/// What becomes stricter counts at once.
+#[test]
+fn what_becomes_stricter_in_the_middle_of_a_review() {
+    let project = Project::in_state(json!({ "consecutive_clean": 1 }));
+    let stricter = "echo '{\"clean\": 3}' > .taskie/config.json";
+    project.reviewer(&Reviewer::pass().first(stricter));
+    let ran = project.stop();
+    assert_eq!(ran.json()["decision"], "block", "{}", ran.stdout);
+    let named =
+        "Changed while it was reviewed: the setting clean (from 2 to 3), .taskie/config.json.";
+    assert!(ran.message().ends_with(named), "{}", ran.message());
+    assert_eq!(project.state()["consecutive_clean"], 2);
 }
 
 /// A task that is added while a review is running: the subject of a code review stays the same, that of the others
@@ -1198,7 +1310,7 @@ fn a_state_that_is_lost_or_broken_in_the_middle_of_a_review() {
     let ran = meanwhile(&project, |project| {
         fs::remove_file(project.plan().join("state.json")).unwrap()
     });
-    assert_eq!((ran.code, ran.json()), (0, allowed(&message)));
+    assert_eq!((ran.code, without_changes(&ran)), (0, allowed(&message)));
     assert!(!project.files().contains_key(&state_file));
 
     let project = Project::in_state(json!({}));
@@ -1209,7 +1321,7 @@ fn a_state_that_is_lost_or_broken_in_the_middle_of_a_review() {
         "{state_file}: it is not valid JSON: EOF while parsing a value at line 1 column 9. No review runs and nothing is written until it is fixed."
     );
     assert_eq!(
-        (ran.code, ran.json()),
+        (ran.code, without_changes(&ran)),
         (0, allowed(&format!("{why}\n{message}")))
     );
     assert_eq!(project.read("state.json"), "{\"phase\":");
@@ -1237,7 +1349,7 @@ fn a_failure_of_a_review_that_is_no_longer_due() {
     let message = format!(
         "The code-review 1 was discarded: the state changed while it ran and no longer asks for it. Nothing was written. It had failed: {why}."
     );
-    assert_eq!((ran.code, ran.json()), (0, allowed(&message)));
+    assert_eq!((ran.code, without_changes(&ran)), (0, allowed(&message)));
     assert_eq!(ran.stderr, format!("taskie: the review failed: {why}\n"));
     assert_eq!(project.state(), state(json!({ "next_phase": null })));
 }
@@ -1249,7 +1361,10 @@ fn a_reviewer_that_edits_the_state() {
     let edit = "sed -i 's/\"next_phase\": \"code-review\"/\"next_phase\": null/' .taskie/plans/test-plan/state.json";
     project.reviewer(&Reviewer::pass().first(edit));
     let file = format!(".taskie/plans/{PLAN}/task-1-review-1.md");
-    assert_eq!(project.stop().json(), set_aside("code-review", 1, &file));
+    assert_eq!(
+        without_changes(&project.stop()),
+        set_aside("code-review", 1, &file)
+    );
     assert_eq!(project.state(), state(json!({ "next_phase": null })));
 }
 

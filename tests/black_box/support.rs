@@ -318,7 +318,7 @@ impl Project {
                 .map(|arg| arg.replace('\n', "\\n"))
                 .collect()
         };
-        text.split_terminator('\u{1e}').map(arguments).collect()
+        text.split('\u{1e}').skip(1).map(arguments).collect()
     }
 
     /// The command with a clean environment, in the project's root, the scripted `claude` first on PATH.
