@@ -10,7 +10,7 @@ use crate::explore::decision_tree::{Choices, Leaf, Segment, Turn, What, over};
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
 use crate::explore::state::{Look, Looks, Situation, StateRef, number};
-use crate::files::finding::Found;
+use crate::reviewer::finding::Found;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use std::rc::Rc;

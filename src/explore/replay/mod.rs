@@ -32,7 +32,7 @@ use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::engine::world::World;
-use crate::files::finding::Found;
+use crate::reviewer::finding::Found;
 use checks::finding;
 
 /// How an instance really stands.
