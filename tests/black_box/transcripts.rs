@@ -24,7 +24,7 @@ macro_rules! transcripts {
 }
 
 transcripts! {
-    bad_input dr_done
+    bad_input doctor dr_done findings gates journal project_root render settings silence status trust validate workflow
 }
 
 #[test]
@@ -168,10 +168,14 @@ fn indented(mark: &str, text: &str) -> String {
             Some(line) => (line, ""),
             None => (line, " (no line end)"),
         };
-        let line = format!(
-            "    {mark}{}{end}",
-            line.replace('\r', "\\r").replace('\u{1b}', "\\e")
-        );
+        let line = line.replace('\r', "\\r").replace('\u{1b}', "\\e");
+        // What looks like a command is none.
+        let escape = if line.starts_with(['$', '>']) {
+            "\\"
+        } else {
+            ""
+        };
+        let line = format!("    {mark}{escape}{line}{end}");
         writeln!(lines, "{}", line.trim_end()).unwrap();
     }
     lines
@@ -245,7 +249,7 @@ fn diff(expected: &str, now: &str) -> String {
     fs::write(&a, expected).unwrap();
     fs::write(&b, now).unwrap();
     let output = Command::new("diff")
-        .arg("-U3")
+        .args(["-U3", "--label", "expected", "--label", "now"])
         .args([a, b])
         .output()
         .unwrap();
