@@ -56,6 +56,7 @@ mod review_loop;
 mod reviewer;
 mod scenarios;
 mod schema;
+mod security;
 mod state_transitions;
 mod status;
 mod support;

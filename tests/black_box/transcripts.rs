@@ -13,7 +13,8 @@ use std::sync::Mutex;
 
 use crate::support::{Project, Ran, script, timeless};
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/transcripts");
+/// Where the transcripts are.
+pub const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/transcripts");
 
 /// One test for each file.
 macro_rules! transcripts {
@@ -24,7 +25,8 @@ macro_rules! transcripts {
 }
 
 transcripts! {
-    bad_input doctor dr_done findings gates journal project_root render settings silence status trust validate workflow
+    bad_input doctor dr_done findings gates journal project_root render security settings silence status trust validate
+    workflow
 }
 
 #[test]
@@ -170,11 +172,8 @@ fn indented(mark: &str, text: &str) -> String {
         };
         let line = line.replace('\r', "\\r").replace('\u{1b}', "\\e");
         // What looks like a command is none.
-        let escape = if line.starts_with(['$', '>']) {
-            "\\"
-        } else {
-            ""
-        };
+        let is_marked = ["$ ", "> "].iter().any(|mark| line.starts_with(mark));
+        let escape = if is_marked { "\\" } else { "" };
         let line = format!("    {mark}{escape}{line}{end}");
         writeln!(lines, "{}", line.trim_end()).unwrap();
     }
