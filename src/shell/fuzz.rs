@@ -331,6 +331,7 @@ impl World for Still {
             Source::Prompt(_)
             | Source::Driver { .. }
             | Source::Postponed
+            | Source::Reviewing
             | Source::Spent { .. } => Value::from(()),
         })
     }

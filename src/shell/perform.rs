@@ -15,7 +15,7 @@ use super::review::{Reviewed, Run, review};
 use super::snapshot::Snapshot;
 use super::state_file::Reading;
 use super::stuck::Stuck;
-use super::write::{claim, write};
+use super::write::{claim, is_reviewed_by_another, write};
 use crate::engine::decide::{decide, explain};
 use crate::engine::decision::{Decision, Ended, Outcome, Step, Tried};
 use crate::engine::event::{Event, Trigger};
@@ -98,6 +98,9 @@ fn carry_out(
     if let Some(performed) = owed(place, event, snapshot) {
         return Ok(performed);
     }
+    if let Some(performed) = kept_for_review(place, event) {
+        return Ok(performed);
+    }
     let mut next = match decide(&place.chart, &snapshot.as_world(), event, None)? {
         Step::Invoke(_) => Next::Review,
         Step::Done(decision) if decision.writes_nothing() => {
@@ -119,10 +122,14 @@ fn carry_out(
                 Reviewed::NotDue(git) => Next::Write(None, git),
                 Reviewed::Answered(performed) => return Ok(*performed),
             },
-            Next::Write(run, git) => match write(place, event, run.map(|run| *run), &git)? {
-                Some(performed) => return Ok(performed),
-                None => Next::Review,
-            },
+            Next::Write(run, git) => {
+                let ended = run.as_ref().and_then(|run| run.in_words(place));
+                let written = write(place, event, run.map(|run| *run), &git);
+                match written.map_err(|stuck| stuck.losing(ended))? {
+                    Some(performed) => return Ok(performed),
+                    None => Next::Review,
+                }
+            }
         };
     }
 }
@@ -152,6 +159,25 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
         decision,
         debt: Some(debt),
         ..Performed::default()
+    })
+}
+
+/// Refuses a phase that a session wants to enter while a review runs for another session: the outcome, which has been paid
+/// for, would not count, and nobody would go on with it.
+fn kept_for_review(place: &Place, event: &Event) -> Option<Performed> {
+    let Trigger::Enter { force: false, .. } = event.trigger else {
+        return None;
+    };
+    let session = event.session.as_deref();
+    let session = session.filter(|_| !place.chart.scope.is_per_session())?;
+    is_reviewed_by_another(place, session).then(|| {
+        let why = format!(
+            "{} Until it has ended, its session keeps the {}.{}",
+            super::review::running(place),
+            place.chart.scope.noun,
+            super::review::how_to_cancel(place),
+        );
+        Performed::refused(why)
     })
 }
 

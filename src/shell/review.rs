@@ -16,6 +16,7 @@ use super::seen::{self, Seen};
 use super::snapshot::Snapshot;
 use super::state_file;
 use super::stuck::{Stuck, io};
+use crate::chart::model::{Amount, setting_in};
 use crate::engine::decide::decide;
 use crate::engine::decision::{Effort, Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
@@ -53,6 +54,22 @@ pub(super) struct Run {
     pub(super) changed: Option<Vec<PathBuf>>,
     /// Held until the outcome is written: until then, the next hook would see the same review still due.
     pub(super) lock: ReviewLock,
+}
+
+impl Run {
+    /// Says that the review has ended and does not count; `None` if it failed.
+    pub(super) fn in_words(&self, place: &Place) -> Option<String> {
+        let Invocation { cycle, n, file, .. } = &self.ended.invocation;
+        let Outcome::Ran { verdict, .. } = &self.ended.outcome else {
+            return None;
+        };
+        let verdict = verdict.as_deref().unwrap_or("no verdict");
+        let file = place.instance.dir.join(file);
+        Some(format!(
+            "The {cycle} {n} has ended with {verdict}, but does not count: its review is in {}.",
+            file.display()
+        ))
+    }
 }
 
 /// Runs the review that is due, unless one is already running.
@@ -181,28 +198,32 @@ fn record_left(place: &Place) {
 }
 
 fn already_running(place: &Place) -> String {
-    let noun = &place.chart.scope.noun;
-    let name = &place.instance.name;
-    let since = Running::read(&place.store, name, &place.dir()).map(|running| {
-        let by = running.by.as_deref();
-        let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
-        let since = clock::in_utc(running.started);
-        format!(" ({} {}{by}, since {since})", running.cycle, running.n)
-    });
-    let since = since.unwrap_or_default();
+    let (running, cancel) = (running(place), how_to_cancel(place));
+    let running = running.trim_end_matches('.');
+    format!("{running}: this stop is allowed.{cancel}")
+}
+
+/// Says that a review is running, and since when.
+pub(super) fn running(place: &Place) -> String {
+    let (noun, name) = (&place.chart.scope.noun, &place.instance.name);
+    let running = Running::read(&place.store, name, &place.dir());
+    let running = running.map(|running| format!(" ({})", running.in_words()));
+    let running = running.unwrap_or_default();
+    format!("A review of {noun} `{name}` is already running{running}.")
+}
+
+/// Says how to end it, after a space; nothing if the chart has no command for that.
+pub(super) fn how_to_cancel(place: &Place) -> String {
     let option = match place.chart.scope.is_per_session() {
         true => String::new(),
-        false => format!(" --{noun} {name}"),
+        false => format!(" --{} {}", place.chart.scope.noun, place.instance.name),
     };
     let cancel = place.chart.cancels();
     let cancel = cancel.map(|command| {
         let program = place.chart.program();
         format!(" To end the review: `{program} run {command}{option}`.")
     });
-    format!(
-        "A review of {noun} `{name}` is already running{since}: this stop is allowed.{}",
-        cancel.unwrap_or_default()
-    )
+    cancel.unwrap_or_default()
 }
 
 /// Returns what others are shown about a review that starts now.
@@ -380,11 +401,16 @@ fn run(
         }
         End::TimedOut => {
             let limit = counted(timeout, "second");
-            let cut = match timeout < invocation.timeout {
-                true => " (the gates had taken the rest of its time)",
-                false => "",
+            let setting = match &invoke.timeout {
+                Amount::Setting(text) => setting_in(text),
+                Amount::Fixed(_) => None,
             };
-            return failed(format!("`{program}` was killed after {limit}{cut}"));
+            let why = match (timeout < invocation.timeout, setting) {
+                (true, _) => " (the gates had taken the rest of its time)".to_owned(),
+                (false, Some(setting)) => format!(", the limit of `{setting}`"),
+                (false, None) => ", its time limit".to_owned(),
+            };
+            return failed(format!("`{program}` was killed after {limit}{why}"));
         }
         End::Cancelled => {
             remove_empty(&log_file);

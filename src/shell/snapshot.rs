@@ -33,6 +33,7 @@ use crate::os::folder::{Entry, Folder};
 use crate::shell::find::{self, Instance};
 use crate::store::Store;
 use crate::store::journal::Journal;
+use crate::store::running::Running;
 use crate::store::{driver, postponed};
 use crate::text::{full_stop, shown};
 
@@ -300,7 +301,18 @@ impl Snapshot {
     /// Returns the settings. One wrong value makes all of them unusable: no decision is based on a guess.
     pub(super) fn config(&self) -> Result<&Context, Fault> {
         let config = self.config.get_or_init(|| {
-            let settings = settings::read(&self.chart, &self.root)?;
+            let settings = match (settings::read(&self.chart, &self.root), &self.bounds) {
+                (Ok(settings), _) => settings,
+                // The review has been paid for, and these are the settings that it was started with.
+                (Err(why), Some(bounds)) => {
+                    let end = full_stop(&why);
+                    self.warn(format!(
+                        "{why}{end} The settings from before the review count for it."
+                    ));
+                    return Ok(bounds.clone());
+                }
+                (Err(why), None) => return Err(why),
+            };
             for warning in &settings.warnings {
                 self.warn(warning.clone());
             }
@@ -432,8 +444,10 @@ impl Snapshot {
             files,
             count,
         );
-        let ran = of_cycle.into_iter().filter(|run| run.error.is_none());
-        let ran: Vec<&Run> = ran.collect();
+        // Only those that count: of each number the last one, which replaced what earlier ones wrote.
+        let is_counted = |run: &&Run| run.error.is_none() && run.n <= count;
+        let mut ran: Vec<&Run> = of_cycle.into_iter().filter(is_counted).collect();
+        ran.dedup_by_key(|run| run.n);
         let last = &ran[..rounds.min(ran.len())];
         let has_found = |run: &&Run| {
             let verdict = run.verdict.as_ref();
@@ -690,6 +704,10 @@ impl World for Snapshot {
             }
             Source::Rulings => Value::from(ledger::rulings(&self.chart, &self.root, &self.dir())),
             Source::Postponed => Value::from(postponed::read(&self.store)),
+            Source::Reviewing => {
+                let running = Running::read(&self.store, &self.instance.name, &self.dir());
+                Value::from(running.map(|running| running.in_words()))
+            }
             Source::Now => Value::from(timestamp::now()),
             Source::Names(folder) => {
                 let entries = match fs::read_dir(self.root.join(folder)) {

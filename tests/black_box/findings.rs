@@ -350,6 +350,24 @@ fn one_review_can_stall_if_nothing_changes() {
     }
 }
 
+/// A review that did not count is none of those that found the same.
+#[test]
+fn a_review_that_does_not_count_stalls_nothing() {
+    let project = project();
+    let found = json!([finding("major", "a")]);
+    let aside = "sed -i 's/\"next_phase\": \"code-review\"/\"next_phase\": null/' .taskie/plans/test-plan/state.json";
+    stop(&project, &finds("FAIL", &found).first(aside));
+    project.set_state(json!({}));
+    stop(&project, &finds("FAIL", &found));
+    project.write("task-1.md", "# Task 1\n\nchanged\n");
+    project.write("task-1-post-review-1.md", "a: fixed\n");
+    let enter = ["enter", "post-code-review", "--session", "mine"];
+    assert_eq!(project.run(&enter).code, 0);
+    stop(&project, &finds("FAIL", &found));
+    assert_eq!(project.calls().len(), 3);
+    assert_eq!(project.state()["phase_iteration"], 2);
+}
+
 /// The number of a review need not be the last one in its name.
 #[test]
 fn reviews_with_another_number_in_their_names() {

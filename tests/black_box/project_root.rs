@@ -436,6 +436,19 @@ fn refused_commands_claim_nothing() {
     is_told_and_left_alone(&project, "mine");
 }
 
+/// A command that takes up no plan leaves it to the session that drives it.
+#[test]
+fn a_command_takes_no_plan_over() {
+    let project = plan_in(&json!({}), &Reviewer::fail());
+    assert_eq!(as_session(&project, "mine", &["next"]).code, 0);
+    for command in [&["limit", "5"][..], &["pause"], &["resume"]] {
+        let command = [&["run"], command].concat();
+        assert_eq!(as_session(&project, "other", &command).err(), (0, ""));
+    }
+    is_left_alone(&project, "other");
+    assert_eq!(project.stop_of("mine").json()["decision"], "block");
+}
+
 /// Each host passes the session in a variable of its own; `--session` takes precedence over all of them.
 #[test]
 fn where_the_session_is_named() {

@@ -14,7 +14,7 @@ use crate::cli::progress::{Progress, progress, progress_json};
 use crate::disk;
 use crate::engine::context::{self, Context};
 use crate::engine::decide::decide;
-use crate::engine::decision::{Answer, Invocation, Step};
+use crate::engine::decision::{Answer, Gates, Invocation, Step};
 use crate::engine::fault::Fault;
 use crate::engine::inspect::{self, Inspector, Standing};
 use crate::engine::spent::of_cycle;
@@ -237,6 +237,11 @@ impl Facts {
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
         // Without a usable state, the rules would only see defaults.
         let next = asked.and_then(action).filter(|_| is_usable);
+        let due = match foreseen.as_ref().map(|stop| &stop.step) {
+            Ok(Step::Invoke(due)) => Some(&due.gates),
+            _ => None,
+        };
+        let failed_gate = due.and_then(|due| failed_gate(&place.journal().read(), due));
         let is_anothers = !chart.scope.is_per_session()
             && session.is_some_and(|session| !drivers.iter().any(|driver| driver == session));
         let is_unattended = !chart.scope.is_per_session() && drivers.is_empty();
@@ -305,7 +310,7 @@ impl Facts {
             warnings: (snapshot.warnings().into_iter())
                 .chain(unread)
                 .chain(running_cycle.and_then(|_| failures(&journal)))
-                .chain(running_cycle.and_then(|_| failed_gate(&place.journal().read())))
+                .chain(failed_gate)
                 .collect(),
             of_cycles: of_cycles(chart, &view, invoke.as_deref()),
             finished: is_final.then(|| finished(place)),
@@ -443,14 +448,15 @@ fn failures(journal: &[journal::Review]) -> Option<String> {
     Some(format!("{failed}: {why}{}", full_stop(why)))
 }
 
-/// Says how many times in a row the same gate has failed, if more than once, and why.
-fn failed_gate(lines: &[Line]) -> Option<String> {
+/// Says how many times in a row the same gate has failed, if more than once, and why; only one of those that are `due`.
+fn failed_gate(lines: &[Line], due: &Gates) -> Option<String> {
     let gates = lines.iter().rev().filter_map(|line| match line {
         Line::Gate(gate) => Some(gate),
         Line::Decision(_) | Line::Review(_) => None,
     });
     let mut gates = gates.peekable();
-    let last = *gates.peek()?;
+    let is_due = |gate: &&&Gate| due.commands.contains(&gate.command);
+    let last = *gates.peek().filter(is_due)?;
     let why = last.error.as_ref()?;
     let is_same = |gate: &&Gate| gate.error.is_some() && gate.command == last.command;
     let times = gates.take_while(is_same).count();

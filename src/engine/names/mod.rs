@@ -21,6 +21,7 @@ mod now;
 mod postponed;
 mod prompts;
 mod review;
+mod reviewing;
 pub mod root;
 mod rulings;
 mod running;

@@ -31,6 +31,7 @@ sources! {
     postponed,
     prompts,
     review,
+    reviewing,
     rulings,
     scope,
     session,
