@@ -331,7 +331,6 @@ impl World for Still {
             Source::Prompt(_)
             | Source::Driver { .. }
             | Source::Postponed
-            | Source::Reviewing
             | Source::Spent { .. } => Value::from(()),
         })
     }

@@ -88,7 +88,9 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
 fn coming(place: &Place, session: Option<&str>) -> Result<Stop, CliError> {
     let (step, tried) = peek_rules(place, &asked::stop(session))?;
     let answer = match step {
-        Step::Invoke(_) if Running::read(&place.store, &place.instance.name, &place.dir()).is_some() => {
+        Step::Invoke(_)
+            if Running::read(&place.store, &place.instance.name, &place.dir()).is_some() =>
+        {
             "allowed, because a review is already running".to_owned()
         }
         Step::Invoke(run) => format!("{} {} runs, and its outcome decides", run.cycle, run.n),

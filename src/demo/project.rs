@@ -171,8 +171,7 @@ impl Stage for Project {
             && step.says.is_empty()
             && (step.driver, step.dirty, &step.siblings, &step.session)
                 == (None, None, &None, &None)
-            && (&step.postponed, &step.reviewing) == (&None, &None)
-            && (&step.over, step.stalled) == (&None, None);
+            && (&step.postponed, &step.over, step.stalled) == (&None, &None, None);
         match is_plain {
             true => Ok(()),
             false => Err(Failure::Script(

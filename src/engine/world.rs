@@ -48,8 +48,6 @@ pub enum Source {
     },
     /// `postponed`: until when no reviewer can run, in words; none if one can.
     Postponed,
-    /// `reviewing`: the review that is running, in words; none if none is.
-    Reviewing,
     /// `spent`: what reviews cost, and which budget is used up.
     Spent {
         /// The running cycle.

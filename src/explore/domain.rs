@@ -42,8 +42,6 @@ pub enum Choice {
     Session,
     /// Until when no reviewer can run.
     Postponed,
-    /// The review that is running.
-    Reviewing,
     /// The budget that is used up.
     Over,
     /// The worst severity that a review has found.
@@ -72,7 +70,6 @@ impl Choice {
             Self::Findings(name) => format!("checks.{name}"),
             Self::Driver => "driver".to_owned(),
             Self::Postponed => "postponed".to_owned(),
-            Self::Reviewing => "reviewing".to_owned(),
             Self::Over => "spent.over".to_owned(),
             Self::Worst => "review.worst".to_owned(),
             Self::Stalled => "cycle.stalled".to_owned(),
@@ -270,7 +267,6 @@ impl Domain {
             Choice::Stalled => vec![json!(false), json!(true)],
             Choice::Over => vec![Json::Null, json!("cycle"), json!("instance")],
             Choice::Postponed => vec![Json::Null, json!("18:23 UTC")],
-            Choice::Reviewing => vec![Json::Null, json!("a review")],
             Choice::Dirty => vec![json!(false), json!(true)],
             Choice::Siblings => self.siblings(read),
         }

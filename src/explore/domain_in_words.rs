@@ -95,7 +95,6 @@ impl Domain {
             Choice::Stalled => "cycle.stalled: false, true".to_owned(),
             Choice::Over => "spent.over: none, cycle, instance".to_owned(),
             Choice::Postponed => "postponed: none, some time".to_owned(),
-            Choice::Reviewing => "reviewing: none, a review".to_owned(),
             Choice::Dirty => "git.dirty: false, true".to_owned(),
             Choice::Siblings => format!("siblings: none, or one of {}", values.len() - 1),
             Choice::Findings(name) => {

@@ -588,7 +588,6 @@ impl ImaginedWorld {
                         | "args"
                         | "session"
                         | "postponed"
-                        | "reviewing"
                         | "siblings"
                         | "checks"
                         | "git"
@@ -759,7 +758,6 @@ impl World for ImaginedWorld {
                 Value::from_pairs([("cycle", cost()), ("instance", cost()), ("over", over)])
             }
             Source::Postponed => to_value(self.choose(Choice::Postponed).value()),
-            Source::Reviewing => to_value(self.choose(Choice::Reviewing).value()),
             Source::Dirty => to_value(self.choose(Choice::Dirty).value()),
             Source::Stalled { .. } => to_value(self.choose(Choice::Stalled).value()),
             Source::Rulings | Source::Findings { .. } => Value::from(Vec::<Value>::new()),

@@ -33,8 +33,6 @@ pub struct Disk {
     pub driver: Option<String>,
     /// Until when no reviewer can run.
     pub postponed: Option<String>,
-    /// The review that is running.
-    pub reviewing: Option<String>,
     /// The budget that is used up, whatever reviews cost.
     pub over: Option<String>,
     /// The reviews that have run, oldest first.
@@ -175,8 +173,10 @@ impl World for PossibleWorld {
                 Some(driver) => Value::from(driver.as_str()),
                 None => Value::from(()),
             },
-            Source::Postponed => Value::from(self.disk.postponed.clone()),
-            Source::Reviewing => Value::from(self.disk.reviewing.clone()),
+            Source::Postponed => match &self.disk.postponed {
+                Some(time) => Value::from(time.as_str()),
+                None => Value::from(()),
+            },
             Source::Dirty => Value::from(self.disk.dirty),
             Source::Spent { .. } if self.disk.over.is_some() => {
                 let none = || Value::from(());

@@ -668,7 +668,6 @@ impl Replay {
                 Choice::Stalled => disk.stalled = *value == json!(true),
                 Choice::Over => disk.over = value.as_str().map(str::to_owned),
                 Choice::Postponed => disk.postponed = value.as_str().map(str::to_owned),
-                Choice::Reviewing => disk.reviewing = value.as_str().map(str::to_owned),
                 Choice::Dirty => disk.dirty = *value == json!(true),
                 Choice::Siblings => disk.siblings = self.siblings(value)?,
                 Choice::Arg(_) | Choice::Findings(_) => {}

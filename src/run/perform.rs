@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use crate::engine::decide::{decide, explain};
 use crate::engine::decision::{Decision, Ended, Outcome, Step, Tried};
 use crate::engine::event::{Event, Trigger};
-use crate::host::events::is_stop;
+use crate::host::events::{is_event, is_stop};
 use crate::project::git::Git;
 use crate::project::state_file::Reading;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::run::review::{Reviewed, Unwritten, how_to_cancel, review, running};
+use crate::run::review::{Reviewed, Unwritten, review, running};
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
 use crate::run::write::{claim, claimant, is_reviewed_by_another, write};
@@ -163,22 +163,21 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
 }
 
 /// Refuses a phase that a session wants to enter while a review runs for another session: the outcome, which has been paid
-/// for, would not count, and nobody would go on with it.
+/// for, would not count, and nobody would go on with it. What comes next, nobody knows before it has ended.
 fn kept_for_review(place: &Place, event: &Event) -> Option<Performed> {
-    let Trigger::Enter { force: false, .. } = event.trigger else {
-        return None;
-    };
     let session = event.session.as_deref();
-    let session = session.filter(|_| !place.chart.scope.is_per_session())?;
-    is_reviewed_by_another(place, session).then(|| {
-        let why = format!(
-            "{} Until it has ended, its session keeps the {}.{}",
-            running(place),
-            place.chart.scope.noun,
-            how_to_cancel(place),
-        );
-        Performed::refused(why)
-    })
+    let is_refused = match &event.trigger {
+        _ if place.chart.scope.is_per_session() => false,
+        Trigger::Enter { force: false, .. } => {
+            session.is_some_and(|session| is_reviewed_by_another(place, session))
+        }
+        Trigger::Hook(name) => !is_event(name),
+        Trigger::Enter { .. } | Trigger::Command(_) => false,
+    };
+    if !is_refused {
+        return None;
+    }
+    running(place).map(Performed::refused)
 }
 
 /// Returns whether carrying out the decision would make its session the driver of an instance that it does not drive

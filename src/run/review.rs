@@ -269,32 +269,34 @@ fn record_left(place: &Place) {
 }
 
 fn already_running(place: &Place) -> String {
-    let (running, cancel) = (running(place), how_to_cancel(place));
-    let running = running.trim_end_matches('.');
-    format!("{running}: this stop is allowed.{cancel}")
+    said_of_running(place, ": this stop is allowed.")
 }
 
-/// Says that a review is running, and since when.
-pub(crate) fn running(place: &Place) -> String {
-    let (noun, name) = (&place.chart.scope.noun, &place.instance.name);
+/// Says that a review is running, since when, and how to end it; `None` if none is.
+pub(crate) fn running(place: &Place) -> Option<String> {
+    let is_held = ReviewLock::is_held(&place.store, &place.instance.name, &place.dir());
+    is_held.then(|| said_of_running(place, "."))
+}
+
+fn said_of_running(place: &Place, end: &str) -> String {
+    let noun = &place.chart.scope.noun;
+    let name = &place.instance.name;
     let running = Running::read(&place.store, name, &place.dir());
     let running = running.map(|running| format!(" ({})", running.in_words()));
     let running = running.unwrap_or_default();
-    format!("A review of {noun} `{name}` is already running{running}.")
-}
-
-/// Says how to end it, after a space; nothing if the chart has no command for that.
-pub(crate) fn how_to_cancel(place: &Place) -> String {
     let option = match place.chart.scope.is_per_session() {
         true => String::new(),
-        false => format!(" --{} {}", place.chart.scope.noun, place.instance.name),
+        false => format!(" --{noun} {name}"),
     };
     let cancel = place.chart.cancels();
     let cancel = cancel.map(|command| {
         let program = place.chart.program();
         format!(" To end the review: `{program} run {command}{option}`.")
     });
-    cancel.unwrap_or_default()
+    format!(
+        "A review of {noun} `{name}` is already running{running}{end}{}",
+        cancel.unwrap_or_default()
+    )
 }
 
 /// Returns what others are shown about a review that starts now.

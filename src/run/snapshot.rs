@@ -35,7 +35,6 @@ use crate::project::settings;
 use crate::project::state_file::{self, Reading};
 use crate::store::Store;
 use crate::store::journal::Journal;
-use crate::store::running::Running;
 use crate::store::{driver, postponed};
 use crate::text::{full_stop, shown};
 
@@ -706,10 +705,6 @@ impl World for Snapshot {
             }
             Source::Rulings => Value::from(ledger::rulings(&self.chart, &self.root, &self.dir())),
             Source::Postponed => Value::from(postponed::read(&self.store)),
-            Source::Reviewing => {
-                let running = Running::read(&self.store, &self.instance.name, &self.dir());
-                Value::from(running.map(|running| running.in_words()))
-            }
             Source::Now => Value::from(timestamp::now()),
             Source::Names(folder) => {
                 let entries = match fs::read_dir(self.root.join(folder)) {

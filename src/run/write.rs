@@ -148,8 +148,8 @@ fn new_state(
 }
 
 /// Returns the session that claims the instance with this decision, if any: one that enters a phase or asks what is next, or
-/// one that runs a command where nobody drives the instance. While a review runs, its session keeps the instance. If each
-/// session has an instance of its own, there is nothing to claim.
+/// one that runs a command where nobody drives the instance. If each session has an instance of its own, there is nothing to
+/// claim.
 pub(crate) fn claimant<'e>(
     place: &Place,
     event: &'e Event,
@@ -160,8 +160,7 @@ pub(crate) fn claimant<'e>(
     let session = event.session.as_deref().filter(|_| is_open)?;
     let takes_up = match &event.trigger {
         Trigger::Hook(name) if is_event(name) => false,
-        Trigger::Hook(_) => !is_reviewed_by_another(place, session),
-        Trigger::Enter { .. } => true,
+        Trigger::Hook(_) | Trigger::Enter { .. } => true,
         Trigger::Command(_) => driver::of(&place.store, &place.instance.name).is_empty(),
     };
     takes_up.then_some(session)

@@ -354,9 +354,6 @@ impl Stage for Instance {
         if let Some(until) = &step.postponed {
             self.disk.postponed = some(until);
         }
-        if let Some(review) = &step.reviewing {
-            self.disk.reviewing = some(review);
-        }
         if let Some(budget) = &step.over {
             if !["", "cycle", "instance"].contains(&budget.as_str()) {
                 return Err(Failure::Script(format!(

@@ -73,8 +73,6 @@ pub(crate) struct Step {
     pub(crate) dirty: Option<bool>,
     /// Until when no reviewer can run, in words, from here on; empty: one can.
     pub(crate) postponed: Option<String>,
-    /// The review that another process runs, in words, from here on; empty: none.
-    pub(crate) reviewing: Option<String>,
     /// The budget that is used up, from here on, whatever reviews cost: `cycle` or `instance`; empty: none.
     pub(crate) over: Option<String>,
     /// Whether nothing has changed since the last reviews found something, from here on.

@@ -261,7 +261,6 @@ impl Author<'_> {
             is_new.then(|| wanted.clone().unwrap_or_default())
         };
         step.postponed = differs(&there.postponed, &wanted.postponed);
-        step.reviewing = differs(&there.reviewing, &wanted.reviewing);
         step.over = differs(&there.over, &wanted.over);
         step.stalled = (there.stalled != wanted.stalled).then_some(wanted.stalled);
         step.dirty = (there.dirty != wanted.dirty).then_some(wanted.dirty);

@@ -289,8 +289,7 @@ fn assumed_values_count() {
                 "next_phase=plan-review",
             ][..],
             "Max review limit (3) reached for plan-review. Edit state.json to adjust max_reviews or set next_phase manually. \
-             (It has not passed: 0 of 2 clean in a row. Instead of editing, `taskie run limit N` allows more, and \
-             `taskie run skip` moves on to create-tasks.)\n\
+             (`taskie run limit N` allows more; `taskie run skip` moves on to create-tasks.)\n\
              Plan 'test-plan' structure validated successfully",
         ),
         (

@@ -116,10 +116,7 @@ fn a_cycle_that_is_left() {
         let expected = format!("{message}: {who}.");
         let said = told(&project.stop_of("s1"));
         assert_eq!(said.lines().next(), Some(expected.as_str()), "{args:?}");
-        assert!(
-            !told(&project.stop_of("s1")).contains(&message),
-            "{args:?}"
-        );
+        assert!(!told(&project.stop_of("s1")).contains(&message), "{args:?}");
     }
 }
 

@@ -21,7 +21,6 @@ mod now;
 mod postponed;
 mod prompts;
 mod review;
-mod reviewing;
 pub mod root;
 mod rulings;
 mod running;

@@ -31,7 +31,6 @@ sources! {
     postponed,
     prompts,
     review,
-    reviewing,
     rulings,
     scope,
     session,

@@ -61,10 +61,9 @@ impl Reader<'_> {
             let Term::Input { path, list } = term else {
                 continue;
             };
-            // There is some time, or some review, or none.
+            // There is some time, or none.
             let is_tried = *list
                 || path == "postponed"
-                || path == "reviewing"
                 || matches!(self.kind(path), Kind::Boolean | Kind::List);
             if !is_tried {
                 computed.insert(root_of(path).to_owned());

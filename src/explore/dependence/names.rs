@@ -71,7 +71,7 @@ impl Reader<'_> {
                 self.looks.insert(name.to_owned());
                 Val::settled()
             }
-            "session" | "now" | "postponed" | "reviewing" => {
+            "session" | "now" | "postponed" => {
                 self.looks.insert(name.to_owned());
                 if name == "session" && chart.scope.is_per_session() {
                     // In a hook, the session is chosen as the event's.
