@@ -1269,6 +1269,26 @@ fn a_review_that_is_lost() {
     assert_eq!(project.calls().len(), 2);
 }
 
+/// One that did not count is none of the reviews in a row that found the same.
+#[test]
+fn a_review_that_does_not_count_stalls_nothing() {
+    let finding = json!({ "severity": "major", "title": "a" });
+    let answer = json!({ "verdict": "FAIL", "findings": [finding] });
+    let reviewer = || Reviewer::fail().prints(json!({ "structured_output": answer }).to_string());
+    let project = Project::in_state(json!({}));
+    let edit = "sed -i 's/\"next_phase\": \"code-review\"/\"next_phase\": null/' .taskie/plans/test-plan/state.json";
+    project.reviewer(&reviewer().first(edit));
+    assert_eq!(project.stop().json()["decision"], Value::Null);
+    project.set_state(json!({}));
+    for n in 1..=2 {
+        project.reviewer(&reviewer());
+        assert_eq!(project.stop().json()["decision"], "block", "{n}");
+        project.write("task-1.md", "# Task 1\n\nchanged\n");
+        project.write(&format!("task-1-post-review-{n}.md"), "Fixed.\n");
+    }
+    assert_eq!(project.calls().len(), 3);
+}
+
 /// A pause does not make a failed review count, and the failure does not undo the pause.
 #[test]
 fn a_pause_in_the_middle_of_a_review_that_fails() {
