@@ -157,7 +157,7 @@ fn a_sound_installation() {
         "ok taskie {version}, {}, built in {clone} → `git -C {clone} pull`, then build it again ok `taskie` on PATH is this one ok claude 2.1.330, {}/claude ok no settings file turns hooks off \
          ok the plugin taskie@taskie is enabled \
          → `claude plugin marketplace update taskie`, then `claude plugin update taskie@taskie` \
-         ok the settings allow the commands of a loop \
+         ok the settings allow what a loop needs \
          ok 8 blocked stops in a row are allowed, and a cycle has at most 8 reviews (max_reviews) \
          ok the chart taskie has no findings ok the schema of state.json is valid ok the settings are valid ok sessions, costs and the journal are kept in .taskie/.locks ok plan {PLAN}: its state.json is valid No problems found.",
         exe.display(),
@@ -194,16 +194,17 @@ fn permission_rules_for_a_loop() {
     let says = |level: &str, text: &str, help: &str| [level, text, help].map(str::to_owned);
     let none = says(
         "ok",
-        "a session may ask before `taskie enter`, `taskie next`, `taskie findings`, `git add`, `git commit`",
+        "a session may ask before it uses `taskie enter`, `taskie next`, `taskie findings`, `git add`, `git commit`, \
+         the skills of taskie, edits of .taskie/plans/**",
         "to be asked no more, add \"Bash(taskie enter:*)\", \"Bash(taskie next:*)\", \"Bash(taskie findings:*)\", \
-         \"Bash(git add:*)\", \"Bash(git commit:*)\" to \"permissions\", \"allow\" in .claude/settings.json",
+         \"Bash(git add:*)\", \"Bash(git commit:*)\", \"Skill(taskie:*)\", \"Edit(.taskie/plans/**)\" to \"permissions\", \"allow\" in .claude/settings.json",
     );
     let some = says(
         "warning",
-        "some commands of a loop are allowed, but not `git commit`",
-        "to be asked no more, add \"Bash(git commit:*)\" to \"permissions\", \"allow\" in .claude/settings.json",
+        "a part of what a loop needs is allowed, but not `git commit`, the skills of taskie, edits of .taskie/plans/**",
+        "to be asked no more, add \"Bash(git commit:*)\", \"Skill(taskie:*)\", \"Edit(.taskie/plans/**)\" to \"permissions\", \"allow\" in .claude/settings.json",
     );
-    let whole = says("ok", "the settings allow the commands of a loop", "");
+    let whole = says("ok", "the settings allow what a loop needs", "");
     assert_eq!(
         (found(&[]), found(&all[..4]), found(all)),
         (none, some, whole)

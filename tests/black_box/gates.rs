@@ -28,7 +28,7 @@ fn block(ran: &Ran) -> String {
 }
 
 const REST: &str = "Fix the cause, not the gate, and end your turn: the hook runs the gates again, and then the \
-     code-review. If the gate itself is wrong, tell the user. (User: `! taskie run pause` stops the review loop.)";
+     code-review. If the gate itself is wrong, tell the user. (User: Esc, then `! taskie run pause`, stops the review loop.)";
 
 /// Each way to fail: no reviewer is started, nothing counts, and the agent gets what it needs.
 #[test]

@@ -65,7 +65,11 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         }
         if last.is_none() && !is_json {
             let noun = &chart.scope.noun;
-            let none = format!("nothing is recorded about {noun} `{}`", place.instance.name);
+            let since = since
+                .map(|since| format!(" since {since}"))
+                .unwrap_or_default();
+            let name = &place.instance.name;
+            let none = format!("nothing is recorded about {noun} `{name}`{since}");
             print([none]);
         }
         return Ok(ExitCode::SUCCESS);
@@ -136,12 +140,15 @@ fn decision(decided: &Decided) -> String {
         text.push(' ');
         text.push_str(&paint_words(style, &shown(word)));
     }
-    // Of the rules that fired, the last one answers.
-    let about = decided
-        .fired()
-        .last()
-        .and_then(|rule| rule.about.as_deref());
-    if let Some(why) = decided.stuck.as_deref().or(about) {
+    let fired = decided.fired().filter_map(|rule| rule.about.as_deref());
+    let fired: Vec<&str> = fired.collect();
+    // Of the rules that fired, the last one answers. If nothing was assigned, those before it only say why.
+    let first = match decided.changed.is_empty() {
+        true => 0,
+        false => fired.len().saturating_sub(1),
+    };
+    let about = Some(fired[first..].join("; ")).filter(|about| !about.is_empty());
+    if let Some(why) = decided.stuck.as_deref().or(about.as_deref()) {
         text.push_str(": ");
         text.push_str(&shown(why));
     }

@@ -1,12 +1,13 @@
 //! `taskie status`: shows the current phase, what it waits for, and what the next stop does. It only reads.
 //!
-//! [`facts`] gathers the data, [`screen`] shows it to a person, [`watch`] keeps it up to date;
+//! [`turn`] says whose turn it is, [`facts`] gathers the data, [`screen`] shows it to a person, [`watch`] keeps it up to date;
 //! [`report`] writes a page with everything that is known.
 
 mod facts;
 mod markdown;
 pub(crate) mod report;
 mod screen;
+pub(crate) mod turn;
 mod watch;
 
 use std::process::ExitCode;
