@@ -1,7 +1,7 @@
 //! Finds the file for a program's name, and explains why it could not be started.
 //!
 //! A name without a slash is looked up on PATH here, not by the system: relative elements of PATH and those inside
-//! the project are skipped, so that nothing in a project runs because of its name.
+//! the project, or the repository around it, are skipped, so that nothing in a project runs because of its name.
 
 use std::env::consts::EXE_SUFFIX;
 use std::ffi::{OsStr, OsString};
@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::spec::Spec;
-use crate::os::file::is_executable;
+use crate::os::file::{HOME, is_executable};
 use crate::os::process::MAX_ARGUMENT;
 
 /// Returns the file for `program` in the project at `cwd`; the error is a sentence for the user.
@@ -17,13 +17,12 @@ pub(crate) fn locate(program: &str, path: &OsStr, cwd: &Path) -> Result<PathBuf,
     if program.contains('/') {
         return Ok(PathBuf::from(program));
     }
-    let project = cwd.canonicalize();
+    let project = repository_around(cwd);
     let is_inside = |folder: &Path| {
-        let project = project.as_deref().unwrap_or(cwd);
         folder.starts_with(cwd)
             || folder
                 .canonicalize()
-                .is_ok_and(|folder| folder.starts_with(project))
+                .is_ok_and(|folder| folder.starts_with(&project))
     };
     let name = format!("{program}{EXE_SUFFIX}");
     let mut may_not_run = None;
@@ -55,6 +54,19 @@ pub(crate) fn locate(program: &str, path: &OsStr, cwd: &Path) -> Result<PathBuf,
         ),
         None => format!("`{program}` is not on PATH"),
     })
+}
+
+/// Returns the outermost repository around a project, or the project itself. One that contains the user's own folder is
+/// not the project's.
+fn repository_around(project: &Path) -> PathBuf {
+    let project = project
+        .canonicalize()
+        .unwrap_or_else(|_| project.to_owned());
+    let home = std::env::var_os(HOME).and_then(|home| Path::new(&home).canonicalize().ok());
+    let is_of_project = |dir: &&Path| !home.as_ref().is_some_and(|home| home.starts_with(dir));
+    let around = project.ancestors().take_while(is_of_project);
+    let repository = around.filter(|dir| dir.join(".git").exists()).last();
+    repository.unwrap_or(&project).to_owned()
 }
 
 /// Returns the PATH for a run.

@@ -260,10 +260,14 @@ fn or_another(place: &Place, event: &Event, invocation: &Invocation, outcome: Ou
 /// Returns what prevents the run that is due from being started.
 fn obstacle(place: &Place, invocation: &Invocation) -> Option<String> {
     let shown = place.instance.dir.join(&invocation.file);
-    // Writing through a link would write to someone else's file.
-    let is_link = place.root.join(&shown).is_symlink();
-    let is_link = || is_link.then(|| format!("{} is a symbolic link", shown.display()));
-    place.obstacle(invocation).or_else(is_link)
+    // Writing through a link would write to someone else's file, and writing to a FIFO would wait for a reader.
+    let kind = place.root.join(&shown).symlink_metadata();
+    let flaw = kind.ok().and_then(|meta| match meta.file_type() {
+        kind if kind.is_symlink() => Some("is a symbolic link"),
+        kind => (!kind.is_file()).then_some("is not a file"),
+    });
+    let flaw = || flaw.map(|flaw| format!("{} {flaw}", shown.display()));
+    place.obstacle(invocation).or_else(flaw)
 }
 
 /// Returns what has changed while the gates ran, if the review would not be the one that was asked for: a gate may do

@@ -24,7 +24,7 @@ const RUNNING: &str = "running";
 const CANCEL: &str = "cancel";
 
 /// Why a review has failed that the user has cancelled.
-pub(crate) const CANCELLED: &str = "you cancelled it";
+pub(crate) const CANCELLED: &str = "it was cancelled";
 
 /// The most bytes of a note that are read.
 const MAX_NOTE: u64 = 64 * 1024;

@@ -312,7 +312,9 @@ impl Project {
 
     /// The arguments of each call of `claude`, in order, newlines as `\n`.
     pub fn calls(&self) -> Vec<Vec<String>> {
-        let text = fs::read_to_string(self.bin.join("calls")).unwrap_or_default();
+        // A call that is killed may end within a character.
+        let bytes = fs::read(self.bin.join("calls")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
         let arguments = |call: &str| {
             call.split_terminator('\0')
                 .map(|arg| arg.replace('\n', "\\n"))
