@@ -142,10 +142,12 @@ fn decision(decided: &Decided) -> String {
     }
     let fired = decided.fired().filter_map(|rule| rule.about.as_deref());
     let fired: Vec<&str> = fired.collect();
-    // Of the rules that fired, the last one answers. If nothing was assigned, those before it only say why.
-    let first = match decided.changed.is_empty() {
-        true => 0,
-        false => fired.len().saturating_sub(1),
+    // Of the rules that fired, the last one answers. Where a stop is allowed, those before it say why; the first one has
+    // only started the review, if there was one.
+    let first = match (decided.answer.as_str(), &decided.review) {
+        ("allow", None) if decided.changed.is_empty() => 0,
+        ("allow", Some(_)) if decided.changed.is_empty() => fired.len().min(1),
+        _ => fired.len().saturating_sub(1),
     };
     let about = Some(fired[first..].join("; ")).filter(|about| !about.is_empty());
     if let Some(why) = decided.stuck.as_deref().or(about.as_deref()) {
