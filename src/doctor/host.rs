@@ -13,7 +13,7 @@ use crate::engine::context::{Context, initial};
 use crate::host::events::{EVENTS, STOP};
 use crate::host::hosts::{BLOCKS, Host};
 use crate::os::file::slashed;
-use crate::shell::find;
+use crate::project::find;
 
 impl Settings {
     /// Returns the files that cannot be read.

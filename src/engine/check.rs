@@ -94,7 +94,7 @@ impl Checker<'_> {
     /// Checks that no field and no let has the name of something else that expressions see.
     fn shadows(&mut self) {
         let chart = self.chart;
-        let built_in: Vec<&str> = SOURCES.iter().map(|source| source.name()).collect();
+        let built_in: Vec<&str> = SOURCES.iter().map(|(name, _)| *name).collect();
         for (table, name) in (chart.context.keys().map(|name| ("context", name)))
             .chain(chart.lets.keys().map(|name| ("let", name)))
         {

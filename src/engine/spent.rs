@@ -8,11 +8,11 @@ use super::fault::Fault;
 use crate::chart::Chart;
 use crate::chart::model::setting_in;
 use crate::expr::source::Text;
-use crate::files::finding::Found;
+use crate::reviewer::finding::Found;
 
 /// The part of a review's line in the journal that decisions depend on.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct Run {
+pub struct PastReview {
     pub instance: String,
     pub cycle: String,
     pub n: i64,
@@ -34,7 +34,7 @@ pub struct Run {
 pub fn spent(
     chart: &Chart,
     setting: impl Fn(&str) -> Result<Json, Fault>,
-    runs: impl FnOnce() -> Vec<Run>,
+    runs: impl FnOnce() -> Vec<PastReview>,
     (cycle, files, count): (Option<&str>, &str, i64),
 ) -> Result<Value, Fault> {
     let budget = |text: Option<&Text>| -> Result<Option<u64>, Fault> {
@@ -85,7 +85,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn of<'r>(runs: impl Iterator<Item = &'r Run>) -> Self {
+    fn of<'r>(runs: impl Iterator<Item = &'r PastReview>) -> Self {
         let mut sum = Self::default();
         for run in runs {
             sum.runs += 1;

@@ -17,7 +17,7 @@ use crate::engine::decide::rules_of;
 use crate::engine::decision::{Ended, Invocation, Outcome};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
-use crate::files::finding::Found;
+use crate::reviewer::finding::Found;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// The field of a Stop event that says that the agent continues because of a block.

@@ -29,7 +29,7 @@ use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::engine::world::World;
-use crate::files::finding::{Finding, Found};
+use crate::reviewer::finding::{Finding, Found};
 
 /// How an instance really stands.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use super::lock::{self, ReviewLock};
 use super::{Store, open_existing, path};
-use crate::files::clock;
-use crate::invoke::spec::Cancel;
+use crate::clock;
 use crate::os::file::write_at;
 use crate::os::regular::open_to_write;
+use crate::process::spec::Cancel;
 
 /// The file that describes the running review.
 const RUNNING: &str = "running";

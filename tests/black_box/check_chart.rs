@@ -574,7 +574,7 @@ fn an_ignore_in_a_string_does_not_count() {
     let lines = over_base(fragment);
     assert_eq!(found(&lines).len(), 1);
     let one_line =
-        over_base("[let]\nspare = \"free and '# taskie: ignore[unused-name] no' != ''\"\n");
+        over_base("[let]\nspare = \"free and phase ~ '# taskie: ignore[unused-name] no' != ''\"\n");
     assert!(
         found(&one_line)[0].ends_with("unused-name"),
         "{:?}",
@@ -773,7 +773,7 @@ fn what_was_not_explored_is_not_called_proved() {
     insta::assert_snapshot!("cut-off", ran.stdout);
     // A finding prevents exploring, unless a comment ignores it.
     let ignored = over_base(
-        "[[on.Stop]] # taskie: ignore[rule-never-fires] comes later\nguard = \"phase == 'nope'\" # taskie: ignore[unlike-types] comes later\nmessage = \"Never.\"\n",
+        "[[on.Stop]] # taskie: ignore[rule-never-fires] comes later\nguard = \"phase == 'elsewhere'\" # taskie: ignore[unlike-types] comes later\nmessage = \"Never.\"\n",
     );
     let ran = check(&ignored, "json");
     assert_eq!(
