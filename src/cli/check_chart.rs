@@ -86,7 +86,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if let Some(drawing) = drawing {
         draw(&drawing, &checked)?;
     }
-    let text = format.render(&checked);
+    let text = format.render(&checked, matches.get_flag("domain"));
     let text = text.trim_end();
     match format {
         _ if text.is_empty() => {}

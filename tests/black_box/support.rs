@@ -525,7 +525,7 @@ pub fn report(origin: &str, chart: &str, beside: &Path) -> Value {
         Templates::folders(folders.iter().map(|folder| beside.join(folder)).collect())
     };
     let checked = taskie::lint::run(origin, chart, templates, Some(&Caps::default()));
-    serde_json::from_str(&Format::Json.render(&[checked])).unwrap()
+    serde_json::from_str(&Format::Json.render(&[checked], false)).unwrap()
 }
 
 /// Returns the cases of a test: the list with its name in `tests/cases`, in the file of its module. They are never freed,

@@ -3,33 +3,37 @@
 //! What was chosen for a step is laid on a disk in memory, and the sets of files, tables and checks are read back from
 //! there. A step is real where that leads to what the search says. A choice that no disk can hold is in no counterexample.
 
-use std::collections::{BTreeMap, HashMap};
+mod checks;
+mod claims;
+mod lay_out;
+
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
 
 use super::answer::Answer;
-use super::decision_tree::{Choices, Leaf, Segment, What, Witness, over};
-use super::domain::{Choice, Domain, NO_SLUG};
-use super::imagined_world::{Question, is_of_the_host};
+use super::decision_tree::Witness;
+use super::domain::{Choice, Domain};
+use super::imagined_world::Question;
 use super::moves::{Edge, Moves};
-use super::possible_world::{Disk, PossibleWorld, Sibling, event};
+use super::possible_world::{Disk, PossibleWorld};
 use super::report::{Taken, Walk};
 use super::search::Search;
-use super::state::{Looks, number};
-use super::trace;
-use crate::chart::field::{default_of, name_part};
+use super::state::number;
+use crate::chart::Chart;
+use crate::chart::field::default_of;
 use crate::chart::model::Field;
-use crate::chart::{Chart, FileSet, RowShape};
 use crate::engine::context::Context;
 use crate::engine::decide::decide_with;
 use crate::engine::decision::{Answer as Reply, Decision, Ended, Outcome, Step};
 use crate::engine::evaluator::{Evaluator, InPlace};
-use crate::engine::event::{Event, Trigger};
+use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::engine::world::World;
-use crate::reviewer::finding::{Finding, Found};
+use crate::reviewer::finding::Found;
+use checks::finding;
 
 /// How an instance really stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -402,118 +406,6 @@ impl Replay {
         known.clone()
     }
 
-    /// What was chosen for an edge to come about, in words.
-    pub(super) fn given(&self, edge: usize) -> Vec<String> {
-        let tree = &self.moves.tree;
-        let witness = self.real.get(&edge).into_iter().flatten();
-        let words = witness.filter_map(|(question, value)| {
-            trace::words(tree.question(*question), tree.value(*value))
-        });
-        words.collect()
-    }
-
-    /// Returns what a witness assumes, in words; `None` where nothing was.
-    pub(super) fn assumption(&mut self, search: &Search, step: (usize, usize)) -> Option<String> {
-        let witnesses = self.witnesses(search, step, true);
-        let tree = &self.moves.tree;
-        let assumed = witnesses.iter().flatten();
-        let assumed = assumed.filter(|choice| tree.is_witness_assumed(&[**choice]));
-        let questions = assumed.map(|(question, _)| tree.question(*question));
-        let mut sources = questions.filter_map(|question| match question {
-            Question::Assumed { source, .. } => Some(source),
-            _ => None,
-        });
-        let source = sources.next()?;
-        let dependence = &tree.ground.domain.dependence;
-        let open = dependence.open.get(source)?;
-        let mut inputs = open.inputs.clone();
-        inputs.extend(open.fails.iter().cloned());
-        inputs.extend(
-            open.looks
-                .intersection(&tree.ground.domain.untried)
-                .cloned(),
-        );
-        Some(format!(
-            "`{source}` depends on {}, of which not every value that matters is tried",
-            super::dependence::in_words(&inputs)
-        ))
-    }
-
-    /// Whether a condition really holds, or does not.
-    pub(super) fn holds(
-        &mut self,
-        search: &Search,
-        standing: &Standing,
-        expr: &str,
-        witness: &Witness,
-    ) -> Option<bool> {
-        let names = self.names_at(search, standing, witness)?;
-        names.expressions.holds(expr, &names.root()).ok()
-    }
-
-    /// Whether a check really finds something, or fails.
-    pub(super) fn finds(
-        &mut self,
-        search: &Search,
-        standing: &Standing,
-        (list, index): (&str, usize),
-        witness: &Witness,
-    ) -> Option<Result<bool, String>> {
-        let names = self.names_at(search, standing, witness)?;
-        let mut found = Vec::new();
-        let result = names.find(&self.chart.checks.get(list)?[index], &mut found);
-        Some(
-            result
-                .map(|()| !found.is_empty())
-                .map_err(|error| error.to_string()),
-        )
-    }
-
-    /// The names that expressions see where an instance stands like that and this was chosen.
-    fn names_at(
-        &self,
-        search: &Search,
-        standing: &Standing,
-        witness: &Witness,
-    ) -> Option<Arc<Names>> {
-        let tree = &search.moves.tree;
-        let chosen = witness.iter();
-        let chosen: Vec<(u32, Json)> = chosen
-            .map(|(question, value)| (*question, tree.value(*value).clone()))
-            .collect();
-        let trigger = Trigger::Command(String::new());
-        let (standing, config) = self.with_parameters(search, standing, &chosen);
-        let (event, mut disk, _) = self.lay_out(search, &trigger, &standing.context, &chosen)?;
-        disk.config.extend(config);
-        let world = self.world(&standing, disk);
-        Some(self.names(search, &world, &event))
-    }
-
-    /// The same instance with what was chosen of that which a user sets.
-    fn with_parameters(
-        &self,
-        search: &Search,
-        standing: &Standing,
-        chosen: &[(u32, Json)],
-    ) -> (Standing, Map<String, Json>) {
-        let mut standing = standing.clone();
-        let mut config = Map::new();
-        for (question, value) in chosen {
-            let Question::Field(name) = search.moves.tree.question(*question) else {
-                continue;
-            };
-            match name.strip_prefix("config.") {
-                Some(setting) => {
-                    config.insert(setting.to_owned(), value.clone());
-                }
-                None => {
-                    standing.context.insert(name.clone(), value.clone());
-                }
-            }
-        }
-        (standing, config)
-    }
-
     /// The names of a decision, which share what the search has compiled.
     fn names(&self, search: &Search, world: &Arc<dyn World>, event: &Event) -> Arc<Names> {
         let expressions = Arc::clone(&search.moves.tree.ground.expressions);
@@ -593,253 +485,6 @@ impl Replay {
                     || patched.is_some_and(|it| *domain.capped(name, it) == *tree.value(value))
             })
     }
-
-    /// An event and a disk on which what was chosen is so, as far as that can be.
-    fn lay_out(
-        &self,
-        search: &Search,
-        trigger: &Trigger,
-        context: &Context,
-        chosen: &[(u32, Json)],
-    ) -> Option<(Event, Disk, Found)> {
-        let tree = &search.moves.tree;
-        let mut disk = Disk {
-            now: "20260101T000000".to_owned(),
-            ..Disk::default()
-        };
-        let mut event = event(trigger.clone(), Map::new());
-        let mut found = Found::default();
-        let mut fields = Map::new();
-        let mut tables: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
-        let mut more: Vec<(u32, Json)> = Vec::new();
-        for (question, value) in chosen {
-            if let Question::Choice(Choice::Findings(name)) = tree.question(*question) {
-                let count = value.as_array().map_or(0, Vec::len);
-                let choices = self.checks.get(&(name.clone(), count))?.as_ref()?;
-                let values = choices.iter();
-                more.extend(
-                    values.map(|(question, value)| (*question, tree.value(*value).clone())),
-                );
-            }
-        }
-        for (question, value) in more.iter().chain(chosen) {
-            let choice = match tree.question(*question) {
-                Question::Answered { answer, review } => {
-                    disk.files.insert(review.clone(), (String::new(), 1));
-                    if *value == json!(true) {
-                        disk.files.insert(answer.clone(), (String::new(), 2));
-                    }
-                    continue;
-                }
-                Question::Choice(choice) => choice,
-                Question::Field(_)
-                | Question::Started
-                | Question::Assumed { .. }
-                | Question::Outcome { .. } => continue,
-            };
-            match choice {
-                Choice::Files(name) => {
-                    let set = self.chart.files.get(name)?;
-                    let files = files_of(set, value)?;
-                    disk.files
-                        .extend(files.into_iter().map(|(name, text)| (name, (text, 0))));
-                }
-                Choice::Rows(name) => {
-                    tables
-                        .entry(name)
-                        .or_default()
-                        .insert("rows".to_owned(), value.clone());
-                }
-                Choice::Content { table, key } => {
-                    tables
-                        .entry(table)
-                        .or_default()
-                        .insert((*key).to_owned(), value.clone());
-                }
-                Choice::Event(name) => {
-                    fields.insert(name.clone(), value.clone());
-                }
-                Choice::Arg(name) if !value.is_null() => {
-                    event.args.insert(name.clone(), value.clone());
-                }
-                Choice::Session => event.session = value.as_str().map(str::to_owned),
-                Choice::Driver => disk.driver = value.as_str().map(str::to_owned),
-                Choice::Worst => found.findings.extend(value.as_str().map(finding_of)),
-                Choice::Stalled => disk.stalled = *value == json!(true),
-                Choice::Over => disk.over = value.as_str().map(str::to_owned),
-                Choice::Postponed => disk.postponed = value.as_str().map(str::to_owned),
-                Choice::Dirty => disk.dirty = *value == json!(true),
-                Choice::Siblings => disk.siblings = self.siblings(value)?,
-                Choice::Arg(_) | Choice::Findings(_) => {}
-            }
-        }
-        for (name, chosen) in tables {
-            if let Some((file, text)) = self.table(name, &chosen, context) {
-                disk.files.insert(file, (text, 0));
-            }
-        }
-        if is_of_the_host(trigger) {
-            let session = fields.get("session_id").and_then(Json::as_str);
-            let session = session.filter(|id| !id.is_empty()).map(str::to_owned);
-            event.session = session.or(event.session);
-        }
-        event.fields = json!(fields);
-        Some((event, disk, found))
-    }
-
-    fn siblings(&self, value: &Json) -> Option<Vec<Sibling>> {
-        let mut all: Vec<Sibling> = Vec::new();
-        for sibling in value.as_array()? {
-            let is_unreadable = sibling.get("unreadable") == Some(&json!(true));
-            let context = sibling.get("context")?.as_object()?.clone();
-            let mut files = BTreeMap::new();
-            for (name, list) in sibling.get("files")?.as_object()? {
-                files.extend(files_of(self.chart.files.get(name)?, list)?);
-            }
-            let mut name = sibling.get("name")?.as_str()?.to_owned();
-            // A name that means nothing is as good as another.
-            if all.iter().any(|known| known.name == name) {
-                name.push_str("-too");
-            }
-            all.push(Sibling {
-                name,
-                context: (!is_unreadable).then(|| context.into_iter().collect()),
-                files,
-                idle_hours: sibling.get("idle_hours")?.as_u64()?,
-            });
-        }
-        Some(all)
-    }
-
-    /// The file of a table and what it holds; `None` where there is none.
-    fn table(
-        &self,
-        name: &str,
-        chosen: &Map<String, Json>,
-        context: &Context,
-    ) -> Option<(String, String)> {
-        let table = self.chart.tables.get(name)?;
-        let part = |hole: &str| context.get(hole).and_then(name_part).ok_or(());
-        let file = table.file.render(part).ok()?;
-        let rows = chosen
-            .get("rows")
-            .and_then(Json::as_array)
-            .map_or(&[][..], Vec::as_slice);
-        let is_true = |key: &str| chosen.get(key) == Some(&json!(true));
-        let wanted = chosen.get("lines").and_then(Json::as_u64).unwrap_or(0);
-        if rows.is_empty() && !is_true("exists") {
-            return None;
-        }
-        let mut lines: Vec<String> = Vec::new();
-        if is_true("prose") {
-            lines.push("Words.".to_owned());
-        }
-        let cell = |row: &Json, name: &str| {
-            let text = row.get(name).and_then(Json::as_str).unwrap_or_default();
-            text.replace('|', "\\|")
-        };
-        match &table.rows {
-            RowShape::Columns(columns) => {
-                let separator = format!("|{}", "---|".repeat(columns.len()));
-                if is_true("lacks") {
-                    // A table of its own that has no column for the id.
-                    lines.push(format!("|{}", " Other |".repeat(columns.len())));
-                    lines.push(separator.clone());
-                }
-                if !rows.is_empty() || is_true("unusable") || is_true("head") && !is_true("lacks") {
-                    let headings = columns.values().filter_map(|names| names.first());
-                    let headings: Vec<&str> = headings.map(String::as_str).collect();
-                    lines.push(format!("| {} |", headings.join(" | ")));
-                    lines.extend(is_true("lacks").then_some(separator));
-                }
-                for row in rows {
-                    let cells: Vec<String> = columns.keys().map(|name| cell(row, name)).collect();
-                    lines.push(format!("| {} |", cells.join(" | ")));
-                }
-                if is_true("unusable") {
-                    lines.push(format!(
-                        "|{}",
-                        format!(" {NO_SLUG} |").repeat(columns.len())
-                    ));
-                }
-            }
-            RowShape::Line(pattern) => {
-                for row in rows {
-                    lines.push(pattern.render(|hole| Ok::<_, ()>(cell(row, hole))).ok()?);
-                }
-            }
-        }
-        while (lines.len() as u64) < wanted.min(100_000) {
-            lines.push(String::new());
-        }
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        Some((file, text))
-    }
-}
-
-/// A finding of that severity.
-fn finding_of(severity: &str) -> Finding {
-    Finding {
-        severity: severity.to_owned(),
-        file: None,
-        line: None,
-        title: "it is wrong".to_owned(),
-    }
-}
-
-/// The files of a list that was chosen for a set, with the lines that it asks for.
-fn files_of(set: &FileSet, list: &Json) -> Option<Vec<(String, String)>> {
-    let file = |file: &Json| {
-        let name = file.get("name")?.as_str()?.to_owned();
-        let lines = file
-            .get("lines")
-            .and_then(Json::as_array)
-            .into_iter()
-            .flatten();
-        let lines = lines.map(|line| {
-            let text = |hole: &str| line.get(hole).and_then(Json::as_str).unwrap_or_default();
-            let rendered = set
-                .line
-                .as_ref()?
-                .render(|hole| Ok::<_, ()>(text(hole).to_owned()));
-            Some(rendered.ok()? + "\n")
-        });
-        Some((name, lines.collect::<Option<String>>()?))
-    };
-    let mut files: Vec<(String, String)> = Vec::new();
-    for (name, text) in list
-        .as_array()?
-        .iter()
-        .map(file)
-        .collect::<Option<Vec<_>>>()?
-    {
-        let is_taken = |name: &str| files.iter().any(|(taken, _)| taken == name);
-        let name = match is_taken(&name) {
-            false => name,
-            true => (1..1_000_u32)
-                .flat_map(|number| others_like(&name, number))
-                .find(|other| !is_taken(other) && set.matches(other).is_some())?,
-        };
-        files.push((name, text));
-    }
-    Some(files)
-}
-
-/// Names that are like another: with another number in it, or a number more.
-fn others_like(name: &str, number: u32) -> Vec<String> {
-    let end = name
-        .rfind(|sign: char| sign.is_ascii_digit())
-        .map_or(0, |at| at + 1);
-    let start = name[..end]
-        .rfind(|sign: char| !sign.is_ascii_digit())
-        .map_or(0, |at| at + 1);
-    let dot = name.find('.').unwrap_or(name.len());
-    let renumbered = format!("{}{}{}", &name[..start], 1_000 + number, &name[end..]);
-    let more = format!("{}{number}{}", &name[..dot], &name[dot..]);
-    match end {
-        0 => vec![more],
-        _ => vec![renumbered, more],
-    }
 }
 
 fn place_of(fault: &Fault) -> Option<&str> {
@@ -850,49 +495,4 @@ fn place_of(fault: &Fault) -> Option<&str> {
         Fault::NowhereToAdvance { cycle } => Some(cycle),
         Fault::Argument { .. } | Fault::File(_) | Fault::World(_) => None,
     }
-}
-
-/// The most ways through the checks that are looked at to find one in which they find as much as they should.
-const PATHS: usize = 2_000;
-
-/// Returns choices under which the checks of a list find this many things, or more, in the first state.
-fn finding(search: &mut Search, name: &str, (wanted, or_more): (usize, bool)) -> Option<Witness> {
-    let chart = Arc::clone(&search.moves.tree.chart);
-    let (list, _, checks) = chart.checks.get_full(name)?;
-    let state = search.states.get(0).to_situation();
-    let trigger = Trigger::Command(String::new());
-    let mut open = vec![(0, wanted, Choices::new())];
-    for _ in 0..PATHS {
-        let (index, wanted, chosen) = open.pop()?;
-        if index == checks.len() {
-            match wanted {
-                0 => return search.moves.tree.witnesses(&chosen).into_iter().next(),
-                _ => continue,
-            }
-        }
-        let segment = Segment {
-            what: What::Check { list, index },
-            review: None,
-        };
-        let tree = &mut search.moves.tree;
-        let looks = &mut Looks::default();
-        let ends = tree.walk(segment, &trigger, state.as_ref(), &chosen, looks);
-        let found = |leaf: &Leaf| match leaf {
-            Leaf::Value(value) => usize::try_from(tree.value(*value).as_u64()?).ok(),
-            Leaf::Part(_) | Leaf::Fault(_) => None,
-        };
-        let ends = ends.iter().filter_map(|end| {
-            let found = found(&tree.leaves[end.leaf as usize])?;
-            let left = match or_more {
-                true => Some(wanted.saturating_sub(found)),
-                false => wanted.checked_sub(found),
-            }?;
-            Some((found, (index + 1, left, over(&chosen, &end.choices()))))
-        });
-        let mut ends: Vec<_> = ends.collect();
-        // What finds most is tried first: the last of them.
-        ends.sort_by_key(|(found, _)| *found);
-        open.extend(ends.into_iter().map(|(_, end)| end));
-    }
-    None
 }
