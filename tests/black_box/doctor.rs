@@ -29,7 +29,7 @@ impl Machine {
         fs::create_dir_all(&machine.bin).unwrap();
         symlink(env!("CARGO_BIN_EXE_taskie"), machine.bin.join("taskie")).unwrap();
         machine.program("claude", "echo '2.1.330 (Claude Code)'");
-        let allow = json!({ "allow": ["Bash"] });
+        let allow = json!({ "allow": ["Bash", "Skill", "Edit"] });
         machine
             .settings(json!({ "enabledPlugins": { "taskie@taskie": true }, "permissions": allow }));
         machine.installed(env!("CARGO_PKG_VERSION"));
