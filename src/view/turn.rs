@@ -39,12 +39,12 @@ pub(crate) enum Waits {
 
 /// The next action by the chart's rules.
 #[derive(Debug)]
-pub(super) struct Next {
-    pub(super) action: String,
+pub(crate) struct Next {
+    pub(crate) action: String,
     /// Why, for the agent.
-    pub(super) why: String,
+    pub(crate) why: String,
     /// The same for the user.
-    pub(super) message: Option<String>,
+    pub(crate) message: Option<String>,
 }
 
 /// Whose turn it is, and what that follows from.
@@ -55,13 +55,13 @@ pub(crate) struct Turn {
     /// The session that drives the instance.
     pub(crate) owner: Option<String>,
     /// Another session than the one that asks drives the instance.
-    pub(super) is_anothers: bool,
+    pub(crate) is_anothers: bool,
     /// No session drives the instance.
-    pub(super) is_unattended: bool,
+    pub(crate) is_unattended: bool,
     /// What the chart's rules for `next` answer; `None` without a usable state.
-    pub(super) next: Result<Option<Next>, Fault>,
+    pub(crate) next: Result<Option<Next>, Fault>,
     /// What the next stop does.
-    pub(super) foreseen: Result<Foreseen, Stuck>,
+    pub(crate) foreseen: Result<Foreseen, Stuck>,
 }
 
 impl Turn {
