@@ -362,7 +362,8 @@ fn whose_turn_it_is_follows_from_what_the_agent_did_last() {
 
     stop("FAIL", json!("block"));
     assert_eq!(turn(), "The agent's turn: it answers task-1-review-1.md.");
-    project.stop_again_of("mine");
+    let again = json!({ "cwd": project.root, "session_id": "mine", "stop_hook_active": true });
+    project.hook_raw("stop", again.to_string());
     assert_eq!(
         turn(),
         "Your turn: code-review 1 has no answer yet, but the agent has stopped. /taskie:continue-plan goes on."
