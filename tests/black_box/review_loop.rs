@@ -853,7 +853,7 @@ fn each_session_drives_its_own_plan() {
     }
 
     let ran = project.run(&["run", "pause", "--session", "A"]);
-    let stdout = "Paused: `taskie run resume` returns to it.\n";
+    let stdout = "Paused: `taskie run resume` returns to it.\nplan: p\n";
     assert_eq!(ran.all(), (0, stdout, ""));
     let mut paused = expected.clone();
     paused["next_phase"] = Value::Null;
