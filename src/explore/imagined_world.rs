@@ -755,7 +755,13 @@ impl World for ImaginedWorld {
             Source::Spent { .. } => {
                 let cost = || Value::from("$1.00");
                 let over = to_value(self.choose(Choice::Over).value());
-                Value::from_pairs([("cycle", cost()), ("instance", cost()), ("over", over)])
+                Value::from_pairs([
+                    ("cycle", cost()),
+                    ("instance", cost()),
+                    ("failures", Value::from(1)),
+                    ("over", over),
+                    ("why", Value::from("it failed")),
+                ])
             }
             Source::Postponed => to_value(self.choose(Choice::Postponed).value()),
             Source::Dirty => to_value(self.choose(Choice::Dirty).value()),
