@@ -53,6 +53,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("cycle.subject", "the files that its reviewer reads", ""),
     ("cycle.text.NAME", "the text NAME of `[cycles.*.text]`, with its holes filled", ""),
     ("driver", "who drives the instance: `this` session, an `other` one, or none", ""),
+    ("drivers", "the ids of the sessions that drive it", ""),
     ("event.background_tasks", "what the agent runs in the background", "hook events"),
     ("event.custom_instructions", "the user's instructions for `/compact`", "hook events"),
     ("event.cwd", "the directory that the agent works in", "hook events"),
@@ -490,7 +491,7 @@ impl Scope for ChartNames<'_> {
             ]),
             "siblings" => self.siblings(),
             "findings" => self.findings(),
-            "rulings" | "touched" => Type::list(Type::Text),
+            "drivers" | "rulings" | "touched" => Type::list(Type::Text),
             "tables" => self.tables(),
             _ => return None,
         })

@@ -662,6 +662,7 @@ impl World for Snapshot {
                 }))
             }
             Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone()?,
+            Source::Drivers => Value::from(driver::of(&self.store, &self.instance.name)),
             Source::Driver { session } => self.driver(session.as_deref()),
             Source::Spent {
                 cycle,

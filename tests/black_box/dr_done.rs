@@ -466,6 +466,28 @@ mod stop_hook {
 
     /// If the agent has a reviewer in the background, the review is not over; a server that it left running is not a
     /// reviewer.
+    /// Copilot ignores the ninth block of a turn. The eighth asks the user, and counts as no iteration.
+    #[test]
+    fn a_host_that_ignores_further_blocks() {
+        let project = project();
+        state(&project, "on", 0);
+        task(&project, "20260104T100000.md", "one\n");
+        let stop = |is_again: bool| {
+            let more = json!({ "stop_reason": "end_turn", "stop_hook_active": is_again });
+            hook_with(&project, "stop", SESSION, more)
+        };
+        for n in 0..7 {
+            let reason = reason(&stop(n > 0));
+            assert!(!reason.starts_with("Tell the user"), "{n}: {reason}");
+        }
+        let asks = "Tell the user exactly this, do nothing else, and end your turn:\n\ndr-done: GitHub Copilot CLI does not \
+                    send the agent back again in this turn (1 pending, 0 done, 0 stuck). Say \"Continue\", and it goes on.";
+        assert_eq!(reason(&stop(true)), asks);
+        assert_eq!(stop(true).json()["decision"], Value::Null);
+        assert_eq!(read(&project)["iteration"], 7);
+        assert_eq!(stop(false).json()["decision"], "block");
+    }
+
     #[test]
     fn a_reviewer_still_at_work_is_not_a_finished_review() {
         let project = project();
