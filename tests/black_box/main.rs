@@ -62,6 +62,7 @@ mod silence;
 mod state_transitions;
 mod status;
 mod support;
+mod transcripts;
 mod trust;
 mod tutorial;
 mod typed;
