@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::model::{Action, Amount, Assign, Deed, Field, Rule};
+use super::model::{Action, Amount, Assign, Deed, Field, Limited, Rule};
 use super::names::{ChartNames, Uses, invoked};
 use super::references::References;
 use super::{Chart, Cycle, locate};
@@ -97,7 +97,8 @@ impl Checker<'_> {
             self.cycle(id, cycle, &names);
         }
         let of_review = ("review", chart.budget.review.as_ref());
-        for (key, text) in chart.budget.parts().into_iter().chain([of_review]) {
+        let limits = Limited::ALL.map(|limited| (limited.key(), chart.budget.of(limited)));
+        for (key, text) in limits.into_iter().chain([of_review]) {
             if let Some(text) = text {
                 self.value(at!["budget", key], text, &names);
             }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::Chart;
-use super::model::{Field, FieldType};
+use super::model::{Field, FieldType, Limited};
 use crate::expr::infer::{self, Scope};
 use crate::expr::types::Type;
 use crate::expr::{MAX_DEPTH, single_expression};
@@ -53,6 +53,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("cycle.subject", "the files that its reviewer reads", ""),
     ("cycle.text.NAME", "the text NAME of `[cycles.*.text]`, with its holes filled", ""),
     ("driver", "who drives the instance: `this` session, an `other` one, or none", ""),
+    ("drivers", "the ids of the sessions that drive it", ""),
     ("event.background_tasks", "what the agent runs in the background", "hook events"),
     ("event.custom_instructions", "the user's instructions for `/compact`", "hook events"),
     ("event.cwd", "the directory that the agent works in", "hook events"),
@@ -128,7 +129,9 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("siblings[].files.NAME", "its files of the set NAME, without those in subfolders", ""),
     ("spent.cycle", "what the reviews of the running cycle cost so far; none without a budget", ""),
     ("spent.instance", "what all reviews of the instance cost: `$3.20`, or `$3.20 + 1 unknown`; none without a budget", ""),
-    ("spent.over", "the budget that is used up: `cycle`, `instance`; none if there is money left", ""),
+    ("spent.failures", "how many of the last reviews of the running cycle have failed in a row, the one that has just run included; 0 without a budget", ""),
+    ("spent.over", "the budget that is used up: `failures`, `cycle`, `instance`, `reviews` or `minutes`; none if none is", ""),
+    ("spent.why", "why the last of these reviews failed; empty if none has", ""),
     ("tables.NAME.exists", "the file exists", ""),
     ("tables.NAME.head", "it has a table", ""),
     ("tables.NAME.prose", "it has lines outside tables", ""),
@@ -482,11 +485,13 @@ impl Scope for ChartNames<'_> {
             "spent" => Type::record([
                 ("cycle", Type::Text.or_none()),
                 ("instance", Type::Text.or_none()),
-                ("over", Type::word(["cycle", "instance"]).or_none()),
+                ("failures", Type::Integer),
+                ("over", Type::word(Limited::ALL.map(Limited::key)).or_none()),
+                ("why", Type::Text),
             ]),
             "siblings" => self.siblings(),
             "findings" => self.findings(),
-            "rulings" | "touched" => Type::list(Type::Text),
+            "drivers" | "rulings" | "touched" => Type::list(Type::Text),
             "tables" => self.tables(),
             _ => return None,
         })
@@ -528,8 +533,9 @@ impl Scope for ChartNames<'_> {
             (Some(("gate", _)), true) => self.of_a_gate(),
             (Some(("spent", name)), true) => {
                 let mut paths = vec!["spent.cycle".to_owned(), "spent.instance".to_owned()];
-                let budgets = self.chart.budget.parts().into_iter();
-                let budgets = budgets.filter_map(|(_, text)| single_expression(&text?.0));
+                let budgets = Limited::ALL.iter();
+                let budgets = budgets.filter_map(|limited| self.chart.budget.of(*limited));
+                let budgets = budgets.filter_map(|text| single_expression(&text.0));
                 paths.extend(budgets.filter(|_| name == "over").map(str::to_owned));
                 paths
             }

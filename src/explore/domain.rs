@@ -16,7 +16,7 @@ use super::dependence::{Compared, Dependence, LENGTH};
 use super::items::{self, Wanted};
 use super::user_fields::{Parameters, assigns_arg};
 use crate::chart::field::default_of;
-use crate::chart::model::{Arg, FieldType};
+use crate::chart::model::{Arg, FieldType, Limited};
 use crate::chart::names;
 use crate::chart::{Chart, FileSet, RowShape, Table};
 use crate::engine::decision::FailedGate;
@@ -265,7 +265,12 @@ impl Domain {
                 std::iter::once(Json::Null).chain(severities).collect()
             }
             Choice::Stalled => vec![json!(false), json!(true)],
-            Choice::Over => vec![Json::Null, json!("cycle"), json!("instance")],
+            Choice::Over => {
+                let mut kept = Limited::ALL.to_vec();
+                kept.retain(|limited| self.chart.budget.of(*limited).is_some());
+                let words = kept.into_iter().map(|limited| json!(limited.key()));
+                [Json::Null].into_iter().chain(words).collect()
+            }
             Choice::Postponed => vec![Json::Null, json!("18:23 UTC")],
             Choice::Dirty => vec![json!(false), json!(true)],
             Choice::Siblings => self.siblings(read),
@@ -689,7 +694,7 @@ impl Domain {
         // What a field holds is one value more, whichever.
         let read = &mut |field: &str| json!(format!("held-{field}"));
         // Of these, only the empty list is tried.
-        let lists = ["findings", "cycle.findings", "rulings"];
+        let lists = ["findings", "cycle.findings", "rulings", "drivers"];
         let mut found: BTreeSet<String> = lists.map(str::to_owned).into();
         // Only numbers in the chart bound it.
         let times = self.compared(GATE_TIMES);

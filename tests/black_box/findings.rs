@@ -247,7 +247,7 @@ fn a_loop_in_which_nothing_changes_ends_with_a_question() {
     };
     let question = "The last two code-reviews found something, and nothing has changed since: what should happen? Change \
                     what they found, or decide about it (`taskie findings`, `taskie help resolve`), and the next stop \
-                    runs another review. (`taskie run skip` moves on to complete-task without one.)";
+                    runs another review. (`! taskie run skip` moves on to complete-task without one.)";
     assert_eq!(round("FAIL", 1).0, 1);
     // A clean review in between does not count as a round.
     assert_eq!(round("PASS", 2).0, 2);
@@ -297,7 +297,7 @@ fn a_loop_with_the_same_findings_ends_with_a_question() {
                     - task-1-review-5.1 (major, src/a.rs:12): `a` leaks in line 12\n\
                     - task-1-review-5.2 (minor, src/a.rs:12): b\n\n\
                     Decide about one of them (`taskie resolve ID accept|reject WHY`), and the next stop runs another \
-                    review. (`taskie run skip` moves on to complete-task without one.)";
+                    review. (`! taskie run skip` moves on to complete-task without one.)";
     assert_eq!(round(&json!([one]), 6), (5, question.to_owned()));
     let rule = ["resolve", "task-1-review-5.2", "reject", "it is right"];
     assert_eq!(project.run(&rule).code, 0);

@@ -144,7 +144,7 @@ fn the_same_failure_again_and_again_ends_the_loop() {
     let asks = |times: u32| {
         format!(
             "The gate `./check` exited with code 1, {times} times in a row, so no reviewer was \
-             started. The next stop runs it again. (Fix it or change `gates`; `taskie run skip` moves on to \
+             started. The next stop runs it again. (Fix it or change `gates`; `! taskie run skip` moves on to \
              complete-task without a review.)"
         )
     };

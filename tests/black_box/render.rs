@@ -289,7 +289,7 @@ fn assumed_values_count() {
                 "next_phase=plan-review",
             ][..],
             "Max review limit (3) reached for plan-review. Edit state.json to adjust max_reviews or set next_phase manually. \
-             (`taskie run limit N` allows more; `taskie run skip` moves on to create-tasks.)\n\
+             (`! taskie run limit N` allows more; `! taskie run skip` moves on to create-tasks.)\n\
              Plan 'test-plan' structure validated successfully",
         ),
         (

@@ -236,7 +236,7 @@ fn a_second_session_is_not_invited() {
     assert_eq!(
         start("s2"),
         format!(
-            "{waits} Another session drives it; if that one has ended, /taskie:continue-plan takes it over."
+            "{waits} Session s1 drives it; if that one has ended, /taskie:continue-plan takes it over."
         )
     );
 }

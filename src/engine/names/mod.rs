@@ -1,7 +1,7 @@
 //! The names that an expression sees, looked up when they are needed.
 //!
 //! A bare name is a context field or a let. Everything else begins with its source: `event`, `scope`, `config`,
-//! `files`, `tables`, `checks`, `cycle`, `review`, `gate`, `args`, `git`, `siblings`, `prompts`, `session`, `driver`,
+//! `files`, `tables`, `checks`, `cycle`, `review`, `gate`, `args`, `git`, `siblings`, `prompts`, `session`, `driver`, `drivers`,
 //! `postponed`, `rulings`, `spent`, `now`, `touched`, `it`. During a decision, the context includes the assignments of the rules so far.
 
 mod cycle;

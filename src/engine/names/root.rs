@@ -60,6 +60,7 @@ impl Record {
             "postponed" => self.look(true, Source::Postponed),
             "findings" => self.look(true, names.all_findings(false)),
             "rulings" => self.look(true, Source::Rulings),
+            "drivers" => self.look(true, Source::Drivers),
             "driver" => {
                 let session = names.event.session.clone();
                 self.look(true, Source::Driver { session })
