@@ -484,8 +484,8 @@ pub struct Budget {
     /// What one review may cost, in US dollars: `argv` passes it to the reviewer, and `check-chart` states the worst case
     /// with it.
     pub review: Option<Text>,
-    /// How many reviews of a cycle may fail in a row. One that costs nothing does not count, nor one after which no
-    /// reviewer can run for a while. `taskie next --retry` starts to count again.
+    /// How many reviews of a cycle may fail in a row. One that was not started does not count, nor one after which
+    /// no reviewer can run for a while. `taskie next --retry` starts to count again.
     pub failures: Option<Text>,
     /// How many reviews an instance may have, failed ones included.
     pub reviews: Option<Text>,

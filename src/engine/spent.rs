@@ -39,6 +39,13 @@ pub struct Run {
     pub found: Found,
 }
 
+impl Run {
+    /// Returns whether a reviewer was started: it took money or time, or nobody knows.
+    fn was_started(&self) -> bool {
+        self.cost != Some(0) || self.seconds > 0
+    }
+}
+
 /// The runs of an instance, as budgets see them.
 #[derive(Debug, Default)]
 pub struct Past {
@@ -68,20 +75,19 @@ pub fn spent(
     }
     let is_kept = !limits.is_empty();
     let past = if is_kept { past() } else { Past::default() };
-    let of_cycle = |runs| {
-        let key = |run: &Run| (&*run.cycle, run.n, &*run.file);
-        of_cycle(runs, key, cycle.unwrap_or_default(), files, count)
+    let id = cycle.unwrap_or_default();
+    let of_cycle = |runs| -> Vec<&Run> {
+        of_cycle(runs, |run| (&run.cycle, run.n, &run.file), id, files, count)
     };
-    let failed = failed(of_cycle(&past.runs), past.retried.as_deref());
-    let counted = past.runs.len() - usize::from(past.has_run && !past.runs.is_empty());
-    let runs = &past.runs[..counted];
+    let failed = |runs| failed(of_cycle(runs), past.retried.as_deref());
+    let runs = match past.runs.split_last() {
+        Some((_, earlier)) if past.has_run => earlier,
+        _ => &past.runs,
+    };
     let (cycle, instance) = (Sum::of(of_cycle(runs)), Sum::of(runs));
     let over = limits.into_iter().find(|(limited, limit)| {
         let (used, unit) = match limited {
-            Limited::Failures => {
-                let earlier = self::failed(of_cycle(runs), past.retried.as_deref());
-                (earlier.len() as u64, 1)
-            }
+            Limited::Failures => (failed(runs).len() as u64, 1),
             Limited::Cycle => (cycle.known, MILLION),
             Limited::Instance => (instance.known, MILLION),
             Limited::Reviews => (instance.runs as u64, 1),
@@ -90,6 +96,7 @@ pub fn spent(
         used >= limit.saturating_mul(unit)
     });
     let price = |sum: Sum| is_kept.then(|| sum.price());
+    let failed = failed(&past.runs);
     let why = failed.first().and_then(|run| run.error.as_deref());
     Ok(Value::from_pairs([
         ("cycle", Value::from(price(cycle))),
@@ -100,13 +107,13 @@ pub fn spent(
     ]))
 }
 
-/// Returns the last of these runs, newest first, that failed in a row. One that cost nothing is no loss, and one after which
-/// no reviewer could run is not tried again at once.
+/// Returns the last of these runs, newest first, that failed in a row. One that was not started is no loss, and one after
+/// which no reviewer could run is not tried again at once.
 fn failed<'r>(runs: Vec<&'r Run>, retried: Option<&str>) -> Vec<&'r Run> {
     let failed = runs.into_iter().take_while(|run| run.error.is_some());
     let failed = failed.take_while(|run| retried.is_none_or(|retried| *run.at > *retried));
     failed
-        .filter(|run| run.cost != Some(0) && run.until.is_none())
+        .filter(|run| run.was_started() && run.until.is_none())
         .collect()
 }
 
@@ -124,7 +131,7 @@ impl Sum {
     fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Self {
         let mut sum = Self::default();
         for run in runs {
-            sum.runs += 1;
+            sum.runs += usize::from(run.was_started());
             sum.known = sum.known.saturating_add(run.cost.unwrap_or(0));
             sum.unknown += usize::from(run.cost.is_none());
             sum.seconds = sum.seconds.saturating_add(run.seconds);

@@ -766,7 +766,9 @@ impl World for ImaginedWorld {
             Source::Postponed => to_value(self.choose(Choice::Postponed).value()),
             Source::Dirty => to_value(self.choose(Choice::Dirty).value()),
             Source::Stalled { .. } => to_value(self.choose(Choice::Stalled).value()),
-            Source::Rulings | Source::Drivers | Source::Findings { .. } => Value::from(Vec::<Value>::new()),
+            Source::Rulings | Source::Drivers | Source::Findings { .. } => {
+                Value::from(Vec::<Value>::new())
+            }
             Source::Siblings => to_value(self.choose(Choice::Siblings).value()),
             Source::Now => Value::from("20260101T000000"),
             Source::Names(_) => Value::from(Vec::<Value>::new()),

@@ -202,7 +202,9 @@ impl World for PossibleWorld {
                 spent(&self.chart, setting, past, of)?
             }
             Source::Stalled { .. } => Value::from(self.disk.stalled),
-            Source::Rulings | Source::Drivers | Source::Findings { .. } => Value::from(Vec::<Value>::new()),
+            Source::Rulings | Source::Drivers | Source::Findings { .. } => {
+                Value::from(Vec::<Value>::new())
+            }
             Source::Siblings => {
                 let siblings = self.disk.siblings.iter();
                 siblings
