@@ -91,7 +91,7 @@ impl<'a> Choice<'a> {
     }
 
     /// Returns the error for a name that is neither a file nor a chart that is compiled in.
-    fn unknown(path: &Path) -> ChartError {
+    pub fn unknown(path: &Path) -> ChartError {
         let name = path.display().to_string();
         let known = CHARTS.iter().map(|chart| chart.id);
         let mut flaw = Flaw::new(
@@ -102,14 +102,5 @@ impl<'a> Choice<'a> {
             flaw.help = hint(&name, known);
         }
         ChartError::new(&name, "", vec![flaw])
-    }
-
-    /// Loads the chart and resolves its names.
-    pub fn load(&self) -> Result<Arc<Chart>, ChartError> {
-        match self {
-            Self::Embedded(chart) => chart.load(),
-            Self::File(path) if !path.exists() => Err(Self::unknown(path)),
-            Self::File(path) => load::from_path(path).map(Arc::new),
-        }
     }
 }

@@ -52,8 +52,7 @@ impl<'t> Extended<'t> {
         }
         // What a broken line adds or removes is unknown.
         if !DeTable::parse_recoverable(text).1.is_empty() {
-            let flaws = structure::read(text).flaws.into_iter();
-            extended.flaws = flaws.filter(|flaw| flaw.code == Code::TomlSyntax).collect();
+            extended.flaws = structure::parse(text).err().unwrap_or_default();
             return extended;
         }
         let dir = Path::new(origin).parent().unwrap_or(Path::new(""));
@@ -146,10 +145,10 @@ impl<'t> Extended<'t> {
                 continue;
             }
             let found = match open.contains(&name) || open.len() >= DEEPEST {
-                true => Err(Flaw::new(
+                true => Err(Box::new(Flaw::new(
                     Code::SelfReference,
                     format!("`{name}` extends itself"),
-                )),
+                ))),
                 false => find(&name, dir),
             };
             match found {
@@ -170,7 +169,7 @@ impl<'t> Extended<'t> {
 }
 
 /// Returns the chart of that name, and the folder next to which it is: one that is compiled in, or a file.
-fn find(name: &str, dir: &Path) -> Result<(Base, PathBuf), Flaw> {
+fn find(name: &str, dir: &Path) -> Result<(Base, PathBuf), Box<Flaw>> {
     if let Some((text, templates)) = shipped::source(name) {
         let base = Base {
             file: Arc::new(SourceFile {
@@ -182,11 +181,8 @@ fn find(name: &str, dir: &Path) -> Result<(Base, PathBuf), Flaw> {
         return Ok((base, PathBuf::new()));
     }
     let unknown = |why: String, help: Option<String>| {
-        Flaw::new(
-            Code::Unreadable,
-            format!("`{name}` cannot be extended: {why}"),
-        )
-        .help(help)
+        let message = format!("`{name}` cannot be extended: {why}");
+        Box::new(Flaw::new(Code::Unreadable, message).help(help))
     };
     if !merge::is_file(name) {
         let help = hint(name, shipped::extensible());

@@ -3,7 +3,6 @@
 //! [`model`] has the types of the TOML. [`load`] makes a [`Chart`] from it, or says what is wrong and where.
 //! [`embedded`] has the charts that are compiled in. [`crate::engine`] decides what a chart does.
 
-pub mod check;
 pub mod embedded;
 pub mod extend;
 pub mod field;
@@ -11,14 +10,11 @@ pub mod fragments;
 pub mod load;
 pub mod merge;
 pub mod model;
-pub mod names;
 pub mod node;
-pub mod outdated;
 pub mod part;
 pub mod schema;
 pub mod shipped;
 
-mod references;
 pub(crate) mod structure;
 
 use std::ops::{Deref, Range};

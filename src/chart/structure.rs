@@ -1,18 +1,16 @@
 //! Reads the TOML of a chart, and checks its syntax, and its keys and types against the JSON Schema of charts:
 //! `toml-syntax`, `unknown-key`, `missing-key`, `wrong-type`.
 //!
-//! Neither the parser nor this module stops at an error: wrong parts are reported and removed, and the rest is read
-//! as a chart.
+//! A chart with such a flaw is not looked at any further: what it lacks would cause more findings than it has flaws.
 
 use std::sync::LazyLock;
 
 use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
 use super::model::Source;
-use super::outdated;
 use super::schema::statechart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
@@ -33,181 +31,82 @@ static VOCABULARY: LazyLock<Vec<String>> = LazyLock::new(|| {
     schema.map_or_else(|_| Vec::new(), |(_, schema)| words_in(schema))
 });
 
-/// The result of reading the file, for the checks that follow.
-#[derive(Debug)]
-pub(crate) struct Reading {
-    /// The chart, if enough of it could be read.
-    pub(crate) source: Option<Source>,
-    /// The text with its broken lines blanked, so that places stay the same.
-    pub(crate) text: String,
-    /// Whether lines were blanked: something that seems to be missing may be in one of them.
-    pub(crate) is_partial: bool,
-    /// The keys whose values were removed because of their types: they only seem to be missing.
-    pub(crate) removed: Vec<String>,
-    /// The flaws found so far.
-    pub(crate) flaws: Vec<Flaw>,
-}
-
-impl Reading {
-    /// Returns what is known about a text of which no chart can be read.
-    fn lost(text: &str, flaws: Vec<Flaw>) -> Self {
-        Self {
-            source: None,
-            text: text.to_owned(),
-            is_partial: true,
-            removed: Vec::new(),
-            flaws,
-        }
-    }
-}
-
 /// Reads a chart that is to run: any flaw is an error.
 pub(super) fn parse(text: &str) -> Result<Source, Vec<Flaw>> {
     // To compile the schema takes longer than to read a chart, and only says what is wrong with one.
-    let (table, errors) = DeTable::parse_recoverable(text);
-    if errors.is_empty()
-        && outdated::flaws(text).is_empty()
-        && let Ok(source) = serde_json::from_value(table_json(table.get_ref()))
-    {
+    if let Ok(source) = serde_json::from_value(json(text)?) {
         return Ok(source);
     }
-    let reading = read(text);
-    match reading.source {
-        Some(source) if reading.flaws.is_empty() => Ok(source),
-        _ => Err(reading.flaws),
-    }
+    read(text)
 }
 
-/// Reads as much of the chart in `text` as possible.
-pub(crate) fn read(text: &str) -> Reading {
-    let outdated = outdated::flaws(text);
-    if !outdated.is_empty() {
-        return Reading::lost(text, outdated);
-    }
-    let (whole, errors) = DeTable::parse_recoverable(text);
-    let (mut flaws, is_lost) = syntax(text, &errors);
-    if is_lost {
-        return Reading::lost(text, flaws);
-    }
-    let repaired = blanked(text, &flaws);
-    let (table, _) = DeTable::parse_recoverable(&repaired);
-    let mut json = table_json(table.get_ref());
-    // A broken line may still have a value: `home = ".x` counts as if it were closed.
-    // A list that both readings have is the same list.
-    merge(&mut json, table_json(whole.get_ref()), |_, _| {});
-    let text = repaired.as_str();
+/// Reads a chart, and returns everything that its syntax and its schema say is wrong.
+pub(crate) fn read(text: &str) -> Result<Source, Vec<Flaw>> {
+    let json = json(text)?;
+    let unusable = |message: String| vec![Flaw::new(Code::WrongType, message)];
     let (validator, schema) = match &*SCHEMA {
         Ok(compiled) => compiled,
         Err(error) => {
-            flaws.push(Flaw::new(
-                Code::WrongType,
-                format!("the schema of charts cannot be used: {error}"),
-            ));
-            return Reading::lost(text, flaws);
+            return Err(unusable(format!(
+                "the schema of charts cannot be used: {error}"
+            )));
         }
     };
-    flaws.extend(without_unknown_keys(validator, schema, text, &mut json));
-    let is_partial = !errors.is_empty();
-    let (misfits, removed) = without_misfits(validator, text, &mut json, is_partial);
-    flaws.extend(misfits);
-    // A removed part may have been required, too.
-    let absent: Vec<(Vec<Step>, String)> = validator
-        .iter_errors(&json)
-        .filter_map(|error| match error.kind() {
-            ValidationErrorKind::Required { property } => {
-                let path = steps(&json, &error.instance_path().to_string());
-                Some((path, property.as_str().unwrap_or_default().to_owned()))
-            }
-            _ => None,
-        })
-        .collect();
-    for (path, name) in absent {
-        fill(&mut json, &path, &name);
-    }
-    Reading {
-        source: serde_json::from_value(json).ok(),
-        text: repaired,
-        is_partial,
-        removed,
-        flaws,
-    }
-}
-
-/// Reports and removes the keys that their tables cannot have. If it is clear which key was meant, it is renamed, and the rest
-/// of the chart is read as if it had been written.
-fn without_unknown_keys(
-    validator: &Validator,
-    schema: &Json,
-    text: &str,
-    json: &mut Json,
-) -> Vec<Flaw> {
-    let mut flaws = Vec::new();
-    loop {
-        let unknown = unknown_keys(validator, schema, json);
-        if unknown.is_empty() {
-            return flaws;
-        }
-        for (path, key, meant) in unknown.into_iter().rev() {
-            let help = meant.map(|key| format!("did you mean `{key}`?"));
-            let flaw = Flaw::new(Code::UnknownKey, format!("unknown key `{key}`"));
-            flaws.push(flaw.help(help).at(locate_key(text, &path)));
-            match meant {
-                Some(meant) => rename(json, &path, meant),
-                None => remove(json, &path),
-            }
-        }
-    }
-}
-
-/// Reports the keys that are missing, and reports and removes the values of a wrong type. After a syntax error, the rest of the
-/// file is not read, so nothing is known about missing keys. Also returns the keys of the values that were removed.
-fn without_misfits(
-    validator: &Validator,
-    text: &str,
-    json: &mut Json,
-    is_partial: bool,
-) -> (Vec<Flaw>, Vec<String>) {
-    let mut flaws = Vec::new();
-    let mut wrong: Vec<Vec<Step>> = Vec::new();
-    for error in validator.iter_errors(json) {
-        let path = steps(json, &error.instance_path().to_string());
+    let (mut flaws, meant) = unknown_keys(validator, schema, text, &json);
+    for error in validator.iter_errors(&json) {
+        let path = steps(&json, &error.instance_path().to_string());
         let (code, message) = match error.kind() {
-            ValidationErrorKind::Required { .. } if is_partial => continue,
+            ValidationErrorKind::AdditionalProperties { .. } => continue,
             ValidationErrorKind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                if meant.contains(&below(&path, name)) {
+                    continue;
+                }
                 let place = match path.as_slice() {
                     [] => "the chart".to_owned(),
                     path => shown(path),
                 };
-                let name = property.as_str().unwrap_or_default();
                 (Code::MissingKey, format!("{place} has no `{name}`"))
             }
             kind => {
                 let found = kind_of(error.instance().as_ref());
                 let expected = expected(kind);
                 let misfit = expected.map(|expected| format!("expected {expected}, found {found}"));
-                wrong.push(path.clone());
                 (Code::WrongType, misfit.unwrap_or_else(|| error.to_string()))
             }
         };
         flaws.push(Flaw::new(code, message).at(locate(text, &path)));
     }
-    for path in wrong.iter().rev() {
-        remove(json, path);
+    match flaws.is_empty() {
+        true => serde_json::from_value(json).map_err(|error| unusable(error.to_string())),
+        false => Err(flaws),
     }
-    let keys = wrong.iter().filter_map(|path| match path.last() {
-        Some(Step::Key(key)) => Some(key.clone()),
-        _ => None,
-    });
-    (flaws, keys.collect())
 }
 
-/// Returns the keys that their tables cannot have: the path of each, its name, and the key that was meant.
-fn unknown_keys<'s>(
+/// Returns the chart as JSON, or its first syntax error: what follows one makes no sense.
+fn json(text: &str) -> Result<Json, Vec<Flaw>> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    // The lexer's errors come first.
+    let first = errors
+        .iter()
+        .min_by_key(|error| error.span().map(|span| span.start));
+    match first {
+        None => Ok(table_json(table.get_ref())),
+        Some(error) => {
+            let flaw = Flaw::new(Code::TomlSyntax, error.message());
+            Err(vec![flaw.at(error.span())])
+        }
+    }
+}
+
+/// Returns the keys that their tables cannot have, and the paths of those that were meant.
+fn unknown_keys(
     validator: &Validator,
-    schema: &'s Json,
+    schema: &Json,
+    text: &str,
     json: &Json,
-) -> Vec<(Vec<Step>, String, Option<&'s str>)> {
-    let mut unknown = Vec::new();
+) -> (Vec<Flaw>, Vec<Vec<Step>>) {
+    let (mut flaws, mut all_meant) = (Vec::new(), Vec::new());
     for error in validator.iter_errors(json) {
         let ValidationErrorKind::AdditionalProperties { unexpected } = error.kind() else {
             continue;
@@ -226,115 +125,13 @@ fn unknown_keys<'s>(
             let meant = meant
                 .filter(|meant| is_slip(key, meant))
                 .or_else(|| suggest(key, absent));
-            let path = below(&path, key);
-            unknown.push((path, key.clone(), meant));
+            let help = meant.map(|key| format!("did you mean `{key}`?"));
+            let flaw = Flaw::new(Code::UnknownKey, format!("unknown key `{key}`"));
+            flaws.push(flaw.help(help).at(locate_key(text, &below(&path, key))));
+            all_meant.extend(meant.map(|meant| below(&path, meant)));
         }
     }
-    unknown
-}
-
-/// The most consecutive broken lines that are each reported.
-const RUN: usize = 2;
-
-/// Returns the syntax errors, one per line. Of many consecutive lines, only the first is reported: after an unclosed
-/// bracket, nothing makes sense. Also returns whether that happened, because then other findings would make no sense
-/// either.
-fn syntax(text: &str, errors: &[toml::de::Error]) -> (Vec<Flaw>, bool) {
-    let lines: Vec<&str> = text.lines().collect();
-    let says_nothing = |line: usize| {
-        lines
-            .get(line - 1)
-            .is_none_or(|line| line.trim().is_empty() || line.trim_start().starts_with('#'))
-    };
-    let mut runs: Vec<Vec<(usize, Flaw)>> = Vec::new();
-    // The lexer's errors come first; sort them in the order of the file.
-    let mut errors: Vec<&toml::de::Error> = errors.iter().collect();
-    errors.sort_by_key(|error| error.span().map(|span| span.start));
-    for error in errors {
-        let flaw = Flaw::new(Code::TomlSyntax, error.message()).at(error.span());
-        let line = flaw.position(text).0;
-        let last = runs
-            .last()
-            .and_then(|run| run.last())
-            .map_or(0, |(line, _)| *line);
-        match runs.last_mut() {
-            // One mistake makes the parser fail on everything that follows on the line.
-            Some(_) if line <= last => {}
-            Some(run) if (last + 1..line).all(says_nothing) => run.push((line, flaw)),
-            _ => runs.push(vec![(line, flaw)]),
-        }
-    }
-    let lost = runs.iter().position(|run| run.len() > RUN);
-    runs.truncate(lost.map_or(runs.len(), |run| run + 1));
-    let reported = runs.into_iter().flat_map(|run| {
-        let count = if run.len() > RUN { 1 } else { run.len() };
-        let last = run.last().map_or(0, |(line, _)| *line);
-        run.into_iter().take(count).map(move |(line, flaw)| {
-            let help = format!("nothing can be parsed from here to line {last}: fix this first, then the rest is checked");
-            flaw.help((count == 1 && line + RUN <= last).then_some(help))
-        })
-    });
-    (reported.collect(), lost.is_some())
-}
-
-/// Returns the text with spaces in place of every line that has a flaw.
-fn blanked(text: &str, flaws: &[Flaw]) -> String {
-    let broken: Vec<usize> = flaws.iter().map(|flaw| flaw.position(text).0).collect();
-    let lines = text.split_inclusive('\n').enumerate();
-    lines
-        .map(|(index, line)| match broken.contains(&(index + 1)) {
-            true => line
-                .bytes()
-                .map(|byte| if byte == b'\n' { '\n' } else { ' ' })
-                .collect(),
-            false => line.to_owned(),
-        })
-        .collect()
-}
-
-/// Adds the values that `json` doesn't have. `lists` is called with two lists of the same name.
-fn merge(json: &mut Json, other: Json, lists: fn(&mut Vec<Json>, Vec<Json>)) {
-    match (json, other) {
-        (Json::Object(fields), Json::Object(others)) => {
-            for (key, value) in others {
-                match fields.get_mut(&key) {
-                    Some(field) => merge(field, value, lists),
-                    None => {
-                        fields.insert(key, value);
-                    }
-                }
-            }
-        }
-        (Json::Array(items), Json::Array(others)) => lists(items, others),
-        _ => {}
-    }
-}
-
-/// Puts a placeholder in place of a missing key, so that the rest of the chart can be checked.
-fn fill(json: &mut Json, path: &[Step], name: &str) {
-    let Some(Json::Object(fields)) = parent(json, path) else {
-        return;
-    };
-    let (default, may_be_null) = (
-        fields.get("default").cloned(),
-        fields.contains_key("nullable"),
-    );
-    let value = match name {
-        "scope" => json!({ "home": ".", "noun": "", "newest": "x/*", "touch": [] }),
-        "newest" => json!("x/*"),
-        "context" | "phases" => json!({}),
-        "touch" | "severities" => json!([]),
-        "timeout" => json!(1),
-        "type" => match default {
-            Some(Json::Bool(_)) => json!("boolean"),
-            Some(Json::Number(_)) => json!("integer"),
-            Some(_) => json!("string"),
-            // Only a phase needs neither.
-            None => json!(if may_be_null { "string" } else { "phase" }),
-        },
-        _ => json!(""),
-    };
-    fields.insert(name.to_owned(), value);
+    (flaws, all_meant)
 }
 
 /// The name of a type that TOML does not have.
@@ -461,46 +258,6 @@ fn steps(json: &Json, pointer: &str) -> Vec<Step> {
             index.map_or_else(|| Step::from(&part), Step::from)
         })
         .collect()
-}
-
-/// Returns the table or list that contains the last step of a path.
-fn parent<'j>(json: &'j mut Json, way: &[Step]) -> Option<&'j mut Json> {
-    way.iter().try_fold(json, |value, step| match step {
-        Step::Key(key) => value.get_mut(key),
-        Step::Index(index) => value.get_mut(index),
-    })
-}
-
-fn remove(json: &mut Json, path: &[Step]) {
-    let Some((last, way)) = path.split_last() else {
-        return;
-    };
-    match (last, parent(json, way)) {
-        (Step::Key(key), Some(Json::Object(fields))) => {
-            fields.shift_remove(key);
-        }
-        (Step::Index(index), Some(Json::Array(items))) if *index < items.len() => {
-            items.remove(*index);
-        }
-        _ => {}
-    }
-}
-
-fn rename(json: &mut Json, path: &[Step], meant: &str) {
-    let Some((Step::Key(key), way)) = path.split_last() else {
-        return;
-    };
-    if let Some(Json::Object(fields)) = parent(json, way)
-        && let Some(value) = fields.shift_remove(key)
-    {
-        match fields.get_mut(meant) {
-            // `[cylces.a]` next to `[cycles.b]`, `[[no.Stop]]` next to `[[on.Stop]]`.
-            Some(field) => merge(field, value, Vec::extend),
-            None => {
-                fields.insert(meant.to_owned(), value);
-            }
-        }
-    }
 }
 
 fn table_json(table: &DeTable<'_>) -> Json {

@@ -17,7 +17,6 @@ use super::output::{Target, say, say_json_text, say_styled, tell, tell_styled};
 use super::suite;
 use crate::chart::embedded::{CHARTS, Choice, Embedded};
 use crate::chart::extend::Extended;
-use crate::chart::outdated;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::diagram::Format as DiagramFormat;
@@ -82,7 +81,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let caps = caps(matches);
     interruptible(&caps)?;
     let progress = Progress::of(&caps);
-    let (checked, unread) = check(&embedded, &files, matches.get_flag("fix"), &caps);
+    let (checked, unread) = check(&embedded, &files, &caps);
     drop(progress);
     if let Some(drawing) = drawing {
         draw(&drawing, &checked)?;
@@ -170,20 +169,14 @@ fn caps(matches: &ArgMatches) -> Caps {
 }
 
 /// Checks charts, and returns how many of the files could not be read.
-fn check(
-    embedded: &[&Embedded],
-    files: &[&Path],
-    is_fixed: bool,
-    caps: &Caps,
-) -> (Vec<Checked>, usize) {
+fn check(embedded: &[&Embedded], files: &[&Path], caps: &Caps) -> (Vec<Checked>, usize) {
     let of_embedded = |chart: &&Embedded| {
         let templates = |_: &[String]| Templates::Embedded(chart.templates);
         lint::run(chart.id, chart.text, templates, Some(caps))
     };
     let mut checked: Vec<Checked> = embedded.iter().map(of_embedded).collect();
     for file in files {
-        let fixed = if is_fixed { fix(file) } else { Ok(()) };
-        match fixed.and_then(|()| read(file)) {
+        match read(file) {
             Ok((origin, text, beside)) => {
                 let templates = |folders: &[String]| Templates::beside(&beside, folders);
                 checked.push(lint::run(&origin, &text, templates, Some(caps)));
@@ -306,20 +299,6 @@ fn read(file: &Path) -> std::io::Result<(String, String, PathBuf)> {
     // An empty parent stays empty, so that findings name templates like the chart, without a `./`.
     let beside = file.parent().unwrap_or(Path::new(""));
     Ok((file.display().to_string(), text, beside.to_owned()))
-}
-
-/// Updates a chart's syntax in place.
-fn fix(file: &Path) -> std::io::Result<()> {
-    if file == Path::new("-") {
-        let why = "--fix rewrites a file, and this is stdin";
-        return Err(std::io::Error::other(why));
-    }
-    let text = std::fs::read_to_string(file)?;
-    if let Some(fixed) = outdated::fix(&text) {
-        std::fs::write(file, fixed)?;
-        tell(&format!("taskie: {}: rewritten", file.display()));
-    }
-    Ok(())
 }
 
 fn explain(name: &str) -> ExitCode {

@@ -351,7 +351,6 @@ fn check_chart() -> Command {
                 .value_parser(words(Format::ALL.map(|(name, _)| name))),
         )
         .arg(arg!(--print "Print each chart with what it extends, and where each part is from, and check nothing"))
-        .arg(arg!(--fix "Rename keys of earlier versions, then check").requires("file"))
         .arg(
             arg!(--"max-states" <N> "Explore at most this many states of a chart [default: 100000]")
                 .value_parser(value_parser!(u32).range(1..)),
@@ -463,10 +462,6 @@ fn simulate(chart: &Chart) -> Command {
                 .value_parser(value_parser!(PathBuf)),
         )
         .arg(overwriting("save"))
-        .arg(
-            arg!(-i --interactive "Choose each step by hand, with its effect; undo, save")
-                .conflicts_with_all(["json", "save"]),
-        )
         .arg(json())
         .args(instance_args_for(
             chart,

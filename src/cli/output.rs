@@ -96,14 +96,6 @@ impl Target {
         }
     }
 
-    /// Returns a file that must not exist yet.
-    pub(super) fn new(path: &Path) -> Self {
-        Self {
-            path: path.to_owned(),
-            is_forced: false,
-        }
-    }
-
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

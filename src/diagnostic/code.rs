@@ -51,7 +51,6 @@ codes! {
     // What the file is.
     Unreadable = "unreadable" in Load,
     TomlSyntax = "toml-syntax" in Load,
-    OutdatedSyntax = "outdated-syntax" in Load,
     UnknownKey = "unknown-key" in Load,
     MissingKey = "missing-key" in Load,
     ConflictingKeys = "conflicting-keys" in Load,

@@ -25,6 +25,8 @@ pub struct Flaw {
     pub file: Option<Arc<SourceFile>>,
     /// More to read: the counterexample that refutes a property.
     pub note: Option<String>,
+    /// The name that is not known, if that is what is wrong.
+    pub unknown: Option<String>,
 }
 
 /// Returns the flaws in the order of the file, those of templates last, and each once: several tables may have been made
@@ -59,6 +61,7 @@ impl Flaw {
             span: None,
             file: None,
             note: None,
+            unknown: None,
         }
     }
 
@@ -66,6 +69,14 @@ impl Flaw {
     pub fn help(self, help: impl Into<Option<String>>) -> Self {
         Self {
             help: help.into().map(|help| shown_lines(&help).into_owned()),
+            ..self
+        }
+    }
+
+    /// Adds the name that is not known.
+    pub fn about(self, unknown: impl Into<Option<String>>) -> Self {
+        Self {
+            unknown: unknown.into(),
             ..self
         }
     }

@@ -7,8 +7,9 @@ use serde_json::{Value as Json, json};
 
 use super::diagnosis::{Diagnosis, shown};
 use super::installed;
-use crate::chart::{Chart, names};
+use crate::chart::Chart;
 use crate::engine::context::{Context, to_value};
+use crate::engine::names::types;
 use crate::expr::Expressions;
 use crate::expr::source::Expr;
 use crate::host::hosts::{HOSTS, Host};
@@ -103,7 +104,7 @@ pub(super) fn invoked(chart: &Chart, settings: &Context, project: &Path) -> Vec<
     let rules = chart.on.values().flatten();
     let names = rules.flat_map(|rule| {
         let invoke = rule.invoke.as_deref();
-        let mut names = invoke.and_then(|invoke| names::invoked(chart, invoke));
+        let mut names = invoke.and_then(|invoke| types::invoked(chart, invoke));
         if let Some(names) = names.as_mut().filter(|names| names.len() > 1) {
             names.retain(|name| chosen.is_empty() || chosen.contains(&name.as_str()));
         }

@@ -4,6 +4,7 @@
 //! [`decision::Decision`] says what the shell has to do. The same event in the same world leads to the same decision.
 
 mod actions;
+pub mod check;
 pub mod context;
 pub mod decide;
 pub mod decision;
@@ -13,6 +14,7 @@ pub mod fault;
 pub mod inspect;
 pub mod names;
 pub mod records;
+mod references;
 pub mod saw;
 pub mod spent;
 pub mod world;

@@ -17,9 +17,9 @@ use super::items::{self, Wanted};
 use super::user_fields::{Parameters, assigns_arg};
 use crate::chart::field::default_of;
 use crate::chart::model::{Arg, FieldType, Limited};
-use crate::chart::names;
 use crate::chart::{Chart, FileSet, RowShape, Table};
 use crate::engine::decision::FailedGate;
+use crate::engine::names::types;
 use crate::expr::source::Literal;
 use crate::files::pattern::{Capture, HoleKind, LinePattern, Pattern, is_slug};
 use crate::files::table::is_finished;
@@ -133,7 +133,7 @@ fn invoked(chart: &Chart) -> HashMap<String, String> {
     let invokes = chart.on.values().flatten();
     let invokes = invokes.filter_map(|rule| rule.invoke.as_ref());
     let one = invokes.filter_map(|invoke| {
-        let names = names::invoked(chart, invoke)?;
+        let names = types::invoked(chart, invoke)?;
         let (first, process) = chart.invoke.iter().find(|(name, _)| names.contains(name))?;
         let is_like_it = |name: &String| {
             let other = chart.invoke.get(name);

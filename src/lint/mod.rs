@@ -1,6 +1,6 @@
 //! `check-chart`: finds everything that can be known about a chart before it runs.
 //!
-//! [`run`] goes as far as it can in one run: TOML syntax, the structure according to the JSON Schema of charts, names
+//! [`run`] goes as far as it can in one run: TOML syntax and the structure according to the JSON Schema of charts, names
 //! and types, then the lint rules in this folder, then every state that the chart can reach ([`crate::explore`]). A
 //! lint rule that looks at a whole chart is one file with one function. Flaws that show while a chart is loaded (an
 //! unknown name, for example) are found by the loader, in [`crate::chart`] and [`crate::expr`].
@@ -16,10 +16,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::chart::extend::Extended;
-use crate::chart::{Chart, check, load, structure};
+use crate::chart::{Chart, load, structure};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::{Flaw, in_order};
 use crate::diagnostic::suggest::is_slip;
+use crate::engine::check;
 use crate::explore::budget::Caps;
 use crate::explore::explore;
 use crate::explore::report::Report;
@@ -88,55 +89,47 @@ pub fn run(
         };
     }
     let text = extended.text();
-    let reading = structure::read(text);
-    let mut flaws = reading.flaws;
+    let mut flaws;
     let mut explored = None;
     let mut loaded = None;
-    if let Some(source) = reading.source {
-        let text = reading.text.as_str();
-        let templates = extended.over(templates(&source.templates));
-        let words = WordCounts::of(text, &templates);
-        let (chart, mut more) = load::resolve_all(origin, source, text, templates);
-        if let Some(chart) = chart {
-            let inspection = check::inspect(&chart, text);
-            more.extend(inspection.flaws);
-            let chart = Arc::new(chart);
-            loaded = Some(Arc::clone(&chart));
-            let subject = Subject {
-                chart: &chart,
-                text,
-                uses: &inspection.uses,
-                words: &words,
-            };
-            let of_rules = in_order(RULES.iter().flat_map(|check| check(&subject)));
-            // Exploring would only report the same flaws again.
-            let found = flaws.iter().chain(&more).chain(&of_rules);
-            let first = found.filter(|flaw| flaw.code.stage() != Stage::Advice);
-            if let Some(caps) = caps
-                && ignore::ignores_all(text, first)
-            {
-                let report = explore(&chart, caps);
-                more.extend(explored::flaws(&report, &chart, text));
-                explored = Some(report);
+    match structure::read(text) {
+        Err(found) => flaws = found,
+        Ok(source) => {
+            let templates = extended.over(templates(&source.templates));
+            let words = WordCounts::of(text, &templates);
+            let (chart, found) = load::resolve_all(origin, source, text, templates);
+            flaws = found;
+            if let Some(chart) = chart {
+                let inspection = check::inspect(&chart, text);
+                flaws.extend(inspection.flaws);
+                let chart = Arc::new(chart);
+                loaded = Some(Arc::clone(&chart));
+                let subject = Subject {
+                    chart: &chart,
+                    text,
+                    uses: &inspection.uses,
+                    words: &words,
+                };
+                let of_rules = in_order(RULES.iter().flat_map(|check| check(&subject)));
+                // Exploring would only report the same flaws again.
+                let found = flaws.iter().chain(&of_rules);
+                let first = found.filter(|flaw| flaw.code.stage() != Stage::Advice);
+                if let Some(caps) = caps
+                    && ignore::ignores_all(text, first)
+                {
+                    let report = explore(&chart, caps);
+                    flaws.extend(explored::flaws(&report, &chart, text));
+                    explored = Some(report);
+                }
+                // The templates in a folder that does not exist are unknown, too.
+                let is_folder = |flaw: &Flaw| flaw.code == Code::UnknownTemplate;
+                if of_rules.iter().any(is_folder) {
+                    flaws.retain(|flaw| flaw.code != Code::UnknownTemplate);
+                }
+                flaws.extend(of_rules);
             }
-            // The templates in a folder that does not exist are unknown, too.
-            if of_rules
-                .iter()
-                .any(|flaw| flaw.code == Code::UnknownTemplate)
-            {
-                more.retain(|flaw| flaw.code != Code::UnknownTemplate);
-            }
-            more.extend(of_rules);
+            flaws = definitions::blamed(without_consequences(flaws, text), text, &words);
         }
-        let seems_missing = |flaw: &Flaw| {
-            let mut removed = reading.removed.iter();
-            flaw.code == Code::MissingKey
-                && removed.any(|key| flaw.message.ends_with(&format!("`{key}`")))
-        };
-        more.retain(|flaw| !seems_missing(flaw));
-        let more = without_guesses(more, &flaws, reading.is_partial);
-        flaws.extend(more);
-        flaws = definitions::blamed(without_consequences(flaws, &reading.text), text, &words);
     }
     let is_explored = explored.as_ref().is_some_and(|report| report.complete);
     let mut flaws = extended.written(ignore::apply(text, flaws, is_explored));
@@ -156,22 +149,6 @@ pub fn run(
         explored,
         chart: loaded,
     }
-}
-
-/// Returns the findings without those about placeholders for missing values, or about the contents of broken lines. `first`
-/// are the findings about the structure.
-fn without_guesses(mut flaws: Vec<Flaw>, first: &[Flaw], is_partial: bool) -> Vec<Flaw> {
-    let filled: Vec<_> = first
-        .iter()
-        .filter(|flaw| FILLED.contains(&flaw.code))
-        .map(|flaw| flaw.span.clone())
-        .collect();
-    flaws.retain(|flaw| {
-        let is_absence = is_partial && ABSENCES.contains(&flaw.code)
-            || !filled.is_empty() && flaw.code == Code::NoFinal;
-        !(filled.contains(&flaw.span) || is_absence)
-    });
-    flaws
 }
 
 /// Returns the findings without those that only follow from others.
@@ -202,8 +179,8 @@ fn without_consequences(mut flaws: Vec<Flaw>, text: &str) -> Vec<Flaw> {
             .unwrap_or_default();
         !flaws.iter().any(|other| {
             let is_there = other.file.is_none() && other.position(text).0 == flaw.position(text).0;
-            let mut named = words::places(&other.message).into_iter();
-            is_there || named.any(|place| is_slip(word, &other.message[place]))
+            let unknown = other.unknown.as_deref();
+            is_there || unknown.is_some_and(|unknown| is_slip(word, unknown))
         })
     };
     let news: Vec<Flaw> = lookalikes.into_iter().filter(is_news).collect();
@@ -236,8 +213,6 @@ fn misled_tables(flaws: &[Flaw], text: &str) -> Vec<Range<usize>> {
 
 /// Codes, and those of what may follow from them.
 const CONSEQUENCES: &[(Code, &[Code])] = &[
-    (Code::UnknownKey, &[Code::IdleRule, Code::ShadowedRule]),
-    (Code::WrongType, &[Code::IdleRule, Code::ShadowedRule]),
     (
         Code::UnknownEvent,
         &[Code::IdleRule, Code::ShadowedRule, Code::UnusedName],
@@ -250,15 +225,4 @@ const CONSEQUENCES: &[(Code, &[Code])] = &[
         Code::UnknownTemplate,
         &[Code::UnusedName, Code::UnusedTemplate],
     ),
-];
-
-/// The codes of places where a placeholder replaces the value in the chart.
-const FILLED: [Code; 2] = [Code::MissingKey, Code::WrongType];
-
-/// The codes that say that something is missing.
-const ABSENCES: [Code; 4] = [
-    Code::MissingKey,
-    Code::AdvanceRunsOut,
-    Code::UnusedName,
-    Code::UnusedTemplate,
 ];

@@ -5,7 +5,7 @@ use crate::chart::model::Assign;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::suggest;
-use crate::chart::names::invoked;
+use crate::engine::names::types::invoked;
 use crate::diagnostic::toml::at;
 use crate::files::pattern::Pattern;
 

@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::chart::names::BUILT_IN;
 use crate::chart::structure;
 use crate::diagnostic::suggest::is_slip;
+use crate::engine::names::sources::built_in;
 use crate::expr::templates::Templates;
 use crate::expr::vocabulary::{FILTERS, TESTS, names};
 
@@ -56,9 +56,7 @@ impl WordCounts {
 /// Returns whether a word is one of the language, one for agents that all charts share, or the usual end of a file's name.
 pub(super) fn is_known(word: &str) -> bool {
     static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-        let built_in = BUILT_IN
-            .iter()
-            .flat_map(|(path, ..)| path.split(['.', '[', ']']));
+        let built_in = built_in().flat_map(|(path, ..)| path.split(['.', '[', ']']));
         let keys = structure::vocabulary().iter().map(String::as_str);
         keys.chain(names(FILTERS))
             .chain(names(TESTS))

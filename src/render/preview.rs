@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::assumptions::{Assumptions, cycle_help, review_help};
 use super::error::RenderError;
-use crate::chart::{Chart, check};
+use crate::chart::Chart;
 use crate::diagnostic::suggest::did_you_mean;
+use crate::engine::check;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;

@@ -223,7 +223,7 @@ impl Agent {
         }
         if self.idle >= IDLE {
             return Err(format!(
-                "it was blocked {IDLE} times and does not know what to do; with `--interactive`, you can do it"
+                "it was blocked {IDLE} times and does not know what to do"
             ));
         }
         Ok(step)

@@ -197,7 +197,6 @@ macro_rules! pages {
 
 pages! {
     toml_syntax: "toml-syntax",
-    outdated_syntax: "outdated-syntax",
     unknown_key: "unknown-key",
     missing_key: "missing-key",
     conflicting_keys: "conflicting-keys",
@@ -292,35 +291,6 @@ fn the_list_of_codes_is_fresh() {
     assert!(
         stored == list,
         "docs/rules/README.md is stale, first at {differs:?}\ngenerate it again: TASKIE_UPDATE_DOCS=1 cargo test --test black_box the_list_of_codes"
-    );
-}
-
-/// `--fix` renames the keys of earlier versions and leaves the rest as it is.
-#[test]
-fn fix_renames_keys_of_earlier_versions() {
-    let old = BASE.replace("about = \"what is done", "name  = \"what is done");
-    assert_eq!(found(&old), ["95: outdated-syntax"]);
-    let project = with_chart(&old);
-    let refused = project.run(&["--chart", "chart.toml", "enter", "--help"]);
-    assert_eq!(refused.code, 1);
-    assert!(
-        refused.stderr.contains("`taskie check-chart --fix`"),
-        "{refused:?}"
-    );
-    let ran = project.run(&["check-chart", "--fix", "chart.toml"]);
-    assert_eq!(ran.stderr, "taskie: chart.toml: rewritten\n");
-    assert!(
-        ran.code == 0 && ran.stdout.starts_with("chart.toml: no finding\n"),
-        "{ran:?}"
-    );
-    let text = fs::read_to_string(project.root.join("chart.toml")).unwrap();
-    assert_eq!(text, BASE);
-    let again = project.run(&["check-chart", "--fix", "chart.toml"]);
-    assert_eq!(again.err(), (0, ""));
-    let stdin = feed(project.command(["check-chart", "--fix", "-"]), BASE);
-    assert_eq!(
-        stdin.err(),
-        (3, "taskie: -: --fix rewrites a file, and this is stdin\n")
     );
 }
 
@@ -434,7 +404,7 @@ fn explain_knows_its_codes() {
 /// A chart with findings in the chart and in a template.
 fn faulty() -> Project {
     let project = Project::empty();
-    let text = "[let]\nfree = \"cycl.id is none\"\n\n[[on.Stop]]\ngaurd = \"phase == 'done'\"\nallow = true\n";
+    let text = "[let]\nfree = \"cycl.id is none\"\n\n[[on.Stop]]\nguard = \"phse == 'done'\"\nallow = true\n";
     fs::write(project.root.join("chart.toml"), over_base(text)).unwrap();
     fs::create_dir(project.root.join("templates")).unwrap();
     fs::write(
@@ -451,7 +421,7 @@ fn concise_is_a_line_each() {
     assert_eq!(ran.err(), (1, ""));
     let expected = "\
 chart.toml:35:9: unknown-name: unknown name `cycl`
-chart.toml:68:1: unknown-key: unknown key `gaurd`
+chart.toml:68:10: unknown-name: unknown name `phse`
 templates/review.md:2:4: unknown-name: unknown name `subjct`
 ";
     assert_eq!(ran.stdout, expected);
@@ -463,7 +433,7 @@ fn github_shows_them_in_the_change() {
     assert_eq!(ran.err(), (1, ""));
     let expected = "\
 ::error file=chart.toml,line=35,col=9,endLine=35,endColumn=13,title=unknown-name::unknown name `cycl`%0Adid you mean `cycle`?
-::error file=chart.toml,line=68,col=1,endLine=68,endColumn=6,title=unknown-key::unknown key `gaurd`%0Adid you mean `guard`?
+::error file=chart.toml,line=68,col=10,endLine=68,endColumn=14,title=unknown-name::unknown name `phse`%0Adid you mean `phase`?
 ::error file=templates/review.md,line=2,col=4,endLine=2,endColumn=16,title=unknown-name::unknown name `subjct`%0Adid you mean `subject`?
 ";
     assert_eq!(ran.stdout, expected);
@@ -484,7 +454,7 @@ fn json_keeps_its_promise() {
         "charts": [{ "file": "chart.toml", "findings": 3, "explored": null }],
         "findings": [
             finding("unknown-name", "unknown name `cycl`", "cycle", "chart.toml", 35, 9, 13),
-            finding("unknown-key", "unknown key `gaurd`", "guard", "chart.toml", 68, 1, 6),
+            finding("unknown-name", "unknown name `phse`", "phase", "chart.toml", 68, 10, 14),
             finding("unknown-name", "unknown name `subjct`", "subject", "templates/review.md", 2, 4, 16),
         ],
     });
@@ -717,25 +687,30 @@ fn free_text_cannot_be_part_of_a_file_name() {
     assert!(ran.stdout.contains(line), "{}", ran.stdout);
 }
 
+/// A chart is looked at in three steps: its syntax, its keys and their types, and everything else. What is wrong in one
+/// of them is reported in one run.
 #[test]
-fn all_problems_in_one_run() {
-    let text = over_base(
-        "state = \"phse\"\n\n[scope]\nhome = \".texts\n\n[context]\nspare = { type = \"boolean\" default = false }\nclean = { type = \"boolean\", defualt = false }\n\n\
-         [let]\nfree = \"cycl.id is none\"\n\n[cycles.text-review]\nresume = \"wriet\"\n\n[invoke.review]\nlog = 3\n\n\
+fn all_problems_of_a_step_in_one_run() {
+    let syntax = over_base("[scope]\nhome = \".texts\n\n[invoke.review]\nlog = 3 4\n");
+    assert_eq!(found(&syntax), ["15: toml-syntax"]);
+    let keys = over_base(
+        "inital = \"write\"\n\n[context]\nclean = { type = \"boolean\", defualt = false }\n\n[invoke.review]\nlog = 3\n\n\
+         [[on.Stop]]\nguard = \"true\"\nsay = \"{% include 'nope.md' %}\"\n",
+    );
+    let expected = ["10: unknown-key", "24: unknown-key", "67: wrong-type"];
+    assert_eq!(found(&keys), expected);
+    let rest = over_base(
+        "state = \"phse\"\n\n[let]\nfree = \"cycl.id is none\"\n\n[cycles.text-review]\nresume = \"wriet\"\n\n\
          [[on.Stop]]\nguard = \"true\"\nsay = \"{% include 'nope.md' %}\"\n",
     );
     let expected = [
         "9: unknown-field",
-        "16: toml-syntax",
-        "24: toml-syntax",
-        "25: unknown-key",
-        "39: unknown-name",
-        "62: unknown-phase",
-        "70: wrong-type",
-        "74: constant-guard",
-        "75: unknown-template",
+        "36: unknown-name",
+        "59: unknown-phase",
+        "70: constant-guard",
+        "71: unknown-template",
     ];
-    assert_eq!(found(&text), expected);
+    assert_eq!(found(&rest), expected);
 }
 
 /// The output of `taskie check-chart` for the charts that are compiled in. It is the same in every project, and

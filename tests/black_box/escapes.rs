@@ -239,10 +239,9 @@ fn nothing_is_printed_elsewhere() {
         // A host's answer, which `Reply` escapes, and lines for its log.
         "hook/mod.rs",
         "cli/render.rs",
-        // Texts of their own: a question, a count of states, an interactive prompt.
+        // Texts of their own: a question, a count of states.
         "cli/trust.rs",
         "cli/check_chart.rs",
-        "cli/simulate/interactive.rs",
         // Stdout as a terminal or a pipe; nothing is printed.
         "os/unix/bell.rs",
         "os/unix/supervisor.rs",

@@ -6,10 +6,11 @@ use std::fs;
 use serde_json::Value as Json;
 use taskie::chart::embedded::{CHARTS, Embedded};
 use taskie::chart::load;
-use taskie::chart::names::{BUILT_IN, ChartNames, Uses};
 use taskie::chart::schema::statechart;
 use taskie::diagnostic::code::Code;
 use taskie::diagnostic::flaw::ChartError;
+use taskie::engine::names::sources::built_in;
+use taskie::engine::names::types::{ChartNames, Uses};
 use taskie::expr::infer::Scope as _;
 use taskie::expr::templates::Templates;
 use taskie::expr::types::Type;
@@ -89,11 +90,11 @@ fn every_built_in_name_is_described() {
         {
             let path = format!("{record}.{field}");
             let is_described = |(known, ..): &(&str, &str, &str)| known.starts_with(&path);
-            assert!(BUILT_IN.iter().any(is_described), "{path}");
+            assert!(built_in().any(is_described), "{path}");
         }
     }
     let of_charts = ["args.", "checks.", "config.", "prompts.", "it"];
-    for (path, ..) in BUILT_IN {
+    for (path, ..) in built_in() {
         let is_own = path.contains("HOLE")
             || path.ends_with(".NAME")
             || path.ends_with(".lines") && path.starts_with("files");
@@ -253,7 +254,7 @@ fn markdown() -> Result<String, ChartError> {
     let uses = Uses::default();
     let it = Type::record([("id", Type::Text), ("cycle", Type::Text.or_none())]);
     let names = ChartNames::with_it(&chart, &uses, it);
-    for (path, about, place) in BUILT_IN {
+    for (path, about, place) in built_in() {
         let kind =
             resolve(&names, path).map_or_else(|| "as declared".to_owned(), |kind| in_words(&kind));
         let place = if place.is_empty() {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::check_chart::{explored, over_base, with_chart};
-use crate::support::{PLAN, Project, Ran, cases, feed};
+use crate::support::{PLAN, Project, Ran, cases};
 use crate::typed::{texts, typed};
 
 fn repository() -> &'static Path {
@@ -203,17 +203,6 @@ fn a_scenario_that_is_none() {
     let ran = project.run(&["test", "odd.toml", "absent.toml"]);
     assert_eq!(ran.err(), (1, ""));
     insta::assert_snapshot!("test-odd", ran.stdout.split("\n\n").next().unwrap());
-}
-
-#[test]
-fn a_walk_by_hand() {
-    let project = Project::empty();
-    let line = "1\n1\nu\n99\nw plan.md Words\nr plan.md\nr plan.md\ntaskie run limit 1\ntaskie go\ns walk.toml\nq\n";
-    let ran = feed(project.command(["simulate", "--interactive"]), line);
-    assert_eq!(ran.err(), (0, ""));
-    insta::assert_snapshot!("simulate-interactive", ran.stdout);
-    let ran = project.run(&["test", "walk.toml"]);
-    assert_eq!(ran.code, 0, "{}", ran.stdout);
 }
 
 /// Plays all scenarios in a folder.

@@ -17,8 +17,8 @@ use indexmap::IndexMap;
 
 use crate::chart::extend::Extended;
 use crate::chart::model::{FieldType, Rule, Source};
+use crate::chart::structure;
 use crate::chart::{Chart, Command};
-use crate::chart::{check, structure};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw, in_order};
 use crate::diagnostic::toml::at;
@@ -29,8 +29,9 @@ use resolver::Resolver;
 /// The most phases of a chart. Each can be entered from every other one, so the time of checking grows with the square of their number.
 const MAX_PHASES: usize = 500;
 
-/// Loads the chart at `path` and checks its expressions. Its template folders are looked up next to the file.
-pub fn from_path(path: &Path) -> Result<Chart, ChartError> {
+/// Loads the chart at `path`, of which `check` returns the flaws that its TOML does not show. Its template folders are
+/// looked up next to the file.
+pub fn from_path(path: &Path, check: fn(&Chart, &str) -> Vec<Flaw>) -> Result<Chart, ChartError> {
     let origin = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
         ChartError::unreadable(&origin, format!("the chart cannot be read: {error}"))
@@ -38,7 +39,7 @@ pub fn from_path(path: &Path) -> Result<Chart, ChartError> {
     let beside = path.parent().unwrap_or(Path::new("."));
     let extended = Extended::of(&origin, &text);
     let chart = chart(&extended, |folders| Templates::beside(beside, folders))?;
-    let flaws = check::serious(&chart, extended.text());
+    let flaws = check(&chart, extended.text());
     match flaws.is_empty() {
         true => Ok(chart),
         false => Err(extended.error(flaws)),
@@ -159,6 +160,7 @@ fn commands(source: &Source) -> IndexMap<String, Command> {
 mod tests {
     use super::*;
     use crate::chart::embedded::CHARTS;
+    use crate::engine::check;
 
     #[test]
     fn compiled_in_charts_have_no_flaw() {

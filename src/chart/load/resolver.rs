@@ -60,8 +60,9 @@ impl Resolver<'_> {
         if known.clone().any(|other| other == name) {
             return;
         }
-        let message = format!("unknown {} `{name}`", noun(code));
-        self.flaw(code, path, message, hint(name, known).unwrap_or_default());
+        let flaw = Flaw::new(code, format!("unknown {} `{name}`", noun(code)));
+        let flaw = flaw.help(hint(name, known)).about(name.to_owned());
+        self.flaws.push(flaw.at(self.locate(path)));
     }
 
     /// Reports a flaw unless `name` is a phase.
@@ -118,8 +119,8 @@ impl Resolver<'_> {
                     value.start + at + 1..value.start + at + 1 + hole.len()
                 })
             });
-            self.flaws
-                .push(Flaw::new(Code::BadPattern, message).help(help).at(span));
+            let flaw = Flaw::new(Code::BadPattern, message).help(help).at(span);
+            self.flaws.push(flaw.about(hole.to_owned()));
         }
         if pattern.has_wildcard() {
             let help = "write holes: `{base}-review-{n}.md`";

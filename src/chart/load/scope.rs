@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::resolver::Resolver;
 use crate::chart::model::{Arg, Scope as ScopeSource, Source};
-use crate::chart::names::sources;
 use crate::chart::{InstanceChoice, Scope};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::at;
@@ -103,7 +102,6 @@ impl Resolver<'_> {
                 self.flaw(Code::BadName, at!["commands", name], message, help);
             }
         }
-        self.expression_names(source);
         for (index, name) in source.prompts.names.iter().enumerate() {
             if !is_slug(name) {
                 let message = format!("`{name}` cannot be the name of a prompt");
@@ -153,24 +151,6 @@ impl Resolver<'_> {
                 let message = format!("`{name}` cannot have this short option");
                 let help = "use a lowercase letter other than h that no other option has";
                 self.flaw(Code::BadName, at!["args", name, "short"], message, help);
-            }
-        }
-    }
-
-    /// Checks that no field and no let has the name of something else that expressions see.
-    fn expression_names(&mut self, source: &Source) {
-        let built_in = sources();
-        for (table, name) in (source.context.keys().map(|name| ("context", name)))
-            .chain(source.lets.keys().map(|name| ("let", name)))
-        {
-            if built_in.contains(&name.as_str()) {
-                let message = format!("`{name}` shadows a built-in name");
-                let help = format!("rename it; the built-in names are {}", built_in.join(", "));
-                self.flaw(Code::BadName, at![table, name], message, help);
-            } else if table == "let" && source.context.contains_key(name) {
-                let message = format!("`{name}` is already a context field");
-                let help = "rename one of them";
-                self.flaw(Code::BadName, at!["let", name], message, help);
             }
         }
     }

@@ -1,274 +1,191 @@
-//! The running cycle: its files, whether its review is due, and `cycle.*` in expressions.
+//! `cycle`: the running cycle.
 
 use std::sync::Arc;
 
-use indexmap::IndexSet;
 use minijinja::value::Value;
-use serde_json::Value as Json;
 
+use super::built_in::{BuiltIn, Lookup};
+use super::findings;
+use super::types::{ChartNames, each, words};
 use super::{Looked, Names};
-use crate::chart::Cycle;
-use crate::chart::field::name_part;
-use crate::chart::model::{Amount, FieldType};
 use crate::engine::context;
 use crate::engine::fault::Fault;
 use crate::engine::world::Source;
-use crate::expr::single_expression;
-use crate::expr::source::{Expr, Literal};
-use crate::files::pattern::Pattern;
+use crate::expr::source::Expr;
+use crate::expr::types::Type;
 
-impl Names {
-    /// Returns the running cycle: the one that comes next, or whose post phase comes next.
-    pub fn running(&self) -> Option<&Cycle> {
-        self.cycle_of(&self.next())
+#[rustfmt::skip]
+pub(super) const SOURCE: BuiltIn = BuiltIn {
+    about: &[
+        ("cycle.id", "the running cycle: the one whose review or answer comes next; none if no cycle is running", ""),
+        ("cycle.post", "the phase that answers its reviews", ""),
+        ("cycle.stage", "its stage", ""),
+        ("cycle.resume", "the phase to resume if there is nothing to review yet", ""),
+        ("cycle.next", "its first open advance target", ""),
+        ("cycle.review", "the file of the next review", ""),
+        ("cycle.n", "the number of the next review; 0 if no cycle is running", ""),
+        ("cycle.limit", "how many reviews it may have", ""),
+        ("cycle.due", "the next review should run: the cycle comes next, or the last review is answered", ""),
+        ("cycle.owed", "the last review has no answer yet", ""),
+        ("cycle.answered", "the answer to the last review is on disk, and not older than the review", ""),
+        ("cycle.exit", "its `exit` condition", ""),
+        ("cycle.ready", "its `ready` condition; true if it has none", ""),
+        ("cycle.stalled", "the last reviews found something, as many as its `stall` says (0: never); and nothing has changed since the first of them, or they found exactly the same and the user has not ruled about it", ""),
+        ("cycle.findings", "what its reviews found, as records like those of `findings`", ""),
+        ("cycle.last.review", "the file of the last review", ""),
+        ("cycle.last.answer", "the file of the answer to it", ""),
+        ("cycle.subject", "the files that its reviewer reads", ""),
+        ("cycle.text.NAME", "the text NAME of `[cycles.*.text]`, with its holes filled", ""),
+    ],
+    kind: |names| Some(kind(names)),
+    value: Lookup::Fields(value),
+};
+
+fn kind(names: &ChartNames<'_>) -> Type {
+    let cycles = || names.chart.cycles.values();
+    let last = Type::record([("review", Type::Text), ("answer", Type::Text)]);
+    // The texts that every cycle has.
+    let texts = cycles()
+        .next()
+        .into_iter()
+        .flat_map(|first| first.text.keys());
+    let texts = texts.filter(|text| cycles().all(|cycle| cycle.text.contains_key(*text)));
+    // An unknown phase is reported elsewhere; its consequences are not reported.
+    let leads = |phases: Vec<&String>| {
+        let mut known = phases
+            .iter()
+            .map(|name| names.chart.phases.contains_key(*name));
+        match known.all(|is_known| is_known) {
+            true => words(phases).or_none(),
+            false => Type::Any,
+        }
+    };
+    let posts = cycles().map(|cycle| &cycle.post).collect();
+    let resumed = cycles().filter_map(|cycle| cycle.resume.as_ref()).collect();
+    let advances = cycles().flat_map(|cycle| &cycle.advance);
+    let targets = advances.map(|advance| &advance.target).collect();
+    Type::record([
+        ("id", words(names.chart.cycles.keys()).or_none()),
+        ("post", leads(posts)),
+        ("stage", Type::Text.or_none()),
+        ("resume", leads(resumed)),
+        ("next", leads(targets)),
+        ("review", Type::Text.or_none()),
+        ("n", Type::Integer),
+        ("limit", Type::Integer),
+        ("due", Type::Boolean),
+        ("owed", Type::Boolean),
+        ("answered", Type::Boolean),
+        ("exit", Type::Boolean),
+        ("ready", Type::Boolean),
+        ("stalled", Type::Boolean),
+        ("findings", findings::kind(names)),
+        ("last", last),
+        ("subject", Type::list(Type::Text)),
+        ("text", each(texts, &Type::Text)),
+    ])
+}
+
+/// Returns what is not none while a cycle is running.
+pub(in crate::engine) fn implied(names: &ChartNames<'_>) -> Vec<String> {
+    let cycles = || names.chart.cycles.values();
+    let mut fields = vec!["id", "post", "next", "review"];
+    if cycles().all(|cycle| cycle.stage.is_some()) {
+        fields.push("stage");
     }
-
-    /// Returns the cycle that is not over: the running one, or the one that the user can return to, because a field
-    /// remembers one of its phases.
-    pub fn unfinished(&self) -> Option<&Cycle> {
-        let fields = self.chart.context.iter();
-        let mut remembered = fields
-            .filter(|(name, field)| field.kind == FieldType::Phase && **name != self.chart.state);
-        self.running()
-            .or_else(|| remembered.find_map(|(name, _)| self.cycle_of(&self.field(name))))
+    // Only a cycle with a condition can be unready.
+    if cycles().all(|cycle| cycle.ready.is_none() || cycle.resume.is_some()) {
+        fields.push("resume");
     }
+    fields
+        .iter()
+        .map(|field| format!("cycle.{field}"))
+        .collect()
+}
 
-    fn cycle_of(&self, phase: &Json) -> Option<&Cycle> {
-        let phase = phase.as_str()?;
-        let mut cycles = self.chart.cycles.values();
-        cycles.find(|cycle| cycle.id == phase || cycle.post == phase)
-    }
-
-    /// Returns the phase that comes next.
-    fn next(&self) -> Json {
-        let field = self.chart.next.as_ref();
-        field.map(|field| self.field(field)).unwrap_or_default()
-    }
-
-    /// Returns how many reviews the cycle has had; a null count is 0.
-    pub fn count(&self, cycle: &Cycle) -> i64 {
-        self.field(&cycle.count).as_i64().unwrap_or(0)
-    }
-
-    /// Returns a file name of the cycle with its holes filled: `base`, `n`, and context fields that are safe in a name.
-    pub fn file_name(&self, cycle: &Cycle, pattern: &Pattern, n: i64) -> Result<String, Fault> {
-        self.file_named(cycle, pattern, &n.to_string())
-    }
-
-    /// Returns the name of all reviews of the cycle, in which `{n}` stands for the number.
-    pub fn review_files(&self, cycle: &Cycle) -> Result<String, Fault> {
-        self.file_named(cycle, &cycle.review, "{n}")
-    }
-
-    fn file_named(&self, cycle: &Cycle, pattern: &Pattern, n: &str) -> Result<String, Fault> {
-        pattern.render(|hole| match hole {
-            "base" => cycle.base.render(|hole| self.slug(hole)),
-            "n" => Ok(n.to_owned()),
-            other => self.slug(other),
-        })
-    }
-
-    /// Returns the file name as a path from the project's root.
-    pub(super) fn file_path(
-        &self,
-        cycle: &Cycle,
-        pattern: &Pattern,
-        n: i64,
-    ) -> Result<Value, Fault> {
-        let name = self.file_name(cycle, pattern, n)?;
-        self.path(&name).map(Value::from)
-    }
-
-    /// Returns a context field as part of a file name.
-    pub fn slug(&self, field: &str) -> Result<String, Fault> {
-        let value = self.field(field);
-        name_part(&value).ok_or_else(|| {
-            Fault::World(match value {
-                Json::Null => format!("`{field}` is null, so there is no file name"),
-                other => format!(
-                    "`{field}` is {other}, which cannot be part of a file name (only letters, digits, _ and -)"
-                ),
-            })
-        })
-    }
-
-    /// Returns the files that a review of `cycle` reads; a list without items is an error.
-    pub fn subject(self: &Arc<Self>, cycle: &Cycle) -> Result<Vec<String>, Fault> {
-        // A list in the chart may name a file as often as its table does.
-        let mut files = IndexSet::new();
-        for entry in &cycle.subject {
-            let Some(expr) = single_expression(&entry.0) else {
-                let pattern = Pattern::parse(&entry.0).map_err(Fault::World)?;
-                files.insert(self.file_name(cycle, &pattern, self.count(cycle) + 1)?);
-                continue;
+/// Looks up `cycle.KEY`.
+fn value(names: &Arc<Names>, key: &str) -> Looked {
+    let Some(cycle) = names.running() else {
+        return without_cycle(names, key);
+    };
+    let n = names.count(cycle);
+    let holds = |expr: Option<&Expr>| {
+        let place = format_args!("cycles.{}.{key}", cycle.id);
+        names.holds(place, expr, &names.root()).map(Value::from)
+    };
+    Some(match key {
+        "id" => Ok(Value::from(cycle.id.as_str())),
+        "post" => Ok(Value::from(cycle.post.as_str())),
+        "stage" => Ok(Value::from(cycle.stage.clone())),
+        "resume" => Ok(Value::from(cycle.resume.clone())),
+        "n" => Ok(Value::from(n + 1)),
+        "limit" => Ok(context::to_value(&names.field(&cycle.limit))),
+        "due" => names.is_due(cycle).map(Value::from),
+        "answered" => names.is_answered(cycle).map(Value::from),
+        "owed" => {
+            let is_post = names.next().as_str() == Some(&cycle.post);
+            let is_answered = names.is_answered(cycle);
+            is_answered.map(|is_answered| Value::from(is_post && !is_answered))
+        }
+        "stalled" => names.nested("cycle.stalled", || {
+            let rounds = names.rounds(cycle)?;
+            let (1.., Ok(subject)) = (rounds, names.subject(cycle)) else {
+                return Ok(Value::from(false));
             };
-            let place = format_args!("cycles.{}.subject", cycle.id);
-            let names = self.items(place, expr, &self.root())?;
-            if names.is_empty() {
-                let why = cycle.empty.as_deref();
-                return Err(Fault::File(
-                    why.unwrap_or("there is nothing to review").to_owned(),
-                ));
-            }
-            files.extend(names.iter().map(ToString::to_string));
+            names.look(&Source::Stalled {
+                cycle: cycle.id.clone(),
+                files: names.review_files(cycle)?,
+                count: n,
+                subject,
+                rounds,
+            })
+        }),
+        "findings" => names.look(&findings::all(names, true)),
+        "exit" => names.nested("cycle.exit", || holds(Some(&cycle.exit))),
+        "ready" => names.nested("cycle.ready", || holds(cycle.ready.as_ref())),
+        "next" => names.nested("cycle.next", || {
+            let index = names.open_target(cycle)?;
+            Ok(Value::from(cycle.advance[index].target.as_str()))
+        }),
+        "review" => names.file_path(cycle, &cycle.review, n + 1),
+        "last" => names.file_path(cycle, &cycle.review, n).and_then(|review| {
+            let answer = names.file_path(cycle, &cycle.answer, n)?;
+            Ok(Value::from_pairs([("review", review), ("answer", answer)]))
+        }),
+        "subject" => names.nested("cycle.subject", || {
+            let files = names.subject(cycle)?;
+            let paths = files.iter().map(|file| names.path(file));
+            paths.collect::<Result<Vec<_>, _>>().map(Value::from)
+        }),
+        "text" => names.nested("cycle.text", || {
+            let texts = cycle.text.iter().map(|(name, text)| {
+                let place = format_args!("cycles.{}.text", cycle.id);
+                let text = names.text(place, text, &names.root())?;
+                Ok((name.as_str(), Value::from(text)))
+            });
+            texts.collect::<Result<Vec<_>, _>>().map(Value::from_pairs)
+        }),
+        _ => return None,
+    })
+}
+
+/// Looks up `cycle.KEY` while no cycle is running. A let may ask whether one is running; a text that uses the
+/// data of a cycle needs a running one.
+fn without_cycle(names: &Names, key: &str) -> Looked {
+    let value = match key {
+        "due" | "owed" | "answered" | "exit" | "ready" | "stalled" => {
+            return Some(Ok(Value::from(false)));
         }
-        Ok(files.into_iter().collect())
-    }
-
-    /// Returns how many reviews in a row may change nothing; 0: any number.
-    fn rounds(self: &Arc<Self>, cycle: &Cycle) -> Result<usize, Fault> {
-        let rounds = match &cycle.stall {
-            None => return Ok(0),
-            Some(Amount::Fixed(rounds)) => Value::from(*rounds),
-            Some(Amount::Setting(text)) => {
-                let place = format_args!("cycles.{}.stall", cycle.id);
-                self.literal(place, &Literal::Text(text.clone()), &self.root())?
-            }
-        };
-        let number = rounds.as_usize();
-        number.ok_or_else(|| {
-            let place = format_args!("cycles.{}.stall", cycle.id);
-            Fault::World(format!("{place} is {rounds}, not a number of reviews"))
-        })
-    }
-
-    /// Returns the index of the first open advance target of `cycle`.
-    pub fn open_target(self: &Arc<Self>, cycle: &Cycle) -> Result<usize, Fault> {
-        for (index, advance) in cycle.advance.iter().enumerate() {
-            let place = format_args!("cycles.{}.advance[{index}].guard", cycle.id);
-            if self.holds(place, advance.guard.as_ref(), &self.root())? {
-                return Ok(index);
-            }
-        }
-        Err(Fault::NowhereToAdvance {
-            cycle: cycle.id.clone(),
-        })
-    }
-
-    /// Returns whether the cycle's next review is due: it comes next, or its answer already exists.
-    pub fn is_due(&self, cycle: &Cycle) -> Result<bool, Fault> {
-        Ok(self.next().as_str() == Some(&cycle.id) || self.is_answered(cycle)?)
-    }
-
-    /// Returns whether the answer to the last review is on disk, and not older than the review.
-    pub fn is_answered(&self, cycle: &Cycle) -> Result<bool, Fault> {
-        let n = self.count(cycle);
-        let (Ok(answer), Ok(review)) = (
-            self.file_name(cycle, &cycle.answer, n),
-            self.file_name(cycle, &cycle.review, n),
-        ) else {
-            return Ok(false);
-        };
-        let answers = Source::Answers { answer, review };
-        Ok(n > 0 && self.world.look(&answers)?.is_true())
-    }
-
-    /// Returns the question what reviews cost.
-    pub(super) fn spent(&self) -> Source {
-        let cycle = self.running();
-        Source::Spent {
-            cycle: cycle.map(|cycle| cycle.id.clone()),
-            files: cycle
-                .and_then(|cycle| self.review_files(cycle).ok())
-                .unwrap_or_default(),
-            count: cycle.map_or(0, |cycle| self.count(cycle)),
-        }
-    }
-
-    /// Returns the question what reviews found, or only those of the cycle that is not over.
-    pub(super) fn all_findings(&self, is_of_cycle: bool) -> Source {
-        let cycle = self.unfinished();
-        Source::Findings {
-            files: cycle.and_then(|cycle| self.review_files(cycle).ok()),
-            count: cycle.map_or(0, |cycle| self.count(cycle)),
-            is_of_cycle,
-        }
-    }
-
-    /// Looks up `cycle.KEY`.
-    pub(super) fn cycle_value(self: &Arc<Self>, key: &str) -> Looked {
-        let Some(cycle) = self.running() else {
-            return self.without_cycle(key);
-        };
-        let n = self.count(cycle);
-        let holds = |expr: Option<&Expr>| {
-            let place = format_args!("cycles.{}.{key}", cycle.id);
-            self.holds(place, expr, &self.root()).map(Value::from)
-        };
-        Some(match key {
-            "id" => Ok(Value::from(cycle.id.as_str())),
-            "post" => Ok(Value::from(cycle.post.as_str())),
-            "stage" => Ok(Value::from(cycle.stage.clone())),
-            "resume" => Ok(Value::from(cycle.resume.clone())),
-            "n" => Ok(Value::from(n + 1)),
-            "limit" => Ok(context::to_value(&self.field(&cycle.limit))),
-            "due" => self.is_due(cycle).map(Value::from),
-            "answered" => self.is_answered(cycle).map(Value::from),
-            "owed" => {
-                let is_post = self.next().as_str() == Some(&cycle.post);
-                let is_answered = self.is_answered(cycle);
-                is_answered.map(|is_answered| Value::from(is_post && !is_answered))
-            }
-            "stalled" => self.nested("cycle.stalled", || {
-                let rounds = self.rounds(cycle)?;
-                let (1.., Ok(subject)) = (rounds, self.subject(cycle)) else {
-                    return Ok(Value::from(false));
-                };
-                self.world.look(&Source::Stalled {
-                    cycle: cycle.id.clone(),
-                    files: self.review_files(cycle)?,
-                    count: n,
-                    subject,
-                    rounds,
-                })
-            }),
-            "findings" => self.world.look(&self.all_findings(true)),
-            "exit" => self.nested("cycle.exit", || holds(Some(&cycle.exit))),
-            "ready" => self.nested("cycle.ready", || holds(cycle.ready.as_ref())),
-            "next" => self.nested("cycle.next", || {
-                let index = self.open_target(cycle)?;
-                Ok(Value::from(cycle.advance[index].target.as_str()))
-            }),
-            "review" => self.file_path(cycle, &cycle.review, n + 1),
-            "last" => self.file_path(cycle, &cycle.review, n).and_then(|review| {
-                let answer = self.file_path(cycle, &cycle.answer, n)?;
-                Ok(Value::from_pairs([("review", review), ("answer", answer)]))
-            }),
-            "subject" => self.nested("cycle.subject", || {
-                let files = self.subject(cycle)?;
-                let paths = files.iter().map(|file| self.path(file));
-                paths.collect::<Result<Vec<_>, _>>().map(Value::from)
-            }),
-            "text" => self.nested("cycle.text", || {
-                let texts = cycle.text.iter().map(|(name, text)| {
-                    let place = format_args!("cycles.{}.text", cycle.id);
-                    let text = self.text(place, text, &self.root())?;
-                    Ok((name.as_str(), Value::from(text)))
-                });
-                texts.collect::<Result<Vec<_>, _>>().map(Value::from_pairs)
-            }),
-            _ => return None,
-        })
-    }
-
-    /// Looks up `cycle.KEY` while no cycle is running. A let may ask whether one is running; a text that uses the
-    /// data of a cycle needs a running one.
-    fn without_cycle(&self, key: &str) -> Looked {
-        let value = match key {
-            "due" | "owed" | "answered" | "exit" | "ready" | "stalled" => {
-                return Some(Ok(Value::from(false)));
-            }
-            "n" | "limit" => Value::from(0),
-            "id" | "post" | "resume" | "last" | "next" | "review" | "stage" => Value::from(()),
-            "text" | "subject" | "findings" => Value::from(Vec::<Value>::new()),
-            _ => return None,
-        };
-        let moving = self.moving();
-        let is_needed = moving.preview.is_some() && moving.making.is_empty();
-        let why = || format!("no cycle is running, so there is no `cycle.{key}`");
-        Some(match is_needed {
-            true => Err(Fault::World(why())),
-            false => Ok(value),
-        })
-    }
+        "n" | "limit" => Value::from(0),
+        "id" | "post" | "resume" | "last" | "next" | "review" | "stage" => Value::from(()),
+        "text" | "subject" | "findings" => Value::from(Vec::<Value>::new()),
+        _ => return None,
+    };
+    let moving = names.moving();
+    let is_needed = moving.preview.is_some() && moving.making.is_empty();
+    let why = || format!("no cycle is running, so there is no `cycle.{key}`");
+    Some(match is_needed {
+        true => Err(Fault::World(why())),
+        false => Ok(value),
+    })
 }

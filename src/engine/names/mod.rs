@@ -1,22 +1,48 @@
 //! The names that an expression sees, looked up when they are needed.
 //!
-//! A bare name is a context field or a let. Everything else begins with its source: `event`, `scope`, `config`,
-//! `files`, `tables`, `checks`, `cycle`, `review`, `gate`, `args`, `git`, `siblings`, `prompts`, `session`, `driver`, `drivers`,
-//! `postponed`, `rulings`, `spent`, `now`, `touched`, `it`. During a decision, the context includes the assignments of the rules so far.
+//! A bare name is a context field or a let. Everything else begins with its source: each source is a file of this folder,
+//! which says what its names are, which types they have and where their values are from, and a line in [`sources`].
+//! During a decision, the context includes the assignments of the rules so far.
 
-mod cycle;
+mod args;
+pub mod built_in;
+mod checks;
+mod config;
+pub(super) mod cycle;
+mod driver;
+mod drivers;
+mod event;
+mod files;
+mod findings;
+mod gate;
+mod git;
+mod invoke;
+mod it;
+mod now;
+mod postponed;
+mod prompts;
+mod review;
 pub mod root;
+mod rulings;
+mod running;
+mod scope;
+mod session;
+mod siblings;
+pub mod sources;
+mod spent;
+mod tables;
+mod touched;
+pub mod types;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use indexmap::IndexMap;
 use minijinja::value::{Value, ValueKind};
 use serde_json::Value as Json;
 
 use super::context::{self, Context};
-use super::decision::{Ended, FailedGate, Outcome};
+use super::decision::Ended;
 use super::evaluator::{Evaluator, Given, InPlace, Unfit};
 use super::event::Event;
 use super::fault::Fault;
@@ -24,12 +50,9 @@ use super::saw::{self, Saw};
 use super::world::{Source, World};
 use crate::chart::Chart;
 use crate::chart::model::Check;
-use crate::diagnostic::suggest::did_you_mean;
 use crate::expr::source::{Expr, Literal, Text};
-use crate::expr::{ExprError, Expressions, MAX_DEPTH, prompt};
-use crate::files::finding::Found;
-use crate::host::events::{EVENT_DEFAULTS, FieldDefault, PROSE};
-use crate::page;
+use crate::expr::{ExprError, Expressions, MAX_DEPTH};
+use crate::host::events::PROSE;
 
 /// The value of a name, or why it has none; `None` if there is no such name.
 type Looked = Option<Result<Value, Fault>>;
@@ -349,6 +372,11 @@ impl Names {
             .map_err(Fault::at(place))
     }
 
+    /// Returns the world's answer to a question.
+    fn look(&self, source: &Source) -> Result<Value, Fault> {
+        self.world.look(source)
+    }
+
     /// Returns the names in a folder, from the project's root.
     pub fn names_in(&self, folder: &str) -> Result<Vec<String>, Fault> {
         let names = self.world.look(&Source::Names(folder.to_owned()))?;
@@ -442,27 +470,6 @@ impl Names {
         }))
     }
 
-    fn session(&self) -> Value {
-        match &self.event.session {
-            Some(session) => Value::from(session.as_str()),
-            None => self
-                .evaluator
-                .given(Given::Session)
-                .as_ref()
-                .map_or_else(|| Value::from(()), context::to_value),
-        }
-    }
-
-    fn findings(self: &Arc<Self>, name: &str) -> Looked {
-        let checks = self.chart.checks.get(name)?;
-        Some(self.remembered(&format!("checks.{name}"), || {
-            if let Some(findings) = self.evaluator.given(Given::Findings(name)) {
-                return Ok(context::to_value(&findings));
-            }
-            self.find_all(name, checks).map(Value::from)
-        }))
-    }
-
     /// Returns the findings of a list of checks, in order.
     pub fn find_all(self: &Arc<Self>, name: &str, checks: &[Check]) -> Result<Vec<String>, Fault> {
         let mut findings = Vec::new();
@@ -504,202 +511,4 @@ impl Names {
         };
         selected.map_err(|error| ("guard", error))
     }
-
-    /// Returns the user's prompt of that name, or else the template, with its holes filled.
-    fn prompt(self: &Arc<Self>, name: &str) -> Looked {
-        let known = self.chart.prompts.names.iter().any(|known| known == name);
-        known.then(|| {
-            self.remembered(&format!("prompts.{name}"), || {
-                let own = self.world.look(&Source::Prompt(name.to_owned()))?;
-                let text = match own.as_str() {
-                    Some(text) => text.to_owned(),
-                    None => self.chart.prompt_template(name).map_err(Fault::World)?,
-                };
-                prompt::fill(&text, |hole| self.hole(hole)).map(Value::from)
-            })
-        })
-    }
-
-    /// Returns the value of `{{name}}` in a prompt; `None` if it has none.
-    fn hole(self: &Arc<Self>, name: &str) -> Option<Result<String, Fault>> {
-        let expr = self.chart.prompts.vars.get(name)?;
-        let value = self.expressions.value(&expr.0, &self.root());
-        let value = value.map_err(Fault::at(format_args!("prompts.vars.{name}")));
-        Some(value.map(|value| value.to_string()))
-    }
-
-    fn arg(self: &Arc<Self>, name: &str) -> Looked {
-        let arg = self.chart.args.get(name)?;
-        Some(self.remembered(&format!("args.{name}"), || {
-            let wrong = |detail: String| Fault::Argument {
-                name: name.to_owned(),
-                detail,
-            };
-            let given = self.event.args.get(name).cloned();
-            let given = given.or_else(|| self.evaluator.given(Given::Arg(name)));
-            let value = match (given, &arg.default) {
-                (Some(given), _) => context::to_value(&given),
-                (None, Some(default)) => {
-                    let place = format_args!("args.{name}.default");
-                    self.literal(place, default, &self.root())?
-                }
-                (None, None) => return Err(wrong("is missing".to_owned())),
-            };
-            if let Some(one_of) = &arg.one_of {
-                let allowed = self.expressions.items(&one_of.0, &self.root());
-                let allowed = allowed.map_err(Fault::at(format_args!("args.{name}.one_of")))?;
-                if !allowed.contains(&value) {
-                    return Err(wrong(not_one_of(&value, &allowed)));
-                }
-            }
-            Ok(value)
-        }))
-    }
-
-    fn review_value(&self, key: &str) -> Looked {
-        let (review, preview) = {
-            let moving = self.moving();
-            // After a gate that fails, no review has run.
-            let review = (moving.review.clone()).filter(|run| run.outcome.failed_gate().is_none());
-            (review, moving.preview)
-        };
-        let none = || Value::from(());
-        let severities = &self.chart.findings.severities;
-        let Some(Ended {
-            invocation,
-            outcome,
-            effort,
-            ..
-        }) = review.as_deref()
-        else {
-            let value = match key {
-                "ok" => return Some(Ok(Value::from(false))),
-                "n" | "seconds" => Value::from(0),
-                "took" | "found" => Value::from(""),
-                "findings" => Value::from(Vec::<Value>::new()),
-                "error" | "verdict" | "worst" | "by" | "cost" | "until" | "file" | "answer" => {
-                    none()
-                }
-                _ => return None,
-            };
-            let is_needed = preview.is_some_and(|preview| !preview.may_lack_review);
-            let why = || format!("no review has run, so there is no `review.{key}`");
-            return Some(match is_needed {
-                true => Err(Fault::World(why())),
-                false => Ok(value),
-            });
-        };
-        Some(match (key, outcome) {
-            ("ok", outcome) => Ok(Value::from(matches!(outcome, Outcome::Ran { .. }))),
-            ("error", Outcome::Failed(why)) => Ok(Value::from(why.as_str())),
-            ("verdict", Outcome::Ran { verdict, .. }) => Ok(Value::from(verdict.clone())),
-            ("error" | "verdict", _) => Ok(none()),
-            (
-                "worst",
-                Outcome::Ran {
-                    verdict: Some(_),
-                    found,
-                },
-            ) => {
-                let supplied = self.evaluator.given(Given::Worst);
-                Ok(supplied.map_or_else(
-                    || Value::from(found.worst(severities)),
-                    |worst| context::to_value(&worst),
-                ))
-            }
-            ("worst", _) => Ok(none()),
-            ("found", _) => Ok(Value::from(outcome.found().in_words(severities))),
-            ("findings", _) => Ok(findings(&outcome.found(), &invocation.file)),
-            ("n", _) => Ok(Value::from(invocation.n)),
-            ("by", _) => Ok(Value::from(effort.by.clone())),
-            ("seconds", _) => Ok(Value::from(effort.seconds)),
-            ("took", _) => Ok(Value::from(page::span(Duration::from_secs(effort.seconds)))),
-            ("cost", _) => Ok(Value::from(effort.cost.map(page::dollars))),
-            ("until", _) => Ok(Value::from(
-                effort.until.as_ref().map(|until| until.text.as_str()),
-            )),
-            ("file", _) => self.path(&invocation.file).map(Value::from),
-            ("answer", _) => match self.chart.cycles.get(&invocation.cycle) {
-                Some(cycle) => self.file_path(cycle, &cycle.answer, invocation.n),
-                None => Ok(none()),
-            },
-            _ => return None,
-        })
-    }
-
-    fn gate_value(&self, key: &str) -> Looked {
-        let (review, preview) = {
-            let moving = self.moving();
-            (moving.review.clone(), moving.preview)
-        };
-        let gate = review
-            .as_deref()
-            .and_then(|ended| ended.outcome.failed_gate());
-        let text = |of: fn(&FailedGate) -> &String| Value::from(gate.map(of).map(String::as_str));
-        let value = match key {
-            "failed" => return Some(Ok(Value::from(gate.is_some()))),
-            "times" => Value::from(gate.map_or(0, |gate| gate.times)),
-            "command" => text(|gate| &gate.command),
-            "why" => text(|gate| &gate.why),
-            "output" => Value::from(gate.map_or("", |gate| &gate.output)),
-            _ => return None,
-        };
-        let is_needed = preview.is_some_and(|preview| !preview.may_lack_review);
-        Some(match gate.is_none() && is_needed {
-            true => Err(Fault::World(format!(
-                "no gate has failed, so there is no `gate.{key}`"
-            ))),
-            false => Ok(value),
-        })
-    }
-
-    fn event_value(&self, key: &str) -> Looked {
-        let brought = self.event.fields.get(key).filter(|value| !value.is_null());
-        let given = brought
-            .cloned()
-            .or_else(|| self.evaluator.given(Given::Field(key)));
-        let known = EVENT_DEFAULTS.iter().find(|(name, _)| *name == key);
-        let Some((_, default)) = known else {
-            return given.map(|value| Ok(context::to_value(&value)));
-        };
-        let (absent, fits): (Value, fn(&Json) -> bool) = match default {
-            FieldDefault::False => (Value::from(false), Json::is_boolean),
-            FieldDefault::Text => (Value::from(""), Json::is_string),
-            FieldDefault::List => (Value::from(Vec::<Value>::new()), Json::is_array),
-            FieldDefault::Nothing => (Value::from(()), Json::is_i64),
-        };
-        let given = given.filter(fits);
-        Some(Ok(given.map_or(absent, |value| context::to_value(&value))))
-    }
-}
-
-/// Returns the findings of a review as records; `file` is the review's file.
-fn findings(found: &Found, file: &str) -> Value {
-    let records = found.named(file).map(|(id, finding)| {
-        Value::from_pairs([
-            ("id", Value::from(id)),
-            ("severity", Value::from(finding.severity.as_str())),
-            ("file", Value::from(finding.file.as_deref())),
-            ("line", Value::from(finding.line)),
-            ("title", Value::from(finding.title.as_str())),
-        ])
-    });
-    records.collect::<Vec<_>>().into()
-}
-
-fn not_one_of(value: &Value, allowed: &[Value]) -> String {
-    let names: Vec<String> = allowed.iter().map(ToString::to_string).collect();
-    if value.is_none() {
-        return "is missing, and there is no value to choose".to_owned();
-    }
-    let text = value.to_string();
-    let shown = text.escape_debug();
-    if names.is_empty() {
-        return format!("`{shown}` is not allowed: there are no values to choose from");
-    }
-    let hint = did_you_mean(&text, names.iter().map(String::as_str));
-    let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
-    let more = if names.len() > 20 { ", …" } else { "" };
-    let known = names[..names.len().min(20)].join(", ");
-    format!("`{shown}` is not one of {known}{more}{hint}")
 }

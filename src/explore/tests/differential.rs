@@ -23,9 +23,10 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::chart::embedded::CHARTS;
 use crate::chart::model::FieldType;
-use crate::chart::{Chart, RowShape, check, load};
+use crate::chart::{Chart, RowShape, load};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
+use crate::engine::check;
 use crate::engine::context::{Context, initial};
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Ended, FailedGate, Outcome, Step as Decided};

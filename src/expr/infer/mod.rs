@@ -70,6 +70,8 @@ pub struct Problem {
     pub template: Option<String>,
     pub message: String,
     pub help: Option<String>,
+    /// The name that is not known, if that is what is wrong.
+    pub unknown: Option<String>,
 }
 
 impl Problem {
@@ -81,6 +83,7 @@ impl Problem {
             template: None,
             message,
             help,
+            unknown: None,
         }
     }
 }
@@ -223,7 +226,15 @@ impl<'s> Infer<'s> {
             template: self.files.last().cloned(),
             message,
             help,
+            unknown: None,
         });
+    }
+
+    /// Says of the last problem which name is not known.
+    fn is_about(&mut self, unknown: &str) {
+        if let Some(problem) = self.problems.last_mut() {
+            problem.unknown = Some(unknown.to_owned());
+        }
     }
 
     fn problem(&mut self, code: Code, span: Span, message: String, help: Option<String>) {
@@ -241,6 +252,7 @@ impl<'s> Infer<'s> {
     fn unknown(&mut self, span: Span, name: &str, help: Option<String>) -> Type {
         let message = format!("unknown name `{name}`");
         self.problem(Code::UnknownName, span, message, help);
+        self.is_about(name);
         Type::Any
     }
 

@@ -1,8 +1,5 @@
 //! `taskie simulate`: plays a chart in memory, with a simulated agent and given verdicts.
 
-mod interactive;
-mod walk;
-
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -19,12 +16,14 @@ use crate::page::{PLAIN, STRONG};
 use crate::scenario::agent::Agent;
 use crate::scenario::failure::Failure;
 use crate::scenario::instance::Instance;
+use crate::scenario::player::Player;
+use crate::scenario::save;
+use crate::scenario::script::Step;
 use crate::scenario::stage::Stage as _;
 use crate::shell::place::Place;
 use crate::shell::settings;
 use crate::shell::state_file::{self, Reading};
 use crate::store::journal::Decided;
-use walk::Walk;
 
 impl From<Failure> for CliError {
     fn from(failure: Failure) -> Self {
@@ -48,47 +47,69 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         .map_or(2, |tasks| usize::from(*tasks));
     let is_json = matches.get_flag("json");
     let saved = Target::of(matches, "save")?;
-    let mut walk = Walk::new(
-        chart,
-        instance(chart, matches)?,
-        Agent::new(verdicts, tasks),
-    );
-    if matches.get_flag("interactive") {
-        return interactive::run(&mut walk);
-    }
+    let instance = instance(chart, matches)?;
+    let begins = instance.state();
+    let mut steps: Vec<Step> = found(&instance).into_iter().collect();
+    let mut player = Player::new(chart, instance);
+    let mut agent = Agent::new(verdicts, tasks);
     if !is_json {
         let title = format!("taskie simulate: {}", chart.id);
-        walk.player.page.text(STRONG, &title);
+        player.page.text(STRONG, &title);
     }
     let mut lines = Vec::new();
+    let (mut number, mut last) = (1, None);
     let ended = loop {
-        let step = match walk.proposal() {
+        let step = match agent.next(&player.stage, last.as_ref()) {
             Ok(step) => step,
             Err(why) => break why,
         };
-        let played = walk.take(&step);
-        lines.extend(walk.player.decided.iter().map(in_json));
+        let before = player.stage.state();
+        let played = player.step(number, &step);
+        lines.extend(player.decided.iter().map(in_json));
         if !is_json {
-            walk.player.page.print();
+            player.page.print();
         }
-        played?;
+        let answer = played?;
+        let after = player.stage.state();
+        steps.push(save::expecting(&step, &player.decided, &after, &before));
+        agent.has_seen(&step, last.as_ref());
+        if answer.is_some() {
+            number += 1;
+            last = answer;
+        }
     };
     if let Some(saved) = saved {
-        walk.save(&saved, &format!("A simulation of {}: {ended}.", chart.id))?;
+        let about = format!("A simulation of {}: {ended}.", chart.id);
+        saved.write(&save::write(&about, None, begins.as_ref(), &steps))?;
     }
     if is_json {
-        let phase = walk.player.phase();
+        let phase = player.phase();
         say_json(json!({
             "chart": chart.id, "phase": phase, "ended": ended, "decisions": lines,
         }));
         return Ok(ExitCode::SUCCESS);
     }
-    walk.player.sum_up(None);
-    walk.player.page.blank();
+    player.sum_up(None);
+    player.page.blank();
     let ended = format!("It ends here: {}.", ended.trim_end_matches('.'));
-    walk.player.page.text(PLAIN, &ended);
-    walk.player.page.print();
+    player.page.text(PLAIN, &ended);
+    player.page.print();
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the step that writes the files that are already there; `None` if there are none.
+fn found(instance: &Instance) -> Option<Step> {
+    let mut files: Vec<_> = instance.disk.files.iter().collect();
+    files.sort_by_key(|(_, (_, written))| *written);
+    let files = files.into_iter();
+    let found = Step {
+        write: files
+            .map(|(name, (text, _))| (name.clone(), text.clone()))
+            .collect(),
+        config: instance.disk.config.clone(),
+        ..Step::default()
+    };
+    (!found.write.is_empty()).then_some(found)
 }
 
 /// Returns an instance that has not started, or the named one in its current state on disk.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::Chart;
+use crate::chart::Chart;
 use crate::expr::source::Literal;
 use crate::expr::{Expressions, MAX_DEPTH, syntax};
 

@@ -7,12 +7,15 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::model::{Action, Amount, Assign, Deed, Field, Limited, Rule};
-use super::names::{ChartNames, Uses, invoked};
+use super::names::cycle;
+use super::names::sources::SOURCES;
+use super::names::types::{ChartNames, Uses, invoked};
 use super::references::References;
-use super::{Chart, Cycle, locate};
+use crate::chart::embedded::Choice;
+use crate::chart::model::{Action, Amount, Assign, Deed, Field, Limited, Rule};
+use crate::chart::{Chart, Cycle, load, locate};
 use crate::diagnostic::code::{Code, Stage};
-use crate::diagnostic::flaw::{Flaw, SourceFile, in_order};
+use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, in_order};
 use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Document, Step, at, below, token};
 use crate::expr::infer::{self, Facts, Problem};
@@ -58,6 +61,20 @@ pub fn serious(chart: &Chart, text: &str) -> Vec<Flaw> {
     flaws
 }
 
+impl Choice<'_> {
+    /// Loads the chart, resolves its names, and checks it if it is a user's.
+    pub fn load(&self) -> Result<Arc<Chart>, ChartError> {
+        let path = match self {
+            Self::Embedded(chart) => return chart.load(),
+            Self::File(path) => path,
+        };
+        if !path.exists() {
+            return Err(Self::unknown(path));
+        }
+        load::from_path(path, serious).map(Arc::new)
+    }
+}
+
 struct Checker<'c> {
     chart: &'c Chart,
     text: &'c str,
@@ -74,6 +91,25 @@ fn not_none(guard: Option<&Expr>, holds: bool, names: &ChartNames<'_>) -> BTreeS
 }
 
 impl Checker<'_> {
+    /// Checks that no field and no let has the name of something else that expressions see.
+    fn shadows(&mut self) {
+        let chart = self.chart;
+        let built_in: Vec<&str> = SOURCES.iter().map(|source| source.name()).collect();
+        for (table, name) in (chart.context.keys().map(|name| ("context", name)))
+            .chain(chart.lets.keys().map(|name| ("let", name)))
+        {
+            if built_in.contains(&name.as_str()) {
+                let message = format!("`{name}` shadows a built-in name");
+                let help = format!("rename it; the built-in names are {}", built_in.join(", "));
+                self.flaw(Code::BadName, at![table, name], message, Some(help));
+            } else if table == "let" && chart.context.contains_key(name) {
+                let message = format!("`{name}` is already a context field");
+                let help = Some("rename one of them".to_owned());
+                self.flaw(Code::BadName, at!["let", name], message, help);
+            }
+        }
+    }
+
     fn chart(&mut self) {
         let chart = self.chart;
         let names = ChartNames::new(chart, &self.uses);
@@ -81,6 +117,7 @@ impl Checker<'_> {
             let (table, name) = name.split_once('.').unwrap_or(("let", name));
             self.flaw(Code::SelfReference, at![table, name], message, None);
         }
+        self.shadows();
         for (name, expr) in &chart.lets {
             let (_, problems) = infer::expression(&expr.0, &names);
             self.report(at!["let", name], &expr.0, problems);
@@ -312,8 +349,9 @@ impl Checker<'_> {
             .find(|name| !known().any(|other| other == *name));
         if let Some(name) = unknown {
             let message = format!("unknown invocation `{name}`");
-            let help = hint(name, known());
-            self.flaw(Code::UnknownInvocation, path, message, help);
+            let flaw = Flaw::new(Code::UnknownInvocation, message);
+            let flaw = flaw.help(hint(name, known())).about(name.clone());
+            self.flaws.push(flaw.at(self.place(path)));
         }
     }
 
@@ -427,7 +465,7 @@ impl Checker<'_> {
 
     /// Checks a text that is shown only while a cycle is running.
     fn say_in_cycle(&mut self, path: &[Step], text: &Text, names: &ChartNames<'_>) {
-        let facts = names.of_a_cycle().into_iter().collect();
+        let facts = cycle::implied(names).into_iter().collect();
         self.given(facts, |checker| checker.say(path, text, names));
     }
 
@@ -499,6 +537,7 @@ impl Checker<'_> {
         let value = self.place(path);
         for problem in problems {
             let flaw = Flaw::new(problem.code, problem.message).help(problem.help);
+            let flaw = flaw.about(problem.unknown);
             self.flaws.push(match problem.template {
                 Some(name) => {
                     let text =

@@ -1,0 +1,70 @@
+//! `event`: the fields of a hook event.
+
+use std::sync::Arc;
+
+use minijinja::value::Value;
+use serde_json::Value as Json;
+
+use super::built_in::{BuiltIn, Lookup};
+use super::{Looked, Names};
+use crate::engine::context;
+use crate::engine::evaluator::Given;
+use crate::expr::types::Type;
+use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
+
+#[rustfmt::skip]
+pub(super) const SOURCE: BuiltIn = BuiltIn {
+    about: &[
+        ("event.background_tasks", "what the agent runs in the background", "hook events"),
+        ("event.custom_instructions", "the user's instructions for `/compact`", "hook events"),
+        ("event.cwd", "the directory that the agent works in", "hook events"),
+        ("event.hook_event_name", "the name of the event", "hook events"),
+        ("event.host", "the name of the host, such as `Claude Code`", "hook events"),
+        ("event.ignores_blocks", "the host ignores further blocks in this turn", "hook events"),
+        ("event.last_assistant_message", "the agent's last message", "hook events"),
+        ("event.longest_review", "how many seconds a review can take because the host waits no longer for a hook; none if it waits as long as the hook asks for", "hook events"),
+        ("event.permission_mode", "the host's permission mode", "hook events"),
+        ("event.prompt", "the user's prompt", "hook events"),
+        ("event.sandboxed", "the host runs the agent's commands in a sandbox, where `.git` may be read-only", "hook events"),
+        ("event.session_crons", "the session's scheduled prompts", "hook events"),
+        ("event.session_id", "the id of the session", "hook events"),
+        ("event.source", "how the session began: startup, resume, clear or compact", "hook events"),
+        ("event.stop_hook_active", "the agent has already been blocked in this turn", "hook events"),
+        ("event.terminal", "a person typed the command in a terminal, not an agent", "commands"),
+        ("event.transcript_path", "the file of the conversation", "hook events"),
+        ("event.trigger", "what caused the compaction: manual or auto", "hook events"),
+    ],
+    kind: |_| Some(kind()),
+    value: Lookup::Fields(value),
+};
+
+fn kind() -> Type {
+    Type::record(EVENT_DEFAULTS.iter().map(|(name, default)| {
+        let kind = match default {
+            FieldDefault::False => Type::Boolean,
+            FieldDefault::Text => Type::Text,
+            FieldDefault::List => Type::list(Type::Any),
+            FieldDefault::Nothing => Type::Integer.or_none(),
+        };
+        (*name, kind)
+    }))
+}
+
+fn value(names: &Arc<Names>, key: &str) -> Looked {
+    let brought = names.event.fields.get(key).filter(|value| !value.is_null());
+    let given = brought
+        .cloned()
+        .or_else(|| names.evaluator.given(Given::Field(key)));
+    let known = EVENT_DEFAULTS.iter().find(|(name, _)| *name == key);
+    let Some((_, default)) = known else {
+        return given.map(|value| Ok(context::to_value(&value)));
+    };
+    let (absent, fits): (Value, fn(&Json) -> bool) = match default {
+        FieldDefault::False => (Value::from(false), Json::is_boolean),
+        FieldDefault::Text => (Value::from(""), Json::is_string),
+        FieldDefault::List => (Value::from(Vec::<Value>::new()), Json::is_array),
+        FieldDefault::Nothing => (Value::from(()), Json::is_i64),
+    };
+    let given = given.filter(fits);
+    Some(Ok(given.map_or(absent, |value| context::to_value(&value))))
+}

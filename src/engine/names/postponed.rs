@@ -1,0 +1,14 @@
+//! `postponed`: until when no reviewer can run.
+
+use super::built_in::{BuiltIn, Lookup};
+use crate::engine::world::Source;
+use crate::expr::types::Type;
+
+#[rustfmt::skip]
+pub(super) const SOURCE: BuiltIn = BuiltIn {
+    about: &[
+        ("postponed", "until when no reviewer can run: `18:23 UTC+01:00`, or `2026-11-26 18:23 UTC+01:00`; none if one can", ""),
+    ],
+    kind: |_| Some(Type::Text.or_none()),
+    value: Lookup::One(|names| names.look(&Source::Postponed)),
+};

@@ -1,0 +1,164 @@
+//! The running cycle: its files, whether its review is due, and `cycle.*` in expressions.
+
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+use minijinja::value::Value;
+use serde_json::Value as Json;
+
+use super::Names;
+use crate::chart::Cycle;
+use crate::chart::field::name_part;
+use crate::chart::model::{Amount, FieldType};
+use crate::engine::fault::Fault;
+use crate::engine::world::Source;
+use crate::expr::single_expression;
+use crate::expr::source::Literal;
+use crate::files::pattern::Pattern;
+
+impl Names {
+    /// Returns the running cycle: the one that comes next, or whose post phase comes next.
+    pub fn running(&self) -> Option<&Cycle> {
+        self.cycle_of(&self.next())
+    }
+
+    /// Returns the cycle that is not over: the running one, or the one that the user can return to, because a field
+    /// remembers one of its phases.
+    pub fn unfinished(&self) -> Option<&Cycle> {
+        let fields = self.chart.context.iter();
+        let mut remembered = fields
+            .filter(|(name, field)| field.kind == FieldType::Phase && **name != self.chart.state);
+        self.running()
+            .or_else(|| remembered.find_map(|(name, _)| self.cycle_of(&self.field(name))))
+    }
+
+    fn cycle_of(&self, phase: &Json) -> Option<&Cycle> {
+        let phase = phase.as_str()?;
+        let mut cycles = self.chart.cycles.values();
+        cycles.find(|cycle| cycle.id == phase || cycle.post == phase)
+    }
+
+    /// Returns the phase that comes next.
+    pub(super) fn next(&self) -> Json {
+        let field = self.chart.next.as_ref();
+        field.map(|field| self.field(field)).unwrap_or_default()
+    }
+
+    /// Returns how many reviews the cycle has had; a null count is 0.
+    pub fn count(&self, cycle: &Cycle) -> i64 {
+        self.field(&cycle.count).as_i64().unwrap_or(0)
+    }
+
+    /// Returns a file name of the cycle with its holes filled: `base`, `n`, and context fields that are safe in a name.
+    pub fn file_name(&self, cycle: &Cycle, pattern: &Pattern, n: i64) -> Result<String, Fault> {
+        self.file_named(cycle, pattern, &n.to_string())
+    }
+
+    /// Returns the name of all reviews of the cycle, in which `{n}` stands for the number.
+    pub fn review_files(&self, cycle: &Cycle) -> Result<String, Fault> {
+        self.file_named(cycle, &cycle.review, "{n}")
+    }
+
+    fn file_named(&self, cycle: &Cycle, pattern: &Pattern, n: &str) -> Result<String, Fault> {
+        pattern.render(|hole| match hole {
+            "base" => cycle.base.render(|hole| self.slug(hole)),
+            "n" => Ok(n.to_owned()),
+            other => self.slug(other),
+        })
+    }
+
+    /// Returns the file name as a path from the project's root.
+    pub(super) fn file_path(
+        &self,
+        cycle: &Cycle,
+        pattern: &Pattern,
+        n: i64,
+    ) -> Result<Value, Fault> {
+        let name = self.file_name(cycle, pattern, n)?;
+        self.path(&name).map(Value::from)
+    }
+
+    /// Returns a context field as part of a file name.
+    pub fn slug(&self, field: &str) -> Result<String, Fault> {
+        let value = self.field(field);
+        name_part(&value).ok_or_else(|| {
+            Fault::World(match value {
+                Json::Null => format!("`{field}` is null, so there is no file name"),
+                other => format!(
+                    "`{field}` is {other}, which cannot be part of a file name (only letters, digits, _ and -)"
+                ),
+            })
+        })
+    }
+
+    /// Returns the files that a review of `cycle` reads; a list without items is an error.
+    pub fn subject(self: &Arc<Self>, cycle: &Cycle) -> Result<Vec<String>, Fault> {
+        // A list in the chart may name a file as often as its table does.
+        let mut files = IndexSet::new();
+        for entry in &cycle.subject {
+            let Some(expr) = single_expression(&entry.0) else {
+                let pattern = Pattern::parse(&entry.0).map_err(Fault::World)?;
+                files.insert(self.file_name(cycle, &pattern, self.count(cycle) + 1)?);
+                continue;
+            };
+            let place = format_args!("cycles.{}.subject", cycle.id);
+            let names = self.items(place, expr, &self.root())?;
+            if names.is_empty() {
+                let why = cycle.empty.as_deref();
+                return Err(Fault::File(
+                    why.unwrap_or("there is nothing to review").to_owned(),
+                ));
+            }
+            files.extend(names.iter().map(ToString::to_string));
+        }
+        Ok(files.into_iter().collect())
+    }
+
+    /// Returns how many reviews in a row may change nothing; 0: any number.
+    pub(super) fn rounds(self: &Arc<Self>, cycle: &Cycle) -> Result<usize, Fault> {
+        let rounds = match &cycle.stall {
+            None => return Ok(0),
+            Some(Amount::Fixed(rounds)) => Value::from(*rounds),
+            Some(Amount::Setting(text)) => {
+                let place = format_args!("cycles.{}.stall", cycle.id);
+                self.literal(place, &Literal::Text(text.clone()), &self.root())?
+            }
+        };
+        let number = rounds.as_usize();
+        number.ok_or_else(|| {
+            let place = format_args!("cycles.{}.stall", cycle.id);
+            Fault::World(format!("{place} is {rounds}, not a number of reviews"))
+        })
+    }
+
+    /// Returns the index of the first open advance target of `cycle`.
+    pub fn open_target(self: &Arc<Self>, cycle: &Cycle) -> Result<usize, Fault> {
+        for (index, advance) in cycle.advance.iter().enumerate() {
+            let place = format_args!("cycles.{}.advance[{index}].guard", cycle.id);
+            if self.holds(place, advance.guard.as_ref(), &self.root())? {
+                return Ok(index);
+            }
+        }
+        Err(Fault::NowhereToAdvance {
+            cycle: cycle.id.clone(),
+        })
+    }
+
+    /// Returns whether the cycle's next review is due: it comes next, or its answer already exists.
+    pub fn is_due(&self, cycle: &Cycle) -> Result<bool, Fault> {
+        Ok(self.next().as_str() == Some(&cycle.id) || self.is_answered(cycle)?)
+    }
+
+    /// Returns whether the answer to the last review is on disk, and not older than the review.
+    pub fn is_answered(&self, cycle: &Cycle) -> Result<bool, Fault> {
+        let n = self.count(cycle);
+        let (Ok(answer), Ok(review)) = (
+            self.file_name(cycle, &cycle.answer, n),
+            self.file_name(cycle, &cycle.review, n),
+        ) else {
+            return Ok(false);
+        };
+        let answers = Source::Answers { answer, review };
+        Ok(n > 0 && self.world.look(&answers)?.is_true())
+    }
+}

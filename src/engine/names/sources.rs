@@ -1,0 +1,107 @@
+//! The sources of names: what stands here once is seen by the type checker, by decisions, and in the reference.
+
+use super::built_in::BuiltIn;
+use super::types::ChartNames;
+use super::{cycle, gate, review, spent};
+use crate::expr::infer::Scope;
+use crate::expr::types::Type;
+
+/// Lists the sources; each is a file of this folder.
+macro_rules! sources {
+    ($($module:ident,)*) => {
+        /// All of them, in the order of the reference.
+        pub const SOURCES: &[&BuiltIn] = &[$(&super::$module::SOURCE,)*];
+    };
+}
+
+sources! {
+    args,
+    checks,
+    config,
+    cycle,
+    driver,
+    drivers,
+    event,
+    files,
+    findings,
+    gate,
+    git,
+    invoke,
+    it,
+    now,
+    postponed,
+    prompts,
+    review,
+    rulings,
+    scope,
+    session,
+    siblings,
+    spent,
+    tables,
+    touched,
+}
+
+/// Returns the source of that name.
+pub(super) fn source(name: &str) -> Option<&'static BuiltIn> {
+    SOURCES.iter().copied().find(|source| source.name() == name)
+}
+
+/// Returns the built-in names with their fields, as [`BuiltIn::about`].
+pub fn built_in() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
+    SOURCES.iter().flat_map(|source| source.about)
+}
+
+impl Scope for ChartNames<'_> {
+    fn name(&self, name: &str) -> Option<Type> {
+        if let Some(own) = self.field(name).or_else(|| self.let_type(name)) {
+            return Some(own);
+        }
+        (source(name)?.kind)(self)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let own = self.chart.context.keys().chain(self.chart.lets.keys());
+        let sources = SOURCES.iter().map(|source| source.name());
+        let sources = sources.filter(|name| *name != "it" || self.it.is_some());
+        own.cloned().chain(sources.map(str::to_owned)).collect()
+    }
+
+    fn used(&self, path: &str) {
+        self.uses.borrow_mut().insert(path.to_owned());
+    }
+
+    fn template(&self, name: &str) -> Option<String> {
+        self.chart.template(name).ok()
+    }
+
+    fn templates_like(&self, start: &str, end: &str) -> Vec<String> {
+        let names = self.chart.templates.names();
+        names
+            .into_iter()
+            .filter(|name| name.starts_with(start) && name.ends_with(end))
+            .collect()
+    }
+
+    fn meaning(&self, name: &str) -> Option<String> {
+        let is_field = self.chart.context.contains_key(name);
+        let expr = self.chart.lets.get(name).filter(|_| !is_field)?;
+        Some(expr.0.clone())
+    }
+
+    fn implied(&self, path: &str, holds: bool) -> Vec<String> {
+        match (path.rsplit_once('.'), holds) {
+            (Some(("cycle", _)), true) => cycle::implied(self),
+            (Some(("review", _)), true) => review::implied(self),
+            (Some(("gate", _)), true) => gate::implied(self),
+            (Some(("spent", key)), true) => spent::implied(self, key),
+            // Nothing is known of a field that only some states have.
+            (Some((sibling, "unreadable")), false) => {
+                let fields = self.chart.context.keys();
+                fields
+                    .map(|name| format!("{sibling}.context.{name}"))
+                    .collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
