@@ -59,7 +59,8 @@ fn a_review_and_the_rules_around_it() {
             rule(2, "a review is due, but has to wait: plan mode, background tasks or the host", false, json!({ "cycle.due": true, "cycle.n": 1, "cycle.limit": 8, "waits": null })),
             rule(3, "a review is due, but no reviewer can run yet", false, json!({ "cycle.due": true, "cycle.n": 1, "cycle.limit": 8, "postponed": null })),
             rule(4, "a review is due: run it", true, json!({
-                "cycle.due": true, "cycle.n": 1, "cycle.limit": 8, "spent": { "cycle": null, "instance": null, "over": null },
+                "cycle.due": true, "cycle.n": 1, "cycle.limit": 8,
+                "spent": { "cycle": "$0.00", "failures": 0, "instance": "$0.00", "over": null, "why": "" },
                 "stalled": false })),
             rule(5, "the review ran: count it; the next model in the list reviews next", true, json!({ "review.ok": true })),
             rule(6, "enough clean reviews: move on when the user says so", false, json!({ "review.ok": true, "cycle.exit": false })),
@@ -522,7 +523,7 @@ fn a_session_is_told_each_verdict_once() {
 
     let started = project.hook_raw("session-start", r#"{"hook_event_name":"SessionStart"}"#);
     let waits = format!(
-        "Plan '{PLAN}' is waiting: complete-task comes next. Another session drives it; if that one has ended, /taskie:continue-plan takes it over."
+        "Plan '{PLAN}' is waiting: complete-task comes next. Session mine drives it; if that one has ended, /taskie:continue-plan takes it over."
     );
     assert_eq!(
         started.json(),
