@@ -26,9 +26,9 @@ use crate::explore::report::{Report, Verdict};
 use crate::expr::templates::Templates;
 use crate::lint::report::Format;
 use crate::lint::{self, Checked};
+use crate::project::find;
+use crate::project::trust;
 use crate::scenario::coverage::Coverage;
-use crate::shell::find;
-use crate::shell::trust;
 use crate::text::{shown, shown_lines};
 
 /// The exit code for wrong usage, the same as clap's.
@@ -86,7 +86,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if let Some(drawing) = drawing {
         draw(&drawing, &checked)?;
     }
-    let text = format.render(&checked);
+    let text = format.render(&checked, matches.get_flag("domain"));
     let text = text.trim_end();
     match format {
         _ if text.is_empty() => {}

@@ -11,9 +11,9 @@ use super::output::{say, say_json, warn};
 use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::CHARTS;
-use crate::shell::find;
-use crate::shell::settings::{self, Origin};
-use crate::shell::trust;
+use crate::project::find;
+use crate::project::settings::{self, Origin};
+use crate::project::trust;
 use crate::text::shown;
 
 /// Prints the settings of the project; outside a project, those that a new one would have.

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ArgMatches;
-use serde_json::Value as Json;
 
 use super::error::CliError;
 use super::output::say;
@@ -12,9 +11,7 @@ use super::place;
 use crate::chart::Chart;
 use crate::diagram::Format;
 use crate::diagram::picture::Picture;
-use crate::shell::place::Place;
-use crate::shell::state_file::Reading;
-use crate::store::journal::Line;
+use crate::view::path::of_instance;
 
 /// Prints the picture.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -28,39 +25,4 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     };
     say(format.write(&picture).trim_end());
     Ok(ExitCode::SUCCESS)
-}
-
-/// Returns the chart with the path of an instance.
-pub(super) fn of_instance(place: &Place) -> Picture {
-    let chart = &place.chart;
-    let mut picture = Picture::of(chart);
-    let path = path(place);
-    picture.follow(&path);
-    picture.caption = Some(match path.last() {
-        Some(phase) => format!("{} {}: {phase}", chart.scope.noun, place.instance.name),
-        None => format!("{} {}: not started", chart.scope.noun, place.instance.name),
-    });
-    picture
-}
-
-/// Returns the phases that an instance has been in, according to the journal, and the current one.
-fn path(place: &Place) -> Vec<String> {
-    let phase = &place.chart.state;
-    let text = |value: &Json| value.as_str().map(str::to_owned);
-    let mut path: Vec<String> = Vec::new();
-    let lines = place.journal().read().into_iter();
-    for decided in lines.filter_map(Line::into_decision) {
-        if let Some([old, new]) = decided.changed.get(phase) {
-            if path.is_empty() {
-                path.extend(text(old));
-            }
-            path.extend(text(new));
-        }
-    }
-    let snapshot = place.snapshot();
-    if let Reading::Sound { context, .. } = &snapshot.state {
-        let current = context.get(phase).and_then(text);
-        path.extend(current.filter(|current| path.last() != Some(current)));
-    }
-    path
 }

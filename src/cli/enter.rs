@@ -9,9 +9,8 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::error::CliError;
-use super::finished::finished;
 use super::grammar;
-use super::output::{is_reviewer, say, tell, typed, warn};
+use super::output::{is_reviewer, say, tell, warn};
 use super::place::{self, Absent};
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
@@ -19,11 +18,13 @@ use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::expr::Expressions;
+use crate::run::asked::typed;
+use crate::run::perform::check;
+use crate::run::perform::perform;
+use crate::run::place::Place;
+use crate::run::stuck::Stuck;
 use crate::scenario::instance::Typist;
-use crate::shell::perform::check;
-use crate::shell::perform::perform;
-use crate::shell::place::Place;
-use crate::shell::stuck::Stuck;
+use crate::view::finished::finished;
 
 /// Enters a phase.
 pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use crate::diagnostic::flaw::ChartError;
 use crate::engine::fault::Fault;
-use crate::shell::stuck::Stuck;
+use crate::run::stuck::Stuck;
 
 /// A command that failed, and what the user sees.
 #[derive(Debug)]

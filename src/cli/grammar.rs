@@ -360,6 +360,7 @@ fn check_chart() -> Command {
                 .value_parser(value_parser!(u32).range(1..)),
         )
         .arg(arg!(--strict "Exit 1 if a property is not decided, too"))
+        .arg(arg!(--domain "List each claim, and the values that were tried"))
         .arg(
             arg!(--diagram <FILE> "Draw the chart with the first counterexample: FILE ends with .svg, .html, .mmd or .dot")
                 .value_parser(value_parser!(PathBuf)),

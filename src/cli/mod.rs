@@ -9,21 +9,25 @@ mod diagram;
 mod doctor;
 mod enter;
 mod error;
-mod finished;
+mod findings;
 mod grammar;
-mod history;
+mod list;
+mod log;
 mod next;
 mod output;
 mod place;
-mod progress;
 mod render;
+mod report;
 mod schema;
 mod simulate;
+mod stats;
 mod status;
 mod suite;
 mod test;
 mod trust;
 mod validate;
+mod watch;
+mod why;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -31,8 +35,8 @@ use std::process::ExitCode;
 use crate::chart::embedded::Choice;
 use crate::demo::reviewer;
 use crate::hook;
-use crate::invoke::supervisor;
 use crate::os::bond::become_program;
+use crate::process::supervisor;
 use error::CliError;
 use output::{say_styled, tell, tell_styled};
 
@@ -153,15 +157,15 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("enter", sub)) => enter::enter(&chart, sub),
         Some(("next", sub)) => next::run(&chart, sub),
         Some(("status", sub)) => status::run(&chart, sub),
-        Some(("report", sub)) => status::report::run(&chart, sub),
+        Some(("report", sub)) => report::run(&chart, sub),
         Some(("log", sub)) => match sub.get_one("why") {
-            Some(stop) => history::why::run(&chart, sub, *stop),
-            None => history::log::run(&chart, sub),
+            Some(stop) => why::run(&chart, sub, *stop),
+            None => log::run(&chart, sub),
         },
-        Some(("stats", sub)) => history::stats::run(&chart, sub),
-        Some(("findings", sub)) => history::findings::run(&chart, sub),
-        Some(("resolve", sub)) => history::findings::resolve(&chart, sub),
-        Some(("list", sub)) => history::list::run(&chart, sub),
+        Some(("stats", sub)) => stats::run(&chart, sub),
+        Some(("findings", sub)) => findings::run(&chart, sub),
+        Some(("resolve", sub)) => findings::resolve(&chart, sub),
+        Some(("list", sub)) => list::run(&chart, sub),
         Some(("validate", sub)) => validate::run(&chart, sub),
         Some(("run", sub)) => match sub.subcommand() {
             Some((name, sub)) => enter::run(&chart, name, sub),

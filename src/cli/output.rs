@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::fs::OpenOptions;
-use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -32,15 +32,6 @@ pub(crate) fn refuse_agents(what: &str, command: &str) -> Result<(), CliError> {
         format!("an agent's session cannot {what} for the user"),
         format!("run `{command}` in a terminal of your own"),
     ))
-}
-
-/// Returns the event fields of a command: whether a person typed it, and what the host around it allows.
-pub(super) fn typed() -> Json {
-    let mut fields = json!({ "terminal": std::io::stdout().is_terminal() });
-    if let Some(host) = hosts::around() {
-        host.limit(&mut fields);
-    }
-    fields
 }
 
 /// Prints a line to stdout. A reader that is gone is not an error.

@@ -13,9 +13,9 @@ use crate::diagnostic::suggest::did_you_mean;
 use crate::disk;
 use crate::files::pattern::name_flaw;
 use crate::host::hosts;
-use crate::shell::find::{self, Instance, Newest};
-use crate::shell::place::Place;
-use crate::shell::state_file;
+use crate::project::find::{self, Instance, Newest};
+use crate::project::state_file;
+use crate::run::place::Place;
 use crate::store::driver;
 
 /// What to do if the named instance does not exist.

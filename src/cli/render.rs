@@ -16,12 +16,12 @@ use crate::chart::embedded::Choice;
 use crate::diagnostic::quote::quoted;
 use crate::engine::decision::{Fired, Invocation, Step};
 use crate::page::{self, Page};
+use crate::project::state_file::{self, Reading};
 use crate::render::assumptions::{Assumptions, STOP};
 use crate::render::error::RenderError;
 use crate::render::preview::{Scene, next, template, templates};
-use crate::shell::place::Place;
-use crate::shell::snapshot::Snapshot;
-use crate::shell::state_file::{self, Reading};
+use crate::run::place::Place;
+use crate::run::snapshot::Snapshot;
 use crate::store::driver;
 use crate::text::shown_lines;
 

@@ -13,6 +13,9 @@ use super::{enter, place};
 use crate::chart::Chart;
 use crate::disk;
 use crate::page::{PLAIN, STRONG};
+use crate::project::settings;
+use crate::project::state_file::{self, Reading};
+use crate::run::place::Place;
 use crate::scenario::agent::Agent;
 use crate::scenario::failure::Failure;
 use crate::scenario::instance::Instance;
@@ -20,9 +23,6 @@ use crate::scenario::player::Player;
 use crate::scenario::save;
 use crate::scenario::script::Step;
 use crate::scenario::stage::Stage as _;
-use crate::shell::place::Place;
-use crate::shell::settings;
-use crate::shell::state_file::{self, Reading};
 use crate::store::journal::Decided;
 
 impl From<Failure> for CliError {

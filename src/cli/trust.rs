@@ -13,9 +13,9 @@ use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Choice};
 use crate::host::events::REVIEWER;
-use crate::shell::find;
-use crate::shell::settings;
-use crate::shell::trust::{self, OwnChart, Part, Subject};
+use crate::project::find;
+use crate::project::settings;
+use crate::project::trust::{self, OwnChart, Part, Subject};
 use crate::text::{shown, shown_lines};
 
 /// Asks the user about everything in the project that needs trust.

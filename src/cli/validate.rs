@@ -11,9 +11,9 @@ use super::output::{exit, say, say_json};
 use super::place;
 use crate::chart::Chart;
 use crate::engine::inspect::Inspector;
-use crate::shell::place::Place;
-use crate::shell::settings;
-use crate::shell::state_file::{self, Reading};
+use crate::project::settings;
+use crate::project::state_file::{self, Reading};
+use crate::run::place::Place;
 use crate::text::full_stop;
 
 /// The problems with an instance's files.

@@ -13,10 +13,10 @@ use super::reviewer;
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Embedded};
 use crate::os::file::stand_in;
+use crate::project::state_file;
 use crate::scenario::failure::{Failure, at, io};
 use crate::scenario::script::{Expected, Script, Step};
 use crate::scenario::stage::{Answer, Stage, State};
-use crate::shell::state_file;
 use crate::store::Store;
 use crate::store::journal::{self, Decided, Line};
 

@@ -13,11 +13,11 @@ use crate::engine::names::types;
 use crate::expr::Expressions;
 use crate::expr::source::Expr;
 use crate::host::hosts::{HOSTS, Host};
-use crate::invoke::process::{self, End};
-use crate::invoke::program;
-use crate::invoke::spec::Spec;
 use crate::os;
 use crate::os::bond::Bond;
+use crate::process::program;
+use crate::process::spec::Spec;
+use crate::process::{self, End};
 
 /// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -287,7 +287,7 @@ pub(super) fn version_of(program: &Path) -> Result<String, String> {
             Ok(crate::text::plain(text.lines().next().unwrap_or_default()))
         }
         End::Exited { .. } => {
-            Err(crate::invoke::log::last_line(log.path()).unwrap_or_else(|| "it failed".to_owned()))
+            Err(process::log::last_line(log.path()).unwrap_or_else(|| "it failed".to_owned()))
         }
         End::TimedOut => Err(format!("no answer within {} seconds", PATIENCE.as_secs())),
         End::TooMuchOutput => Err("it printed too much".to_owned()),

@@ -19,10 +19,10 @@ use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::host::events::REVIEWER;
 use crate::host::hosts::DEFAULT;
-use crate::shell;
-use crate::shell::find;
-use crate::shell::place::Place;
-use crate::shell::trust::{self, OwnChart};
+use crate::project;
+use crate::project::find;
+use crate::project::trust::{self, OwnChart};
+use crate::run::place::Place;
 pub(crate) use diagnosis::{Diagnosis, Level};
 use settings::Settings;
 
@@ -55,7 +55,7 @@ pub(crate) fn examine(
         ));
     }
     // What the settings choose is not known as long as they have a flaw, which is reported below.
-    if let Ok(settings) = shell::settings::read(chart, &here) {
+    if let Ok(settings) = project::settings::read(chart, &here) {
         found.extend(binary::invoked(chart, &settings.values(), &here));
     }
     found.extend(settings.unreadable());

@@ -19,11 +19,13 @@ use crate::host::events::UNCLAIMED;
 use crate::lint;
 use crate::os::file::is_writable;
 use crate::page::counted;
-use crate::shell::find::Instance;
-use crate::shell::perform::peek;
-use crate::shell::place::Place;
-use crate::shell::state_file::{self, Reading};
-use crate::shell::{git, settings, trust};
+use crate::project::find::Instance;
+use crate::project::git;
+use crate::project::settings;
+use crate::project::state_file::{self, Reading};
+use crate::project::trust;
+use crate::run::perform::peek;
+use crate::run::place::Place;
 use crate::store::{Store, driver};
 
 /// Checks the chart and the schema of its state. Its states are not explored; that is left to `check-chart`.

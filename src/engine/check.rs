@@ -12,7 +12,7 @@ use super::names::sources::SOURCES;
 use super::names::types::{ChartNames, Uses, invoked};
 use super::references::References;
 use crate::chart::embedded::Choice;
-use crate::chart::model::{Action, Amount, Assign, Deed, Field, Limited, Rule};
+use crate::chart::model::{Action, Amount, Assign, Deed, Field, FieldType, Limited, Rule};
 use crate::chart::{Chart, Cycle, load, locate};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, in_order};
@@ -94,7 +94,7 @@ impl Checker<'_> {
     /// Checks that no field and no let has the name of something else that expressions see.
     fn shadows(&mut self) {
         let chart = self.chart;
-        let built_in: Vec<&str> = SOURCES.iter().map(|source| source.name()).collect();
+        let built_in: Vec<&str> = SOURCES.iter().map(|(name, _)| *name).collect();
         for (table, name) in (chart.context.keys().map(|name| ("context", name)))
             .chain(chart.lets.keys().map(|name| ("let", name)))
         {
@@ -298,27 +298,8 @@ impl Checker<'_> {
         self.given(facts, |checker| checker.effects(path, rule, names));
     }
 
-    /// Checks what a rule does and says after its assignments.
+    /// Checks what a rule does and says. Its texts see the fields as they are before its own assignments.
     fn effects(&mut self, path: &[Step], rule: &Rule, names: &ChartNames<'_>) {
-        for (name, literal) in &rule.assign {
-            let kind = match literal {
-                Literal::Null => Type::None,
-                Literal::Text(text) => match single_expression(&text.0) {
-                    Some(expr) => infer::kind(expr, names, &self.facts),
-                    None => Type::Text,
-                },
-                Literal::Boolean(_) | Literal::Integer(_) | Literal::List(_) => Type::Any,
-            };
-            match kind {
-                Type::None | Type::Optional(_) => {
-                    self.facts.may_be_shown.remove(name);
-                    self.facts.not_none.remove(name);
-                }
-                _ => {
-                    self.facts.may_be_shown.insert(name.clone());
-                }
-            }
-        }
         if let Some(invoke) = &rule.invoke {
             let path = below(path, "invoke");
             self.say(&path, &Text(invoke.clone()), names);
@@ -511,8 +492,13 @@ impl Checker<'_> {
                 _ => wanted.some().can_equal(given.some()),
             };
             if !fits {
-                let help =
-                    (given == Type::None).then(|| "set `nullable = true` for the field".to_owned());
+                let help = match (&given, field.kind) {
+                    (Type::None, _) => Some("set `nullable = true` for the field".to_owned()),
+                    (Type::List(_), FieldType::Boolean) => {
+                        Some("compare its length: a list is no boolean".to_owned())
+                    }
+                    _ => None,
+                };
                 let message = format!("`{name}` must be {}, but this is {given}", field.describe());
                 self.flaw(Code::WrongAssignment, &path, message, help);
             }

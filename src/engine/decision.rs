@@ -5,9 +5,9 @@ use serde_json::Value as Json;
 
 use super::context::Context;
 use super::saw::Saw;
-use crate::files::clock::Moment;
-use crate::files::finding::Found;
+use crate::clock::Moment;
 use crate::host::reply::Reply;
+use crate::reviewer::finding::Found;
 
 /// The result of one call of `decide`.
 #[expect(

@@ -7,14 +7,14 @@ use serde_json::Value as Json;
 use super::fault::Fault;
 use crate::chart::Chart;
 use crate::chart::model::{Limited, setting_in};
-use crate::files::finding::Found;
+use crate::reviewer::finding::Found;
 
 /// A dollar, in the unit of a run's cost.
 const MILLION: u64 = 1_000_000;
 
 /// The part of a review's line in the journal that decisions depend on.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct Run {
+pub struct PastReview {
     pub instance: String,
     pub cycle: String,
     pub n: i64,
@@ -39,7 +39,7 @@ pub struct Run {
     pub found: Found,
 }
 
-impl Run {
+impl PastReview {
     /// Returns whether a reviewer was started: it took money or time, or nobody knows.
     fn was_started(&self) -> bool {
         self.cost != Some(0) || self.seconds > 0
@@ -50,7 +50,7 @@ impl Run {
 #[derive(Debug, Default)]
 pub struct Past {
     /// Oldest first.
-    pub runs: Vec<Run>,
+    pub runs: Vec<PastReview>,
     /// The last one is being decided on: it was allowed, whatever it cost.
     pub has_run: bool,
     /// When the user last asked for another try, in RFC 3339: failures before that do not count.
@@ -76,7 +76,7 @@ pub fn spent(
     let is_kept = !limits.is_empty();
     let past = if is_kept { past() } else { Past::default() };
     let id = cycle.unwrap_or_default();
-    let of_cycle = |runs| -> Vec<&Run> {
+    let of_cycle = |runs| -> Vec<&PastReview> {
         of_cycle(runs, |run| (&run.cycle, run.n, &run.file), id, files, count)
     };
     let failed = |runs| failed(of_cycle(runs), past.retried.as_deref());
@@ -109,7 +109,7 @@ pub fn spent(
 
 /// Returns the last of these runs, newest first, that failed in a row. One that was not started is no loss, and one after
 /// which no reviewer could run is not tried again at once.
-fn failed<'r>(runs: Vec<&'r Run>, retried: Option<&str>) -> Vec<&'r Run> {
+fn failed<'r>(runs: Vec<&'r PastReview>, retried: Option<&str>) -> Vec<&'r PastReview> {
     let failed = runs.into_iter().take_while(|run| run.error.is_some());
     let failed = failed.take_while(|run| retried.is_none_or(|retried| *run.at > *retried));
     failed
@@ -128,7 +128,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Self {
+    fn of<'r>(runs: impl IntoIterator<Item = &'r PastReview>) -> Self {
         let mut sum = Self::default();
         for run in runs {
             sum.runs += usize::from(run.was_started());

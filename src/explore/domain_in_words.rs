@@ -3,8 +3,12 @@
 use serde_json::{Map, Value as Json};
 
 use super::domain::{Choice, Domain, NO_SLUG};
+use super::imagined_world::Question;
+use super::moves::Moves;
 use super::plain::plain;
 use crate::chart::model::FieldType;
+use crate::engine::event::Trigger;
+use indexmap::IndexSet;
 
 /// A context field that a text is compared with shows up as what it holds.
 fn held(field: &str) -> Json {
@@ -142,5 +146,64 @@ impl Domain {
             words.push("each of these after a space".to_owned());
         }
         words.join(", ")
+    }
+}
+
+impl Moves {
+    /// What was tried, one line for each input and each kind of move.
+    pub(crate) fn domain_in_words(&self) -> Vec<String> {
+        let chart = &self.tree.chart;
+        let ground = &self.tree.ground;
+        let list = |values: &[Json]| values.iter().map(plain).collect::<Vec<_>>().join(", ");
+        let parameters = ground.domain.parameters.iter();
+        let mut lines: Vec<String> = parameters
+            .map(|(name, values)| format!("{name}: {}, set by the user at any time", list(values)))
+            .collect();
+        let asked = self
+            .tree
+            .questions
+            .iter()
+            .filter_map(|question| match &**question {
+                Question::Choice(choice) => Some(choice.clone()),
+                _ => None,
+            });
+        let choices: IndexSet<Choice> = asked.collect();
+        lines.extend(choices.iter().map(|choice| ground.domain.in_words(choice)));
+        for (name, invoke) in &chart.invoke {
+            lines.push(format!(
+                "{name}: {}, no verdict, failed",
+                invoke.verdicts.join(", ")
+            ));
+        }
+        let times: Vec<String> = (ground.domain.gate())
+            .map(|gate| gate.times.to_string())
+            .collect();
+        if !times.is_empty() {
+            let times = times.join(", ");
+            lines.push(format!("gates: all pass, one fails ({times} in a row)"));
+        }
+        let hooks: Vec<&str> = self
+            .all
+            .iter()
+            .filter_map(|one| match &one.trigger {
+                Some(Trigger::Hook(name)) => Some(name.as_str()),
+                _ => None,
+            })
+            .collect();
+        lines.push(format!("events: {}", hooks.join(", ")));
+        let answers = if chart.cycles.is_empty() {
+            ""
+        } else {
+            ", writes the answer to a review or does not"
+        };
+        lines.push(format!(
+            "the agent: enters any phase whose guard holds{answers}, does nothing and stops again"
+        ));
+        if !chart.commands.is_empty() {
+            let commands: Vec<&str> = chart.commands.keys().map(String::as_str).collect();
+            lines.push(format!("the user: runs {}", commands.join(", ")));
+        }
+        lines.push("files and tables: chosen again at every event".to_owned());
+        lines
     }
 }

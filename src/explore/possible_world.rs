@@ -16,7 +16,7 @@ use crate::engine::context::{Context, to_value};
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::records;
-use crate::engine::spent::{Past, Run, spent};
+use crate::engine::spent::{Past, PastReview, spent};
 use crate::engine::world::{Source, World};
 use crate::os::file::slashed;
 
@@ -36,7 +36,7 @@ pub struct Disk {
     /// The budget that is used up, whatever reviews cost.
     pub over: Option<String>,
     /// The reviews that have run, oldest first.
-    pub runs: Vec<Run>,
+    pub runs: Vec<PastReview>,
     /// The last reviews found something, and nothing has changed.
     pub stalled: bool,
     pub dirty: bool,

@@ -80,6 +80,9 @@ pub(crate) struct Search {
     /// The arrows of state `s` are `arrows[ends[s]..ends[s + 1]]`.
     ends: Vec<usize>,
     numbers: FxHashMap<Edge, u32>,
+    /// For each edge, the number of those that differ from it only in what they need.
+    alike: Vec<u32>,
+    all_alike: FxHashMap<Edge, u32>,
     /// The edges that tails of moves are, where that is the same in every state.
     plain: FxHashMap<(usize, u32), u32>,
     /// The edges of each move, and the parameters that it looks at.
@@ -108,6 +111,8 @@ impl Search {
             arrows: Vec::new(),
             ends: vec![0],
             numbers: FxHashMap::default(),
+            alike: Vec::new(),
+            all_alike: FxHashMap::default(),
             plain: FxHashMap::default(),
             after: Situation::unstarted(std::iter::empty()),
         };
@@ -218,11 +223,35 @@ impl Search {
                 fields.for_each(|field| looks.add(Look::field(*field)));
             }
         }
-        let edges: Rc<[u32]> = edges.into_iter().collect();
+        let edges: Rc<[u32]> = self.widest(&edges).into();
         edges.iter().for_each(|edge| self.keep(at, *edge));
         let found = (edges, self.moves.tree.parameters_in(&looks));
         self.known[mover].put(state.as_ref(), &[], &looks.at_the_state(), found.clone());
         found
+    }
+
+    /// Leaves out the edges that exist only for such settings for which another one exists, too.
+    fn widest(&self, edges: &IndexSet<u32>) -> Vec<u32> {
+        let mut alike: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for edge in edges {
+            let group = alike.entry(self.alike[*edge as usize]);
+            group.or_default().push(*edge);
+        }
+        let is_wider = |one: u32, other: u32| {
+            let [one, other] = [one, other].map(|edge| &self.edges[edge as usize].needs);
+            one.iter().all(|(field, set)| {
+                let narrower = other.iter().find(|(asked, _)| asked == field);
+                narrower.is_some_and(|(_, narrower)| {
+                    let mut values = self.moves.tree.members(*narrower).iter();
+                    values.all(|value| self.moves.tree.has(*set, *value))
+                })
+            })
+        };
+        let is_widest = |edge: &u32| {
+            let mut others = alike[&self.alike[*edge as usize]].iter();
+            !others.any(|other| other != edge && is_wider(*other, *edge))
+        };
+        edges.iter().copied().filter(is_widest).collect()
     }
 
     /// The number of the edge that an ending is.
@@ -238,6 +267,9 @@ impl Search {
                 let new = number(self.edges.len());
                 self.numbers.insert(edge.clone(), new);
                 self.barred.push(self.moves.tree.bar(&edge.assigned));
+                let next = number(self.all_alike.len());
+                let alike = self.all_alike.entry(edge.without_needs());
+                self.alike.push(*alike.or_insert(next));
                 self.edges.push(edge);
                 new
             }

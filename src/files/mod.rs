@@ -1,7 +1,5 @@
-//! Reads files and their names: patterns with holes, times, JSON, rows of Markdown tables. Writes nothing.
+//! Reads files and their names: patterns with holes, the times in them, JSON, rows of Markdown tables. Writes nothing.
 
-pub mod clock;
-pub mod finding;
 pub mod json;
 pub mod pattern;
 pub mod table;

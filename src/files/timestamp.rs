@@ -1,6 +1,6 @@
 //! The time in a file name: `20260203T145212`. It is in UTC, so that names sort by age even if clocks are changed.
 
-use super::clock;
+use crate::clock;
 
 const LENGTH: usize = "20260203T145212".len();
 

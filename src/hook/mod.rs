@@ -22,12 +22,12 @@ use crate::host::events::{EVENTS, REVIEWER, UNCLAIMED, is_stop, session_of};
 use crate::host::hosts::{HOSTS, Host};
 use crate::host::reply::Reply;
 use crate::os::supervisor;
-use crate::shell::find::{self, Newest};
-use crate::shell::perform::{peek, perform};
-use crate::shell::place::Place;
-use crate::shell::state_file;
-use crate::shell::stuck::Stuck;
-use crate::shell::trust::{self, OwnChart};
+use crate::project::find::{self, Newest};
+use crate::project::state_file;
+use crate::project::trust::{self, OwnChart};
+use crate::run::perform::{peek, perform};
+use crate::run::place::Place;
+use crate::run::stuck::Stuck;
 use crate::store::driver::{self, Claimed};
 use crate::store::notices::Pending;
 use crate::store::owed::Debt;
@@ -240,7 +240,7 @@ fn own_chart(named: Option<&str>, home: &str, known: Option<&Meant>) -> OwnChart
 }
 
 /// The instance that an event is about.
-struct Found {
+struct Target {
     /// `None` if there is none yet.
     place: Option<Place>,
     quiet: bool,
@@ -255,7 +255,7 @@ fn find_place(
     session: Option<&str>,
     named: Option<&str>,
     quiet: bool,
-) -> Result<Found, Box<Reply>> {
+) -> Result<Target, Box<Reply>> {
     let undecided = |why| Box::new(Reply::undecided(name, why));
     let mut choice = Choice::of(named);
     // The home of an embedded chart is known before the chart is parsed. If there is nothing for it to do, it never
@@ -320,7 +320,7 @@ fn find_place(
     }
     warnings.splice(0..0, ignored);
     let place = instance.map(|instance| Place::new(chart, root, instance));
-    Ok(Found {
+    Ok(Target {
         place,
         quiet,
         warnings,

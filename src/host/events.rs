@@ -77,6 +77,22 @@ pub fn session_of(event: &Json) -> Result<Option<&str>, String> {
     }
 }
 
+/// The documented words of event fields. A host may send others.
+pub const EVENT_WORDS: &[(&str, &[&str])] = &[
+    ("source", &["startup", "resume", "clear", "compact"]),
+    ("trigger", &["manual", "auto"]),
+    (
+        "permission_mode",
+        &[
+            "default",
+            "plan",
+            "acceptEdits",
+            "dontAsk",
+            "bypassPermissions",
+        ],
+    ),
+];
+
 /// The fields that contain text by the user or the agent.
 pub const PROSE: &[&str] = &["custom_instructions", "last_assistant_message", "prompt"];
 

@@ -1,7 +1,6 @@
 //! Names that are misspelled where they are defined: one finding there, instead of one at each use.
 
 use super::words::{Toml, WordCounts, is_known};
-use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::is_slip;
 
@@ -21,10 +20,7 @@ pub(super) fn blamed(mut flaws: Vec<Flaw>, text: &str, words: &WordCounts) -> Ve
         let Some((code, meant)) = uses.find_map(|flaw| Some((flaw.code, meant(flaw)?))) else {
             continue;
         };
-        flaws.retain(|flaw| {
-            let is_unused = flaw.code == Code::UnusedName && flaw.span.as_ref() == Some(&place);
-            !is_unused && flaw.unknown.as_ref() != Some(&meant)
-        });
+        flaws.retain(|flaw| flaw.unknown.as_ref() != Some(&meant));
         let message = format!("`{meant}` is used, but only `{name}` is defined");
         let help = format!("did you mean `{meant}`?");
         flaws.push(Flaw::new(code, message).help(help).at(Some(place)));

@@ -32,8 +32,12 @@ impl Ignore {
 
 /// Returns the flaws that no comment of the chart ignores, and those of the comments themselves.
 ///
-/// Unless every state was explored, it is unknown which findings an ignore of such a code would hide.
-pub(super) fn apply(text: &str, flaws: Vec<Flaw>, is_explored: bool) -> Vec<Flaw> {
+/// Before a stage is complete, it is unknown which findings an ignore of one of its codes would hide.
+pub(super) fn apply(
+    text: &str,
+    flaws: Vec<Flaw>,
+    is_complete: impl Fn(Stage) -> bool,
+) -> Vec<Flaw> {
     let ignores = find(text);
     let mut used = vec![Vec::new(); ignores.len()];
     let mut left: Vec<Flaw> = Vec::new();
@@ -58,7 +62,7 @@ pub(super) fn apply(text: &str, flaws: Vec<Flaw>, is_explored: bool) -> Vec<Flaw
             let message = if !is_known {
                 format!("unknown code `{code}`")
             } else if !used.contains(&code.as_str())
-                && (is_explored || known.is_some_and(|code| code.stage() != Stage::Explore))
+                && known.is_some_and(|code| is_complete(code.stage()))
             {
                 format!("line {} has no finding `{code}`", ignore.line)
             } else {

@@ -1,12 +1,14 @@
 //! `lookalike`: a word that is used once, and that is one slip away from another word of the chart.
 //!
-//! This is for words that nothing else checks: literals, parts of file names, names that the user types.
+//! This is for words that nothing else checks: literals, parts of file names, names that the user types. A literal that
+//! stands beside a field of the event is compared with the documented values of the field.
 
 use super::subject::Subject;
 use super::words::{Toml, places};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::is_slip;
+use crate::host::events::EVENT_WORDS;
 
 /// Keys whose strings are texts for people, or arguments of other programs.
 const TEXTS: &[&str] = &["about", "argv", "block", "by", "else", "message", "say", "stage", "streak", "text"];
@@ -50,5 +52,37 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
         let flaw = Flaw::new(Code::Lookalike, message).help(format!("did you mean `{meant}`?"));
         Some(flaw.at(Some(place)))
     };
-    words.filter_map(flaw).collect()
+    let mut flaws: Vec<Flaw> = words.filter_map(flaw).collect();
+    for flaw in words_of_events(text) {
+        if !flaws.iter().any(|known| known.span == flaw.span) {
+            flaws.push(flaw);
+        }
+    }
+    flaws
+}
+
+/// Returns the literals that stand beside a field of the event and are one slip away from a documented word of it.
+fn words_of_events(text: &str) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    for (_, place) in Toml::of(text).strings {
+        let string = &text[place.clone()];
+        for (field, words) in EVENT_WORDS {
+            if !string.contains(&format!("event.{field}")) {
+                continue;
+            }
+            let mut at = place.start;
+            for (index, part) in string.split('\'').enumerate() {
+                let span = at..at + part.len();
+                at = span.end + 1;
+                let meant = words.iter().find(|word| is_slip(part, word));
+                if let (1, Some(meant)) = (index % 2, meant.filter(|_| !words.contains(&part))) {
+                    let message = format!("`{part}` is no documented value of `event.{field}`");
+                    let flaw = Flaw::new(Code::Lookalike, message);
+                    let help = format!("did you mean `{meant}`?");
+                    flaws.push(flaw.help(help).at(Some(span)));
+                }
+            }
+        }
+    }
+    flaws
 }

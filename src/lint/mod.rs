@@ -1,9 +1,10 @@
 //! `check-chart`: finds everything that can be known about a chart before it runs.
 //!
-//! [`run`] goes as far as it can in one run: TOML syntax and the structure according to the JSON Schema of charts, names
-//! and types, then the lint rules in this folder, then every state that the chart can reach ([`crate::explore`]). A
-//! lint rule that looks at a whole chart is one file with one function. Flaws that show while a chart is loaded (an
-//! unknown name, for example) are found by the loader, in [`crate::chart`] and [`crate::expr`].
+//! [`run`] goes step by step, and no further than it finds something: TOML syntax, the structure according to the JSON
+//! Schema of charts, names and types, then the lint rules in this folder, then every state that the chart can reach
+//! ([`crate::explore`]). A lint rule that looks at a whole chart is one file with one function. Flaws that show while a chart
+//! is loaded (an unknown name, for example) are found by the loader, in [`crate::chart`], and in [`crate::engine::check`] and
+//! [`crate::expr`].
 
 mod definitions;
 mod explored;
@@ -12,14 +13,12 @@ pub mod report;
 mod subject;
 mod words;
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::chart::extend::Extended;
 use crate::chart::{Chart, load, structure};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::{Flaw, in_order};
-use crate::diagnostic::suggest::is_slip;
 use crate::engine::check;
 use crate::explore::budget::Caps;
 use crate::explore::explore;
@@ -92,6 +91,7 @@ pub fn run(
     let mut flaws;
     let mut explored = None;
     let mut loaded = None;
+    let mut is_advised = false;
     match structure::read(text) {
         Err(found) => flaws = found,
         Ok(source) => {
@@ -111,28 +111,36 @@ pub fn run(
                     words: &words,
                 };
                 let of_rules = in_order(RULES.iter().flat_map(|check| check(&subject)));
-                // Exploring would only report the same flaws again.
-                let found = flaws.iter().chain(&of_rules);
-                let first = found.filter(|flaw| flaw.code.stage() != Stage::Advice);
-                if let Some(caps) = caps
-                    && ignore::ignores_all(text, first)
-                {
-                    let report = explore(&chart, caps);
-                    flaws.extend(explored::flaws(&report, &chart, text));
-                    explored = Some(report);
-                }
                 // The templates in a folder that does not exist are unknown, too.
                 let is_folder = |flaw: &Flaw| flaw.code == Code::UnknownTemplate;
                 if of_rules.iter().any(is_folder) {
                     flaws.retain(|flaw| flaw.code != Code::UnknownTemplate);
                 }
                 flaws.extend(of_rules);
+                // Exploring would only report the same flaws again.
+                let is_sound = ignore::ignores_all(text, serious(&flaws));
+                if let Some(caps) = caps.filter(|_| is_sound) {
+                    let report = explore(&chart, caps);
+                    flaws.extend(explored::flaws(&report, &chart, text));
+                    explored = Some(report);
+                }
             }
-            flaws = definitions::blamed(without_consequences(flaws, text), text, &words);
+            // What is misspelled is not used, and what never happens says nothing.
+            is_advised = ignore::ignores_all(text, serious(&flaws));
+            flaws.retain(|flaw| is_advised || flaw.code.stage() != Stage::Advice);
+            // The tables below a rule of an unknown event belong to an earlier rule.
+            if flaws.iter().any(|flaw| flaw.code == Code::UnknownEvent) {
+                flaws.retain(|flaw| flaw.code == Code::UnknownEvent);
+            }
+            flaws = definitions::blamed(flaws, text, &words);
         }
     }
     let is_explored = explored.as_ref().is_some_and(|report| report.complete);
-    let mut flaws = extended.written(ignore::apply(text, flaws, is_explored));
+    let mut flaws = extended.written(ignore::apply(text, flaws, |stage| match stage {
+        Stage::Explore => is_explored,
+        Stage::Advice => is_advised,
+        Stage::Load | Stage::Rule => loaded.is_some(),
+    }));
     // A chart need not use all that it extends.
     flaws.retain(|flaw| flaw.code.stage() != Stage::Advice || !extended.is_of_base(flaw));
     flaws.sort_by_key(|flaw| {
@@ -151,78 +159,8 @@ pub fn run(
     }
 }
 
-/// Returns the findings without those that only follow from others.
-fn without_consequences(mut flaws: Vec<Flaw>, text: &str) -> Vec<Flaw> {
-    for (cause, effects) in CONSEQUENCES {
-        if flaws.iter().any(|flaw| flaw.code == *cause) {
-            flaws.retain(|flaw| !effects.contains(&flaw.code));
-        }
-    }
-    // A guard with a fault says nothing about what a text shows.
-    if flaws.iter().any(|flaw| flaw.code.stage() != Stage::Advice) {
-        flaws.retain(|flaw| flaw.code != Code::PrintsNone);
-    }
-    let misled = misled_tables(&flaws, text);
-    flaws.retain(|flaw| {
-        let span = flaw.span.as_ref().filter(|_| flaw.file.is_none());
-        !span.is_some_and(|span| misled.iter().any(|table| table.contains(&span.start)))
-    });
-    // A word that another finding is about, or that was meant there, is no news.
-    let (lookalikes, mut flaws): (Vec<Flaw>, Vec<Flaw>) = flaws
-        .into_iter()
-        .partition(|flaw| flaw.code == Code::Lookalike);
-    let is_news = |flaw: &Flaw| {
-        let word = flaw
-            .span
-            .clone()
-            .and_then(|span| text.get(span))
-            .unwrap_or_default();
-        !flaws.iter().any(|other| {
-            let is_there = other.file.is_none() && other.position(text).0 == flaw.position(text).0;
-            let unknown = other.unknown.as_deref();
-            is_there || unknown.is_some_and(|unknown| is_slip(word, unknown))
-        })
-    };
-    let news: Vec<Flaw> = lookalikes.into_iter().filter(is_news).collect();
-    flaws.extend(news);
-    flaws
+/// Returns the flaws that matter to what the chart does.
+fn serious(flaws: &[Flaw]) -> impl Iterator<Item = &Flaw> {
+    let is_serious = |flaw: &&Flaw| flaw.code.stage() != Stage::Advice;
+    flaws.iter().filter(is_serious)
 }
-
-/// The places of tables such as `[on.Stop.assign]` below a rule whose event is misspelled: they are parts of that rule,
-/// but TOML adds them to an earlier one.
-fn misled_tables(flaws: &[Flaw], text: &str) -> Vec<Range<usize>> {
-    let misspelled = flaws.iter().filter(|flaw| flaw.code == Code::UnknownEvent);
-    let tables = misspelled.filter_map(|flaw| {
-        let rule = flaw.span.as_ref()?.end;
-        let mut headers = text[rule..]
-            .match_indices("\n[")
-            .map(|(at, _)| rule + at + 1);
-        let start = headers.next()?;
-        let is_part = |at: &usize| {
-            let path = text[*at..].trim_start_matches('[').split(']').next();
-            let path = path.unwrap_or_default();
-            path.starts_with("on.") && path.matches('.').count() > 1
-        };
-        let mut others = std::iter::once(start)
-            .chain(headers)
-            .filter(|at| !is_part(at));
-        Some(start..others.next().unwrap_or(text.len()))
-    });
-    tables.collect()
-}
-
-/// Codes, and those of what may follow from them.
-const CONSEQUENCES: &[(Code, &[Code])] = &[
-    (
-        Code::UnknownEvent,
-        &[Code::IdleRule, Code::ShadowedRule, Code::UnusedName],
-    ),
-    (
-        Code::ExpressionSyntax,
-        &[Code::UnusedName, Code::UnusedTemplate],
-    ),
-    (
-        Code::UnknownTemplate,
-        &[Code::UnusedName, Code::UnusedTemplate],
-    ),
-];

@@ -66,10 +66,10 @@ impl Format {
         format.map(|(_, format)| *format)
     }
 
-    /// Returns all findings in this format.
-    pub fn render(self, charts: &[Checked]) -> String {
+    /// Returns all findings in this format; for people with every property and the values that were tried, or without.
+    pub fn render(self, charts: &[Checked], with_domain: bool) -> String {
         match self {
-            Self::Human => human(charts),
+            Self::Human => human(charts, with_domain),
             Self::Concise => lines(
                 charts,
                 |Finding {
@@ -147,7 +147,7 @@ fn lines(
     text
 }
 
-fn human(charts: &[Checked]) -> String {
+fn human(charts: &[Checked], with_domain: bool) -> String {
     let is_coloured = std::io::stdout().is_terminal()
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let theme = if is_coloured {
@@ -177,7 +177,7 @@ fn human(charts: &[Checked]) -> String {
             (some, _) => counted(some, "finding"),
         };
         text.push_str(&format!("{}: {count}\n", chart.origin));
-        text.push_str(&explored(chart, width));
+        text.push_str(&explored(chart, width, with_domain));
         if let Some(flaw) = chart.flaws.first() {
             text.push_str(&format!(
                 "  `taskie check-chart --explain {}` explains this code.\n",
@@ -188,8 +188,9 @@ fn human(charts: &[Checked]) -> String {
     text
 }
 
-/// Returns the result of exploring: every property if there are no findings, otherwise how many are proved.
-fn explored(chart: &Checked, width: usize) -> String {
+/// Returns the result of exploring: how many properties are proved and what is not decided, or every property and what
+/// was tried.
+fn explored(chart: &Checked, width: usize, with_domain: bool) -> String {
     let Some(report) = &chart.explored else {
         return "  Its states were not explored: fix the findings above first.\n".to_owned();
     };
@@ -199,8 +200,8 @@ fn explored(chart: &Checked, width: usize) -> String {
         results.filter(|result| is_wanted(&result.verdict)).count()
     };
     let refuted = count(|verdict| matches!(verdict, Verdict::Refuted { .. }));
+    let proved = count(|verdict| matches!(verdict, Verdict::Proved { .. }));
     let mut text = if refuted > 0 {
-        let proved = count(|verdict| matches!(verdict, Verdict::Proved { .. }));
         let open = match report.undecided() {
             0 => ".".to_owned(),
             open => format!(", {open} not decided:"),
@@ -212,9 +213,14 @@ fn explored(chart: &Checked, width: usize) -> String {
             false => report.cut.as_deref().unwrap_or("cut off"),
         };
         let transitions = in_groups(report.transitions);
-        format!("\n  {states} states and {transitions} transitions explored, {extent}:\n")
+        let explored = format!("{states} states and {transitions} transitions explored, {extent}");
+        match with_domain {
+            true => format!("\n  {explored}:\n"),
+            false => format!("  {explored}\n  {}\n", counted(proved, "claim") + " proved"),
+        }
     };
     let mut reasons: Vec<&str> = Vec::new();
+    let mut totals: Vec<String> = Vec::new();
     for result in &report.results {
         let (verdict, detail) = in_words(&result.verdict);
         let name = match &result.verdict {
@@ -223,12 +229,27 @@ fn explored(chart: &Checked, width: usize) -> String {
                 reasons.push(why);
                 names_open_because(why, report)
             }
-            Verdict::Proved { .. } if refuted == 0 => result.name.clone(),
+            Verdict::Proved { .. } if refuted == 0 && with_domain => result.name.clone(),
+            // What reviews cost at most is what people ask first.
+            Verdict::Proved { .. } if refuted == 0 && result.code == Code::CycleUnbounded => {
+                totals.push(format!("{}: {detail}", result.name));
+                continue;
+            }
             _ => continue,
         };
         text.push_str(&item(&format!("{verdict:12} {name}: {detail}"), 17, width));
     }
     if refuted > 0 {
+        return text;
+    }
+    if !with_domain {
+        // The last of them is about all cycles together.
+        if let Some(total) = totals.last() {
+            text.push_str(&item(total, 4, width));
+        }
+        text.push_str(
+            "  `taskie check-chart --domain` lists each claim, and the values that were tried.\n",
+        );
         return text;
     }
     text.push_str("\n  over this domain:\n");

@@ -11,7 +11,7 @@ use crate::diagnostic::suggest::did_you_mean;
 use crate::engine::context::Context;
 use crate::engine::decision::{FailedGate, Outcome};
 use crate::engine::event::Event;
-use crate::files::finding::Found;
+use crate::reviewer::finding::Found;
 
 /// The event that the host sends when the agent wants to stop.
 pub(crate) const STOP: &str = "Stop";

@@ -15,7 +15,7 @@ use crate::engine::names::{Names, Preview};
 use crate::engine::world::World;
 use crate::expr::Expressions;
 use crate::expr::source::Text;
-use crate::shell::place::Place;
+use crate::run::place::Place;
 
 /// What a preview is based on.
 #[derive(Debug)]

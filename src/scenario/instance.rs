@@ -19,11 +19,11 @@ use crate::engine::decision::{self, Decision, Effect, Ended, FailedGate, Invocat
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::inspect::Inspector;
-use crate::engine::spent::Run;
+use crate::engine::spent::PastReview;
 use crate::engine::world::World;
 use crate::explore::possible_world::{Disk, INSTANCE, PossibleWorld, Sibling};
-use crate::files::finding::{Finding, Found};
 use crate::files::timestamp;
+use crate::reviewer::finding::{Finding, Found};
 use crate::store::journal::Decided;
 
 /// Parses a command line into its events, in order. The second argument is its stdin.
@@ -455,9 +455,9 @@ impl Stage for Instance {
 }
 
 /// Returns what the journal would say of a run; `None` if no reviewer was started.
-fn run(ended: &Ended) -> Option<Run> {
+fn run(ended: &Ended) -> Option<PastReview> {
     let (verdict, error) = ended.outcome.verdict_and_error();
-    ended.outcome.failed_gate().is_none().then(|| Run {
+    ended.outcome.failed_gate().is_none().then(|| PastReview {
         instance: INSTANCE.to_owned(),
         cycle: ended.invocation.cycle.clone(),
         n: ended.invocation.n,
@@ -466,7 +466,7 @@ fn run(ended: &Ended) -> Option<Run> {
         verdict: verdict.map(str::to_owned),
         error: error.map(str::to_owned),
         found: ended.outcome.found(),
-        ..Run::default()
+        ..PastReview::default()
     })
 }
 

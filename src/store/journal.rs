@@ -15,8 +15,8 @@ use super::{Store, lines};
 use crate::chart::Chart;
 use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
 use crate::engine::event::{Event, Trigger};
-use crate::engine::spent::Run;
-use crate::files::finding::Found;
+use crate::engine::spent::PastReview;
+use crate::reviewer::finding::Found;
 
 /// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -191,9 +191,9 @@ impl Journal {
     }
 
     /// Returns the runs that have ended, oldest first, as the engine sees them.
-    pub(crate) fn runs(&self) -> Vec<Run> {
+    pub(crate) fn runs(&self) -> Vec<PastReview> {
         // A decision has no file, so its line is not a run.
-        let mut runs: Vec<Run> = lines::read(&self.store, &self.file);
+        let mut runs: Vec<PastReview> = lines::read(&self.store, &self.file);
         runs.retain(|run| run.instance == self.instance);
         runs
     }

@@ -111,17 +111,20 @@ fn key(home: &Path) -> String {
     format!("{:016x}", hash.number())
 }
 
-/// Creates a folder in a git directory. A link is never followed.
+/// Creates a home's folder in a git directory. A link is never followed, and a git directory that is gone stays gone.
 fn make_private(folder: &Path) -> io::Result<()> {
-    if let Some(parent) = folder.parent() {
-        refuse_link(parent)?;
-    }
-    refuse_link(folder)?;
     signals::report_file_size();
-    match folder.is_dir() {
-        true => Ok(()),
-        false => fs::create_dir_all(folder),
+    for folder in folder.parent().into_iter().chain([folder]) {
+        refuse_link(folder)?;
+        if !folder.is_dir() {
+            match fs::create_dir(folder) {
+                // Another process was faster.
+                Err(_) if folder.is_dir() => {}
+                made => made?,
+            }
+        }
     }
+    Ok(())
 }
 
 /// Returns why nothing can be written to a folder. Leaves nothing there.

@@ -1,13 +1,14 @@
 //! Notices for the user at the next stop, because nobody else would say it: something has left a review cycle that had not
-//! come to its end.
+//! come to its end, or lets it end sooner.
 //!
-//! There is one record for each instance: the cycle that was running when this program last wrote or saw the state, and
-//! what has not been reported yet. A state in which another cycle runs, or none, and which this program has not written, was
-//! changed by someone else.
+//! There is one record for each instance: the cycle that was running when this program last wrote or saw the state, the
+//! fields that can get looser, and what has not been reported yet. A state in which another cycle runs, or none, or in which
+//! such a field is looser, and which this program has not written, was changed by someone else.
 
 use std::io;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use super::lock::WriteLock;
 use super::{Store, driver, record};
@@ -27,14 +28,17 @@ const MOST: usize = 20;
 struct Kept {
     /// The cycle that was running.
     cycle: Option<String>,
+    /// The fields that can get looser, as they were.
+    #[serde(default)]
+    bounds: Context,
     notices: Vec<Notice>,
 }
 
 /// One thing that is reported to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Notice {
-    /// The cycle that it is about: it is moot when that runs again.
-    cycle: String,
+    /// The cycle that was left: it is moot when that runs again.
+    left: Option<String>,
     /// What has happened, without a full stop.
     what: String,
     by: By,
@@ -100,9 +104,45 @@ impl Kept {
         record::write(store, instance, KIND, self)
     }
 
-    /// Compares the cycle that was running with those of a state, and says what has become of it.
+    /// Takes over what is known of a state.
+    fn take_over(&mut self, chart: &Chart, context: &Context) {
+        self.cycle = running(chart, context);
+        let fields = chart.context.iter();
+        let bounds = fields.filter(|(_, field)| field.looser.is_some());
+        let bounds =
+            bounds.filter_map(|(name, _)| Some((name.clone(), context.get(name)?.clone())));
+        self.bounds = bounds.collect();
+    }
+
+    /// Returns the fields of a state that are looser than they were: name, old and new value.
+    fn loosened<'a>(
+        &'a self,
+        chart: &'a Chart,
+        context: &'a Context,
+    ) -> impl Iterator<Item = (&'a String, &'a Json, &'a Json)> {
+        self.bounds.iter().filter_map(|(name, old)| {
+            let (field, new) = (chart.context.get(name)?, context.get(name)?);
+            field.is_looser(new, old).then_some((name, old, new))
+        })
+    }
+
+    /// Compares what was known with a state, and says what has become of the running cycle.
     fn observe(&mut self, chart: &Chart, context: &Context, by: By) {
         let running = running(chart, context);
+        if let (Some(cycle), By::Unknown) = (running.as_ref(), &by)
+            && self.cycle == running
+        {
+            let what = self.loosened(chart, context).map(|(name, old, new)| {
+                format!("The {cycle} goes on with {name} {new} instead of {old}")
+            });
+            let notices = what.map(|what| Notice {
+                left: None,
+                what,
+                by: By::Unknown,
+            });
+            let notices: Vec<Notice> = notices.collect();
+            self.notices.extend(notices);
+        }
         let left = self
             .cycle
             .take()
@@ -117,14 +157,15 @@ impl Kept {
             let next = text(context, chart.next.as_ref());
             let next = next.map(|next| format!(", and {next} comes next"));
             let what = what + &next.unwrap_or_default();
-            self.notices.push(Notice { cycle, what, by });
-            let most = self.notices.len().saturating_sub(MOST);
-            self.notices.drain(..most);
+            let left = Some(cycle);
+            self.notices.push(Notice { left, what, by });
         }
+        let most = self.notices.len().saturating_sub(MOST);
+        self.notices.drain(..most);
         // Whoever returns to the cycle sees that it goes on.
         self.notices
-            .retain(|notice| Some(&notice.cycle) != running.as_ref());
-        self.cycle = running;
+            .retain(|notice| notice.left.is_none() || notice.left != running);
+        self.take_over(chart, context);
     }
 }
 
@@ -182,7 +223,7 @@ pub(crate) fn note(
     match By::command(event) {
         Some(by) if !is_put_off(chart, event, before, decision) => kept.observe(chart, &after, by),
         // What a stop decides, it says itself.
-        _ => kept.cycle = running(chart, &after),
+        _ => kept.take_over(chart, &after),
     }
     match kept == known {
         true => Ok(()),
@@ -208,7 +249,9 @@ impl Pending {
     ) -> Option<Self> {
         // Where nothing is kept, the chart's cycles are not read.
         let mut kept = Kept::read(store, instance);
-        let has_changed = kept.cycle.is_some() && kept.cycle != running(chart, context);
+        let has_changed = kept.cycle.is_some()
+            && (kept.cycle != running(chart, context)
+                || kept.loosened(chart, context).next().is_some());
         if !has_changed && kept.notices.is_empty() {
             return None;
         }

@@ -10,8 +10,8 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use super::{Store, record};
+use crate::clock;
 use crate::engine::decision::{Answer, Decision};
-use crate::files::clock;
 use crate::os::process::is_running;
 
 const KIND: &str = "owed";

@@ -7,7 +7,7 @@
 use std::io;
 
 use super::{Store, journal, record};
-use crate::files::clock::{self, Moment};
+use crate::clock::{self, Moment};
 
 const NAME: &str = "reviewer";
 const KIND: &str = "postponed";

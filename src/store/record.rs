@@ -13,8 +13,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Store;
+use crate::clock;
 use crate::disk;
-use crate::files::clock;
 use crate::os::file::{is_ours, number};
 
 /// The most bytes of a record that are read.

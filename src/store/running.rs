@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use super::lock::{self, ReviewLock};
 use super::{Store, open_existing, path};
-use crate::files::clock;
-use crate::invoke::spec::Cancel;
+use crate::clock;
 use crate::os::file::write_at;
 use crate::os::regular::open_to_write;
+use crate::process::spec::Cancel;
 
 /// The file that describes the running review.
 const RUNNING: &str = "running";
@@ -24,7 +24,7 @@ const RUNNING: &str = "running";
 const CANCEL: &str = "cancel";
 
 /// Why a review has failed that the user has cancelled.
-pub(crate) const CANCELLED: &str = "you cancelled it";
+pub(crate) const CANCELLED: &str = "it was cancelled";
 
 /// The most bytes of a note that are read.
 const MAX_NOTE: u64 = 64 * 1024;

@@ -574,7 +574,7 @@ fn an_ignore_in_a_string_does_not_count() {
     let lines = over_base(fragment);
     assert_eq!(found(&lines).len(), 1);
     let one_line =
-        over_base("[let]\nspare = \"free and '# taskie: ignore[unused-name] no' != ''\"\n");
+        over_base("[let]\nspare = \"free and phase ~ '# taskie: ignore[unused-name] no' != ''\"\n");
     assert!(
         found(&one_line)[0].ends_with("unused-name"),
         "{:?}",
@@ -678,6 +678,27 @@ fn names_that_are_taken() {
     }
 }
 
+/// What a host sends is documented; a value that is almost one of these is probably misspelled.
+#[test]
+fn values_of_event_fields_are_compared_with_the_documented_ones() {
+    let rule = |guard: &str| {
+        let rule = format!("[[on.Stop]]\nguard = \"{guard}\"\nmessage = \"x\"\n");
+        found(&over_base(&rule))
+    };
+    for guard in [
+        "event.source in ['compat', 'startup']",
+        "event.trigger == 'manuel'",
+        "event.permission_mode != 'plna'",
+    ] {
+        let found = rule(guard);
+        let [finding] = &found[..] else {
+            panic!("{guard}: {found:?}")
+        };
+        assert!(finding.ends_with(": lookalike"), "{guard}: {finding}");
+    }
+    assert_eq!(rule("event.source in ['compact', 'elsewhere']"), [""; 0]);
+}
+
 #[test]
 fn free_text_cannot_be_part_of_a_file_name() {
     let fragment = "[context]\ntitle = { type = \"string\", default = \"x\" }\n\n[tables]\n\
@@ -724,7 +745,7 @@ pub fn explored() -> &'static (Project, String, String) {
     static EXPLORED: OnceLock<(Project, String, String)> = OnceLock::new();
     EXPLORED.get_or_init(|| {
         let project = Project::empty();
-        let ran = project.run(&["check-chart", "--scenarios", "suite"]);
+        let ran = project.run(&["check-chart", "--domain", "--scenarios", "suite"]);
         assert_eq!(ran.err(), (0, ""));
         let end = ran.stdout.find(" scenarios in suite/").unwrap();
         let (printed, of_scenarios) = ran.stdout.split_at(ran.stdout[..end].rfind('\n').unwrap());
@@ -773,7 +794,7 @@ fn what_was_not_explored_is_not_called_proved() {
     insta::assert_snapshot!("cut-off", ran.stdout);
     // A finding prevents exploring, unless a comment ignores it.
     let ignored = over_base(
-        "[[on.Stop]] # taskie: ignore[rule-never-fires] comes later\nguard = \"phase == 'nope'\" # taskie: ignore[unlike-types] comes later\nmessage = \"Never.\"\n",
+        "[[on.Stop]] # taskie: ignore[rule-never-fires] comes later\nguard = \"phase == 'elsewhere'\" # taskie: ignore[unlike-types] comes later\nmessage = \"Never.\"\n",
     );
     let ran = check(&ignored, "json");
     assert_eq!(

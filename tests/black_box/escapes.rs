@@ -243,11 +243,12 @@ fn nothing_is_printed_elsewhere() {
         "cli/trust.rs",
         "cli/check_chart.rs",
         // Stdout as a terminal or a pipe; nothing is printed.
+        "run/asked.rs",
         "os/unix/bell.rs",
         "os/unix/supervisor.rs",
         "os/windows/supervisor.rs",
         "lint/report.rs",
-        "cli/status/watch.rs",
+        "cli/watch.rs",
         // The demo's reviewer is a program of its own.
         "demo/reviewer.rs",
         "explore/tests/differential.rs",

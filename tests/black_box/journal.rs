@@ -419,7 +419,7 @@ Reviews until the first clean one, on average: plan-review 1.5
     assert_eq!(
         ran.json()["all"],
         json!({
-            "reviews": 1, "verdicts": { "PASS": 1 }, "failed": 0, "found_percent": 0, "findings": {}, "seconds": 65, "cost": 1_000, "unpriced": 0,
+            "reviews": 1, "verdicts": { "PASS": 1 }, "failed": 0, "found_percent": 0, "findings": {}, "seconds": 65, "cost_usd": 0.001, "unpriced": 0,
         })
     );
     assert_eq!(
@@ -471,6 +471,9 @@ fn what_a_review_cost_is_kept() {
         (&lines(&project)[0]["cost"], &lines(&project)[0]["tokens"]),
         (&json!(213_457), &json!(111))
     );
+    let printed = project.run(&["log", "--json"]).stdout;
+    let review: Value = serde_json::from_str(printed.lines().next().unwrap()).unwrap();
+    assert_eq!(review["cost_usd"], json!(0.213_457));
     let log = timeless(&project.run(&["log"]).stdout);
     assert!(log.contains("PASS by opus in 0 s ($0.21)"), "{log}");
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use crate::bench::{wait_for_line, wait_until_gone};
 use crate::support::{Ran, feed, temporary};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -503,6 +504,30 @@ fn a_program_without_an_answer_is_passed_over() {
         machine.bin.join("taskie").display()
     ));
     expect_message(&machine.session_start(), &message);
+}
+
+/// A session that ends at once leaves no process of the launcher behind.
+#[test]
+fn no_timer_outlives_the_launcher() {
+    let machine = Machine::new(TO_CHOOSE);
+    let timer = machine.temp.path().join("timer");
+    let timed = timer.display();
+    script_instead(
+        &machine,
+        "sleep",
+        &format!("echo $$ > '{timed}'\nexec /bin/sleep 600"),
+    );
+    let program = machine.temp.path().join("installed/taskie");
+    script(
+        &program,
+        &format!(
+            "while ! [ -s '{timed}' ]; do /bin/sleep 0.01; done\n{}",
+            stand_in(&format!("taskie {VERSION}")).replace("$(cat)", "$(/bin/cat)")
+        ),
+    );
+    symlink(&program, machine.bin.join("taskie")).unwrap();
+    expect_run(&machine.session_start(), "hook session-start");
+    wait_until_gone(&wait_for_line(&timer));
 }
 
 /// Without a home folder, a program on PATH runs, and nothing is kept.

@@ -57,6 +57,7 @@ mod review_loop;
 mod reviewer;
 mod scenarios;
 mod schema;
+mod security;
 mod settings;
 mod silence;
 mod state_transitions;

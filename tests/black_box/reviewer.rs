@@ -840,12 +840,12 @@ fn a_review_that_the_user_cancels() {
             ""
         )
     );
-    assert_eq!(finish(hook).json(), failed("you cancelled it"));
+    assert_eq!(finish(hook).json(), failed("it was cancelled"));
     wait_until_gone(&reviewer);
     assert_eq!(project.read("state.json"), before);
     let log = project.run(&["log"]).stdout;
     assert!(
-        log.contains("code-review task-1 1 failed by opus") && log.contains("you cancelled it"),
+        log.contains("code-review task-1 1 failed by opus") && log.contains("it was cancelled"),
         "{log}"
     );
     // What was asked of one review doesn't end the next one.
@@ -886,7 +886,7 @@ fn a_gate_that_the_user_cancels() {
     let hook = project.start_stop();
     let pid = wait_for_line(&project.bin.join("gate.pid"));
     assert_eq!(project.run(&["run", "cancel"]).code, 0);
-    assert_eq!(finish(hook).json(), failed("you cancelled it"));
+    assert_eq!(finish(hook).json(), failed("it was cancelled"));
     wait_until_gone(&pid);
     assert_eq!(project.calls().len(), 0);
 }

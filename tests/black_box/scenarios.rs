@@ -1,7 +1,8 @@
 //! `taskie simulate` and `taskie test`: a chart is played in memory, and the results are compared.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -234,6 +235,59 @@ fn every_part_of_the_charts_compiled_in_has_a_scenario() {
     }
     let text = fs::read_to_string(project.root.join("suite/taskie/on.Stop.6.toml")).unwrap();
     insta::assert_snapshot!("walk", text);
+}
+
+/// The scenarios of every shipped chart and example are committed, so that a change of a chart shows what it does.
+#[test]
+fn the_committed_scenarios_are_fresh() {
+    const SUITES: &str = "tests/scenarios";
+    let (shipped, ..) = explored();
+    let examples = Project::empty();
+    let charts = ["ralph", "release-train", "style-gate"]
+        .map(|name| chart(&format!("examples/{name}/statechart.toml")));
+    let args = ["check-chart", "--format=concise", "--scenarios", "suite"].map(str::to_owned);
+    let ran = Ran::of(examples.command(args).args(&charts).output().unwrap());
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    let mut fresh = suites(&shipped.root.join("suite"));
+    fresh.extend(suites(&examples.root.join("suite")));
+    let folder = repository().join(SUITES);
+    if std::env::var_os("TASKIE_UPDATE_DOCS").is_some() {
+        let _ = fs::remove_dir_all(&folder);
+        for (name, text) in &fresh {
+            let path = folder.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+    }
+    let stored = suites(&folder);
+    let names = stored.keys().chain(fresh.keys());
+    let stale: Vec<&String> = names
+        .filter(|name| stored.get(*name) != fresh.get(*name))
+        .collect();
+    assert!(
+        stale.is_empty(),
+        "{SUITES} is stale: {stale:?}\n\
+         update it, and read what has changed: TASKIE_UPDATE_DOCS=1 cargo test --test black_box scenarios"
+    );
+}
+
+/// The files of each folder in a folder, with their texts.
+fn suites(folder: &Path) -> BTreeMap<String, String> {
+    let entries = |folder: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).into_iter().flatten();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    };
+    let files = entries(folder)
+        .into_iter()
+        .flat_map(|chart| entries(&chart));
+    let file = |path: PathBuf| {
+        let name = path.strip_prefix(folder).unwrap().components();
+        let name: Vec<_> = name
+            .map(|part| part.as_os_str().to_string_lossy())
+            .collect();
+        (name.join("/"), fs::read_to_string(&path).unwrap())
+    };
+    files.map(file).collect()
 }
 
 #[test]

@@ -142,9 +142,9 @@ fn the_json_is_whole() {
     assert_eq!(ran.err(), (0, ""));
     let dir = format!(".taskie/plans/{PLAN}");
     let review = |cycle: &str, of: &str, n: u64, verdict: Value, by: Value, answered: bool| {
-        let cost = verdict.as_str().map(|_| 750);
+        let cost = verdict.as_str().map(|_| 0.000_75);
         json!({ "cycle": cycle, "of": of, "n": n, "file": format!("{dir}/{of}-review-{n}.md"),
-                "verdict": verdict, "stated": null, "by": by, "seconds": cost.map(|_| 0), "cost": cost,
+                "verdict": verdict, "stated": null, "by": by, "seconds": cost.map(|_| 0), "cost_usd": cost,
                 "found": "", "answered": answered, "changed": [] })
     };
     let expected = json!({
@@ -154,7 +154,7 @@ fn the_json_is_whole() {
         "cycle": { "id": "code-review", "of": "task-1", "count": 3, "limit": 8, "due": false, "by": "sonnet", "streak": "0 of 2 clean in a row",
                    "spent": {
                        "reviews": 3, "verdicts": { "FAIL": 2, "PASS": 1 }, "failed": 0, "found_percent": 66, "findings": {}, "seconds": 0,
-                       "cost": 2250, "unpriced": 0,
+                       "cost_usd": 0.002_25, "unpriced": 0,
                    } },
         "reviews": [
             review("plan-review", "plan", 1, json!(null), json!(null), false),
@@ -164,7 +164,7 @@ fn the_json_is_whole() {
         ],
         "spent": {
             "reviews": 3, "verdicts": { "FAIL": 2, "PASS": 1 }, "failed": 0, "found_percent": 66, "findings": {}, "seconds": 0,
-            "cost": 2250, "unpriced": 0,
+            "cost_usd": 0.002_25, "unpriced": 0,
         },
         "progress": { "tasks": { "done": 0, "all": 2 } },
         "running": null, "others": [],
@@ -284,15 +284,15 @@ fn a_verdict_that_a_file_states_is_marked() {
 #[test]
 fn what_the_running_cycle_cost() {
     let project = reviewed();
-    let cost = || project.run(&["status", "--json"]).json()["cycle"]["spent"]["cost"].clone();
-    assert_eq!(cost(), json!(2250));
+    let cost = || project.run(&["status", "--json"]).json()["cycle"]["spent"]["cost_usd"].clone();
+    assert_eq!(cost(), json!(0.002_25));
     // The cycle starts over, and so does another task's.
     project.set_state(json!({}));
     assert_eq!(cost(), json!(null));
     project.set_state(json!({ "current_task": "2" }));
     assert_eq!(cost(), json!(null));
     project.stop();
-    assert_eq!(cost(), json!(750));
+    assert_eq!(cost(), json!(0.000_75));
     let screen = project.run(&["status"]).stdout;
     assert!(
         screen.contains(

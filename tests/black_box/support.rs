@@ -312,7 +312,9 @@ impl Project {
 
     /// The arguments of each call of `claude`, in order, newlines as `\n`.
     pub fn calls(&self) -> Vec<Vec<String>> {
-        let text = fs::read_to_string(self.bin.join("calls")).unwrap_or_default();
+        // A call that is killed may end within a character.
+        let bytes = fs::read(self.bin.join("calls")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
         let arguments = |call: &str| {
             call.split_terminator('\0')
                 .map(|arg| arg.replace('\n', "\\n"))
@@ -523,7 +525,7 @@ pub fn report(origin: &str, chart: &str, beside: &Path) -> Value {
         Templates::folders(folders.iter().map(|folder| beside.join(folder)).collect())
     };
     let checked = taskie::lint::run(origin, chart, templates, Some(&Caps::default()));
-    serde_json::from_str(&Format::Json.render(&[checked])).unwrap()
+    serde_json::from_str(&Format::Json.render(&[checked], false)).unwrap()
 }
 
 /// Returns the cases of a test: the list with its name in `tests/cases`, in the file of its module. They are never freed,

@@ -13,7 +13,8 @@ use std::sync::Mutex;
 
 use crate::support::{Project, Ran, script, timeless};
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/transcripts");
+/// Where the transcripts are.
+pub const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/transcripts");
 
 /// One test for each file.
 macro_rules! transcripts {
@@ -24,7 +25,7 @@ macro_rules! transcripts {
 }
 
 transcripts! {
-    bad_input dr_done
+    bad_input dr_done security
 }
 
 #[test]

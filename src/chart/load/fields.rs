@@ -269,6 +269,16 @@ impl Resolver<'_> {
             };
             if let Err(wanted) = field.accepts_literal(phases, value) {
                 let help = match (field.kind, value) {
+                    // A text that is exactly a name was probably meant as one.
+                    (_, Literal::Text(text))
+                        if source.context.contains_key(&text.0)
+                            || source.lets.contains_key(&text.0) =>
+                    {
+                        let name = &text.0;
+                        Some(format!(
+                            "`{name}` is a text here; to assign its value, write `\"{{{{ {name} }}}}\"`"
+                        ))
+                    }
                     (FieldType::Phase, Literal::Text(text)) => {
                         did_you_mean(&text.0, phases.keys().map(String::as_str))
                     }

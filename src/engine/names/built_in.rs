@@ -30,11 +30,3 @@ pub(super) enum Lookup {
     /// It is given with the other names.
     It,
 }
-
-impl BuiltIn {
-    /// Returns the name.
-    pub fn name(&self) -> &'static str {
-        let first = self.about.first().map_or("", |(path, ..)| path);
-        first.split(['.', '[']).next().unwrap_or_default()
-    }
-}

@@ -49,7 +49,7 @@ use super::fault::Fault;
 use super::saw::{self, Saw};
 use super::world::{Source, World};
 use crate::chart::Chart;
-use crate::chart::model::Check;
+use crate::chart::model::{Check, FieldType};
 use crate::expr::source::{Expr, Literal, Text};
 use crate::expr::{ExprError, Expressions, MAX_DEPTH};
 use crate::host::events::PROSE;
@@ -331,6 +331,10 @@ impl Names {
         let (value, expected) = match (context::to_json(value), kind) {
             (Some(json), Some(kind)) => match kind.accepts(&self.chart.phases, &json) {
                 Ok(()) => return Ok(json),
+                Err(expected) if kind.kind == FieldType::Boolean && json.is_array() => {
+                    let hint = "and a list is none: compare its length with 0";
+                    (json.to_string(), format!("{expected}, {hint}"))
+                }
                 Err(expected) => (json.to_string(), expected),
             },
             (None, Some(kind)) => (value.to_string(), kind.describe()),

@@ -13,8 +13,8 @@ use crate::engine::decision::{Ended, Outcome};
 use crate::engine::evaluator::Given;
 use crate::engine::fault::Fault;
 use crate::expr::types::Type;
-use crate::files::finding::Found;
 use crate::page;
+use crate::reviewer::finding::Found;
 use std::time::Duration;
 
 #[rustfmt::skip]

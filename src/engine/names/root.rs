@@ -48,7 +48,7 @@ impl Record {
     /// Looks up a name that stands alone or before a dot. No field and no let has the name of a source.
     fn name(&self, key: &str) -> Looked {
         let names = &self.names;
-        let Some(source) = source(key) else {
+        let Some((name, source)) = source(key) else {
             return match names.known_field(key) {
                 Some(field) => Some(Ok(context::to_value(&field))),
                 None => names.let_value(key),
@@ -60,7 +60,7 @@ impl Record {
             Lookup::Fields(field) => Some(Ok(Value::from_object(Self {
                 names: Arc::clone(names),
                 it: None,
-                source: Some((source.name(), field)),
+                source: Some((*name, field)),
             }))),
         }
     }

@@ -9,8 +9,8 @@ use crate::expr::types::Type;
 /// Lists the sources; each is a file of this folder.
 macro_rules! sources {
     ($($module:ident,)*) => {
-        /// All of them, in the order of the reference.
-        pub const SOURCES: &[&BuiltIn] = &[$(&super::$module::SOURCE,)*];
+        /// All of them with their names, in the order of the reference.
+        pub const SOURCES: &[(&str, &BuiltIn)] = &[$((stringify!($module), &super::$module::SOURCE),)*];
     };
 }
 
@@ -41,14 +41,14 @@ sources! {
     touched,
 }
 
-/// Returns the source of that name.
-pub(super) fn source(name: &str) -> Option<&'static BuiltIn> {
-    SOURCES.iter().copied().find(|source| source.name() == name)
+/// Returns the source of that name, with its name.
+pub(super) fn source(name: &str) -> Option<&'static (&'static str, &'static BuiltIn)> {
+    SOURCES.iter().find(|(own, _)| *own == name)
 }
 
 /// Returns the built-in names with their fields, as [`BuiltIn::about`].
 pub fn built_in() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
-    SOURCES.iter().flat_map(|source| source.about)
+    SOURCES.iter().flat_map(|(_, source)| source.about)
 }
 
 impl Scope for ChartNames<'_> {
@@ -56,12 +56,12 @@ impl Scope for ChartNames<'_> {
         if let Some(own) = self.field(name).or_else(|| self.let_type(name)) {
             return Some(own);
         }
-        (source(name)?.kind)(self)
+        (source(name)?.1.kind)(self)
     }
 
     fn names(&self) -> Vec<String> {
         let own = self.chart.context.keys().chain(self.chart.lets.keys());
-        let sources = SOURCES.iter().map(|source| source.name());
+        let sources = SOURCES.iter().map(|(name, _)| *name);
         let sources = sources.filter(|name| *name != "it" || self.it.is_some());
         own.cloned().chain(sources.map(str::to_owned)).collect()
     }

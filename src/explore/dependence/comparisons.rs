@@ -118,11 +118,6 @@ impl Reader<'_> {
             (Kind::Integer, _) => true,
         };
         if fits {
-            if path.starts_with("config.")
-                && let Some(number) = value.as_i64()
-            {
-                self.found.numbers.insert(number);
-            }
             self.note(path).literals.insert(value.clone());
         }
         fits

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::explore::decision_tree::{What, Witness};
 use crate::explore::domain::Choice;
@@ -23,6 +24,11 @@ pub(super) struct CheckSeen {
     pub(super) open: BTreeSet<String>,
     /// The inputs on which it may fail.
     pub(super) fails: BTreeSet<String>,
+}
+
+/// Returns an event that brings nothing.
+pub(super) fn by_hand() -> Trigger {
+    Trigger::Command(String::new())
 }
 
 /// So many examples of each are kept.
@@ -62,7 +68,7 @@ pub(super) fn checks(search: &mut Search) -> Vec<CheckSeen> {
                 }
                 let situation = search.states.get(state).to_situation();
                 let what = What::Check { list, index };
-                let (results, looks) = search.moves.holds(what, situation.as_ref());
+                let (results, looks) = search.moves.holds(what, &by_hand(), situation.as_ref());
                 for (result, choices) in results {
                     match result {
                         Ok(true) if seen.found.len() < EXAMPLES => {

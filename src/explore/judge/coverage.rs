@@ -72,18 +72,30 @@ impl Judge<'_> {
                 let place = format!("on.{list}[{index}]");
                 let list_id = tree.lists.get_index_of(list);
                 let was_tried = list_id.is_some_and(|list| coverage.tried.contains(&(list, index)));
-                let why = if was_tried {
-                    "its guard is never true"
-                } else if index == 0 {
-                    "its event never happens"
-                } else {
-                    "an earlier rule always answers first"
+                let blame = self.blames.get(&(list.clone(), index));
+                let why = match blame {
+                    Some(blame) => blame.in_words(),
+                    None if was_tried => "its guard is never true".to_owned(),
+                    None if index == 0 => "its event never happens".to_owned(),
+                    None => "an earlier rule always answers first".to_owned(),
                 };
                 let claim = format!("{place} never fires: {why}");
+                // What waits for a phase that is never reached is a finding about the phase.
+                let waits_for = |phase: &&String| {
+                    blame.is_some_and(|blame| blame.is_of_phase(self.chart, phase))
+                };
+                let phase = self.chart.phases.keys().find(waits_for);
+                let (code, path) = match phase {
+                    Some(phase) => (
+                        Code::PhaseUnreachable,
+                        steps!["phases", &key_of_phase(self.chart, phase)],
+                    ),
+                    None => (Code::RuleNeverFires, steps!["on", list, index]),
+                };
                 expect(
                     self.has_fired(&place),
-                    Code::RuleNeverFires,
-                    self.absent(claim, steps!["on", list, index]),
+                    code,
+                    self.absent(claim, path),
                     self.doubtful(&place, &format!("{place} never fires")),
                 );
             }

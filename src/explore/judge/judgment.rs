@@ -1,8 +1,9 @@
 //! What all judgments share: how a result is put, and that every event leads to a sound state.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
+use super::blame::Blame;
 use super::checks::CheckSeen;
 use super::place::path_of_fault;
 use super::settings::{Probe, Settings, TooMany, find_breach};
@@ -28,6 +29,8 @@ pub(super) struct Judge<'s> {
     pub(super) replay: RefCell<Replay>,
     /// What checks find.
     pub(super) checks: Vec<CheckSeen>,
+    /// Why rules never fire, by their list and their place there.
+    pub(super) blames: HashMap<(String, usize), Blame>,
 }
 
 /// What one look at the states says, with some combinations of settings.

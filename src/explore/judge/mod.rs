@@ -6,6 +6,7 @@ macro_rules! steps {
     ($($step:expr),* $(,)?) => { vec![$(crate::diagnostic::toml::Step::from($step)),*] };
 }
 
+mod blame;
 mod blocks;
 mod checks;
 mod coverage;
@@ -36,6 +37,7 @@ pub(crate) fn judge(
     let chart = Arc::clone(&search.moves.tree.chart);
     let truths = properties::truths(search);
     let checks = checks::checks(search);
+    let blames = blame::blames(search);
     // Without time, not all was found that a property or a check can come to.
     if let Some(cut) = search.moves.tree.budget.cut(search.looked_at()) {
         search.cut.get_or_insert(cut);
@@ -48,6 +50,7 @@ pub(crate) fn judge(
         back: Backward::of(search),
         replay,
         checks,
+        blames,
     };
     results.extend(judge.decisions());
     results.push(judge.schema());

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::checks::by_hand;
 use super::ends::Goals;
 use super::judgment::{Judge, first_refuted, untried_of};
 use crate::chart::model::Property;
@@ -151,7 +152,7 @@ impl Truth {
     fn of(search: &mut Search, condition: &str, expected: bool) -> Self {
         let mut truth = Self::default();
         let mut known: Memo<(bool, bool, bool)> = Memo::default();
-        let what = search.moves.condition(condition);
+        let what = search.moves.condition(condition, &by_hand());
         for state in 0..search.states.len() {
             let is_breached = |(always, sometimes, _): &(bool, bool, bool)| {
                 if expected { !always } else { *sometimes }
@@ -164,7 +165,7 @@ impl Truth {
                 continue;
             }
             let situation = search.states.get(state).to_situation();
-            let (results, looks) = search.moves.holds(what, situation.as_ref());
+            let (results, looks) = search.moves.holds(what, &by_hand(), situation.as_ref());
             if let Some(fault) = results.iter().find_map(|(result, _)| result.as_ref().err()) {
                 truth.fault = Some((state, fault.clone()));
                 break;

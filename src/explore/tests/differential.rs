@@ -40,8 +40,8 @@ use crate::explore::possible_world::{Disk, PossibleWorld, Sibling, event};
 use crate::explore::report::{PropertyResult, Report, Verdict};
 use crate::expr::source::Expr;
 use crate::expr::templates::Templates;
-use crate::files::finding::{Finding, Found};
 use crate::files::pattern::HoleKind;
+use crate::reviewer::finding::{Finding, Found};
 
 /// The ways to write each part of a chart.
 type Grammar = HashMap<&'static str, Vec<String>>;

@@ -1,0 +1,114 @@
+//! `taskie findings`: lists what reviews found and what became of it. `taskie resolve`: records what the user decides.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use serde_json::{Value as Json, json};
+
+use crate::chart::Chart;
+use crate::cli::error::CliError;
+use crate::cli::output::{is_reviewer, refuse_agents, say, say_json};
+use crate::cli::place;
+use crate::engine::inspect::Inspector;
+use crate::page::{FAINT, Page};
+use crate::project::ledger::{self, Entry};
+use crate::run::place::Place;
+use crate::text::shown;
+
+/// Prints the findings, the open ones first.
+pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    let place = place::chosen(chart, matches)?;
+    let mut entries = entries(&place);
+    if matches.get_flag("json") {
+        let entries: Vec<Json> = entries.iter().map(to_json).collect();
+        say_json(json!({ "findings": entries }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    if entries.is_empty() {
+        say("no finding is recorded");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let words = &chart.findings;
+    let states: Vec<&str> = std::iter::once(ledger::OPEN)
+        .chain(words.answers.iter().map(String::as_str))
+        .chain(words.unanswered.as_deref())
+        .chain(words.rulings.values().map(String::as_str))
+        .collect();
+    let order = |entry: &Entry| states.iter().position(|state| *state == entry.state);
+    entries.sort_by_key(|entry| order(entry).unwrap_or(usize::MAX));
+    let mut page = Page::labeled(entries.iter().map(|entry| entry.id.as_str()));
+    for group in entries.chunk_by(|a, b| a.state == b.state) {
+        let Some(first) = group.first() else { continue };
+        page.text(FAINT, &shown(&first.state));
+        for entry in group {
+            let finding = &entry.finding;
+            let place = finding.place().map(|place| format!(", {place}"));
+            let why = entry.why.as_ref().map(|why| format!(" ({why})"));
+            let text = format!(
+                "{}{}: {}{}",
+                finding.severity,
+                place.unwrap_or_default(),
+                finding.title,
+                why.unwrap_or_default()
+            );
+            page.row(&shown(&entry.id), &shown(&text));
+        }
+    }
+    page.print();
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the findings as the state on disk has it.
+fn entries(place: &Place) -> Vec<Entry> {
+    let snapshot = place.snapshot();
+    let view = Inspector::new(&place.chart, &snapshot.as_world());
+    let standing = view.unfinished().map(|cycle| view.standing(cycle));
+    let unfinished = standing.as_ref();
+    let unfinished =
+        unfinished.and_then(|standing| Some((standing.files.as_deref()?, standing.count)));
+    snapshot.ledger(unfinished)
+}
+
+fn to_json(entry: &Entry) -> Json {
+    let finding = &entry.finding;
+    json!({
+        "id": entry.id, "state": entry.state, "why": entry.why, "severity": finding.severity,
+        "file": finding.file, "line": finding.line, "title": finding.title,
+    })
+}
+
+/// Records a ruling.
+pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    if is_reviewer() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    refuse_agents("decide", &format!("{} resolve", chart.program()))?;
+    let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
+    if text("why").trim().is_empty() {
+        let help = "say in a few words why: reviewers read it";
+        return Err(CliError::with_help("the reason is empty", help));
+    }
+    let place = place::chosen(chart, matches)?;
+    let entries = entries(&place);
+    let Some(entry) = entries.iter().find(|entry| entry.id == text("finding")) else {
+        let help = format!("`{} findings` lists the findings", chart.program());
+        return Err(CliError::with_help(
+            format!("there is no finding `{}`", shown(text("finding"))),
+            help,
+        ));
+    };
+    let word = chart.findings.rulings.get(text("ruling"));
+    let word = word.map_or("", String::as_str);
+    let said = (word, text("why"));
+    let _lock = place
+        .lock()
+        .map_err(CliError::because("the ruling cannot be written"))?;
+    ledger::rule(chart, &place.root, &place.dir(), entry, said)
+        .map_err(CliError::because("the ruling cannot be written"))?;
+    say(&format!(
+        "{} is {word}: later reviewers will know",
+        entry.id
+    ));
+    Ok(ExitCode::SUCCESS)
+}

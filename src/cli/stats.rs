@@ -1,0 +1,81 @@
+//! `taskie stats`: sums up the reviews of a project: verdicts, time and cost.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use serde_json::json;
+
+use super::error::CliError;
+use super::output::say_json;
+use super::place;
+use crate::chart::Chart;
+use crate::page::{PLAIN, Page, STRONG, width};
+use crate::store::Store;
+use crate::store::journal::{self, Line};
+use crate::text::shown;
+use crate::view::figures::{Gates, Totals, rounds, rows};
+
+/// Prints the figures.
+pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    let store = Store::of(&place::root(chart)?, &chart.scope.home);
+    let only = matches.get_one::<String>("instance");
+    let (mut reviews, mut gates) = (Vec::new(), Gates::default());
+    for line in journal::read_all(&store) {
+        if only.is_some_and(|only| line.instance() != only) {
+            continue;
+        }
+        match line {
+            Line::Review(review) => reviews.push(review),
+            Line::Gate(gate) => gates.add(&gate),
+            Line::Decision(_) => {}
+        }
+    }
+    let Totals {
+        all,
+        cycles,
+        reviewers,
+    } = Totals::of(chart, &reviews);
+    let rounds = rounds(chart, &reviews);
+    if matches.get_flag("json") {
+        say_json(json!({
+            "all": all, "cycles": cycles, "reviewers": reviewers, "rounds_until_clean": rounds, "gates": gates,
+        }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut page = Page::new(width(), 0);
+    match reviews.is_empty() {
+        true => page.text(PLAIN, "no review is recorded"),
+        false => page.text(STRONG, &all.sentence()),
+    }
+    if gates.runs > 0 {
+        page.text(PLAIN, &gates.sentence());
+    }
+    if reviews.is_empty() {
+        page.print();
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (title, groups) in [("cycle", &cycles), ("reviewer", &reviewers)] {
+        page.blank();
+        page.table(&rows(chart, title, groups), 1);
+    }
+    if !rounds.is_empty() {
+        page.blank();
+        let rounds = rounds.iter().map(|(cycle, rounds)| {
+            let total: u64 = rounds.iter().sum();
+            #[expect(clippy::cast_precision_loss, reason = "nobody reviews that often")]
+            let mean = total as f64 / rounds.len().max(1) as f64;
+            format!("{} {mean:.1}", shown(cycle))
+        });
+        let rounds: Vec<String> = rounds.collect();
+        page.text(
+            PLAIN,
+            &format!(
+                "Reviews until the first clean one, on average: {}",
+                rounds.join(", ")
+            ),
+        );
+    }
+    page.print();
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,248 @@
+//! `taskie log --why`: explains why a stop was blocked or allowed: each rule in order, and what made its guard false.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use serde_json::{Map, Value as Json, json};
+
+use crate::chart::Chart;
+use crate::cli::error::CliError;
+use crate::cli::grammar::WhichStop;
+use crate::cli::output::say_json;
+use crate::cli::place;
+use crate::engine::decision::{Answer, Step};
+use crate::expr::Expressions;
+use crate::expr::syntax::conjuncts;
+use crate::host::events::is_stop;
+use crate::page::{ACCENT, FAINT, PLAIN, Page, STRONG, column, counted, paint_words, width};
+use crate::run::asked;
+use crate::run::perform::peek_rules;
+use crate::run::place::Place;
+use crate::store::journal::{Decided, Line, Tried};
+use crate::text::shown;
+
+/// Explains a stop in the journal, or the next stop.
+pub(crate) fn run(
+    chart: &Arc<Chart>,
+    matches: &ArgMatches,
+    stop: WhichStop,
+) -> Result<ExitCode, CliError> {
+    let session = place::session(matches)?;
+    let place = place::chosen(chart, matches)?;
+    let stop = match stop {
+        WhichStop::Next => coming(&place, session.as_deref())?,
+        WhichStop::FromEnd(n) => recorded(&place, n)?,
+    };
+    if matches.get_flag("json") {
+        say_json(stop.to_json(chart));
+    } else {
+        stop.page(chart, width()).print();
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A stop, and the rules that were tried.
+struct Stop {
+    /// When it was; `None` for the next one.
+    at: Option<String>,
+    answer: String,
+    rules: Vec<Tried>,
+}
+
+/// Returns the `n`th stop from the end.
+fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
+    let lines = place.journal().read().into_iter();
+    let decisions = lines.filter_map(Line::into_decision);
+    let stops: Vec<Decided> = decisions
+        .filter(|decided| is_stop(&decided.event))
+        .collect();
+    let (noun, name) = (&place.chart.scope.noun, &place.instance.name);
+    let Some(stop) = stops.len().checked_sub(n).and_then(|at| stops.get(at)) else {
+        let message = match stops.len() {
+            0 => format!("no stop of {noun} `{name}` is recorded"),
+            known => format!("{known} stops of {noun} `{name}` are recorded, and not {n}"),
+        };
+        let help = format!(
+            "`{} log --why next` explains the next one",
+            place.chart.program()
+        );
+        return Err(CliError::with_help(message, help));
+    };
+    if let Some(stuck) = &stop.stuck {
+        return Err(CliError::new(format!("nothing could be decided: {stuck}")));
+    }
+    Ok(Stop {
+        at: Some(stop.at.clone()),
+        answer: match stop.answer.as_str() {
+            "block" => "blocked".to_owned(),
+            // If no rule answers, the stop is allowed too.
+            _ => "allowed".to_owned(),
+        },
+        rules: stop.rules.clone(),
+    })
+}
+
+/// Returns what would happen at the next stop.
+fn coming(place: &Place, session: Option<&str>) -> Result<Stop, CliError> {
+    let (step, tried) = peek_rules(place, &asked::stop(session))?;
+    let answer = match step {
+        Step::Invoke(run) => format!("{} {} runs, and its outcome decides", run.cycle, run.n),
+        Step::Done(decision) => match decision.answer {
+            Answer::Block(_) => "blocked".to_owned(),
+            _ => "allowed".to_owned(),
+        },
+    };
+    let rules = tried.iter().map(|tried| Tried::of(&place.chart, tried));
+    Ok(Stop {
+        at: None,
+        answer,
+        rules: rules.collect(),
+    })
+}
+
+/// The part of a guard that was false, and the values that this part looked at.
+struct Reason {
+    part: String,
+    values: Vec<(String, Json)>,
+}
+
+impl Stop {
+    fn page(&self, chart: &Chart, width: usize) -> Page {
+        let labels = self.rules.iter().map(|rule| rule.rule.as_str());
+        let mut page = Page::new(width, column(labels));
+        let when = match &self.at {
+            Some(at) => {
+                let at = at.get(..19).unwrap_or(at).replace('T', " ");
+                format!("The stop of {} UTC", shown(&at))
+            }
+            None => "The next stop".to_owned(),
+        };
+        page.text(STRONG, &format!("{when}: {}", self.answer));
+        page.blank();
+        let expressions = Expressions::new(chart.templates.clone());
+        for rule in &self.rules {
+            let about = shown(rule.about.as_deref().unwrap_or_default());
+            if rule.fired {
+                let text = format!("{} {about}", paint_words(ACCENT, "fired:"));
+                page.styled_row(ACCENT, &shown(&rule.rule), text.trim_end());
+                continue;
+            }
+            let reason = reason(chart, &expressions, rule);
+            let values = reason.values.iter();
+            let values: Vec<String> = values
+                .map(|(name, value)| format!("{name} is {}", read_aloud(value)))
+                .collect();
+            let mut text = paint_words(PLAIN, &about);
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&paint_words(FAINT, "false:"));
+            if !reason.part.is_empty() {
+                text.push(' ');
+                text.push_str(&shown(&reason.part));
+            }
+            // `cycle.due is false` is enough.
+            let is_plain = matches!(reason.values.as_slice(), [(name, Json::Bool(false))] if *name == reason.part);
+            if !values.is_empty() && !is_plain {
+                text.push_str(&format!(" ({})", shown(&values.join(", "))));
+            }
+            page.row(&shown(&rule.rule), &text);
+        }
+        page
+    }
+
+    fn to_json(&self, chart: &Chart) -> Json {
+        let expressions = Expressions::new(chart.templates.clone());
+        let rules = self.rules.iter().map(|rule| {
+            let mut line = json!({ "rule": rule.rule, "about": rule.about, "fired": rule.fired });
+            if !rule.fired {
+                let reason = reason(chart, &expressions, rule);
+                line["false"] = json!(reason.part);
+                line["values"] = reason.values.into_iter().collect::<Map<_, _>>().into();
+            }
+            line
+        });
+        let rules: Vec<Json> = rules.collect();
+        json!({ "at": self.at, "answer": self.answer, "rules": rules })
+    }
+}
+
+/// Returns what made the guard of `rule` false. Evaluation ends with the part that is false, so the name that was
+/// looked up last belongs to it. If the chart has changed since then, the part is unknown.
+fn reason(chart: &Chart, expressions: &Expressions, rule: &Tried) -> Reason {
+    let everything = || Reason {
+        part: String::new(),
+        values: rule.saw.clone().into_iter().collect(),
+    };
+    let guard = chart
+        .guard(&rule.rule)
+        .filter(|_| chart.about(&rule.rule) == rule.about.as_deref());
+    let (Some(guard), Some((last, _))) = (guard, rule.saw.last()) else {
+        return everything();
+    };
+    let mut found = None;
+    for part in conjuncts(&guard.0) {
+        let mut names = expressions.names_in(part);
+        names.sort();
+        let is_under = |name: &String, seen: &str| {
+            name == seen
+                || name
+                    .strip_prefix(seen)
+                    .is_some_and(|rest| rest.starts_with('.'))
+        };
+        if !names
+            .iter()
+            .any(|name| rule.saw.keys().any(|seen| is_under(name, seen)))
+        {
+            // This part was not reached.
+            break;
+        }
+        if names.iter().any(|name| is_under(name, last)) {
+            found = Some((part, names));
+        }
+    }
+    let Some((part, names)) = found else {
+        return everything();
+    };
+    let values = names.into_iter().filter_map(|name| {
+        let value = value_of(rule, &name)?;
+        Some((name, value))
+    });
+    Reason {
+        part: part.split_whitespace().collect::<Vec<_>>().join(" "),
+        values: values.collect(),
+    }
+}
+
+/// Returns the value of a dotted name, if the guard has looked at it.
+fn value_of(rule: &Tried, name: &str) -> Option<Json> {
+    if let Some(value) = rule.saw.get(name) {
+        return Some(value.clone());
+    }
+    let (above, field) = name.rsplit_once('.')?;
+    value_of(rule, above)?.get(field).cloned()
+}
+
+/// Returns a value for a person.
+fn read_aloud(value: &Json) -> String {
+    match value {
+        Json::Null => "none".to_owned(),
+        Json::Object(list) if list.contains_key("items") => {
+            let items = list["items"].as_u64().unwrap_or_default();
+            let first = list.get("first").and_then(Json::as_array);
+            let first: Vec<String> = first.into_iter().flatten().map(Json::to_string).collect();
+            let more = if (first.len() as u64) < items {
+                ", …"
+            } else {
+                ""
+            };
+            match (items, first.is_empty()) {
+                (0, _) => "[]".to_owned(),
+                (_, true) => counted(items, "item"),
+                (_, false) => format!("[{}{more}]", first.join(", ")),
+            }
+        }
+        other => other.to_string(),
+    }
+}

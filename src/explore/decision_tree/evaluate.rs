@@ -1,0 +1,221 @@
+//! The evaluation of a part in an imagined world, and its result as numbers.
+
+use super::walk::Walk;
+use super::{Leaf, Node, Segment, Settled, Tree, Turn, What, field_of};
+use crate::engine::context::to_json;
+use crate::engine::decide::{self, Flow, Part};
+use crate::engine::decision::{Answer as Reply, Fired, Invocation, Step};
+use crate::engine::event::Trigger;
+use crate::engine::fault::Fault;
+use crate::engine::names::Names;
+use crate::explore::answer::Answer;
+use crate::explore::imagined_world::{Asked, Base, ImaginedWorld, Kind, Question};
+use crate::explore::state::number;
+use crate::expr::ExprError;
+use crate::expr::source::{Literal, Text};
+use std::rc::Rc;
+use std::sync::Arc;
+
+impl Tree {
+    /// Evaluates a part, and grows its tree from a node at this depth on by the path that it took.
+    pub(super) fn evaluate(
+        &mut self,
+        walk: &Walk<'_>,
+        (mut at, depth): (u32, usize),
+        made: &[(u32, u32)],
+    ) {
+        let (segment, state) = (walk.segment, walk.state);
+        let shared = |value: u32| Arc::clone(&self.values[value as usize]);
+        let fields = state.fields().iter().map(|value| shared(*value));
+        let fields = fields.collect();
+        let asked = |question: u32| Arc::clone(&self.questions[question as usize]);
+        let known = state.answered();
+        let known = known.map(|(question, is_there)| (asked(question), Arc::new(is_there.into())));
+        // Of what is left, the way to this node takes the first.
+        let chosen = walk.all(made).into_iter().filter_map(|(question, left)| {
+            let value = self.members(left).first()?;
+            Some((asked(question), shared(*value)))
+        });
+        let answers = known.into_iter().chain(chosen).collect();
+        let base = Base {
+            fields,
+            started: state.is_started(),
+        };
+        let fork = ImaginedWorld::new(
+            &self.ground,
+            base,
+            walk.trigger,
+            answers,
+            Some(Arc::clone(&walk.place)),
+        );
+        let leaf = self.leaf(segment, walk.trigger, &fork);
+        let leaf = number(self.leaves.insert_full(Rc::new(leaf)).0);
+        // The first questions are those on the way to the node.
+        for asked in fork.account().into_iter().skip(depth) {
+            let Asked {
+                question,
+                options,
+                answer,
+            } = asked;
+            let (index, is_new) = match self.questions.get_index_of(&question) {
+                Some(known) => (known, false),
+                None => self.questions.insert_full(Arc::new(question)),
+            };
+            let question = number(index);
+            if is_new && let Question::Field(name) = &*self.questions[index] {
+                self.asked
+                    .extend(field_of(&self.chart, name).map(|field| (question, field)));
+            }
+            let answer = self.answer_id(&answer);
+            let options = self.value_ids(&options);
+            self.nodes[at as usize] = Node::Ask {
+                question,
+                options,
+                next: Vec::new(),
+            };
+            at = self.next(at, answer);
+        }
+        self.nodes[at as usize] = Node::Leaf(leaf);
+        self.lost.extend(fork.lost().map(|why| (at, why)));
+    }
+
+    fn leaf(&mut self, segment: Segment, trigger: &Trigger, fork: &ImaginedWorld) -> Leaf {
+        let names = fork.names(trigger);
+        if let Some(review) = segment.review {
+            names.set_review(Arc::new(self.runs[review as usize].clone()));
+        }
+        let part = match segment.what {
+            What::Outcome { index, .. } => {
+                let (kind, source) = self.expressions[index].clone();
+                let apart = match kind {
+                    Kind::Condition => fork.condition_of_parts(&source).map(Answer::from),
+                    Kind::Value => fork.chosen_value(&source).map(|value| (*value).clone()),
+                    Kind::Text => fork.prompt(&source).map(Answer::from),
+                    Kind::Items => None,
+                };
+                return match apart.map_or_else(|| outcome(&names, kind, &source), Ok) {
+                    Ok(value) => Leaf::Value(self.answer_id(&value)),
+                    Err(error) => Leaf::Fault(self.fault(Fault::at("properties")(error))),
+                };
+            }
+            What::Check { list, index } => {
+                let mut found = Vec::new();
+                let chart = Arc::clone(&self.chart);
+                let Some((name, checks)) = chart.checks.get_index(list) else {
+                    return Leaf::Value(self.answer_id(&Answer::Value(0.into())));
+                };
+                return match names
+                    .find(&checks[index], &mut found)
+                    .map_err(Fault::at(format!("checks.{name}[{index}]")))
+                {
+                    Ok(()) => Leaf::Value(self.answer_id(&Answer::Value(found.len().into()))),
+                    Err(fault) => Leaf::Fault(self.fault(fault)),
+                };
+            }
+            What::Head(_) => decide::head(names, trigger),
+            What::Rule { list, index } => {
+                let list = &self.lists[list];
+                let rule = &self.chart.on[list][index];
+                decide::rule(names, list, index, rule)
+            }
+        };
+        match part {
+            Ok(part) => Leaf::Part(self.settle(part)),
+            Err(fault) => Leaf::Fault(self.fault(fault)),
+        }
+    }
+
+    fn settle(&mut self, part: Part) -> Settled {
+        let Part {
+            flow,
+            decision,
+            swallowed,
+            ..
+        } = part;
+        let chart = Arc::clone(&self.chart);
+        let turn = match flow {
+            Flow::On => Turn::On,
+            Flow::Answered => Turn::Answered {
+                block: matches!(decision.answer, Reply::Block(_)),
+            },
+            Flow::Leave(Step::Invoke(invocation)) => {
+                let request = seen_by_rules(*invocation);
+                Turn::Invoke(number(self.invocations.insert_full(request).0))
+            }
+            Flow::Leave(Step::Done(_)) => Turn::Gone,
+        };
+        let review = decision.ended.map(|mut ended| {
+            ended.invocation = seen_by_rules(ended.invocation);
+            number(self.runs.insert_full(ended).0)
+        });
+        let mut settled = Settled {
+            turn,
+            assigned: Vec::new(),
+            fired: Vec::new(),
+            advance: None,
+            arms: None,
+            review,
+            swallowed: swallowed.map(|fault| self.fault(fault)),
+        };
+        for (name, value) in &decision.patch {
+            if let Some(field) = self.field(name) {
+                let value = Arc::clone(&self.ground)
+                    .domain
+                    .capped(name, value)
+                    .into_owned();
+                let held = Answer::held(value);
+                settled.assigned.push((field, self.answer_id(&held)));
+            }
+        }
+        for Fired { place, advance } in decision.fired {
+            let phase = place
+                .strip_prefix("phases.")
+                .and_then(|name| chart.phases.get(name));
+            if let Some(cycle) = phase.and_then(|entry| entry.phase.arms.as_ref()) {
+                settled.arms = chart.cycles.get_index_of(cycle);
+            }
+            if let Some((cycle, index)) = advance
+                && let Some((at, _, cycle)) = chart.cycles.get_full(&cycle)
+            {
+                settled.advance = Some((at, index));
+                settled.arms = chart.cycles.get_index_of(&cycle.advance[index].target);
+            }
+            settled.fired.push(number(self.places.insert_full(place).0));
+        }
+        settled
+    }
+}
+
+/// Returns of a request what rules see of it once it has run. What only the process gets, such as its arguments and its
+/// time limit, leads to no other state.
+fn seen_by_rules(invocation: Invocation) -> Invocation {
+    let Invocation {
+        name,
+        cycle,
+        n,
+        file,
+        ..
+    } = invocation;
+    Invocation {
+        name,
+        cycle,
+        n,
+        file,
+        ..Invocation::default()
+    }
+}
+
+/// The value of an expression by itself.
+fn outcome(names: &Arc<Names>, kind: Kind, source: &str) -> Result<Answer, ExprError> {
+    let (expressions, root) = (&names.expressions, names.root());
+    let text = |text: String| expressions.text(&Text(text), &root);
+    Ok(match kind {
+        Kind::Condition => expressions.holds(source, &root)?.into(),
+        Kind::Text => text(source.to_owned()).map(|_| Answer::Made)?,
+        Kind::Items => (!expressions.items(source, &root)?.is_empty()).into(),
+        Kind::Value => {
+            let value = expressions.literal(&Literal::Text(Text(source.to_owned())), &root)?;
+            Answer::held(to_json(&value).ok_or_else(|| ExprError::open(source))?)
+        }
+    })
+}

@@ -1,0 +1,486 @@
+//! The result of each part of a decision, evaluated once for each combination of answers that it asks for.
+//!
+//! The parts are those that `decide` itself is made of: a head, a rule. The questions that a part asks, in
+//! their order, make a tree with the results at its leaves. So what a rule does not look at
+//! multiplies nothing.
+
+mod evaluate;
+mod review_files;
+mod walk;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+use serde_json::Value as Json;
+
+use super::answer::Answer;
+use super::budget::{Budget, Cut, LONGEST_TEXT};
+use super::imagined_world::{Ground, Kind, Question};
+use super::state::{Look, Looks, Memo, number};
+use crate::chart::{Chart, Cycle};
+use crate::engine::decision::{Ended, Invocation};
+use crate::engine::fault::Fault;
+use crate::files::pattern::Pattern;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+/// Things by their numbers, and numbers by things.
+type Numbered<T> = IndexSet<T, FxBuildHasher>;
+
+/// Lists of values and their numbers, by their address in memory. They are kept, so no other list can get the same address.
+type Lists = FxHashMap<*const Answer, (Arc<[Answer]>, Rc<[u32]>)>;
+
+/// Lists up to this length are numbered each time.
+const KEPT: usize = 4;
+
+/// Questions, each with the set of answers that are left to it, by their numbers.
+pub(crate) type Choices = Vec<(u32, u32)>;
+
+/// Questions, each with one answer.
+pub(crate) type Witness = Vec<(u32, u32)>;
+
+/// All results of a part.
+pub(crate) type Ends = Rc<[End]>;
+
+/// A part of a decision, with the runs that it sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Segment {
+    pub(crate) what: What,
+    /// The run whose outcome is visible.
+    pub(crate) review: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum What {
+    /// By the move.
+    Head(usize),
+    /// By the list and the place in it.
+    Rule { list: usize, index: usize },
+    /// An expression that is evaluated by itself; a hook has a session of its own.
+    Outcome { index: usize, is_hook: bool },
+    /// How many things a check finds: by the list and the place in it.
+    Check { list: usize, index: usize },
+}
+
+/// The result of one part.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Leaf {
+    Part(Settled),
+    /// Of an expression or a check: its value.
+    Value(u32),
+    /// By its number.
+    Fault(u32),
+}
+
+/// What a part has done, its values by number.
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Settled {
+    pub(crate) turn: Turn,
+    pub(crate) assigned: Vec<(usize, u32)>,
+    /// Places of rules.
+    pub(crate) fired: Vec<u32>,
+    /// The cycle that it ended, and by which advance target.
+    pub(crate) advance: Option<(usize, usize)>,
+    /// The cycle that starts over.
+    pub(crate) arms: Option<usize>,
+    /// The run whose outcome it has made visible.
+    pub(crate) review: Option<u32>,
+    /// What went wrong where the decision went on all the same.
+    pub(crate) swallowed: Option<u32>,
+}
+
+/// How a decision goes on after a part.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Turn {
+    #[default]
+    On,
+    Answered {
+        block: bool,
+    },
+    Invoke(u32),
+    /// It has no result.
+    Gone,
+}
+
+#[derive(Debug, Clone)]
+enum Node {
+    Unknown,
+    Ask {
+        question: u32,
+        options: Rc<[u32]>,
+        next: Vec<(u32, u32)>,
+    },
+    Leaf(u32),
+}
+
+/// One way through the tree of a part.
+#[derive(Debug, Clone)]
+pub(crate) struct End {
+    /// Its result, by number.
+    pub(crate) leaf: u32,
+    /// Questions, the set of answers with which it is taken, and all that could be chosen there.
+    choices: Vec<(u32, u32, u32)>,
+}
+
+impl End {
+    /// What is left to choose on this way, of the questions that it turns on.
+    pub(crate) fn choices(&self) -> Choices {
+        let choices = self.choices.iter();
+        choices
+            .map(|(question, set, _)| (*question, *set))
+            .collect()
+    }
+}
+
+/// What was chosen first, and after it.
+pub(super) fn over(first: &[(u32, u32)], then: &[(u32, u32)]) -> Choices {
+    let mut all = Vec::with_capacity(first.len() + then.len());
+    all.extend_from_slice(first);
+    for (question, set) in then {
+        match all.iter_mut().find(|(asked, _)| asked == question) {
+            Some(known) => known.1 = *set,
+            None => all.push((*question, *set)),
+        }
+    }
+    all
+}
+
+/// The most witnesses that are made from one path.
+const EXAMPLES: usize = 8;
+
+/// All parts of a chart's decisions, as far as they were asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree {
+    pub(crate) ground: Arc<Ground>,
+    pub(crate) chart: Arc<Chart>,
+    pub(crate) values: Numbered<Arc<Answer>>,
+    lists_of_values: Lists,
+    pub(crate) questions: Numbered<Arc<Question>>,
+    /// Where rules stand.
+    pub(crate) places: Numbered<String>,
+    /// Names of lists of rules.
+    pub(crate) lists: Numbered<String>,
+    pub(crate) expressions: Numbered<(Kind, String)>,
+    /// Sets of values, each in order.
+    sets: Numbered<Box<[u32]>>,
+    pub(crate) leaves: Numbered<Rc<Leaf>>,
+    pub(crate) faults: Vec<Fault>,
+    pub(crate) invocations: Numbered<Invocation>,
+    pub(crate) runs: Numbered<Ended>,
+    /// What is left of the time; once nothing is, not all that can come of a part is found.
+    pub(super) budget: Budget,
+    /// For each context field that a user sets at any time, the question what it holds.
+    parameters: Vec<Option<u32>>,
+    /// The same for settings, too: the number of the field, and the question.
+    settings: Vec<(usize, u32)>,
+    /// The fields and settings that questions are about.
+    asked: FxHashMap<u32, usize>,
+    /// The field that says what is due.
+    due: Option<usize>,
+    /// For each cycle, the fields that the names of its files are made of, its count first.
+    made_of: Vec<Rc<[usize]>>,
+    nodes: Vec<Node>,
+    /// The first node of each part, and the part in words.
+    roots: FxHashMap<Segment, (u32, Arc<str>)>,
+    /// The results of parts, by what they look at.
+    ends: FxHashMap<Segment, Memo<Ends>>,
+    /// The nodes at which a value is not known that the engine needs, and why.
+    lost: FxHashMap<u32, String>,
+    /// Why nothing can be said of some states, where that is so.
+    pub(crate) is_lost: Option<String>,
+    /// For each question whether a review is answered, the fields that its file names are made of.
+    names: FxHashMap<u32, Vec<(usize, u32)>>,
+    known_names: FxHashMap<(usize, i64, Vec<u32>), Option<u32>>,
+}
+
+impl Tree {
+    pub(crate) fn of(chart: &Arc<Chart>) -> Self {
+        let ground = Ground::of(chart);
+        let mut questions = Numbered::default();
+        let fields = chart.context.keys().map(|name| {
+            let is_parameter = ground.domain.parameters.contains_key(name);
+            let question = || Arc::new(Question::Field(name.clone()));
+            is_parameter.then(|| number(questions.insert_full(question()).0))
+        });
+        let parameters = fields.collect();
+        let settings = ground.domain.parameters.keys().filter_map(|name| {
+            let question = Arc::new(Question::Field(name.clone()));
+            let question = questions.insert_full(question).0;
+            Some((field_of(chart, name)?, number(question)))
+        });
+        let settings: Vec<(usize, u32)> = settings.collect();
+        let asked = settings.iter().map(|(field, question)| (*question, *field));
+        let made_of = chart
+            .cycles
+            .values()
+            .map(|cycle| fields_of_names(chart, cycle));
+        let due = chart.next.as_ref().and_then(|next| field_of(chart, next));
+        Self {
+            due,
+            made_of: made_of.collect(),
+            lists_of_values: Lists::default(),
+            asked: asked.collect(),
+            settings,
+            parameters,
+            ground: Arc::new(ground),
+            chart: Arc::clone(chart),
+            // What a state says of itself must have a number before it is asked for.
+            values: [false.into(), true.into()]
+                .into_iter()
+                .map(Arc::new)
+                .collect(),
+            questions,
+            places: Numbered::default(),
+            lists: Numbered::default(),
+            expressions: Numbered::default(),
+            sets: Numbered::default(),
+            leaves: Numbered::default(),
+            faults: Vec::new(),
+            invocations: Numbered::default(),
+            runs: Numbered::default(),
+            budget: Budget::default(),
+            nodes: Vec::new(),
+            roots: FxHashMap::default(),
+            ends: FxHashMap::default(),
+            lost: FxHashMap::default(),
+            is_lost: None,
+            names: FxHashMap::default(),
+            known_names: FxHashMap::default(),
+        }
+    }
+
+    /// The same tree, with all that is known of the parts; `self` forgets that.
+    pub(super) fn hand_over(&mut self) -> Self {
+        let nodes = std::mem::take(&mut self.nodes);
+        let roots = std::mem::take(&mut self.roots);
+        let ends = std::mem::take(&mut self.ends);
+        Self {
+            nodes,
+            roots,
+            ends,
+            ..self.clone()
+        }
+    }
+
+    /// True where an expression is assumed to come to something else than it does.
+    fn assumes(&self, question: u32, value: u32) -> bool {
+        matches!(self.question(question), Question::Assumed { .. })
+            && *self.answer_of(value) != Answer::AsItIs
+    }
+
+    /// True where something was assumed to come out otherwise than it does.
+    pub(crate) fn is_assumed(&self, choices: &[(u32, u32)]) -> bool {
+        choices.iter().any(|(question, set)| {
+            let mut values = self.members(*set).iter();
+            values.all(|value| self.assumes(*question, *value))
+        })
+    }
+
+    /// Does the same for a witness.
+    pub(crate) fn is_witness_assumed(&self, witness: &[(u32, u32)]) -> bool {
+        witness
+            .iter()
+            .any(|(question, value)| self.assumes(*question, *value))
+    }
+
+    /// The same of conditions and texts: a field that is assigned what is not known depends on nothing by that.
+    pub(crate) fn is_assumed_of_conditions(&self, witness: &[(u32, u32)]) -> bool {
+        witness.iter().any(|(question, number)| {
+            let of_field =
+                matches!(self.question(*question), Question::Assumed { field, .. } if field.is_some());
+            let fails = matches!(self.answer_of(*number), Answer::Fails(_));
+            self.assumes(*question, *number) && (!of_field || fails)
+        })
+    }
+
+    /// The number of a set of values.
+    pub(crate) fn set(&mut self, mut values: Vec<u32>) -> u32 {
+        values.sort_unstable();
+        values.dedup();
+        number(self.sets.insert_full(values.into()).0)
+    }
+
+    /// The values of a set.
+    pub(crate) fn members(&self, set: u32) -> &[u32] {
+        &self.sets[set as usize]
+    }
+
+    /// The only value of a set.
+    pub(crate) fn only(&self, set: u32) -> Option<u32> {
+        match self.members(set) {
+            [value] => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Returns some witnesses that these choices allow, those with the fewest assumptions first.
+    pub(crate) fn witnesses(&self, choices: &[(u32, u32)]) -> Vec<Witness> {
+        let most = choices
+            .iter()
+            .map(|(_, set)| self.members(*set).len())
+            .max();
+        let witness = |index: usize| {
+            let chosen = choices.iter().map(|(question, set)| {
+                let values = self.members(*set);
+                let mut own = values.iter();
+                let as_it_is = own.find(|value| *self.answer_of(**value) == Answer::AsItIs);
+                (
+                    *question,
+                    *as_it_is.unwrap_or(&values[index % values.len()]),
+                )
+            });
+            chosen.collect()
+        };
+        (0..most.unwrap_or(1).min(EXAMPLES)).map(witness).collect()
+    }
+
+    /// Why the states are not looked at to which these assignments lead.
+    pub(crate) fn bar(&self, assigned: &[(usize, u32)]) -> Option<Cut> {
+        let far = self.ground.domain.far;
+        assigned
+            .iter()
+            .find_map(|(field, value)| match self.value(*value) {
+                Json::String(text) => (text.len() > LONGEST_TEXT).then_some(Cut::Text),
+                Json::Number(number) => {
+                    let (name, _) = self.chart.context.get_index(*field)?;
+                    let is_far = number.as_i64()?.unsigned_abs() > far;
+                    is_far.then(|| Cut::Count(name.clone(), far))
+                }
+                _ => None,
+            })
+    }
+
+    /// The number of a fault.
+    fn fault(&mut self, fault: Fault) -> u32 {
+        let known = self.faults.iter().position(|known| *known == fault);
+        number(known.unwrap_or_else(|| {
+            self.faults.push(fault);
+            self.faults.len() - 1
+        }))
+    }
+
+    /// How much memory it takes up, by estimate.
+    pub(super) fn bytes(&self) -> usize {
+        let ends = self.ends.values().map(Memo::len).sum::<usize>();
+        self.nodes.len() * 160 + self.values.len() * 200 + ends * 60
+    }
+
+    /// A question by its number.
+    pub(crate) fn question(&self, question: u32) -> &Question {
+        &self.questions[question as usize]
+    }
+
+    /// An answer by its number.
+    pub(crate) fn answer_of(&self, answer: u32) -> &Answer {
+        &self.values[answer as usize]
+    }
+
+    /// A value by its number; null where nothing is known of it.
+    pub(crate) fn value(&self, value: u32) -> &Json {
+        self.answer_of(value).value()
+    }
+
+    pub(crate) fn is_true(&self, value: u32) -> bool {
+        *self.answer_of(value) == true.into()
+    }
+
+    /// The number of a value, where it was ever an answer.
+    pub(crate) fn known_value(&self, value: &Json) -> Option<u32> {
+        let index = self.values.get_index_of(&Answer::Value(value.clone()));
+        index.map(number)
+    }
+
+    /// The number of an answer.
+    pub(crate) fn answer_id(&mut self, answer: &Answer) -> u32 {
+        match self.values.get_index_of(answer) {
+            Some(index) => number(index),
+            None => number(self.values.insert_full(Arc::new(answer.clone())).0),
+        }
+    }
+
+    /// The numbers of some values.
+    fn value_ids(&mut self, values: &Arc<[Answer]>) -> Rc<[u32]> {
+        let place = values.as_ptr();
+        if let Some((_, known)) = self.lists_of_values.get(&place) {
+            return Rc::clone(known);
+        }
+        let numbers: Rc<[u32]> = values.iter().map(|value| self.answer_id(value)).collect();
+        // Short ones are often made for one question only.
+        if numbers.len() > KEPT {
+            let known = (Arc::clone(values), Rc::clone(&numbers));
+            self.lists_of_values.insert(place, known);
+        }
+        numbers
+    }
+
+    /// The question what a field holds, where the field is one that a user sets at any time.
+    pub(crate) fn parameter(&self, field: usize) -> Option<u32> {
+        self.parameters.get(field).copied().flatten()
+    }
+
+    /// Which of these fields was looked at, a bit for each; those beyond the last bit share it.
+    pub(crate) fn parameters_in(&self, looks: &Looks) -> u128 {
+        let settings = self.settings.iter();
+        let looked_at = settings.filter(|(_, question)| looks.has(Look::question(*question)));
+        looked_at.fold(0, |bits, (field, _)| bits | 1 << (*field).min(127))
+    }
+
+    /// The number of a context field, or of a setting: these follow, and are in no state.
+    pub(crate) fn field(&self, name: &str) -> Option<usize> {
+        field_of(&self.chart, name)
+    }
+
+    /// The field or setting that a question is about.
+    pub(crate) fn field_asked(&self, question: u32) -> Option<usize> {
+        self.asked.get(&question).copied()
+    }
+
+    /// The name of what a user sets at any time, and its default.
+    pub(crate) fn default_of(&self, field: usize) -> Option<(&str, &Json)> {
+        let parameters = &self.ground.domain.parameters;
+        let (name, values) = parameters
+            .iter()
+            .find(|(name, _)| self.field(name) == Some(field))?;
+        Some((name, values.first()?))
+    }
+
+    /// Of some values of what a user sets at any time, the default, else the first one.
+    pub(crate) fn likely(&self, field: usize, set: u32) -> u32 {
+        let mut values = self.members(set).iter().copied();
+        let default = self.default_of(field).map(|(_, default)| default);
+        let found = values
+            .clone()
+            .find(|value| Some(self.value(*value)) == default);
+        found.or_else(|| values.next()).unwrap_or_default()
+    }
+
+    /// True where a value is one of a set.
+    pub(crate) fn has(&self, set: u32, value: u32) -> bool {
+        self.members(set).binary_search(&value).is_ok()
+    }
+
+    /// The context fields that the names of a cycle's files are made of, its count first.
+    pub(crate) fn fields_of_names(&self, cycle: usize) -> &Rc<[usize]> {
+        &self.made_of[cycle]
+    }
+}
+
+/// See [`Tree::fields_of_names`].
+fn fields_of_names(chart: &Chart, cycle: &Cycle) -> Rc<[usize]> {
+    let holes = |pattern| Pattern::holes(pattern).map(|(hole, _)| hole);
+    // The engine fills in these two, even if a field has the same name.
+    let own = [&cycle.answer, &cycle.review].into_iter().flat_map(holes);
+    let own = own.filter(|hole| !["base", "n"].contains(hole));
+    let names = std::iter::once(cycle.count.as_str())
+        .chain(holes(&cycle.base))
+        .chain(own);
+    names.filter_map(|name| field_of(chart, name)).collect()
+}
+
+fn field_of(chart: &Chart, name: &str) -> Option<usize> {
+    let setting = || {
+        let index = chart.config.get_index_of(name.strip_prefix("config.")?)?;
+        Some(chart.context.len() + index)
+    };
+    chart.context.get_index_of(name).or_else(setting)
+}

@@ -1,0 +1,76 @@
+//! The files that answer a review.
+
+use super::Tree;
+use crate::explore::answer::Answer;
+use crate::explore::imagined_world::Question;
+use crate::explore::state::{StateRef, number};
+use crate::files::pattern::{Pattern, is_slug};
+use serde_json::Value as Json;
+use std::rc::Rc;
+use std::sync::Arc;
+
+impl Tree {
+    /// The cycle that runs: the one that is due, or whose answer is.
+    pub(crate) fn running(&self, state: StateRef<'_>) -> Option<usize> {
+        let due = self.value(state.fields()[self.due?]).as_str()?;
+        self.chart
+            .cycles
+            .values()
+            .position(|cycle| cycle.id == due || cycle.post == due)
+    }
+
+    /// True while the files that a question is about are those that the fields name.
+    pub(crate) fn is_current(&self, question: u32, fields: &[u32]) -> bool {
+        let names = self.names.get(&question);
+        names.is_some_and(|names| names.iter().all(|(field, value)| fields[*field] == *value))
+    }
+
+    /// The question whether the last review of a cycle, as its count says, is answered.
+    pub(crate) fn last_answer(&mut self, cycle: usize, fields: &[u32]) -> Option<u32> {
+        let count = self.field(&self.chart.cycles[cycle].count)?;
+        let n = self.value(fields[count]).as_i64().filter(|n| *n > 0)?;
+        self.answer(cycle, n, fields)
+    }
+
+    /// The question whether review `n` of a cycle is answered.
+    pub(crate) fn answer(&mut self, cycle: usize, n: i64, fields: &[u32]) -> Option<u32> {
+        let made_of = Rc::clone(self.fields_of_names(cycle));
+        let count = self.answer_id(&Answer::Value(n.into()));
+        let values = made_of
+            .iter()
+            .enumerate()
+            .map(|(index, field)| if index == 0 { count } else { fields[*field] });
+        let key = (cycle, n, values.collect::<Vec<u32>>());
+        if let Some(known) = self.known_names.get(&key) {
+            return *known;
+        }
+        let chart = Arc::clone(&self.chart);
+        let cycle = &chart.cycles[cycle];
+        let slug = |hole: &str| -> Result<String, ()> {
+            match self.value(fields[self.field(hole).ok_or(())?]) {
+                Json::Number(number) => Ok(number.to_string()),
+                Json::String(text) if is_slug(text) => Ok(text.clone()),
+                _ => Err(()),
+            }
+        };
+        let name = |pattern: &Pattern| {
+            pattern.render(|hole| match hole {
+                "base" => cycle.base.render(slug),
+                "n" => Ok(n.to_string()),
+                other => slug(other),
+            })
+        };
+        let names = name(&cycle.answer).and_then(|answer| Ok((answer, name(&cycle.review)?)));
+        let question = names.ok().map(|(answer, review)| {
+            let question = Arc::new(Question::Answered { answer, review });
+            let question = number(self.questions.insert_full(question).0);
+            self.names.insert(
+                question,
+                made_of.iter().copied().zip(key.2.iter().copied()).collect(),
+            );
+            question
+        });
+        self.known_names.insert(key, question);
+        question
+    }
+}

@@ -1,0 +1,303 @@
+//! The ways through the tree of a part, and what is chosen on each.
+
+use super::{Choices, End, Ends, Leaf, Node, Segment, Settled, Tree, What, over};
+use crate::engine::event::Trigger;
+use crate::explore::answer::Answer;
+use crate::explore::imagined_world::{Kind, Question, is_of_the_host};
+use crate::explore::state::{Look, Looks, Memo, StateRef, number};
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxBuildHasher;
+use serde_json::Value as Json;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Ways that differ in the answers to one question only, with these answers and all that there are.
+type Groups = IndexMap<(u32, Vec<(u32, u32, u32)>), Option<(Vec<u32>, u32)>, FxBuildHasher>;
+
+/// What a walk through the tree of a part begins with.
+pub(super) struct Walk<'w> {
+    pub(super) segment: Segment,
+    pub(super) place: Arc<str>,
+    pub(super) trigger: &'w Trigger,
+    pub(super) state: StateRef<'w>,
+    pub(super) before: &'w [(u32, u32)],
+}
+
+impl Walk<'_> {
+    /// The answers that are left to a question.
+    pub(super) fn chosen(&self, made: &[(u32, u32)], question: u32) -> Option<u32> {
+        let mut chosen = made.iter().rev().chain(self.before);
+        chosen
+            .find(|(asked, _)| *asked == question)
+            .map(|(_, set)| *set)
+    }
+
+    /// All that was chosen, each question once.
+    pub(super) fn all(&self, made: &[(u32, u32)]) -> Choices {
+        over(self.before, made)
+    }
+}
+
+impl Tree {
+    /// All that can come of a part in a state and with what was chosen before, each with what is left to choose for
+    /// that; `looks` is what it turns on.
+    pub(crate) fn walk(
+        &mut self,
+        segment: Segment,
+        trigger: &Trigger,
+        state: StateRef<'_>,
+        before: &[(u32, u32)],
+        looks: &mut Looks,
+    ) -> Ends {
+        if let Some(memo) = self.ends.get(&segment)
+            && let Some((ends, own)) = memo.get(state, before)
+        {
+            looks.add_behind(own, &[]);
+            return Rc::clone(ends);
+        }
+        let (root, place) = match self.roots.get(&segment) {
+            Some(root) => root.clone(),
+            None => {
+                let root = (self.unknown(), format!("{segment:?}").into());
+                self.roots.insert(segment, root.clone());
+                root
+            }
+        };
+        let walk = Walk {
+            segment,
+            place,
+            trigger,
+            state,
+            before,
+        };
+        let mut own = Looks::default();
+        let ends: Ends = self
+            .descend(&walk, (root, 0), &mut Vec::new(), &mut own)
+            .into();
+        looks.add_behind(own.all(), &[]);
+        if !self.budget.is_exhausted() {
+            let memo = self.ends.entry(segment).or_default();
+            memo.put(state, before, &own, Rc::clone(&ends));
+        }
+        ends
+    }
+
+    /// True for a part that looks at nothing and does nothing.
+    pub(crate) fn never_does_anything(&self, segment: Segment) -> bool {
+        let ends = self.ends.get(&segment).and_then(Memo::constant);
+        ends.is_some_and(|ends| match &ends[..] {
+            [End { leaf, choices }] if choices.is_empty() => {
+                *self.leaves[*leaf as usize] == Leaf::Part(Settled::default())
+            }
+            _ => false,
+        })
+    }
+
+    /// The ways through the tree from a node at this depth on, behind what was chosen on the way there.
+    fn descend(
+        &mut self,
+        walk: &Walk<'_>,
+        (at, depth): (u32, usize),
+        made: &mut Choices,
+        looks: &mut Looks,
+    ) -> Vec<End> {
+        if self.budget.is_exhausted() {
+            return Vec::new();
+        }
+        if matches!(self.nodes[at as usize], Node::Unknown) {
+            self.evaluate(walk, (at, depth), made);
+        }
+        let (question, options) = match &self.nodes[at as usize] {
+            Node::Unknown => return Vec::new(),
+            Node::Leaf(leaf) => {
+                let leaf = *leaf;
+                if let Some(why) = self.lost.get(&at) {
+                    self.is_lost.get_or_insert_with(|| why.clone());
+                }
+                return vec![End {
+                    leaf,
+                    choices: Vec::new(),
+                }];
+            }
+            Node::Ask {
+                question, options, ..
+            } => (*question, options),
+        };
+        let number_of = |answer: bool| self.known_value(&Json::Bool(answer));
+        let described = match self.question(question) {
+            Question::Field(_) if options.is_empty() => self.field_asked(question).map(|field| {
+                looks.add(Look::field(field));
+                walk.state.fields()[field]
+            }),
+            Question::Started => {
+                looks.add(Look::STARTED);
+                number_of(walk.state.is_started())
+            }
+            Question::Answered { .. } => {
+                looks.add(Look::ANSWERED);
+                let known = walk.state.answered();
+                let known = known.filter(|(asked, _)| *asked == question);
+                known.and_then(|(_, is_there)| number_of(is_there))
+            }
+            Question::Outcome { kind, source } => {
+                let expression = (*kind, source.clone());
+                return self.beside(walk, (at, depth, question), expression, made, looks);
+            }
+            Question::Field(_) | Question::Choice(_) | Question::Assumed { .. } => {
+                looks.add(Look::question(question));
+                None
+            }
+        };
+        if let Some(value) = described {
+            let next = self.next(at, value);
+            return self.descend(walk, (next, depth + 1), made, looks);
+        }
+        let values = match walk.chosen(made, question) {
+            Some(set) => self.members(set).to_vec(),
+            None => options.to_vec(),
+        };
+        // Nothing is chosen where a setting is tried at one value.
+        let is_fixed = options.len() == 1 && matches!(self.question(question), Question::Field(_));
+        let all = self.set(values.clone());
+        let mut ends = Vec::new();
+        for value in values {
+            let one = self.set(vec![value]);
+            let next = self.next(at, value);
+            made.push((question, one));
+            let below = self.descend(walk, (next, depth + 1), made, looks);
+            made.pop();
+            ends.extend(below.into_iter().map(|mut end| {
+                if !is_fixed {
+                    end.choices.push((question, one, all));
+                    end.choices.sort_unstable();
+                }
+                end
+            }));
+        }
+        self.merge(ends)
+    }
+
+    /// The paths through the tree from a node that asks for the value of an expression.
+    fn beside(
+        &mut self,
+        walk: &Walk<'_>,
+        (at, depth, asked): (u32, usize, u32),
+        (kind, source): (Kind, String),
+        made: &mut Choices,
+        looks: &mut Looks,
+    ) -> Vec<End> {
+        let review = walk.segment.review;
+        let review = review.filter(|_| self.ground.looks_at_review(&source));
+        let segment = Segment {
+            what: self.expression(kind, source, is_of_the_host(walk.trigger)),
+            review,
+        };
+        let before = walk.all(made);
+        let mut ends = Vec::new();
+        let outcomes = self.walk(segment, walk.trigger, walk.state, &before, looks);
+        for outcome in outcomes.iter() {
+            let answer = match *self.leaves[outcome.leaf as usize] {
+                Leaf::Value(value) => value,
+                Leaf::Fault(fault) => self.answer_id(&Answer::Fails(Some(fault))),
+                Leaf::Part(_) => continue,
+            };
+            let next = self.next(at, answer);
+            let mark = made.len();
+            made.extend(outcome.choices());
+            let answer = self.set(vec![answer]);
+            made.push((asked, answer));
+            let below = self.descend(walk, (next, depth + 1), made, looks);
+            made.truncate(mark);
+            ends.extend(below.into_iter().map(|mut end| {
+                for chosen in &outcome.choices {
+                    match end
+                        .choices
+                        .iter_mut()
+                        .find(|(asked, ..)| *asked == chosen.0)
+                    {
+                        Some(narrower) => narrower.2 = chosen.2,
+                        None => end.choices.push(*chosen),
+                    }
+                }
+                end.choices.sort_unstable();
+                end
+            }));
+        }
+        self.merge(ends)
+    }
+
+    /// Makes one way of those that differ in the answers to one question only.
+    fn merge(&mut self, mut ends: Vec<End>) -> Vec<End> {
+        loop {
+            let count = ends.len();
+            let mut leaves: Vec<u32> = ends.iter().map(|end| end.leaf).collect();
+            leaves.sort_unstable();
+            leaves.dedup();
+            // Ways that lead to different leaves differ in more than an answer.
+            if leaves.len() == count {
+                return ends;
+            }
+            let asked = ends.iter().flat_map(|end| &end.choices);
+            let asked: IndexSet<u32, FxBuildHasher> = asked.map(|(asked, ..)| *asked).collect();
+            for question in asked {
+                let mut groups: Groups = IndexMap::default();
+                for End { leaf, mut choices } in ends {
+                    let own = choices.iter().position(|(asked, ..)| *asked == question);
+                    let own = own.map(|index| choices.remove(index));
+                    let own = own.map(|(_, set, all)| (self.members(set).to_vec(), all));
+                    match groups.entry((leaf, choices)) {
+                        indexmap::map::Entry::Vacant(entry) => {
+                            entry.insert(own);
+                        }
+                        indexmap::map::Entry::Occupied(mut entry) => {
+                            let joined = entry.get_mut().take().zip(own);
+                            *entry.get_mut() = joined.map(|((mut values, all), (more, _))| {
+                                values.extend(more);
+                                (values, all)
+                            });
+                        }
+                    }
+                }
+                ends = Vec::with_capacity(groups.len());
+                for ((leaf, mut choices), own) in groups {
+                    if let Some((values, all)) = own {
+                        let set = self.set(values);
+                        if set != all {
+                            choices.push((question, set, all));
+                            choices.sort_unstable();
+                        }
+                    }
+                    ends.push(End { leaf, choices });
+                }
+            }
+            if ends.len() == count {
+                return ends;
+            }
+        }
+    }
+
+    /// An expression that is evaluated by itself, as a part.
+    pub(crate) fn expression(&mut self, kind: Kind, source: String, is_hook: bool) -> What {
+        let index = self.expressions.insert_full((kind, source)).0;
+        What::Outcome { index, is_hook }
+    }
+
+    fn unknown(&mut self) -> u32 {
+        self.nodes.push(Node::Unknown);
+        number(self.nodes.len() - 1)
+    }
+
+    /// The node that an answer leads to.
+    pub(super) fn next(&mut self, at: u32, answer: u32) -> u32 {
+        if let Node::Ask { next, .. } = &self.nodes[at as usize]
+            && let Some((_, node)) = next.iter().find(|(known, _)| *known == answer)
+        {
+            return *node;
+        }
+        let node = self.unknown();
+        if let Node::Ask { next, .. } = &mut self.nodes[at as usize] {
+            next.push((answer, node));
+        }
+        node
+    }
+}

@@ -1,0 +1,144 @@
+//! The values of what an event, a command or a gate brings.
+
+use super::{Domain, GATE_TIMES, NO_SLUG, Read};
+use crate::chart::model::{Arg, FieldType};
+use crate::engine::decision::FailedGate;
+use crate::explore::dependence::LENGTH;
+use crate::explore::items::{self};
+use crate::explore::user_fields::assigns_arg;
+use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
+use indexmap::{IndexMap, IndexSet};
+use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
+
+impl Domain {
+    /// Returns how many findings a list of checks can have: none, one, and on both sides of each number that the chart
+    /// compares that with.
+    pub(super) fn findings(&self, name: &str, read: &mut Read<'_>) -> BTreeSet<usize> {
+        let mut counts = BTreeSet::from([0, 1]);
+        let length = format!("checks.{name}.{LENGTH}");
+        if self.compared(&length).is_some() {
+            let numbers = self.integers(&length, Some(0), 0, read);
+            let numbers = numbers.iter().filter_map(Json::as_u64);
+            counts.extend(numbers.filter_map(|number| usize::try_from(number).ok()));
+        }
+        // A check without `each` finds one thing at most.
+        let checks = self.chart.checks.get(name).map_or(&[][..], Vec::as_slice);
+        if checks.iter().all(|check| check.each.is_none()) {
+            counts.retain(|count| *count <= checks.len());
+        }
+        counts
+    }
+
+    /// The ways in which a gate can fail, by how many times it has: once, each number that the chart compares
+    /// that with, and one more. None if the chart has no gates.
+    pub(crate) fn gate(&self) -> impl Iterator<Item = FailedGate> {
+        let known = self.compared(GATE_TIMES).into_iter();
+        let literals = known.flat_map(|compared| compared.literals.iter().filter_map(Json::as_u64));
+        let mut times: BTreeSet<u64> = literals
+            .flat_map(|literal| literal..=literal.saturating_add(1))
+            .collect();
+        times.insert(1);
+        times.remove(&0);
+        let times = self.chart.gates.iter().flat_map(move |_| times.clone());
+        times.map(|times| FailedGate {
+            command: "make check".to_owned(),
+            why: "exited with code 1".to_owned(),
+            output: "error".to_owned(),
+            times,
+        })
+    }
+
+    pub(super) fn event(&self, field: &str, read: &mut Read<'_>) -> Vec<Json> {
+        let path = format!("event.{field}");
+        match EVENT_DEFAULTS
+            .iter()
+            .find(|(name, _)| *name == field)
+            .map(|(_, default)| default)
+        {
+            Some(FieldDefault::False) => vec![json!(false), json!(true)],
+            Some(FieldDefault::List) => {
+                self.lists(&path, items::product(self.attributes(field, read)), read)
+            }
+            Some(FieldDefault::Nothing) => {
+                let mut numbers = self.integers(&path, Some(0), 0, read);
+                numbers.push(Json::Null);
+                numbers
+            }
+            Some(FieldDefault::Text) | None => self.texts(&path, read),
+        }
+    }
+
+    /// What the items of a list in the event can be, by attribute.
+    pub(super) fn attributes(
+        &self,
+        field: &str,
+        read: &mut Read<'_>,
+    ) -> IndexMap<String, Vec<Json>> {
+        let start = format!("event.{field}.");
+        let keys = self.dependence.compared.keys();
+        let mut attributes: Vec<&str> = keys
+            .filter_map(|key| key.strip_prefix(&start))
+            .filter(|key| *key != LENGTH)
+            .collect();
+        attributes.sort_unstable();
+        let columns = attributes
+            .into_iter()
+            .map(|name| (name.to_owned(), self.texts(&format!("{start}{name}"), read)));
+        columns.collect()
+    }
+
+    pub(super) fn arg(&self, name: &str, arg: &Arg, read: &mut Read<'_>) -> Vec<Json> {
+        let path = format!("args.{name}");
+        let given = match arg.kind {
+            FieldType::Boolean => vec![json!(false), json!(true)],
+            FieldType::Integer => {
+                let mut numbers: IndexSet<Json> = IndexSet::new();
+                // An option that sets a parameter has the parameter's values.
+                for (field, literal) in self
+                    .chart
+                    .commands
+                    .values()
+                    .flat_map(|command| &command.rule.assign)
+                {
+                    if assigns_arg(literal, name) {
+                        numbers.extend(
+                            self.parameters
+                                .get(field)
+                                .into_iter()
+                                .flat_map(|values| values.iter())
+                                .cloned(),
+                        );
+                    }
+                }
+                let fallback = arg.minimum.unwrap_or(0);
+                if numbers.is_empty() {
+                    numbers.extend(self.integers(&path, arg.minimum, fallback, read));
+                } else if self.compared(&path).is_some() {
+                    // What the user sets is tried beside literals; a count reaches both sides of it.
+                    let unread = &mut |_: &str| Json::Null;
+                    numbers.extend(self.integers(&path, arg.minimum, fallback, unread));
+                }
+                let field = arg.field();
+                numbers.retain(|number| field.accepts(&self.chart.phases, number).is_ok());
+                numbers.into_iter().collect()
+            }
+            FieldType::String => {
+                let mut texts = self.texts(&path, read);
+                if arg.one_of.is_some() {
+                    // What the list has not is refused.
+                    texts.retain(|text| text.as_str() != Some(NO_SLUG));
+                }
+                texts
+            }
+            // No option is a list.
+            FieldType::List => Vec::new(),
+            FieldType::Phase => self.chart.phases.keys().map(|name| json!(name)).collect(),
+        };
+        arg.default
+            .iter()
+            .map(|_| Json::Null)
+            .chain(given)
+            .collect()
+    }
+}

@@ -1,0 +1,338 @@
+//! The values that the model checker tries for each input of a decision, taken from what the chart holds it against.
+//!
+//! A boolean is both; a word of a known set is each; an integer is each number it is compared with, that minus one and
+//! plus one; a text is each literal and each context field it is compared with, and one that is none of them. What
+//! lists are tried with is in [`super::items`].
+
+mod choice;
+mod files;
+mod inputs;
+mod tables;
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use indexmap::{IndexMap, IndexSet};
+use serde_json::{Value as Json, json};
+
+use super::counters::tops;
+use super::dependence::{Compared, Dependence};
+use super::items::{self};
+use super::user_fields::Parameters;
+use crate::chart::Chart;
+use crate::chart::model::Limited;
+use crate::engine::names::types;
+use crate::expr::source::Literal;
+pub use choice::Choice;
+
+/// A number that is greater than all that a chart names, by this much, is the result of counting.
+const COUNTED: u64 = 1_000;
+
+/// How many times a gate has failed.
+const GATE_TIMES: &str = "gate.times";
+
+/// Where the values of a chart's inputs come from.
+#[derive(Debug)]
+pub struct Domain {
+    pub(super) chart: Arc<Chart>,
+    pub dependence: Dependence,
+    /// Settings, and context fields that only a user sets.
+    pub parameters: Parameters,
+    /// What a rule invokes, where it makes no difference which of several processes that is.
+    pub invoked: HashMap<String, String>,
+    /// Inputs with too many values that matter: whatever looks at them is open.
+    pub untried: BTreeSet<String>,
+    /// Counters of which one value stands for all that are greater, and that value.
+    pub(super) tops: HashMap<String, i64>,
+    /// No number of the chart is near this one: what counts as far as that counts on.
+    pub(super) far: u64,
+}
+
+/// What a setting is called beside context fields, whose names have no dot.
+pub fn config_path(name: &str) -> String {
+    format!("config.{name}")
+}
+
+/// Reads a context field or a setting as it stands.
+pub type Read<'r> = dyn FnMut(&str) -> Json + 'r;
+
+/// True where a setting is looked for in a text that is also compared with something else: the setting can be a part of
+/// that, or all of it, and its values are chosen without a look at it.
+fn has_a_setting_among_others(compared: &Compared) -> bool {
+    let parts = compared.parts.len() + compared.part_fields.len();
+    let is_alone = compared.literals.is_empty()
+        && compared.fields.is_empty()
+        && parts == 1
+        && !compared.trimmed
+        && !compared.linked;
+    let mut fields = compared.part_fields.iter();
+    fields.any(|field| field.starts_with("config.")) && !is_alone
+}
+
+/// Values of no meaning to any chart: what a text is that equals nothing it is compared with.
+fn fresh() -> impl Iterator<Item = String> {
+    (1..).map(|number: u32| number.to_string())
+}
+
+/// Each `invoke` of a rule that means processes with the same verdicts, and the first of these.
+fn invoked(chart: &Chart) -> HashMap<String, String> {
+    let invokes = chart.on.values().flatten();
+    let invokes = invokes.filter_map(|rule| rule.invoke.as_ref());
+    let one = invokes.filter_map(|invoke| {
+        let names = types::invoked(chart, invoke)?;
+        let (first, process) = chart.invoke.iter().find(|(name, _)| names.contains(name))?;
+        let is_like_it = |name: &String| {
+            let other = chart.invoke.get(name);
+            other.is_some_and(|other| other.verdicts == process.verdicts)
+        };
+        let is_same = names.iter().all(is_like_it);
+        is_same.then(|| (invoke.clone(), first.clone()))
+    });
+    one.collect()
+}
+
+impl Domain {
+    /// Reads all expressions of `chart`.
+    pub fn of(chart: &Arc<Chart>) -> Self {
+        let mut domain = Self {
+            chart: Arc::clone(chart),
+            dependence: Dependence::default(),
+            parameters: Parameters::new(),
+            invoked: invoked(chart),
+            untried: BTreeSet::new(),
+            tops: HashMap::new(),
+            far: 0,
+        };
+        // A field that takes what is not tried is unknown, and then so is what it is compared with.
+        loop {
+            domain.dependence = Dependence::of(chart, &domain.untried);
+            domain.parameters = domain.find_parameters();
+            let before = domain.untried.len();
+            domain.untried.extend(domain.too_many());
+            if domain.untried.len() == before {
+                domain.far = domain.greatest().saturating_add(COUNTED);
+                domain.tops = tops(chart, &domain.parameters);
+                return domain;
+            }
+        }
+    }
+
+    /// The greatest number that the chart names or that is tried, whatever its sign.
+    fn greatest(&self) -> u64 {
+        let chart = &self.chart;
+        let compared = self.dependence.compared.values();
+        let tried = self.parameters.values().flat_map(|values| values.iter());
+        let known = compared
+            .flat_map(|compared| &compared.literals)
+            .chain(tried);
+        let fields = chart
+            .context
+            .values()
+            .filter_map(|field| field.default.as_ref());
+        let args = chart.args.values().filter_map(|arg| arg.default.as_ref());
+        let literals = chart
+            .assigns()
+            .flat_map(IndexMap::values)
+            .chain(fields)
+            .chain(args);
+        let literals = literals.filter_map(|literal| match literal {
+            Literal::Integer(number) => Some(*number),
+            _ => None,
+        });
+        let numbers = self.dependence.numbers.iter().copied();
+        let numbers = numbers
+            .chain(known.filter_map(Json::as_i64))
+            .chain(literals);
+        numbers.map(i64::unsigned_abs).max().unwrap_or(0)
+    }
+
+    /// What a field's value is explored as.
+    pub(super) fn capped<'v>(&self, field: &str, value: &'v Json) -> Cow<'v, Json> {
+        let top = self.tops.get(field).copied();
+        match top.filter(|top| value.as_i64().is_some_and(|value| value > *top)) {
+            Some(top) => Cow::Owned(top.into()),
+            None => Cow::Borrowed(value),
+        }
+    }
+
+    fn compared(&self, path: &str) -> Option<&Compared> {
+        self.dependence.compared.get(path)
+    }
+
+    /// The values of `choice`; the first one is the quietest. `read` gives context fields as they stand.
+    ///
+    pub(crate) fn values(&self, choice: &Choice, read: &mut Read<'_>) -> Vec<Json> {
+        match choice {
+            Choice::Files(set) => self
+                .chart
+                .files
+                .get(set)
+                .map_or_else(Vec::new, |files| self.files(set, files, read)),
+            Choice::Rows(name) => self
+                .chart
+                .tables
+                .get(name)
+                .map_or_else(Vec::new, |table| self.rows(name, table, read)),
+            Choice::Content {
+                table,
+                key: "lines",
+            } => self.integers(&format!("tables.{table}.lines"), Some(0), 0, read),
+            Choice::Content { .. } => vec![json!(false), json!(true)],
+            Choice::Event(field) => self.event(field, read),
+            Choice::Arg(name) => self
+                .chart
+                .args
+                .get(name)
+                .map_or_else(Vec::new, |arg| self.arg(name, arg, read)),
+            Choice::Session => {
+                // With an instance for each session, no command runs without one.
+                let unknown = (!self.chart.scope.is_per_session()).then_some(Json::Null);
+                let known = self.texts("session", read);
+                unknown.into_iter().chain(known).collect()
+            }
+            Choice::Findings(name) => {
+                let counts = self.findings(name, read).into_iter();
+                let counts = counts.filter(|count| *count <= items::LONGEST);
+                counts
+                    .map(|count| json!(vec!["a finding"; count]))
+                    .collect()
+            }
+            Choice::Driver => vec![Json::Null, json!("this"), json!("other")],
+            Choice::Worst => {
+                let compared = self.compared("review.worst");
+                let is_named = |severity: &&String| {
+                    compared.is_some_and(|compared| compared.literals.contains(&json!(severity)))
+                };
+                let all = self.chart.findings.severities.iter();
+                let (named, others): (Vec<&String>, Vec<&String>) = all.partition(is_named);
+                // Those that no rule names are all the same.
+                let severities = others.into_iter().take(1).chain(named);
+                let severities = severities.map(|severity| json!(severity));
+                std::iter::once(Json::Null).chain(severities).collect()
+            }
+            Choice::Stalled => vec![json!(false), json!(true)],
+            Choice::Over => {
+                let mut kept = Limited::ALL.to_vec();
+                kept.retain(|limited| self.chart.budget.of(*limited).is_some());
+                let words = kept.into_iter().map(|limited| json!(limited.key()));
+                [Json::Null].into_iter().chain(words).collect()
+            }
+            Choice::Postponed => vec![Json::Null, json!("18:23 UTC")],
+            Choice::Dirty => vec![json!(false), json!(true)],
+            Choice::Siblings => self.siblings(read),
+        }
+    }
+
+    /// The directory of the instance that is explored, as the agent writes it.
+    pub(crate) fn dir(&self) -> String {
+        let scope = &self.chart.scope;
+        format!("{}/{}/1", scope.home, scope.folder)
+    }
+
+    /// The texts that `path` can be: each it is compared with, those with the parts that are looked for in it, then
+    /// one that is none of them. Where it is compared with other inputs, there are several of these.
+    pub(super) fn texts(&self, path: &str, read: &mut Read<'_>) -> Vec<Json> {
+        let mut texts = self.known_texts(path, read);
+        let compared = self.compared(path);
+        let parts = self.parts(path, read);
+        let others = if compared.is_some_and(|compared| compared.linked) {
+            2
+        } else {
+            1
+        };
+        let is_none = |text: &String, texts: &IndexSet<String>| {
+            !texts.contains(text) && !parts.iter().any(|part| text.contains(part.as_str()))
+        };
+        let apart = ["·", "|", "~", "#", "^"]
+            .into_iter()
+            .find(|sign| !parts.iter().chain(&texts).any(|text| text.contains(sign)))
+            .unwrap_or("·");
+        // Each subset of the parts, but for the empty one.
+        for subset in 1_usize..1 << parts.len().min(MOST_PARTS) {
+            let chosen = parts.iter().enumerate();
+            let chosen = chosen.filter(|(index, _)| subset >> index & 1 == 1);
+            let chosen: Vec<&str> = chosen.map(|(_, part)| part.as_str()).collect();
+            let mut text = chosen.join(apart);
+            if texts.contains(&text) {
+                text.push_str(apart);
+            }
+            texts.insert(text);
+        }
+        let others: Vec<String> = fresh()
+            .filter(|text| is_none(text, &texts))
+            .take(others)
+            .collect();
+        texts.extend(others);
+        if compared.is_some_and(|compared| compared.trimmed) {
+            let padded: Vec<String> = texts.iter().map(|text| format!(" {text}")).collect();
+            texts.extend(padded);
+        }
+        if compared.is_some_and(|compared| compared.slug) {
+            texts.insert(NO_SLUG.to_owned());
+        }
+        texts.into_iter().map(Json::from).collect()
+    }
+
+    /// What is looked for in the text that `path` is.
+    pub(super) fn parts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
+        let mut parts = IndexSet::new();
+        if let Some(compared) = self.compared(path) {
+            parts.extend(compared.parts.iter().cloned());
+            let fields = compared.part_fields.iter();
+            parts.extend(fields.filter_map(|field| read(field).as_str().map(str::to_owned)));
+        }
+        parts.shift_remove("");
+        parts
+    }
+
+    pub(super) fn known_texts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
+        let mut texts: IndexSet<String> = IndexSet::new();
+        if let Some(compared) = self.compared(path) {
+            let literals = compared.literals.iter();
+            texts.extend(literals.filter_map(|value| value.as_str().map(str::to_owned)));
+            let fields = compared.fields.iter();
+            texts.extend(fields.filter_map(|field| read(field).as_str().map(str::to_owned)));
+        }
+        texts
+    }
+
+    /// The integers that `path` can be: on both sides of each it is compared with.
+    pub(super) fn integers(
+        &self,
+        path: &str,
+        minimum: Option<i64>,
+        fallback: i64,
+        read: &mut Read<'_>,
+    ) -> Vec<Json> {
+        let mut numbers: IndexSet<i64> = IndexSet::new();
+        if let Some(compared) = self.compared(path) {
+            let literals = compared.literals.iter().filter_map(Json::as_i64);
+            let fields = compared.fields.iter();
+            let held: Vec<i64> = fields.filter_map(|field| read(field).as_i64()).collect();
+            for number in literals.chain(held) {
+                let sides = [number.saturating_sub(1), number, number.saturating_add(1)];
+                numbers.extend(sides.map(|number| number.max(minimum.unwrap_or(i64::MIN))));
+            }
+        }
+        if numbers.is_empty() {
+            numbers.insert(fallback.max(minimum.unwrap_or(i64::MIN)));
+        }
+        // The least value there is, where something goes into a field that takes none below 0.
+        numbers.insert(minimum.unwrap_or(-1));
+        numbers.sort_unstable();
+        numbers.into_iter().map(Json::from).collect()
+    }
+}
+
+/// A text that cannot be part of a file's name.
+pub(super) const NO_SLUG: &str = "no slug";
+
+/// So many parts that are looked for in one text are tried in every combination.
+const MOST_PARTS: usize = 5;
+
+fn raw(value: &Json) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}

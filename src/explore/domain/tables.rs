@@ -1,0 +1,205 @@
+//! The rows that a table can have.
+
+use super::{Domain, Read, fresh};
+use crate::chart::{RowShape, Table};
+use crate::explore::dependence::{Compared, LENGTH};
+use crate::explore::items::{self, Wanted};
+use crate::files::pattern::{HoleKind, LinePattern, Pattern, is_slug};
+use crate::files::table::is_finished;
+use indexmap::{IndexMap, IndexSet};
+use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+impl Domain {
+    /// What the rows of a table can be, by column.
+    pub(super) fn columns(
+        &self,
+        name: &str,
+        table: &Table,
+        read: &mut Read<'_>,
+    ) -> IndexMap<String, Vec<Json>> {
+        let mut columns: IndexMap<String, Vec<Json>> = IndexMap::new();
+        let path = |column: &str| format!("tables.{name}.rows.{column}");
+        let slugs_only = |column: &str, values: Vec<Json>| -> Vec<Json> {
+            let is_safe = |value: &Json| column != "id" || value.as_str().is_some_and(is_slug);
+            values.into_iter().filter(is_safe).collect()
+        };
+        match &table.rows {
+            RowShape::Columns(own) => {
+                for column in own.keys() {
+                    columns.insert(
+                        column.clone(),
+                        slugs_only(column, self.texts(&path(column), read)),
+                    );
+                }
+            }
+            RowShape::Line(line) => {
+                let holes = self.line_holes(&format!("tables.{name}.rows"), line, read);
+                let holes = holes.into_iter();
+                columns.extend(holes.map(|(hole, values)| {
+                    let values = slugs_only(&hole, values);
+                    (hole, values)
+                }));
+            }
+        }
+        if let (Some(status), Some(word)) = (columns.get_mut("status"), table.finished.first()) {
+            // A status says first of all whether the row is finished.
+            let is_done = |text: &str| is_finished(text, &table.finished);
+            let open = std::iter::once("open".to_owned())
+                .chain(fresh())
+                .find(|text| !is_done(text));
+            let known = self.known_texts(&path("status"), read);
+            *status = open
+                .into_iter()
+                .chain([word.clone()])
+                .chain(known)
+                .collect::<IndexSet<_>>()
+                .into_iter()
+                .map(Json::from)
+                .collect();
+        }
+        columns
+    }
+
+    /// No row, or one: each witness.
+    pub(super) fn rows(&self, name: &str, table: &Table, read: &mut Read<'_>) -> Vec<Json> {
+        let columns = self.columns(name, table, read);
+        let rows = items::product(columns).into_iter().map(|mut row| {
+            let text = |row: &Map<String, Json>, key: &str| {
+                row.get(key).and_then(Json::as_str).map(str::to_owned)
+            };
+            let done =
+                text(&row, "status").is_some_and(|status| is_finished(&status, &table.finished));
+            let path = table
+                .path
+                .as_ref()
+                .and_then(|path| path.render(|hole| text(&row, hole).ok_or(())).ok());
+            row.insert("done".to_owned(), json!(done));
+            row.insert("path".to_owned(), json!(path));
+            row
+        });
+        self.lists(&format!("tables.{name}.rows"), rows.collect(), read)
+    }
+
+    /// The lists of these items that make a difference.
+    pub(super) fn lists(
+        &self,
+        path: &str,
+        items: Vec<Map<String, Json>>,
+        read: &mut Read<'_>,
+    ) -> Vec<Json> {
+        items::lists(&items, &self.wanted(path, read)).unwrap_or_else(|| items::few(&items))
+    }
+
+    /// Whether it matters which item is the first. Not where only items of one kind can be.
+    fn first_matters(&self, path: &str, compared: &Compared, read: &mut Read<'_>) -> bool {
+        if compared.first.is_empty() {
+            return false;
+        }
+        let table = path
+            .strip_prefix("tables.")
+            .and_then(|path| path.strip_suffix(".rows"));
+        let table = table.and_then(|name| Some((name, self.chart.tables.get(name)?)));
+        let Some((name, table)) = table else {
+            return true;
+        };
+        let columns = self.columns(name, table, read);
+        let varied: Vec<(&String, usize)> = columns
+            .iter()
+            .map(|(column, values)| (column, values.len()))
+            .filter(|(_, count)| *count > 1)
+            .collect();
+        compared.first.iter().any(|pinned| {
+            let is_free =
+                |(column, count): &(&String, usize)| *count > 2 || !pinned.contains(*column);
+            varied.iter().any(is_free)
+        })
+    }
+
+    /// What of a list matters.
+    pub(super) fn wanted(&self, path: &str, read: &mut Read<'_>) -> Wanted {
+        let length = format!("{path}.{LENGTH}");
+        let counts: Option<Vec<usize>> = self.compared(&length).map(|_| {
+            let sizes = self.integers(&length, Some(0), 0, read);
+            sizes
+                .iter()
+                .filter_map(Json::as_u64)
+                .filter_map(|size| usize::try_from(size).ok())
+                .collect()
+        });
+        let compared = self.compared(path);
+        let mut counts: Vec<usize> = counts.unwrap_or_default();
+        counts.extend(self.counted_by_checks(path, read));
+        Wanted {
+            items: compared.is_some_and(|compared| compared.items) || path.starts_with("tables."),
+            first: compared.is_some_and(|compared| self.first_matters(path, compared, read)),
+            last: compared.is_some_and(|compared| compared.last),
+            counts,
+        }
+    }
+
+    /// Returns the numbers of items that make a difference because checks of them are counted.
+    fn counted_by_checks(&self, path: &str, read: &mut Read<'_>) -> BTreeSet<usize> {
+        let chart = Arc::clone(&self.chart);
+        let counted = chart.checks.iter().filter(|(name, _)| {
+            let length = format!("checks.{name}.{LENGTH}");
+            self.compared(&length).is_some()
+        });
+        let mut counts = BTreeSet::new();
+        for (name, checks) in counted {
+            let each = checks.iter().filter_map(|check| check.each.as_ref());
+            let mut open = each.filter_map(|each| self.dependence.open.get(&each.0));
+            let root = crate::explore::dependence::root_of(path);
+            if open.any(|open| open.looks.contains(root)) {
+                counts.extend(self.findings(name, read));
+            }
+        }
+        counts
+    }
+
+    /// What the holes of a line can be: numbers, too, are texts there.
+    pub(super) fn line_holes(
+        &self,
+        path: &str,
+        line: &LinePattern,
+        read: &mut Read<'_>,
+    ) -> IndexMap<String, Vec<Json>> {
+        let holes = line.holes().map(|(hole, kind)| {
+            let path = format!("{path}.{hole}");
+            let values: Vec<Json> = match kind {
+                HoleKind::Text | HoleKind::Slug => self.texts(&path, read),
+                HoleKind::Integer => {
+                    let numbers = self.integers(&path, Some(0), 1, read).into_iter();
+                    let numbers = numbers.map(|number| number.to_string());
+                    let known = self.known_texts(&path, read).into_iter();
+                    let as_number = |text: &String| Some(text.parse::<u64>().ok()?.to_string());
+                    let known = known.filter(|text| as_number(text).as_ref() == Some(text));
+                    numbers.chain(known).map(Json::from).collect()
+                }
+                HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
+            };
+            (hole.to_owned(), values)
+        });
+        holes.collect()
+    }
+
+    /// What the holes of a file's name can be.
+    pub(super) fn holes(
+        &self,
+        name: &str,
+        pattern: &Pattern,
+        read: &mut Read<'_>,
+    ) -> IndexMap<String, Vec<Json>> {
+        let holes = pattern.holes().map(|(hole, kind)| {
+            let path = format!("files.{name}.{hole}");
+            let values = match kind {
+                HoleKind::Text | HoleKind::Slug => self.texts(&path, read),
+                HoleKind::Integer => self.integers(&path, Some(0), 1, read),
+                HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
+            };
+            (hole.to_owned(), values)
+        });
+        holes.collect()
+    }
+}

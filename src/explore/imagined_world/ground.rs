@@ -1,0 +1,224 @@
+//! What one exploration shares between its worlds.
+
+use super::question::Kind;
+use crate::chart::Chart;
+use crate::chart::model::Check;
+use crate::explore::answer::Answer;
+use crate::explore::dependence::Openness;
+use crate::explore::domain::{Choice, Domain};
+use crate::explore::pieces::{Formula, Piece, formula, pieces};
+use crate::expr::Expressions;
+use crate::expr::source::{Expr, Literal};
+use minijinja::value::Value;
+use rustc_hash::FxHashMap;
+use serde_json::Value as Json;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What one exploration shares between its worlds.
+#[derive(Debug)]
+pub(crate) struct Ground {
+    pub(crate) chart: Arc<Chart>,
+    pub(crate) domain: Domain,
+    pub(crate) expressions: Arc<Expressions>,
+    /// The values that are tried for what a user sets at any time, by name.
+    pub(super) parameters: FxHashMap<String, Arc<[Answer]>>,
+    /// The options of a field, which has none.
+    pub(super) none: Arc<[Answer]>,
+    /// Values that were made before: by the choice and what they depend on.
+    pub(super) values: Mutex<FxHashMap<Choice, Made>>,
+    /// What expressions and texts reach, by their sources.
+    pub(super) reaches: Mutex<FxHashMap<String, Reach>>,
+    /// What the chart's texts and conditions are made of.
+    pub(super) pieces: Mutex<FxHashMap<String, Arc<[Piece]>>>,
+    pub(super) formulas: Mutex<FxHashMap<String, Arc<Formula>>>,
+}
+
+/// The values of one choice: the fields that they depend on, and by what these hold, the values.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    pub(super) fields: Vec<String>,
+    pub(super) values: FxHashMap<Vec<Json>, Arc<[Answer]>>,
+}
+
+/// What an expression looks at, by way of others, too.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Reach {
+    /// The outcome of a run.
+    review: bool,
+    /// What the actions of the rule do.
+    touched: bool,
+    /// The item of a list, or the phase that is entered.
+    it: bool,
+    /// Something of a cycle that trying values does not settle.
+    open: bool,
+}
+
+impl Ground {
+    pub(crate) fn of(chart: &Arc<Chart>) -> Self {
+        let domain = Domain::of(chart);
+        let parameters = domain.parameters.iter().map(|(name, values)| {
+            let values = values.iter().cloned().map(Answer::Value);
+            (name.clone(), values.collect())
+        });
+        Self {
+            parameters: parameters.collect(),
+            chart: Arc::clone(chart),
+            domain,
+            expressions: Arc::new(Expressions::new(chart.templates.clone())),
+            reaches: Mutex::default(),
+            pieces: Mutex::default(),
+            formulas: Mutex::default(),
+            none: Arc::new([]),
+            values: Mutex::default(),
+        }
+    }
+
+    /// What an expression or a text reaches.
+    pub(super) fn reach(&self, source: &str) -> Reach {
+        let mut reaches = self.reaches.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reach) = reaches.get(source) {
+            return *reach;
+        }
+        let chart = &self.chart;
+        let mut reach = Reach::default();
+        let mut seen: HashSet<String> = HashSet::new();
+        let mut open = vec![source.to_owned()];
+        while let Some(source) = open.pop() {
+            let has_include = source.contains("{%") && source.contains("include");
+            let mut names = self.expressions.names_in(&source);
+            names.extend(has_include.then(|| "{%".to_owned()));
+            for name in names {
+                let mut parts = name.split('.');
+                let (root, key) = (parts.next().unwrap_or_default(), parts.next());
+                if chart.context.contains_key(root)
+                    || !seen.insert(format!("{root}.{}", key.unwrap_or_default()))
+                {
+                    continue;
+                }
+                match root {
+                    // The outcome of a run.
+                    "review" | "gate" => reach.review = true,
+                    "touched" => reach.touched = true,
+                    "it" => reach.it = true,
+                    "cycle" => {
+                        for cycle in chart.cycles.values() {
+                            let guards = cycle.advance.iter();
+                            let guards = guards.filter_map(|target| target.guard.as_ref());
+                            let conditions: Vec<&Expr> = match key {
+                                Some("exit") => vec![&cycle.exit],
+                                Some("ready") => cycle.ready.iter().collect(),
+                                Some("next") => guards.collect(),
+                                Some(_) => Vec::new(),
+                                None => guards.chain(&cycle.ready).chain([&cycle.exit]).collect(),
+                            };
+                            let texts = cycle
+                                .text
+                                .values()
+                                .filter(|_| key.is_none_or(|key| key == "text"));
+                            let subject = cycle
+                                .subject
+                                .iter()
+                                .filter(|_| key.is_none_or(|key| key == "subject"));
+                            for (kind, source) in
+                                (conditions.iter().map(|expr| (Kind::Condition, &expr.0)))
+                                    .chain(texts.map(|text| (Kind::Text, &text.0)))
+                                    .chain(subject.map(|text| (Kind::Items, &text.0)))
+                            {
+                                reach.open |= self.is_open(kind, source);
+                                open.push(source.clone());
+                            }
+                        }
+                    }
+                    "args" => {
+                        for arg in chart.args.values() {
+                            open.extend(arg.one_of.iter().map(|expr| expr.0.clone()));
+                            if let Some(Literal::Text(text)) = &arg.default {
+                                open.push(text.0.clone());
+                            }
+                        }
+                    }
+                    "checks" => {
+                        for check in chart.checks.values().flatten() {
+                            let conditions = check.each.iter().chain(&check.guard);
+                            open.extend(conditions.map(|expr| expr.0.clone()));
+                            open.push(check.say.0.clone());
+                        }
+                    }
+                    "prompts" => {
+                        open.extend(chart.prompts.vars.values().map(|expr| expr.0.clone()));
+                    }
+                    "{%" => {
+                        let texts = chart.templates.names().into_iter();
+                        open.extend(texts.filter_map(|name| chart.template(&name).ok()));
+                    }
+                    _ => open.extend(chart.lets.get(root).map(|expr| expr.0.clone())),
+                }
+            }
+        }
+        reaches.insert(source.to_owned(), reach);
+        reach
+    }
+
+    /// True where the run that has ended can make a difference.
+    pub(crate) fn looks_at_review(&self, source: &str) -> bool {
+        self.reach(source).review
+    }
+
+    /// True for a source that can be evaluated by itself: nothing is open about it, and it depends on nothing of the
+    /// rule, such as the phase that is entered.
+    pub(super) fn is_separate(&self, kind: Kind, source: &str, root: &Value) -> bool {
+        let reach = self.reach(source);
+        let is_it = || root.get_attr("it").is_ok_and(|it| !it.is_undefined());
+        let is_bound = reach.open || reach.touched || reach.it && is_it();
+        !is_bound && !self.is_open(kind, source)
+    }
+
+    /// What a condition consists of.
+    pub(super) fn formula(&self, source: &str) -> Arc<Formula> {
+        let mut known = self.formulas.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = known.entry(source.to_owned());
+        Arc::clone(made.or_insert_with(|| Arc::new(formula(source))))
+    }
+
+    pub(super) fn open(&self, source: &str) -> Option<&Openness> {
+        self.domain.dependence.open.get(source)
+    }
+
+    /// True where trying values does not determine its value. A text that fails, and a list, is evaluated in its
+    /// place, too.
+    pub(super) fn is_open(&self, kind: Kind, source: &str) -> bool {
+        self.open(source).is_some_and(|open| match kind {
+            Kind::Items => false,
+            Kind::Text => !open.fails.is_empty(),
+            Kind::Condition | Kind::Value => {
+                let untried = &self.domain.untried;
+                !open.inputs.is_empty()
+                    || !open.fails.is_empty()
+                    || !open.looks.is_disjoint(untried)
+            }
+        })
+    }
+
+    /// What a text is made of.
+    pub(super) fn pieces(&self, text: &str) -> Arc<[Piece]> {
+        let mut known = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = known.entry(text.to_owned());
+        let template = |name: &str| self.chart.template(name).ok();
+        Arc::clone(made.or_insert_with(|| pieces(text, &template).into()))
+    }
+
+    /// True for a list of checks that looks at no input: what it finds is settled by the state.
+    pub(super) fn is_settled(&self, checks: &[Check]) -> bool {
+        checks.iter().all(|check| {
+            let conditions = [&check.each, &check.guard].into_iter().flatten();
+            let mut sources = conditions
+                .map(|expr| expr.0.as_str())
+                .chain([check.say.0.as_str()]);
+            sources.all(|source| {
+                let open = self.domain.dependence.open.get(source);
+                open.is_none_or(|open| open.looks.is_empty() && open.inputs.is_empty())
+            })
+        })
+    }
+}

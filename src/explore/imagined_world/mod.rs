@@ -1,0 +1,238 @@
+//! A world that is made up while a decision looks at it, and that keeps account of every look.
+//!
+//! What the state says is answered from the state. Anything else is a choice: the first value of its
+//! domain, unless a value was chosen before. The account says what to choose differently the next time.
+
+mod evaluator;
+mod ground;
+mod openness;
+mod outcomes;
+mod question;
+mod table;
+mod world;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::FxHashMap;
+use serde_json::Value as Json;
+
+use super::answer::Answer;
+use super::domain::{Choice, config_path};
+use crate::engine::evaluator::Evaluator;
+use crate::engine::event::{Event, Trigger};
+use crate::engine::names::Names;
+use crate::engine::world::World;
+use crate::host::events::EVENTS;
+pub(crate) use ground::Ground;
+use ground::Made;
+pub(crate) use question::{Asked, Kind, Question};
+
+/// What a state says of itself.
+#[derive(Debug, Clone)]
+pub(crate) struct Base {
+    /// The context fields, in the chart's order.
+    pub(crate) fields: Vec<Arc<Answer>>,
+    pub(crate) started: bool,
+}
+
+/// Questions with their answers: what is known, what was chosen, what was assumed and what expressions come to that are
+/// evaluated by themselves.
+pub(crate) type Answers = Vec<(Arc<Question>, Arc<Answer>)>;
+
+/// The world of one decision.
+#[derive(Clone)]
+pub(crate) struct ImaginedWorld {
+    ground: Arc<Ground>,
+    base: Arc<Base>,
+    /// True where the event is a hook's, whose session is a field of the event.
+    is_hook: bool,
+    answers: Arc<Answers>,
+    /// Why a count, a limit or a part of a file's name is not known: then no state that follows is.
+    lost: Arc<Mutex<Option<String>>>,
+    /// The part of the decision: each assumes for itself. `None`: all of it, in which nothing is evaluated by itself.
+    part: Option<Arc<str>>,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+impl fmt::Debug for ImaginedWorld {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("ImaginedWorld")
+    }
+}
+
+impl ImaginedWorld {
+    /// A world at `base` with these answers.
+    pub(crate) fn new(
+        ground: &Arc<Ground>,
+        base: Base,
+        trigger: &Trigger,
+        answers: Answers,
+        part: Option<Arc<str>>,
+    ) -> Self {
+        Self {
+            ground: Arc::clone(ground),
+            base: Arc::new(base),
+            is_hook: is_of_the_host(trigger),
+            answers: Arc::new(answers),
+            part,
+            lost: Arc::default(),
+            asked: Arc::default(),
+        }
+    }
+
+    /// The names of a decision in this world.
+    pub(crate) fn names(&self, trigger: &Trigger) -> Arc<Names> {
+        let event = Event {
+            trigger: trigger.clone(),
+            fields: Json::Null,
+            args: indexmap::IndexMap::new(),
+            session: None,
+        };
+        let world: Arc<dyn World> = Arc::new(self.clone());
+        let evaluator: Arc<dyn Evaluator> = Arc::new(self.clone());
+        Names::with(
+            Arc::clone(&self.ground.expressions),
+            &self.ground.chart,
+            (&world, &evaluator),
+            &event,
+        )
+    }
+
+    /// The answer to a question like this.
+    fn answer_to(&self, is_like: impl Fn(&Question) -> bool) -> Option<&Arc<Answer>> {
+        let mut answers = self.answers.iter();
+        let found = answers.find(|(question, _)| is_like(question))?;
+        Some(&found.1)
+    }
+
+    /// The questions so far, which are then forgotten.
+    pub(crate) fn account(&self) -> Vec<Asked> {
+        std::mem::take(&mut self.asked())
+    }
+
+    /// Why nothing can be said of the states that follow, where that is so.
+    pub(crate) fn lost(&self) -> Option<String> {
+        let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        lost.clone()
+    }
+
+    fn asked(&self) -> MutexGuard<'_, Vec<Asked>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known(&self, question: &Question) -> Option<Arc<Answer>> {
+        self.asked()
+            .iter()
+            .find(|asked| asked.question == *question)
+            .map(|asked| Arc::clone(&asked.answer))
+    }
+
+    fn note(&self, question: Question, options: Arc<[Answer]>, answer: &Arc<Answer>) {
+        self.asked().push(Asked {
+            question,
+            options,
+            answer: Arc::clone(answer),
+        });
+    }
+
+    /// A context field, or a setting by its whole name.
+    fn read(&self, name: &str) -> Json {
+        if name.starts_with(&config_path("")) {
+            return self.setting(name.to_owned()).value().clone();
+        }
+        World::field(self, name).cloned().unwrap_or(Json::Null)
+    }
+
+    /// What a context field holds; of a setting, what was chosen for it.
+    fn held(&self, name: &str) -> Option<&Arc<Answer>> {
+        let set = self.answer_to(|asked| matches!(asked, Question::Field(set) if set == name));
+        set.or_else(|| {
+            let index = self.ground.chart.context.get_index_of(name)?;
+            self.base.fields.get(index)
+        })
+    }
+
+    /// A setting, which a user sets at any time.
+    fn setting(&self, name: String) -> Arc<Answer> {
+        let options = self.ground.parameters.get(&name);
+        let options = options.unwrap_or(&self.ground.none).clone();
+        let set = self.held(&name).map(Arc::clone);
+        let value = set.unwrap_or_else(|| first(&options));
+        let question = Question::Field(name);
+        if self.known(&question).is_none() {
+            self.note(question, options, &value);
+        }
+        value
+    }
+
+    /// The values of a choice, with the fields that they depend on as they stand.
+    fn options(&self, choice: &Choice) -> Arc<[Answer]> {
+        let known = |made: &Mutex<FxHashMap<Choice, Made>>| {
+            let made = made.lock().unwrap_or_else(PoisonError::into_inner);
+            made.get(choice).map(|made| made.fields.clone())
+        };
+        if let Some(fields) = known(&self.ground.values) {
+            let held: Vec<Json> = fields.iter().map(|field| self.read(field)).collect();
+            let made = self
+                .ground
+                .values
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            if let Some(values) = made.get(choice).and_then(|made| made.values.get(&held)) {
+                return Arc::clone(values);
+            }
+        }
+        let mut fields: Vec<String> = Vec::new();
+        let values = self.ground.domain.values(choice, &mut |field| {
+            if !fields.iter().any(|known| known == field) {
+                fields.push(field.to_owned());
+            }
+            self.read(field)
+        });
+        let values: Arc<[Answer]> = values.into_iter().map(Answer::Value).collect();
+        let mut made = self
+            .ground
+            .values
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let made = made.entry(choice.clone()).or_default();
+        for field in fields {
+            if !made.fields.contains(&field) {
+                // What was made so far does not tell enough apart.
+                made.fields.push(field);
+                made.values.clear();
+            }
+        }
+        let held: Vec<Json> = made.fields.iter().map(|field| self.read(field)).collect();
+        made.values.insert(held, Arc::clone(&values));
+        values
+    }
+
+    fn choose(&self, choice: Choice) -> Arc<Answer> {
+        let question = Question::Choice(choice.clone());
+        if let Some(answer) = self.known(&question) {
+            return answer;
+        }
+        let options = self.options(&choice);
+        let chosen = self.answer_to(|asked| *asked == question);
+        let answer = chosen.map_or_else(|| first(&options), Arc::clone);
+        self.note(question, options, &answer);
+        answer
+    }
+}
+
+/// The first of some values.
+fn first(options: &[Answer]) -> Arc<Answer> {
+    Arc::new(
+        options
+            .first()
+            .cloned()
+            .unwrap_or(Answer::Value(Json::Null)),
+    )
+}
+
+/// True for an event that the host sends; `next` is asked by hand.
+pub(crate) fn is_of_the_host(trigger: &Trigger) -> bool {
+    matches!(trigger, Trigger::Hook(name) if EVENTS.iter().any(|(_, event)| event == name))
+}

@@ -1,0 +1,132 @@
+//! What trying values leaves open about an expression, and what is assumed then.
+
+use super::question::Question;
+use super::{ImaginedWorld, first};
+use crate::chart::model::FieldType;
+use crate::explore::answer::Answer;
+use crate::explore::domain::config_path;
+use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+impl ImaginedWorld {
+    /// True where an open input of an expression has been looked at.
+    fn has_looked_at(&self, input: &str) -> bool {
+        let asked = self.asked();
+        if let Some(field) = input.strip_prefix("field.") {
+            let is_derived = self.ground.domain.dependence.derived.contains(field);
+            return asked.iter().any(|asked| {
+                matches!(&asked.question, Question::Field(name) if name == field)
+                    && (is_derived || *asked.answer == Answer::Unknown)
+            });
+        }
+        if let Some(name) = input.strip_prefix("config.") {
+            let name = config_path(name);
+            return asked
+                .iter()
+                .any(|asked| asked.question == Question::Field(name.clone()));
+        }
+        match crate::explore::dependence::root_of(input) {
+            root if matches!(
+                root.split('.').next(),
+                Some(
+                    "files"
+                        | "tables"
+                        | "event"
+                        | "args"
+                        | "session"
+                        | "postponed"
+                        | "siblings"
+                        | "checks"
+                        | "git"
+                )
+            ) =>
+            {
+                asked.iter().any(|asked| match &asked.question {
+                    Question::Choice(choice) => {
+                        choice.root() == root
+                            || root == "session" && choice.root() == "event.session_id"
+                    }
+                    _ => false,
+                })
+            }
+            // What is always there and never tried.
+            _ => true,
+        }
+    }
+
+    /// True where an expression has looked at a field of which nothing is known.
+    pub(super) fn has_looked_at_unknown(&self, source: &str) -> bool {
+        let Some(known) = self.ground.domain.dependence.open.get(source) else {
+            return false;
+        };
+        let fields = known.inputs.iter().chain(&known.fails);
+        let mut fields = fields.filter_map(|input| input.strip_prefix("field."));
+        let asked = self.asked();
+        fields.any(|field| {
+            asked.iter().any(|asked| {
+                matches!(&asked.question, Question::Field(name) if name == field)
+                    && *asked.answer == Answer::Unknown
+            })
+        })
+    }
+
+    /// What is open about an expression in this world, of what it has looked at so far.
+    pub(super) fn open(&self, source: &str) -> Option<(bool, bool)> {
+        let dependence = &self.ground.domain.dependence;
+        let known = dependence.open.get(source)?;
+        let looked =
+            |inputs: &BTreeSet<String>| inputs.iter().any(|input| self.has_looked_at(input));
+        let is_open = looked(&known.inputs) || {
+            let untried = &self.ground.domain.untried;
+            known
+                .looks
+                .intersection(untried)
+                .any(|input| self.has_looked_at(input))
+        };
+        let fails = looked(&known.fails);
+        (is_open || fails).then_some((is_open, fails))
+    }
+
+    /// Chooses the value of an expression.
+    pub(super) fn assumption(
+        &self,
+        field: Option<&str>,
+        source: &str,
+        options: impl IntoIterator<Item = Answer>,
+    ) -> Arc<Answer> {
+        let options: Vec<Answer> = options.into_iter().collect();
+        let question = Question::Assumed {
+            field: field.map(str::to_owned),
+            source: source.to_owned(),
+            place: self.part.clone().unwrap_or_else(|| Arc::from("")),
+        };
+        if let Some(answer) = self.known(&question) {
+            return answer;
+        }
+        let made = self.answer_to(|asked| *asked == question);
+        let answer = made.map_or_else(|| first(&options), Arc::clone);
+        self.note(question, options.into(), &answer);
+        answer
+    }
+
+    /// The values that a field takes of which nothing is known.
+    pub(super) fn any_value(&self, name: &str) -> Vec<Answer> {
+        let chart = &self.ground.chart;
+        let Some(field) = chart.context.get(name) else {
+            return Vec::new();
+        };
+        let mut values = match field.kind {
+            FieldType::Boolean => vec![false.into(), true.into()],
+            FieldType::Phase => {
+                let phases = chart.phases.keys();
+                phases.map(|phase| Answer::Value(json!(phase))).collect()
+            }
+            FieldType::Integer | FieldType::String | FieldType::List => vec![Answer::Unknown],
+        };
+        if field.nullable {
+            values.push(Answer::Value(Json::Null));
+        }
+        values
+    }
+}

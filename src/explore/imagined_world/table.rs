@@ -1,0 +1,115 @@
+//! A table that is made up while a decision looks at it.
+
+use super::ImaginedWorld;
+use crate::chart::RowShape;
+use crate::chart::field::name_part;
+use crate::engine::context::to_value;
+use crate::explore::answer::Answer;
+use crate::explore::domain::Choice;
+use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
+use serde_json::{Value as Json, json};
+use std::fmt;
+use std::sync::Arc;
+
+/// A table whose content is chosen field by field, so that only what is looked at forks.
+pub(super) struct TableView {
+    pub(super) fork: ImaginedWorld,
+    pub(super) name: String,
+}
+
+impl fmt::Debug for TableView {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "tables.{}", self.name)
+    }
+}
+
+impl TableView {
+    /// False where the file's name has a hole that no context field fills.
+    fn has_file(&self) -> bool {
+        let Some(table) = self.fork.ground.chart.tables.get(&self.name) else {
+            return false;
+        };
+        let part = |hole: &str| name_part(&self.fork.read(hole)).ok_or(());
+        table.file.render(part).is_ok()
+    }
+
+    /// False where no table can lack a column for the id.
+    fn has_id(&self) -> bool {
+        let table = self.fork.ground.chart.tables.get(&self.name);
+        table.is_some_and(
+            |table| matches!(&table.rows, RowShape::Columns(columns) if columns.contains_key("id")),
+        )
+    }
+
+    fn rows(&self) -> Vec<Json> {
+        if !self.has_file() {
+            return Vec::new();
+        }
+        let rows = self.fork.choose(Choice::Rows(self.name.clone()));
+        rows.value().as_array().cloned().unwrap_or_default()
+    }
+
+    fn content(&self, key: &'static str) -> Arc<Answer> {
+        self.fork.choose(Choice::Content {
+            table: self.name.clone(),
+            key,
+        })
+    }
+
+    fn has_head(&self) -> bool {
+        !self.rows().is_empty() || self.exists() && *self.content("head") == true.into()
+    }
+
+    /// True where a row has no id that can be used. It is none of the rows; that it counts as open is not tried.
+    fn has_unusable(&self) -> bool {
+        self.has_id() && self.has_head() && *self.content("unusable") == true.into()
+    }
+
+    fn exists(&self) -> bool {
+        !self.rows().is_empty() || self.has_file() && *self.content("exists") == true.into()
+    }
+}
+
+impl Object for TableView {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Map
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.get_value_by_str(key.as_str()?)
+    }
+
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
+        let value = match key {
+            "rows" => Json::Array(self.rows()),
+            "open" => {
+                let mut rows = self.rows();
+                rows.retain(|row| row.get("done") == Some(&json!(false)));
+                Json::Array(rows)
+            }
+            "exists" => json!(self.exists()),
+            // A row stands below a header, and takes a line.
+            "head" => json!(self.has_head()),
+            "prose" => json!(self.exists() && *self.content("prose") == true.into()),
+            "lacks" => {
+                json!(self.has_id() && self.exists() && *self.content("lacks") == true.into())
+            }
+            "unusable" => json!(self.has_unusable()),
+            "lines" => {
+                let rows = i64::try_from(self.rows().len()).unwrap_or(i64::MAX);
+                let lines = if self.exists() {
+                    self.content("lines").value().as_i64().unwrap_or(0)
+                } else {
+                    0
+                };
+                json!(lines.max(rows))
+            }
+            _ => return None,
+        };
+        Some(to_value(&value))
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::NonEnumerable
+    }
+}

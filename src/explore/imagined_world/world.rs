@@ -1,0 +1,96 @@
+//! The imagined world as a world: what a decision gets for its sources.
+
+use super::ImaginedWorld;
+use super::question::Question;
+use super::table::TableView;
+use crate::engine::context::to_value;
+use crate::engine::fault::Fault;
+use crate::engine::world::{Source, World};
+use crate::explore::domain::{Choice, config_path};
+use minijinja::value::Value;
+use serde_json::Value as Json;
+use std::sync::Arc;
+
+impl World for ImaginedWorld {
+    fn field(&self, name: &str) -> Option<&Json> {
+        let value = self.held(name)?;
+        let question = Question::Field(name.to_owned());
+        if self.known(&question).is_none() {
+            // What a user sets at any time is chosen; the state says the rest.
+            let options = self.ground.parameters.get(name);
+            let options = options.unwrap_or(&self.ground.none);
+            self.note(question, Arc::clone(options), value);
+        }
+        Some(value.seen())
+    }
+
+    fn look(&self, source: &Source) -> Result<Value, Fault> {
+        Ok(match source {
+            Source::Scope => {
+                if self.known(&Question::Started).is_none() {
+                    self.note(
+                        Question::Started,
+                        Arc::new([]),
+                        &Arc::new(self.base.started.into()),
+                    );
+                }
+                let scope = &self.ground.chart.scope;
+                Value::from_pairs([
+                    ("started", Value::from(self.base.started)),
+                    ("name", Value::from("1")),
+                    ("path", Value::from(self.ground.domain.dir())),
+                    ("home", Value::from(scope.home.as_str())),
+                ])
+            }
+            Source::Files(set) => to_value(self.choose(Choice::Files(set.clone())).value()),
+            Source::Table(name) => Value::from_object(TableView {
+                fork: self.clone(),
+                name: name.clone(),
+            }),
+            Source::Answers { answer, review } => {
+                let question = Question::Answered {
+                    answer: answer.clone(),
+                    review: review.clone(),
+                };
+                let value = match self.known(&question) {
+                    Some(value) => value,
+                    None => {
+                        let known = self.answer_to(|asked| *asked == question);
+                        let value = known.map_or_else(|| Arc::new(false.into()), Arc::clone);
+                        self.note(question, Arc::new([false.into(), true.into()]), &value);
+                        value
+                    }
+                };
+                to_value(value.value())
+            }
+            Source::Config(name) => to_value(self.setting(config_path(name)).value()),
+            Source::Driver { .. } => to_value(self.choose(Choice::Driver).value()),
+            Source::Spent { .. } => {
+                let cost = || Value::from("$1.00");
+                let over = to_value(self.choose(Choice::Over).value());
+                Value::from_pairs([
+                    ("cycle", cost()),
+                    ("instance", cost()),
+                    ("failures", Value::from(1)),
+                    ("over", over),
+                    ("why", Value::from("it failed")),
+                ])
+            }
+            Source::Postponed => to_value(self.choose(Choice::Postponed).value()),
+            Source::Dirty => to_value(self.choose(Choice::Dirty).value()),
+            Source::Stalled { .. } => to_value(self.choose(Choice::Stalled).value()),
+            Source::Rulings | Source::Drivers | Source::Findings { .. } => {
+                Value::from(Vec::<Value>::new())
+            }
+            Source::Siblings => to_value(self.choose(Choice::Siblings).value()),
+            Source::Now => Value::from("20260101T000000"),
+            Source::Names(_) => Value::from(Vec::<Value>::new()),
+            // A user's prompt that fills in everything there is.
+            Source::Prompt(_) => {
+                let vars = self.ground.chart.prompts.vars.keys();
+                let holes: Vec<String> = vars.map(|name| format!("{{{{{name}}}}}")).collect();
+                Value::from(holes.join(" "))
+            }
+        })
+    }
+}

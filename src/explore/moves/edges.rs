@@ -1,0 +1,88 @@
+//! The transition that an ending of a move is.
+
+use super::tails::End;
+use super::{ACTIVE, Edge, Ending, Moves};
+use crate::engine::decision::{Ended, Outcome};
+use crate::explore::domain::Choice;
+use crate::explore::imagined_world::Question;
+use crate::explore::state::StateRef;
+
+impl Moves {
+    /// The tail of an ending that is the same edge in every state.
+    pub(crate) fn plain_tail(&self, ending: &Ending) -> Option<u32> {
+        let Ending::Decided(number) = *ending else {
+            return None;
+        };
+        let tail = self.tails.get(number);
+        let is_about_an_answer = |(question, _): &(u32, u32)| {
+            matches!(self.tree.question(*question), Question::Answered { .. })
+        };
+        let is_plain = tail.review.is_none() && !tail.choices.iter().any(is_about_an_answer);
+        is_plain.then_some(number)
+    }
+
+    /// The result of a move with this end.
+    pub(crate) fn edge(&mut self, mover: usize, state: StateRef<'_>, ending: Ending) -> Edge {
+        let tail = match ending {
+            Ending::Decided(tail) => self.tails.get(tail).clone(),
+            Ending::Answered(question, is_written) => {
+                return Edge {
+                    answered: Some((question, is_written)),
+                    ..Edge::of(mover)
+                };
+            }
+        };
+        let mut answered = None;
+        let mut active = None;
+        let mut needs = Vec::new();
+        for (question, set) in &tail.choices {
+            let only = self.tree.only(*set).map(|value| self.tree.is_true(value));
+            if let Some(field) = self.tree.field_asked(*question) {
+                needs.push((field, *set));
+            } else if self.is_about_an_answer(*question, state.fields()) {
+                answered = only.map(|is_there| (*question, is_there));
+            } else if matches!(self.tree.question(*question), Question::Choice(Choice::Event(name)) if name == ACTIVE)
+            {
+                active = only;
+            }
+        }
+        // A review that has just been written has no answer yet.
+        if let Some(review) = tail.review
+            && let Ended {
+                invocation,
+                outcome: Outcome::Ran { .. },
+                ..
+            } = &self.tree.runs[review as usize]
+            && let Some(cycle) = self.tree.chart.cycles.get_index_of(&invocation.cycle)
+        {
+            let n = invocation.n;
+            answered = self
+                .tree
+                .answer(cycle, n, state.fields())
+                .map(|question| (question, false));
+        }
+        let all = tail.assigned.iter().copied();
+        let (mut sets, mut assigned): (Vec<_>, Vec<_>) =
+            all.partition(|(field, _)| self.tree.parameter(*field).is_some());
+        sets.sort_unstable();
+        assigned.sort_unstable();
+        needs.sort_unstable();
+        Edge {
+            mover,
+            needs,
+            sets,
+            assigned,
+            answered,
+            fired: tail.fired,
+            advanced: tail.advanced,
+            block: tail.end == End::Done { block: true },
+            active,
+            review: tail.review,
+            arms: tail.arms,
+            fault: match tail.end {
+                End::Fault(fault) => Some(fault),
+                End::Done { .. } => None,
+            },
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! What can happen in a state: the moves of the host, the agent and the user, and the results of each.
+
+mod edges;
+mod parts;
+mod tails;
+mod witnesses;
+
+use std::collections::HashSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::decision_tree::{Leaf, Segment, Tree, What, Witness};
+use super::imagined_world::{Kind, is_of_the_host};
+use super::state::{Look, Looks, Memo, StateRef};
+use crate::chart::Chart;
+use crate::engine::event::Trigger;
+use crate::engine::fault::Fault;
+use rustc_hash::FxHashMap;
+use tails::Tails;
+
+/// The field of a Stop event that says that the agent continues because of a block.
+const ACTIVE: &str = "stop_hook_active";
+
+/// Who makes a move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Actor {
+    /// The host: the agent stops, or something else happens in the session.
+    Host,
+    Agent,
+    User,
+}
+
+/// Something that can happen.
+#[derive(Debug, Clone)]
+pub(crate) struct Move {
+    pub(crate) actor: Actor,
+    /// What is decided about; `None`: the agent writes the answer to the last review.
+    pub(crate) trigger: Option<Trigger>,
+}
+
+/// The result of a move.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Edge {
+    pub(crate) mover: usize,
+    /// What the parameters must be: fields and sets of values.
+    pub(crate) needs: Vec<(usize, u32)>,
+    /// Parameters and their new values.
+    pub(crate) sets: Vec<(usize, u32)>,
+    /// Other fields and their new values.
+    pub(crate) assigned: Vec<(usize, u32)>,
+    /// The question whether a review is answered, where this move answers it.
+    pub(crate) answered: Option<(u32, bool)>,
+    /// The rules that fire, by their places.
+    pub(crate) fired: Vec<u32>,
+    /// The advance targets that are taken: (cycle, index).
+    pub(crate) advanced: Vec<(usize, usize)>,
+    /// The agent is not let go.
+    pub(crate) block: bool,
+    /// `stop_hook_active`, where it was looked at.
+    pub(crate) active: Option<bool>,
+    /// The run that ended in the course of the decision.
+    pub(crate) review: Option<u32>,
+    /// The cycles that start over.
+    pub(crate) arms: Vec<usize>,
+    /// Why there is no decision.
+    pub(crate) fault: Option<u32>,
+}
+
+impl Edge {
+    /// A move that changes nothing.
+    fn of(mover: usize) -> Self {
+        Self {
+            mover,
+            needs: Vec::new(),
+            sets: Vec::new(),
+            assigned: Vec::new(),
+            answered: None,
+            fired: Vec::new(),
+            advanced: Vec::new(),
+            block: false,
+            active: None,
+            review: None,
+            arms: Vec::new(),
+            fault: None,
+        }
+    }
+
+    /// Returns the same edge for any values of the parameters.
+    pub(crate) fn without_needs(&self) -> Self {
+        Self {
+            needs: Vec::new(),
+            ..self.clone()
+        }
+    }
+}
+
+/// How a move ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Ending {
+    /// With a decision, by its tail.
+    Decided(u32),
+    /// The file that answers a review, by the question about it, is written or deleted.
+    Answered(u32, bool),
+}
+
+/// Whether something holds, and what was chosen for that.
+pub(crate) type Outcomes = (Result<bool, Fault>, Witness);
+
+/// The rules and targets that came to something.
+#[derive(Debug, Default)]
+pub(crate) struct Coverage {
+    /// Places of rules that fired.
+    pub(crate) fired: HashSet<u32>,
+    /// Rules whose guard was evaluated: (list, index).
+    pub(crate) tried: HashSet<(usize, usize)>,
+    /// Advance targets that were taken: (cycle, index).
+    pub(crate) advanced: HashSet<(usize, usize)>,
+}
+
+/// All moves of a chart.
+#[derive(Debug)]
+pub(crate) struct Moves {
+    pub(crate) tree: Tree,
+    pub(crate) all: Vec<Move>,
+    pub(crate) coverage: Coverage,
+    /// The results of decisions from one part on.
+    rests: FxHashMap<Segment, Memo<Rc<[u32]>>>,
+    tails: Tails,
+}
+
+impl Moves {
+    /// The host's moves, then the agent's, then the user's, each in the order of the chart.
+    pub(crate) fn of(chart: &Arc<Chart>) -> Self {
+        let events = chart
+            .on
+            .keys()
+            .filter(|name| !matches!(name.as_str(), "enter" | "run"))
+            .map(|name| Trigger::Hook(name.clone()));
+        let (hooks, asked): (Vec<Trigger>, Vec<Trigger>) = events.partition(is_of_the_host);
+        let enters = chart.phases.keys().map(|phase| Trigger::Enter {
+            phase: phase.clone(),
+            force: false,
+        });
+        let commands = chart
+            .commands
+            .keys()
+            .map(|name| Trigger::Command(name.clone()));
+        let by = |actor: Actor| {
+            move |trigger: Trigger| Move {
+                actor,
+                trigger: Some(trigger),
+            }
+        };
+        let answer = |actor: Actor| {
+            (!chart.cycles.is_empty()).then_some(Move {
+                actor,
+                trigger: None,
+            })
+        };
+        let all = hooks
+            .into_iter()
+            .map(by(Actor::Host))
+            .chain(answer(Actor::Agent))
+            .chain(asked.into_iter().map(by(Actor::Agent)))
+            .chain(enters.map(by(Actor::Agent)))
+            .chain(commands.map(by(Actor::User)))
+            .chain(answer(Actor::User));
+        Self {
+            tree: Tree::of(chart),
+            all: all.collect(),
+            coverage: Coverage::default(),
+            rests: FxHashMap::default(),
+            tails: Tails::default(),
+        }
+    }
+
+    /// All that can come of a move in a state, and what it looks at there.
+    pub(crate) fn endings_of(
+        &mut self,
+        mover: usize,
+        state: StateRef<'_>,
+        looks: &mut Looks,
+    ) -> Vec<Ending> {
+        match self.all[mover].trigger.clone() {
+            Some(trigger) => {
+                let (start, standing) = Self::start(mover, state);
+                let tails = self.part(start, &trigger, &standing, looks);
+                tails.iter().map(|tail| Ending::Decided(*tail)).collect()
+            }
+            None => self.answer(mover, state, looks).into_iter().collect(),
+        }
+    }
+
+    /// Returns the same moves for finding witnesses, with all known results; `self` forgets those.
+    pub(crate) fn hand_over(&mut self) -> Self {
+        Self {
+            tree: self.tree.hand_over(),
+            all: self.all.clone(),
+            coverage: Coverage::default(),
+            rests: std::mem::take(&mut self.rests),
+            tails: std::mem::take(&mut self.tails),
+        }
+    }
+
+    /// Whether a condition holds in a state or a check finds something there, under each combination of choices that it
+    /// looks at; and what it looked at.
+    pub(crate) fn holds(
+        &mut self,
+        what: What,
+        trigger: &Trigger,
+        state: StateRef<'_>,
+    ) -> (Vec<Outcomes>, Looks) {
+        let mut looks = Looks::default();
+        let segment = Segment { what, review: None };
+        let ends = self.tree.walk(segment, trigger, state, &[], &mut looks);
+        let tree = &self.tree;
+        let results = ends.iter().flat_map(|end| {
+            let result = match *tree.leaves[end.leaf as usize] {
+                Leaf::Value(value) => {
+                    Ok(tree.is_true(value) || tree.value(value).as_u64() > Some(0))
+                }
+                Leaf::Fault(fault) => Err(tree.faults[fault as usize].clone()),
+                Leaf::Part(_) => Ok(false),
+            };
+            let witnesses = tree.witnesses(&end.choices());
+            witnesses
+                .into_iter()
+                .map(move |witness| (result.clone(), witness))
+        });
+        (results.collect(), looks)
+    }
+
+    /// Returns a condition as something that can be evaluated by itself, at an event.
+    pub(crate) fn condition(&mut self, condition: &str, trigger: &Trigger) -> What {
+        let is_hook = is_of_the_host(trigger);
+        self.tree
+            .expression(Kind::Condition, condition.to_owned(), is_hook)
+    }
+
+    /// The agent writes the file that answers the last review of the running cycle, or the user deletes it.
+    fn answer(&mut self, mover: usize, state: StateRef<'_>, looks: &mut Looks) -> Option<Ending> {
+        let chart = Arc::clone(&self.tree.chart);
+        let is_written = self.all[mover].actor == Actor::Agent;
+        looks.add(Look::ANSWERED);
+        if let Some(next) = chart.next.as_ref().and_then(|next| self.tree.field(next)) {
+            looks.add(Look::field(next));
+        }
+        let cycle = self.tree.running(state)?;
+        for field in self.tree.fields_of_names(cycle).iter() {
+            looks.add(Look::field(*field));
+        }
+        match self.tree.last_answer(cycle, state.fields()) {
+            Some(question) if is_written != (state.answered() == Some((question, true))) => {
+                Some(Ending::Answered(question, is_written))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! A decision, part by part, as `decide` takes it.
+
+use super::tails::{End, NOTHING, Tail};
+use super::{ACTIVE, Moves};
+use crate::engine::decide::rules_of;
+use crate::engine::decision::{Ended, Invocation, Outcome};
+use crate::engine::event::Trigger;
+use crate::engine::fault::Fault;
+use crate::explore::decision_tree::{Choices, Leaf, Segment, Turn, What, over};
+use crate::explore::domain::Choice;
+use crate::explore::imagined_world::Question;
+use crate::explore::state::{Look, Looks, Situation, StateRef, number};
+use crate::reviewer::finding::Found;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+use std::rc::Rc;
+
+/// A decision between two of its parts: the state as they have made it, and what was chosen.
+#[derive(Debug, Clone)]
+pub(super) struct Standing {
+    pub(super) situation: Situation,
+    pub(super) choices: Choices,
+}
+
+/// One way through a part of a decision.
+pub(super) struct Way {
+    pub(super) tail: u32,
+    /// All that was chosen on it.
+    pub(super) choices: Choices,
+    /// The part that follows; `None` where the decision ends.
+    pub(super) next: Option<Segment>,
+}
+
+impl Moves {
+    /// The first part of a decision, and how it stands there.
+    pub(super) fn start(mover: usize, state: StateRef<'_>) -> (Segment, Standing) {
+        let standing = Standing {
+            situation: state.to_situation(),
+            choices: Vec::new(),
+        };
+        let head = Segment {
+            what: What::Head(mover),
+            review: None,
+        };
+        (head, standing)
+    }
+
+    /// The part behind another; `None` behind the last one.
+    fn next(&mut self, here: Segment, trigger: &Trigger) -> Option<Segment> {
+        let (name, rules) = rules_of(&self.tree.chart, trigger);
+        let count = rules.len();
+        let (list, index) = match here.what {
+            What::Rule { list, index } => (list, index + 1),
+            _ => match self.tree.lists.get_index_of(name) {
+                Some(list) => (list, 0),
+                None => (self.tree.lists.insert_full(name.to_owned()).0, 0),
+            },
+        };
+        let what = What::Rule { list, index };
+        (index < count).then_some(Segment { what, ..here })
+    }
+
+    /// The result of a decision from a part on, and what it looks at.
+    pub(super) fn rest(
+        &mut self,
+        here: Segment,
+        trigger: &Trigger,
+        standing: &Standing,
+    ) -> (Rc<[u32]>, Rc<[Look]>) {
+        let mut here = here;
+        while self.tree.never_does_anything(here) {
+            match self.next(here, trigger) {
+                Some(next) => here = next,
+                None => return (Rc::new([NOTHING]), Rc::new([])),
+            }
+        }
+        let state = standing.situation.as_ref();
+        let known = self.rests.get(&here);
+        if let Some((tails, looks)) = known.and_then(|rest| rest.get(state, &standing.choices)) {
+            return (Rc::clone(tails), Rc::clone(looks));
+        }
+        let mut looks = Looks::default();
+        let tails = self.part(here, trigger, standing, &mut looks);
+        let rest = self.rests.entry(here).or_default();
+        let looks = rest.put(state, &standing.choices, &looks, Rc::clone(&tails));
+        (tails, looks)
+    }
+
+    /// The result of one part, and of those that follow it if none has answered.
+    pub(super) fn part(
+        &mut self,
+        here: Segment,
+        trigger: &Trigger,
+        standing: &Standing,
+        looks: &mut Looks,
+    ) -> Rc<[u32]> {
+        let ways = self.ways(here, trigger, standing, looks);
+        let mut all: IndexSet<u32, FxBuildHasher> = IndexSet::default();
+        for Way {
+            tail,
+            choices,
+            next,
+        } in &ways
+        {
+            let Some(next) = next else {
+                all.insert(*tail);
+                continue;
+            };
+            let after = self.after(standing, *tail, choices);
+            let (rest, seen) = self.rest(*next, trigger, &after);
+            // What this part has itself assigned or chosen was not there before it.
+            let mut made: Vec<Look> = (choices.iter())
+                .map(|(question, _)| Look::question(*question))
+                .collect();
+            for (field, _) in &self.tails.get(*tail).assigned {
+                made.push(Look::field(*field));
+                made.extend(self.tree.parameter(*field).map(Look::question));
+            }
+            looks.add_behind(&seen, &made);
+            if ways.len() == 1 && *tail == NOTHING {
+                return rest;
+            }
+            for rest in rest.iter() {
+                all.insert(self.tails.join(*tail, *rest));
+            }
+        }
+        all.into_iter().collect()
+    }
+
+    /// The ways through one part.
+    pub(super) fn ways(
+        &mut self,
+        here: Segment,
+        trigger: &Trigger,
+        standing: &Standing,
+        looks: &mut Looks,
+    ) -> Vec<Way> {
+        if let What::Rule { list, index } = here.what {
+            self.coverage.tried.insert((list, index));
+        }
+        let state = standing.situation.as_ref();
+        let ends = self
+            .tree
+            .walk(here, trigger, state, &standing.choices, looks);
+        let next = self.next(here, trigger);
+        let mut ways = Vec::new();
+        for end in ends.iter() {
+            let choices = end.choices();
+            let leaf = Rc::clone(&self.tree.leaves[end.leaf as usize]);
+            let part = match leaf.as_ref() {
+                Leaf::Part(part) => part,
+                Leaf::Value(_) => continue,
+                Leaf::Fault(fault) => {
+                    // The command reports the option and changes nothing.
+                    if let Fault::Argument { .. } = self.tree.faults[*fault as usize] {
+                        continue;
+                    }
+                    let end = End::Fault(*fault);
+                    let tail = Tail {
+                        choices: self.kept(&choices),
+                        ..Tail::of(end)
+                    };
+                    let tail = self.tails.number(tail);
+                    ways.push(Way {
+                        tail,
+                        choices,
+                        next: None,
+                    });
+                    continue;
+                }
+            };
+            self.coverage.fired.extend(&part.fired);
+            self.coverage.advanced.extend(part.advance);
+            let first = Tail {
+                end: End::Done {
+                    block: matches!(part.turn, Turn::Answered { block: true }),
+                },
+                assigned: part.assigned.clone(),
+                choices: self.kept(&choices),
+                fired: part.fired.clone(),
+                advanced: part.advance.into_iter().collect(),
+                arms: part.arms.into_iter().collect(),
+                review: part.review,
+            };
+            if let Some(fault) = part.swallowed {
+                let end = End::Fault(fault);
+                let tail = self.tails.number(first.then(&Tail::of(end)));
+                ways.push(Way {
+                    tail,
+                    choices: choices.clone(),
+                    next: None,
+                });
+            }
+            let mut go_on = |moves: &mut Self, first: Tail, is_over: bool, choices: Choices| {
+                let review = first.review.or(here.review);
+                let next = next.filter(|_| !is_over);
+                ways.push(Way {
+                    tail: moves.tails.number(first),
+                    choices,
+                    next: next.map(|next| Segment { review, ..next }),
+                });
+            };
+            match part.turn {
+                Turn::Gone => {}
+                Turn::Answered { .. } => go_on(self, first, true, choices),
+                Turn::On => go_on(self, first, false, choices),
+                // The second call of `decide` takes the parts so far as the first one did: it is the same world.
+                // So it is taken up behind the rule that invokes, once for each way in which the run can end.
+                Turn::Invoke(invocation) => {
+                    let place = self.place_of(here);
+                    for run in self.endings(invocation) {
+                        let mut first = first.clone();
+                        first.fired.extend(place);
+                        first.review = Some(run);
+                        go_on(self, first, false, choices.clone());
+                    }
+                }
+            }
+        }
+        ways
+    }
+
+    /// Of what was chosen, what is part of the outcome.
+    fn kept(&self, choices: &[(u32, u32)]) -> Choices {
+        let matters = |(question, _): &&(u32, u32)| match self.tree.question(*question) {
+            Question::Field(_) | Question::Answered { .. } => true,
+            Question::Choice(Choice::Event(name)) => name == ACTIVE,
+            _ => false,
+        };
+        choices.iter().filter(matters).copied().collect()
+    }
+
+    /// How a decision stands once a part has been taken.
+    pub(super) fn after(
+        &mut self,
+        standing: &Standing,
+        tail: u32,
+        choices: &[(u32, u32)],
+    ) -> Standing {
+        let mut after = Standing {
+            situation: standing.situation.clone(),
+            choices: over(&standing.choices, choices),
+        };
+        for (question, set) in choices {
+            if let Some(value) = self.tree.only(*set)
+                && self.is_about_an_answer(*question, standing.situation.as_ref().fields())
+            {
+                // From here on it is known.
+                let known = (*question, self.tree.is_true(value));
+                after.situation.set_answered(Some(known));
+                after.choices.retain(|(asked, _)| asked != question);
+            }
+        }
+        for (field, value) in &self.tails.get(tail).assigned {
+            match self.tree.parameter(*field) {
+                Some(question) => {
+                    after.choices.retain(|(asked, _)| *asked != question);
+                    after.choices.push((question, self.tree.set(vec![*value])));
+                }
+                None => after.situation.assign(*field, *value),
+            }
+        }
+        after
+    }
+
+    /// True for the question whether the last review of some cycle is answered.
+    pub(super) fn is_about_an_answer(&mut self, question: u32, fields: &[u32]) -> bool {
+        if !matches!(self.tree.question(question), Question::Answered { .. }) {
+            return false;
+        }
+        (0..self.tree.chart.cycles.len())
+            .any(|cycle| self.tree.last_answer(cycle, fields) == Some(question))
+    }
+
+    /// Where the rule of a segment stands, which then counts as one that fires.
+    fn place_of(&mut self, segment: Segment) -> Option<u32> {
+        let What::Rule { list, index } = segment.what else {
+            return None;
+        };
+        let place = format!("on.{}[{index}]", self.tree.lists[list]);
+        let place = number(self.tree.places.insert_full(place).0);
+        self.coverage.fired.insert(place);
+        Some(place)
+    }
+
+    /// The ways in which a run can end: each verdict, none, failed. Or a gate fails, as often as a rule may ask for.
+    fn endings(&mut self, invocation: u32) -> Vec<u32> {
+        let invocation = self.tree.invocations[invocation as usize].clone();
+        let invoke = self.tree.chart.invoke.get(&invocation.name);
+        let verdicts = invoke
+            .map(|invoke| invoke.verdicts.clone())
+            .unwrap_or_default();
+        let ran = verdicts.into_iter().map(Some).chain([None]);
+        // What it found is asked where a rule looks at it.
+        let ran = ran.map(|verdict| Outcome::Ran {
+            verdict,
+            found: Found::default(),
+        });
+        let own = ran.chain([Outcome::Failed("it failed".to_owned())]);
+        let own = own.map(|outcome| Ended::new(invocation.clone(), outcome));
+        // After a gate that fails, no rule sees which review was not started.
+        let unseen = Invocation {
+            cycle: invocation.cycle.clone(),
+            ..Invocation::default()
+        };
+        let gates = self.tree.ground.domain.gate().map(Outcome::Gate);
+        let gates = gates.map(|outcome| Ended::new(unseen.clone(), outcome));
+        let ended: Vec<Ended> = own.chain(gates).collect();
+        let runs = ended.into_iter();
+        runs.map(|ended| number(self.tree.runs.insert_full(ended).0))
+            .collect()
+    }
+}

@@ -1,0 +1,107 @@
+//! What is chosen so that a move takes a transition.
+
+use super::parts::{Standing, Way};
+use super::{Edge, Ending, Moves};
+use crate::engine::event::Trigger;
+use crate::explore::decision_tree::{Choices, Segment, Witness, over};
+use crate::explore::state::{Looks, StateRef};
+
+/// The most witnesses of one outcome that are looked for, and the most paths that are tried for that.
+const STORIES: usize = 3;
+const TRIALS: usize = 400;
+
+impl Moves {
+    /// Returns some witnesses of a move that leads to an edge: those without assumptions, if there are any. Where an edge
+    /// needs less than an ending, these parameters have their defaults.
+    pub(crate) fn witnesses(&mut self, state: StateRef<'_>, edge: &Edge) -> Vec<Witness> {
+        let mut found: Vec<Choices> = Vec::new();
+        let mut left = TRIALS;
+        let any = edge.without_needs();
+        for ending in self.endings_of(edge.mover, state, &mut Looks::default()) {
+            let own = self.edge(edge.mover, state, ending);
+            let is_like =
+                own == *edge || own.without_needs() == any && self.is_by_default(&own, edge);
+            if !is_like {
+                continue;
+            }
+            match (ending, self.all[edge.mover].trigger.clone()) {
+                (Ending::Decided(tail), Some(trigger)) => {
+                    let (start, standing) = Self::start(edge.mover, state);
+                    self.trace(start, &trigger, &standing, tail, &mut left, &mut found);
+                }
+                _ => found.push(Choices::default()),
+            }
+        }
+        // What is known before the move is not chosen.
+        let known = state.answered().map(|(question, _)| question);
+        for choices in &mut found {
+            choices.retain(|(question, _)| Some(*question) != known);
+        }
+        let tree = &self.tree;
+        found.sort_by_key(|choices| tree.is_assumed(choices));
+        found.truncate(STORIES);
+        found
+            .iter()
+            .flat_map(|choices| tree.witnesses(choices))
+            .collect()
+    }
+
+    /// Returns whether an edge needs what `wider` needs, and of other parameters nothing but their defaults.
+    fn is_by_default(&self, edge: &Edge, wider: &Edge) -> bool {
+        edge.needs.iter().all(|need| {
+            let (field, set) = *need;
+            let default = self.tree.likely(field, set);
+            let is_default = || {
+                let known = self.tree.default_of(field);
+                known.is_some_and(|(_, value)| value == self.tree.value(default))
+            };
+            wider.needs.contains(need)
+                || wider.needs.iter().all(|(asked, _)| *asked != field) && is_default()
+        })
+    }
+
+    /// Finds the choices from a part on whose result is a tail.
+    fn trace(
+        &mut self,
+        here: Segment,
+        trigger: &Trigger,
+        standing: &Standing,
+        wanted: u32,
+        left: &mut usize,
+        found: &mut Vec<Choices>,
+    ) {
+        let mut ways = self.ways(here, trigger, standing, &mut Looks::default());
+        ways.sort_by_key(|way| self.tree.is_assumed(&way.choices));
+        for Way {
+            tail,
+            choices,
+            next,
+        } in ways
+        {
+            let is_enough = |choices: &&Choices| !self.tree.is_assumed(choices);
+            if *left == 0 || found.iter().filter(is_enough).count() >= STORIES {
+                return;
+            }
+            let Some(next) = next else {
+                if tail == wanted {
+                    *left = left.saturating_sub(1);
+                    let mut all = over(&standing.choices, &choices);
+                    // What was chosen at first is part of the situation by now.
+                    if let Some((question, is_there)) = standing.situation.as_ref().answered() {
+                        let value = self.tree.answer_id(&is_there.into());
+                        all.push((question, self.tree.set(vec![value])));
+                    }
+                    found.push(all);
+                }
+                continue;
+            };
+            let after = self.after(standing, tail, &choices);
+            let (rest, _) = self.rest(next, trigger, &after);
+            for rest in rest.iter() {
+                if self.tails.join(tail, *rest) == wanted {
+                    self.trace(next, trigger, &after, *rest, left, found);
+                }
+            }
+        }
+    }
+}

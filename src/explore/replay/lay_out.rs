@@ -1,0 +1,263 @@
+//! The event and the disk on which the choices of a witness are real.
+
+use super::Replay;
+use crate::chart::field::name_part;
+use crate::chart::{FileSet, RowShape};
+use crate::engine::context::Context;
+use crate::engine::event::{Event, Trigger};
+use crate::explore::domain::{Choice, NO_SLUG};
+use crate::explore::imagined_world::{Question, is_of_the_host};
+use crate::explore::possible_world::{Disk, Sibling, event};
+use crate::explore::search::Search;
+use crate::reviewer::finding::{Finding, Found};
+use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
+
+impl Replay {
+    /// An event and a disk on which what was chosen is so, as far as that can be.
+    pub(super) fn lay_out(
+        &self,
+        search: &Search,
+        trigger: &Trigger,
+        context: &Context,
+        chosen: &[(u32, Json)],
+    ) -> Option<(Event, Disk, Found)> {
+        let tree = &search.moves.tree;
+        let mut disk = Disk {
+            now: "20260101T000000".to_owned(),
+            ..Disk::default()
+        };
+        let mut event = event(trigger.clone(), Map::new());
+        let mut found = Found::default();
+        let mut fields = Map::new();
+        let mut tables: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
+        let mut more: Vec<(u32, Json)> = Vec::new();
+        for (question, value) in chosen {
+            if let Question::Choice(Choice::Findings(name)) = tree.question(*question) {
+                let count = value.as_array().map_or(0, Vec::len);
+                let choices = self.checks.get(&(name.clone(), count))?.as_ref()?;
+                let values = choices.iter();
+                more.extend(
+                    values.map(|(question, value)| (*question, tree.value(*value).clone())),
+                );
+            }
+        }
+        for (question, value) in more.iter().chain(chosen) {
+            let choice = match tree.question(*question) {
+                Question::Answered { answer, review } => {
+                    disk.files.insert(review.clone(), (String::new(), 1));
+                    if *value == json!(true) {
+                        disk.files.insert(answer.clone(), (String::new(), 2));
+                    }
+                    continue;
+                }
+                Question::Choice(choice) => choice,
+                Question::Field(_)
+                | Question::Started
+                | Question::Assumed { .. }
+                | Question::Outcome { .. } => continue,
+            };
+            match choice {
+                Choice::Files(name) => {
+                    let set = self.chart.files.get(name)?;
+                    let files = files_of(set, value)?;
+                    disk.files
+                        .extend(files.into_iter().map(|(name, text)| (name, (text, 0))));
+                }
+                Choice::Rows(name) => {
+                    tables
+                        .entry(name)
+                        .or_default()
+                        .insert("rows".to_owned(), value.clone());
+                }
+                Choice::Content { table, key } => {
+                    tables
+                        .entry(table)
+                        .or_default()
+                        .insert((*key).to_owned(), value.clone());
+                }
+                Choice::Event(name) => {
+                    fields.insert(name.clone(), value.clone());
+                }
+                Choice::Arg(name) if !value.is_null() => {
+                    event.args.insert(name.clone(), value.clone());
+                }
+                Choice::Session => event.session = value.as_str().map(str::to_owned),
+                Choice::Driver => disk.driver = value.as_str().map(str::to_owned),
+                Choice::Worst => found.findings.extend(value.as_str().map(finding_of)),
+                Choice::Stalled => disk.stalled = *value == json!(true),
+                Choice::Over => disk.over = value.as_str().map(str::to_owned),
+                Choice::Postponed => disk.postponed = value.as_str().map(str::to_owned),
+                Choice::Dirty => disk.dirty = *value == json!(true),
+                Choice::Siblings => disk.siblings = self.siblings(value)?,
+                Choice::Arg(_) | Choice::Findings(_) => {}
+            }
+        }
+        for (name, chosen) in tables {
+            if let Some((file, text)) = self.table(name, &chosen, context) {
+                disk.files.insert(file, (text, 0));
+            }
+        }
+        if is_of_the_host(trigger) {
+            let session = fields.get("session_id").and_then(Json::as_str);
+            let session = session.filter(|id| !id.is_empty()).map(str::to_owned);
+            event.session = session.or(event.session);
+        }
+        event.fields = json!(fields);
+        Some((event, disk, found))
+    }
+
+    fn siblings(&self, value: &Json) -> Option<Vec<Sibling>> {
+        let mut all: Vec<Sibling> = Vec::new();
+        for sibling in value.as_array()? {
+            let is_unreadable = sibling.get("unreadable") == Some(&json!(true));
+            let context = sibling.get("context")?.as_object()?.clone();
+            let mut files = BTreeMap::new();
+            for (name, list) in sibling.get("files")?.as_object()? {
+                files.extend(files_of(self.chart.files.get(name)?, list)?);
+            }
+            let mut name = sibling.get("name")?.as_str()?.to_owned();
+            // A name that means nothing is as good as another.
+            if all.iter().any(|known| known.name == name) {
+                name.push_str("-too");
+            }
+            all.push(Sibling {
+                name,
+                context: (!is_unreadable).then(|| context.into_iter().collect()),
+                files,
+                idle_hours: sibling.get("idle_hours")?.as_u64()?,
+            });
+        }
+        Some(all)
+    }
+
+    /// The file of a table and what it holds; `None` where there is none.
+    fn table(
+        &self,
+        name: &str,
+        chosen: &Map<String, Json>,
+        context: &Context,
+    ) -> Option<(String, String)> {
+        let table = self.chart.tables.get(name)?;
+        let part = |hole: &str| context.get(hole).and_then(name_part).ok_or(());
+        let file = table.file.render(part).ok()?;
+        let rows = chosen
+            .get("rows")
+            .and_then(Json::as_array)
+            .map_or(&[][..], Vec::as_slice);
+        let is_true = |key: &str| chosen.get(key) == Some(&json!(true));
+        let wanted = chosen.get("lines").and_then(Json::as_u64).unwrap_or(0);
+        if rows.is_empty() && !is_true("exists") {
+            return None;
+        }
+        let mut lines: Vec<String> = Vec::new();
+        if is_true("prose") {
+            lines.push("Words.".to_owned());
+        }
+        let cell = |row: &Json, name: &str| {
+            let text = row.get(name).and_then(Json::as_str).unwrap_or_default();
+            text.replace('|', "\\|")
+        };
+        match &table.rows {
+            RowShape::Columns(columns) => {
+                let separator = format!("|{}", "---|".repeat(columns.len()));
+                if is_true("lacks") {
+                    // A table of its own that has no column for the id.
+                    lines.push(format!("|{}", " Other |".repeat(columns.len())));
+                    lines.push(separator.clone());
+                }
+                if !rows.is_empty() || is_true("unusable") || is_true("head") && !is_true("lacks") {
+                    let headings = columns.values().filter_map(|names| names.first());
+                    let headings: Vec<&str> = headings.map(String::as_str).collect();
+                    lines.push(format!("| {} |", headings.join(" | ")));
+                    lines.extend(is_true("lacks").then_some(separator));
+                }
+                for row in rows {
+                    let cells: Vec<String> = columns.keys().map(|name| cell(row, name)).collect();
+                    lines.push(format!("| {} |", cells.join(" | ")));
+                }
+                if is_true("unusable") {
+                    lines.push(format!(
+                        "|{}",
+                        format!(" {NO_SLUG} |").repeat(columns.len())
+                    ));
+                }
+            }
+            RowShape::Line(pattern) => {
+                for row in rows {
+                    lines.push(pattern.render(|hole| Ok::<_, ()>(cell(row, hole))).ok()?);
+                }
+            }
+        }
+        while (lines.len() as u64) < wanted.min(100_000) {
+            lines.push(String::new());
+        }
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        Some((file, text))
+    }
+}
+
+/// A finding of that severity.
+fn finding_of(severity: &str) -> Finding {
+    Finding {
+        severity: severity.to_owned(),
+        file: None,
+        line: None,
+        title: "it is wrong".to_owned(),
+    }
+}
+
+/// The files of a list that was chosen for a set, with the lines that it asks for.
+fn files_of(set: &FileSet, list: &Json) -> Option<Vec<(String, String)>> {
+    let file = |file: &Json| {
+        let name = file.get("name")?.as_str()?.to_owned();
+        let lines = file
+            .get("lines")
+            .and_then(Json::as_array)
+            .into_iter()
+            .flatten();
+        let lines = lines.map(|line| {
+            let text = |hole: &str| line.get(hole).and_then(Json::as_str).unwrap_or_default();
+            let rendered = set
+                .line
+                .as_ref()?
+                .render(|hole| Ok::<_, ()>(text(hole).to_owned()));
+            Some(rendered.ok()? + "\n")
+        });
+        Some((name, lines.collect::<Option<String>>()?))
+    };
+    let mut files: Vec<(String, String)> = Vec::new();
+    for (name, text) in list
+        .as_array()?
+        .iter()
+        .map(file)
+        .collect::<Option<Vec<_>>>()?
+    {
+        let is_taken = |name: &str| files.iter().any(|(taken, _)| taken == name);
+        let name = match is_taken(&name) {
+            false => name,
+            true => (1..1_000_u32)
+                .flat_map(|number| others_like(&name, number))
+                .find(|other| !is_taken(other) && set.matches(other).is_some())?,
+        };
+        files.push((name, text));
+    }
+    Some(files)
+}
+
+/// Names that are like another: with another number in it, or a number more.
+fn others_like(name: &str, number: u32) -> Vec<String> {
+    let end = name
+        .rfind(|sign: char| sign.is_ascii_digit())
+        .map_or(0, |at| at + 1);
+    let start = name[..end]
+        .rfind(|sign: char| !sign.is_ascii_digit())
+        .map_or(0, |at| at + 1);
+    let dot = name.find('.').unwrap_or(name.len());
+    let renumbered = format!("{}{}{}", &name[..start], 1_000 + number, &name[end..]);
+    let more = format!("{}{number}{}", &name[..dot], &name[dot..]);
+    match end {
+        0 => vec![more],
+        _ => vec![renumbered, more],
+    }
+}

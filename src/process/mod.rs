@@ -1,0 +1,222 @@
+//! Runs one external program until it ends, a deadline passes or this process is asked to end, and leaves none of its
+//! processes behind. The caller decides what to run, what the output means and what to write afterward: nothing here
+//! knows about charts or reviews.
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests;
+
+pub(crate) mod log;
+pub(crate) mod program;
+pub(crate) mod spec;
+pub(crate) mod supervisor;
+
+use std::fs::File;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::os::bond::Bond;
+use crate::os::file::read_at;
+use crate::os::group::{Group, signal_of};
+use crate::os::regular::create_private;
+use crate::os::signals::{self, Wakeups, Watched, caught};
+use spec::{Cancel, Spec};
+
+/// How long a group may take to end after SIGTERM.
+///
+/// Claude Code sends a hook SIGKILL about 1.5 s after SIGTERM: this time and what [`Group::end`] may take must be
+/// shorter than that.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// A program that prints more than this, or writes more to its log, is killed. No more than this stays on the disk.
+pub(super) const MAX_OUTPUT: u64 = 16 * 1024 * 1024;
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum End {
+    /// The program ended, or someone else killed it.
+    Exited {
+        /// The exit code; `None` if a signal killed it.
+        code: Option<i32>,
+        /// The number of the signal that killed it.
+        signal: Option<i32>,
+        /// Everything it printed. Also empty if it cannot be read back.
+        #[serde(skip)]
+        stdout: Vec<u8>,
+    },
+    /// The deadline passed, and the program was killed.
+    TimedOut,
+    /// The program wrote more than allowed, and was killed.
+    TooMuchOutput,
+    /// This process got SIGTERM, SIGINT or SIGHUP, and the program was killed (or not even started).
+    ///
+    /// The caller should exit at once and change nothing; another run would give the same result and start nothing.
+    Interrupted {
+        /// The number of the signal.
+        signal: i32,
+    },
+    /// The user has cancelled the run, and the program was killed.
+    Cancelled,
+    /// Nobody is waiting for the run anymore, and the program was killed.
+    Abandoned,
+    /// The program did not run; this is the reason, as a sentence for the user without a period.
+    NotStarted(String),
+}
+
+impl End {
+    /// Returns how the program ended, as the rest of a sentence; `None` if it ended well.
+    pub(crate) fn failure(&self) -> Option<String> {
+        Some(match self {
+            Self::Exited { code: Some(0), .. } => return None,
+            Self::Exited {
+                code: Some(code), ..
+            } => format!("exited with code {code}"),
+            Self::Exited { signal, .. } => {
+                format!("was killed by signal {}", signal.unwrap_or_default())
+            }
+            Self::TimedOut => "was killed: it took too long".to_owned(),
+            Self::TooMuchOutput => "was killed: it wrote more than 16 MiB".to_owned(),
+            Self::Cancelled => "was cancelled".to_owned(),
+            Self::Interrupted { .. } | Self::Abandoned => "was killed".to_owned(),
+            Self::NotStarted(why) => format!("could not be started: {why}"),
+        })
+    }
+}
+
+/// Runs a program until it ends, with an empty stdin, stdout captured and stderr in the log.
+///
+/// However it ends, its whole process group is gone on return; on Linux, so is every other process that it left
+/// behind, whatever its group or session. Only one run happens at a time: a second thread waits until the first run
+/// ends. Before and after a run, SIGTERM, SIGINT and SIGHUP have their default effect, even if this process was
+/// started with one of them ignored.
+///
+/// The program is killed when `owner` reports something.
+pub(crate) fn run(spec: &Spec, owner: Option<Watched<'_>>, bond: Bond) -> End {
+    recorded(|wakeups| watch_over(spec, owner, bond, wakeups))
+}
+
+/// Does a run while signals are recorded. The error of `run` says why the program was not started.
+pub(super) fn recorded(run: impl FnOnce(&Wakeups) -> Result<End, String>) -> End {
+    match signals::recorded(|wakeups| run(wakeups).unwrap_or_else(End::NotStarted)) {
+        (_, Some(signal)) => End::Interrupted { signal },
+        (Ok(end), None) => end,
+        (Err(error), None) => End::NotStarted(format!("signals cannot be handled: {error}")),
+    }
+}
+
+fn watch_over(
+    spec: &Spec,
+    owner: Option<Watched<'_>>,
+    bond: Bond,
+    wakeups: &Wakeups,
+) -> Result<End, String> {
+    if let Some(signal) = caught() {
+        return Ok(End::Interrupted { signal });
+    }
+    // A file, not a pipe: a process that cannot be killed and keeps it open must not block us.
+    let captured = tempfile::tempfile().map_err(|error| {
+        let folder = std::env::temp_dir();
+        format!(
+            "no temporary file can be created in {}: {error}",
+            folder.display()
+        )
+    })?;
+    let log = open_log(spec)?;
+    let stdout = if spec.logs_stdout { &log } else { &captured };
+    let mut group = start(spec, stdout, &log, bond)?;
+    let stop = wakeups.until(spec.timeout, owner.as_slice(), || {
+        if let Some(signal) = caught() {
+            Some(Stop::Signal(signal))
+        } else if group.has_ended() {
+            Some(Stop::Exit)
+        } else if owner.is_some_and(Watched::has_reported) {
+            Some(Stop::Abandoned)
+        } else if spec
+            .cancel
+            .as_ref()
+            .is_some_and(|Cancel(file)| file.exists())
+        {
+            Some(Stop::Cancelled)
+        } else {
+            [stdout, &log]
+                .into_iter()
+                .any(|file| file.metadata().is_ok_and(|meta| meta.len() > MAX_OUTPUT))
+                .then_some(Stop::Flood)
+        }
+    });
+    if stop != Some(Stop::Exit) {
+        group.ask_to_end();
+        wakeups.until(GRACE, &[], || group.has_ended().then_some(()));
+    }
+    let status = group.end(wakeups);
+    if log.metadata().is_ok_and(|meta| meta.len() > MAX_OUTPUT) {
+        // In a flood, more was written before anyone looked.
+        let _ = log.set_len(MAX_OUTPUT);
+    }
+
+    Ok(match stop {
+        None => End::TimedOut,
+        Some(Stop::Signal(signal)) => End::Interrupted { signal },
+        Some(Stop::Abandoned) => End::Abandoned,
+        Some(Stop::Cancelled) => End::Cancelled,
+        Some(Stop::Flood) => End::TooMuchOutput,
+        Some(Stop::Exit) => End::Exited {
+            code: status.and_then(|status| status.code()),
+            signal: status.and_then(signal_of),
+            stdout: contents(&captured),
+        },
+    })
+}
+
+/// Starts the program. The error says why it could not be started.
+fn start(spec: &Spec, stdout: &File, log: &File, bond: Bond) -> Result<Group, String> {
+    let (program, arguments) = spec.argv.split_first().ok_or("no program is given")?;
+    // Checked first, because a failed spawn looks the same for a missing directory and a missing program.
+    if !spec.cwd.is_dir() {
+        let cwd = spec.cwd.display();
+        return Err(format!("the working directory {cwd} does not exist"));
+    }
+    let file = program::locate(program, &program::path_of(spec), &spec.cwd)?;
+    let copy = |file: &File| {
+        file.try_clone()
+            .map_err(|error| format!("its output cannot be captured: {error}"))
+    };
+    let mut command = bond.command(&file, program);
+    command
+        .args(arguments)
+        .current_dir(&spec.cwd)
+        .envs(spec.env.iter().cloned())
+        .stdout(copy(stdout)?)
+        .stderr(copy(log)?);
+    Group::start(&mut command, bond)
+        .map_err(|error| program::why_not_started(spec, program, &file, &error))
+}
+
+/// Opens the log. Only the user may read it: the program may write about the user's account.
+fn open_log(spec: &Spec) -> Result<File, String> {
+    create_private(&spec.log)
+        .map_err(|error| format!("the log {} cannot be written: {error}", spec.log.display()))
+}
+
+/// Why the wait for a program ended before its deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    Exit,
+    Signal(i32),
+    Abandoned,
+    Cancelled,
+    Flood,
+}
+
+/// Returns the contents of a file, without moving the offset, which a surviving writer would share.
+fn contents(file: &File) -> Vec<u8> {
+    let length = file
+        .metadata()
+        .map_or(0, |metadata| metadata.len().min(MAX_OUTPUT));
+    let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+    match read_at(file, &mut bytes, 0) {
+        Ok(count) if count == bytes.len() => bytes,
+        _ => Vec::new(),
+    }
+}

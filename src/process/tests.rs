@@ -1,0 +1,371 @@
+//! Runs real programs: what they print, how they end, and what they leave behind.
+use std::fs;
+use std::time::Instant;
+
+use rustix::event::PollFlags;
+use rustix::process::{Pid, test_kill_process};
+use tempfile::TempDir;
+
+use super::*;
+use crate::os::process::MAX_ARGUMENT;
+use crate::process::log::last_line;
+
+/// Longer than any test takes, so that a process that ends earlier has been killed.
+const LONG: Duration = Duration::from_secs(60);
+
+struct Test {
+    folder: TempDir,
+    timeout: Duration,
+    env: Vec<(String, String)>,
+}
+
+impl Test {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            timeout: LONG,
+            env: Vec::new(),
+        }
+    }
+
+    fn timeout(mut self, milliseconds: u64) -> Self {
+        self.timeout = Duration::from_millis(milliseconds);
+        self
+    }
+
+    fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    fn log(&self) -> std::path::PathBuf {
+        self.folder.path().join("log")
+    }
+
+    fn spec(&self, argv: &[&str]) -> Spec {
+        Spec {
+            argv: argv.iter().map(|&argument| argument.to_owned()).collect(),
+            cwd: self.folder.path().to_owned(),
+            env: self.env.clone(),
+            logs_stdout: false,
+            log: self.log(),
+            timeout: self.timeout,
+            cancel: None,
+        }
+    }
+
+    fn argv(&self, argv: &[&str]) -> End {
+        run(&self.spec(argv), None, Bond::Loose)
+    }
+
+    fn sh(&self, script: &str) -> End {
+        self.argv(&["sh", "-c", script])
+    }
+
+    /// Asserts that processes are gone; the script has written the id of one to each file.
+    fn gone(&self, files: &[&str]) {
+        for file in files {
+            let text = fs::read_to_string(self.folder.path().join(file)).unwrap();
+            let pid = Pid::from_raw(text.trim().parse().unwrap()).unwrap();
+            let start = Instant::now();
+            // On Linux, we have reaped it ourselves; elsewhere init does, at some point.
+            while test_kill_process(pid).is_ok() {
+                let patience = if cfg!(target_os = "linux") { 0 } else { 2 };
+                assert!(
+                    start.elapsed() < Duration::from_secs(patience),
+                    "{file} is still there"
+                );
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+    }
+}
+
+fn exited(code: i32, stdout: &str) -> End {
+    End::Exited {
+        code: Some(code),
+        signal: None,
+        stdout: stdout.as_bytes().to_vec(),
+    }
+}
+
+fn not_started(why: &str) -> End {
+    End::NotStarted(why.to_owned())
+}
+
+#[test]
+fn stdout_code_and_log() {
+    let test = Test::new().env("GREETING", "hello");
+    fs::write(test.log(), "of an earlier run, and longer than what comes").unwrap();
+    assert_eq!(
+        test.sh("cat; echo $GREETING from $PWD >&2; echo \"$GREETING\"; exit 7"),
+        exited(7, "hello\n")
+    );
+    let folder = test.folder.path().canonicalize().unwrap();
+    let log = fs::read_to_string(test.log()).unwrap();
+    assert!(
+        [folder.as_path(), test.folder.path()]
+            .iter()
+            .any(|path| log == format!("hello from {}\n", path.display())),
+        "{log}"
+    );
+}
+
+#[test]
+fn arguments_are_not_interpreted() {
+    assert_eq!(
+        Test::new().argv(&["printf", "%s|", "$HOME", "a b", "*", ""]),
+        exited(0, "$HOME|a b|*||")
+    );
+}
+
+#[test]
+fn killed_by_a_signal() {
+    let end = Test::new().sh("kill -9 $$");
+    assert_eq!(
+        end,
+        End::Exited {
+            code: None,
+            signal: Some(9),
+            stdout: Vec::new()
+        }
+    );
+}
+
+#[test]
+fn not_started_and_why() {
+    let test = Test::new();
+    fs::write(test.folder.path().join("text"), "").unwrap();
+    assert_eq!(test.argv(&[]), not_started("no program is given"));
+    assert_eq!(
+        test.argv(&["no-such-program"]),
+        not_started("`no-such-program` is not on PATH")
+    );
+    assert_eq!(
+        test.argv(&["./no-such-program"]),
+        not_started("`./no-such-program` does not exist")
+    );
+    assert_eq!(
+        test.argv(&["./text"]),
+        not_started("`./text` may not be executed: Permission denied (os error 13)")
+    );
+}
+
+#[test]
+fn missing_interpreter() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let test = Test::new();
+    let script = test.folder.path().join("script");
+    fs::write(&script, "#!/no/such/interpreter\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(
+        test.argv(&["./script"]),
+        not_started("`./script` exists, but the interpreter or loader that it asks for does not")
+    );
+    let on_path = test.folder.path().to_str().unwrap().to_owned();
+    assert_eq!(
+        Test::new().env("PATH", &on_path).argv(&["script"]),
+        not_started("`script` exists, but the interpreter or loader that it asks for does not")
+    );
+}
+
+#[test]
+fn missing_working_directory() {
+    let test = Test::new();
+    let spec = Spec {
+        cwd: "/no/such/folder".into(),
+        ..test.spec(&["true"])
+    };
+    let end = run(&spec, None, Bond::Loose);
+    assert_eq!(
+        end,
+        not_started("the working directory /no/such/folder does not exist")
+    );
+}
+
+#[test]
+fn log_that_cannot_be_written() {
+    let test = Test::new();
+    let elsewhere = test.folder.path().join("elsewhere");
+    std::os::unix::fs::symlink(&elsewhere, test.log()).unwrap();
+    let log = test.log();
+    assert_eq!(
+        test.argv(&["true"]),
+        not_started(&format!(
+            "the log {} cannot be written: it is a symbolic link",
+            log.display()
+        ))
+    );
+    assert!(!elsewhere.exists());
+    assert_eq!(last_line(&log), None);
+}
+
+#[test]
+fn argument_too_long() {
+    let long = "x".repeat(131_072);
+    let end = Test::new().argv(&["true", &long]);
+    if MAX_ARGUMENT.is_some() {
+        assert_eq!(
+            end,
+            not_started(
+                "one of the arguments of `true` is 131072 bytes long, \
+                 and Linux takes at most 131071 in one"
+            )
+        );
+        assert_eq!(Test::new().argv(&["true", &long[1..]]), exited(0, ""));
+    } else {
+        assert_eq!(end, exited(0, ""));
+    }
+}
+
+#[test]
+fn arguments_too_long_together() {
+    let long = "x".repeat(100_000);
+    let mut argv = vec!["true"];
+    argv.extend(std::iter::repeat_n(long.as_str(), 100));
+    assert_eq!(
+        Test::new().argv(&argv),
+        not_started(
+            "the arguments of `true` (10000004 bytes) and the environment \
+             are together more than this system takes"
+        )
+    );
+}
+
+#[test]
+fn timeout_ends_the_group() {
+    let test = Test::new().timeout(500);
+    let start = Instant::now();
+    let end = test.sh("echo $$ >leader; sleep 1000 & echo $! >child; sleep 1000");
+    assert_eq!(end, End::TimedOut);
+    assert!(
+        start.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        start.elapsed()
+    );
+    test.gone(&["leader", "child"]);
+}
+
+#[test]
+fn timeout_gives_time_to_clean_up() {
+    let test = Test::new().timeout(500);
+    assert_eq!(
+        test.sh("trap 'echo cleaned up >&2; exit' TERM; sleep 1000 & wait"),
+        End::TimedOut
+    );
+    assert_eq!(last_line(&test.log()).as_deref(), Some("cleaned up"));
+}
+
+#[test]
+fn timeout_of_a_program_that_ignores_sigterm() {
+    let test = Test::new().timeout(500);
+    let end = test.sh(
+        "trap '' TERM; echo $$ >leader; sleep 1000 & echo $! >child; \
+         while :; do sleep 1000; done",
+    );
+    assert_eq!(end, End::TimedOut);
+    test.gone(&["leader", "child"]);
+}
+
+#[test]
+fn processes_left_by_the_leader_are_killed() {
+    let test = Test::new();
+    assert_eq!(
+        test.sh("sleep 1000 & echo $! >child; echo done"),
+        exited(0, "done\n")
+    );
+    test.gone(&["child"]);
+}
+
+/// The background process has our stdout and stderr, and would keep a pipe open.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_leaves_the_group_is_ended() {
+    let test = Test::new();
+    let start = Instant::now();
+    let end = test.sh("setsid sh -c 'echo $$ >child; exec sleep 1000' & \
+         while ! [ -s child ]; do sleep 0.01; done; echo done");
+    assert_eq!(end, exited(0, "done\n"));
+    assert!(
+        start.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        start.elapsed()
+    );
+    test.gone(&["child"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_tree_of_sessions_is_ended() {
+    let test = Test::new();
+    let nest = "echo $$ >$1; shift; [ $# = 0 ] || (setsid sh nest $* &); sleep 1000";
+    fs::write(test.folder.path().join("nest"), nest).unwrap();
+    let end = test.sh("(setsid sh nest a b c &); while ! [ -s c ]; do sleep 0.01; done");
+    assert_eq!(end, exited(0, ""));
+    test.gone(&["a", "b", "c"]);
+}
+
+#[test]
+fn a_run_without_an_owner_is_killed() {
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    let test = Test::new();
+    let child = test.folder.path().join("child");
+    let closed = std::thread::spawn(move || {
+        while !fs::read_to_string(&child).is_ok_and(|text| text.ends_with('\n')) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        drop(theirs);
+    });
+    let argv = [
+        "sh",
+        "-c",
+        "echo $$ >leader; sleep 1000 & echo $! >child; sleep 1000",
+    ];
+    let owner = Watched::new(&ours, PollFlags::IN);
+    let end = run(&test.spec(&argv), Some(owner), Bond::Loose);
+    closed.join().unwrap();
+    assert_eq!(end, End::Abandoned);
+    test.gone(&["leader", "child"]);
+}
+
+#[test]
+fn a_flood_of_output_is_killed() {
+    for to in ["1", "2"] {
+        let test = Test::new();
+        assert_eq!(
+            test.sh(&format!("echo $$ >leader; yes >&{to}")),
+            End::TooMuchOutput
+        );
+        test.gone(&["leader"]);
+        let log = test.folder.path().join("log").metadata().unwrap();
+        assert_eq!(log.len(), if to == "2" { MAX_OUTPUT } else { 0 });
+    }
+}
+
+#[test]
+fn programs_of_the_project_are_not_looked_up() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let mut test = Test::new();
+    let project = test.folder.path().to_owned();
+    let script = project.join("tools/claude");
+    fs::create_dir(project.join("tools")).unwrap();
+    fs::write(&script, "#!/bin/sh\necho theirs\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let tools = project.join("tools").to_str().unwrap().to_owned();
+    for (path, shown) in [
+        ("tools", "tools/claude".to_owned()),
+        (tools.as_str(), script.display().to_string()),
+    ] {
+        test = test.env("PATH", path);
+        assert_eq!(
+            test.argv(&["claude"]),
+            not_started(&format!(
+                "`claude` is not on PATH; {shown} was not used, because it is part of the project or relative to it"
+            ))
+        );
+    }
+    // With an explicit path, it is intended.
+    assert_eq!(test.argv(&["tools/claude"]), exited(0, "theirs\n"));
+}

@@ -1,0 +1,277 @@
+//! The findings of an instance's reviews, and what became of each: what the agent's answer says, and what the user has
+//! ruled.
+//!
+//! The findings are in the journal of this machine. The rulings are a file of the instance, one line each, so that
+//! they are versioned with it, and a reviewer on another machine gets them too.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+
+use indexmap::IndexMap;
+
+use crate::chart::Chart;
+use crate::disk;
+use crate::engine::inspect::{self, ReviewFile};
+use crate::engine::spent::PastReview;
+use crate::reviewer::finding::Finding;
+use crate::text::plain_line;
+
+/// The state of a finding of which nobody has said anything.
+pub(crate) const OPEN: &str = "open";
+
+/// The most characters of a reason.
+const LENGTH: usize = 500;
+
+/// The most characters of the line of a ruling.
+const LINE: usize = 2_000;
+
+/// Comes before the reason in the line of a ruling.
+const WHY: &str = " Why: ";
+
+/// A finding, and what became of it.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) id: String,
+    /// The number of its review.
+    pub(crate) n: i64,
+    pub(crate) finding: Finding,
+    /// Whether the cycle of its review is not over.
+    pub(crate) is_of_cycle: bool,
+    /// Whether the review before it found the same.
+    pub(crate) is_again: bool,
+    /// `open`, what the answer says, or what the user has ruled.
+    pub(crate) state: String,
+    pub(crate) why: Option<String>,
+}
+
+impl std::fmt::Display for Entry {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Finding {
+            severity, title, ..
+        } = &self.finding;
+        match self.finding.place() {
+            Some(place) => write!(out, "{} ({severity}, {place}): {title}", self.id),
+            None => write!(out, "{} ({severity}): {title}", self.id),
+        }
+    }
+}
+
+/// Returns the findings of the reviews in `runs`, oldest first. `unfinished` is what the reviews of the cycle that is not
+/// over are called, with `{n}` for the number, and how many of them count: they can still be answered.
+pub(crate) fn entries(
+    chart: &Chart,
+    root: &Path,
+    dir: &Path,
+    runs: Vec<PastReview>,
+    unfinished: Option<(&str, i64)>,
+) -> Vec<Entry> {
+    let words = &chart.findings;
+    let rulings = rulings(chart, root, dir);
+    let mut last: IndexMap<String, PastReview> = IndexMap::new();
+    for review in runs {
+        // A review that ran again has replaced the file of the one before.
+        if review.error.is_none() {
+            last.shift_remove(&review.file);
+            last.insert(review.file.clone(), review);
+        }
+    }
+    let files = inspect::reviews(chart, last.keys().map(String::as_str));
+    let files: HashMap<&str, &ReviewFile> = files
+        .iter()
+        .map(|file| (file.name.as_str(), file))
+        .collect();
+    let mut entries = Vec::new();
+    for review in last.values() {
+        let file = files.get(review.file.as_str()).copied();
+        let answer = file.map_or_else(String::new, |file| answer(root, dir, file));
+        let is_of_cycle = unfinished.is_some_and(|(files, count)| {
+            review.n <= count && review.file == files.replace("{n}", &review.n.to_string())
+        });
+        let silent = match &words.unanswered {
+            Some(word) if answer.is_empty() && !is_of_cycle => word,
+            _ => OPEN,
+        };
+        let before = file.and_then(|file| {
+            let n = (review.n - 1).to_string();
+            last.get(&file.files.replace("{n}", &n))
+        });
+        for (id, finding) in review.found.named(&review.file) {
+            let ruled = rulings.iter().find_map(|line| ruled(line, &id, finding));
+            let said = ruled.or_else(|| said(&answer, &id, &words.answers));
+            let (state, why) = said.unwrap_or_else(|| (silent.to_owned(), None));
+            let finding = finding.clone();
+            let is_same = |other: &Finding| other.is_same(&finding);
+            let is_again = before.is_some_and(|before| before.found.findings.iter().any(is_same));
+            entries.push(Entry {
+                id,
+                n: review.n,
+                is_of_cycle,
+                is_again,
+                finding,
+                state,
+                why,
+            });
+        }
+    }
+    entries
+}
+
+/// Returns the rulings, one line each.
+pub(crate) fn rulings(chart: &Chart, root: &Path, dir: &Path) -> Vec<String> {
+    let Some(name) = &chart.findings.file else {
+        return Vec::new();
+    };
+    let text = disk::read(root, &dir.join(name)).ok().flatten();
+    let text = text.unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    // Anyone may have edited the file.
+    let lines = text.lines().map(|line| plain_line(line, LINE));
+    lines.filter(|line| !line.is_empty()).collect()
+}
+
+/// Records what the user rules about a finding. It replaces an earlier ruling. The caller holds the write lock.
+pub(crate) fn rule(
+    chart: &Chart,
+    root: &Path,
+    dir: &Path,
+    entry: &Entry,
+    (word, why): (&str, &str),
+) -> io::Result<()> {
+    let name = chart.findings.file.as_ref();
+    let path = dir.join(name.ok_or(io::ErrorKind::NotFound)?);
+    let mut lines = rulings(chart, root, dir);
+    lines.retain(|line| ruled(line, &entry.id, &entry.finding).is_none());
+    let place = entry.finding.place();
+    let place = place.map(|place| format!(", {place}")).unwrap_or_default();
+    lines.push(format!(
+        "{} {word} ({}{place}): {}{WHY}{}",
+        entry.id,
+        entry.finding.severity,
+        entry.finding.title,
+        plain_line(why, LENGTH)
+    ));
+    disk::replace(&path, format!("{}\n", lines.join("\n")).as_bytes())
+}
+
+/// Returns the text of the answer to a review; empty if there is none. When a cycle starts over, the name of a review
+/// comes back, and the answer to the one before it is still there.
+fn answer(root: &Path, dir: &Path, review: &ReviewFile) -> String {
+    let path = dir.join(&review.answer);
+    let modified = |path: &Path| disk::modified(path).ok().flatten();
+    if !disk::is_as_new(modified(&path), modified(&dir.join(&review.name))) {
+        return String::new();
+    }
+    let text = disk::read(root, &path).ok().flatten();
+    String::from_utf8_lossy(&text.unwrap_or_default()).into_owned()
+}
+
+/// Returns the ruling in a line, if it is about this finding, and its reason. An id can come back with another finding.
+pub(crate) fn ruled(line: &str, id: &str, finding: &Finding) -> Option<(String, Option<String>)> {
+    let rest = line.strip_prefix(id)?.strip_prefix(' ')?;
+    let (word, rest) = rest.split_once(" (")?;
+    let rest = rest.strip_prefix(&finding.severity)?;
+    let (place, why) = rest.split_once(&format!("): {}", finding.title))?;
+    let is_it = place.is_empty() || place.starts_with(", ");
+    let is_whole = why.is_empty() || why.starts_with(WHY);
+    let why = why.strip_prefix(WHY).map(str::to_owned);
+    (is_it && is_whole).then(|| (word.to_owned(), why))
+}
+
+/// Returns what an answer says of a finding, and why: the last line that begins with its id and one of the `words`,
+/// in a list or not, in bold or not, with the finding's severity in parentheses or not.
+fn said(answer: &str, id: &str, words: &[String]) -> Option<(String, Option<String>)> {
+    let is_mark = |char: char| !char.is_alphanumeric();
+    answer.lines().rev().find_map(|line| {
+        let line = plain_line(line, LENGTH);
+        let rest = line.trim_start_matches(is_mark);
+        let item = rest.trim_start_matches(|char: char| char.is_ascii_digit());
+        let item = item.strip_prefix(['.', ')']).unwrap_or_default();
+        let mut starts = [rest, item.trim_start_matches(is_mark)].into_iter();
+        let rest = starts.find_map(|start| start.strip_prefix(id))?;
+        let aside = rest.trim_start_matches(|char| is_mark(char) && char != '(');
+        let aside = aside
+            .strip_prefix('(')
+            .and_then(|rest| rest.split_once(')'));
+        let rest = aside.map_or(rest, |(_, rest)| rest);
+        let rest = rest.trim_start_matches(is_mark);
+        let word = words.iter().find(|word| {
+            let start = rest.get(..word.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(word))
+        })?;
+        let why = rest[word.len()..].trim_matches(is_mark);
+        Some((word.clone(), (!why.is_empty()).then(|| why.to_owned())))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rulings_of_all_shapes() {
+        let finding = |severity: &str, title: &str| Finding {
+            severity: severity.to_owned(),
+            file: None,
+            line: None,
+            title: title.to_owned(),
+        };
+        let leak = finding("minor", "Leak");
+        let cases = [
+            ("a-1.2 rejected (minor): Leak Why: no", Some(Some("no"))),
+            (
+                "a-1.2 rejected (minor, a.rs:3): Leak Why: no Why: x",
+                Some(Some("no Why: x")),
+            ),
+            ("a-1.2 rejected (minor): Leak", Some(None)),
+            ("a-1.21 rejected (minor): Leak Why: no", None),
+            ("a-1.2 rejected (major): Leak Why: no", None),
+            ("a-1.2 rejected (minority): Leak Why: no", None),
+            ("a-1.2 rejected (minor): Leaks Why: no", None),
+            ("a-1.2 rejected (minor): A Leak Why: no", None),
+            ("a-1.2 rejected", None),
+        ];
+        for (line, expected) in cases {
+            let expected = expected.map(|why| ("rejected".to_owned(), why.map(str::to_owned)));
+            assert_eq!(ruled(line, "a-1.2", &leak), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn answers_of_all_shapes() {
+        let words = ["fixed", "declined", "deferred"].map(str::to_owned);
+        let cases = [
+            ("a-1.2: fixed", Some(("fixed", None))),
+            (
+                "- **a-1.2**: Declined: not ours.",
+                Some(("declined", Some("not ours"))),
+            ),
+            ("* `a-1.2` — deferred", Some(("deferred", None))),
+            ("12. a-1.2: fixed", Some(("fixed", None))),
+            ("1) **a-1.2**: fixed", Some(("fixed", None))),
+            (
+                "a-1.2: fixed\na-1.2: declined: no",
+                Some(("declined", Some("no"))),
+            ),
+            ("a-1.2 (major): fixed", Some(("fixed", None))),
+            (
+                "- **a-1.2 (major, src/a.rs:3)**: Declined: not ours (yet)",
+                Some(("declined", Some("not ours (yet"))),
+            ),
+            ("1. `a-1.2` (minor) — **fixed**", Some(("fixed", None))),
+            ("a-1.2: fixed (major)", Some(("fixed", Some("major")))),
+            ("a-1.2 (major fixed", None),
+            ("a-1.21 (major): fixed", None),
+            ("| a-1.2 | deferred |", Some(("deferred", None))),
+            ("a-1.21: fixed", None),
+            ("a-1.2: perhaps", None),
+            ("see a-1.2: fixed", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            let expected = expected
+                .map(|(word, why): (&str, Option<&str>)| (word.to_owned(), why.map(str::to_owned)));
+            assert_eq!(said(text, "a-1.2", &words), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Reads a project: where its home is, its settings, its state, what git knows, what the user trusts, and what became of
+//! findings. Only the state and rulings are ever written.
+
+pub(crate) mod find;
+pub(crate) mod git;
+pub(crate) mod ledger;
+pub(crate) mod seen;
+pub(crate) mod settings;
+pub(crate) mod state_file;
+pub(crate) mod trust;

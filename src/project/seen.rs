@@ -1,0 +1,83 @@
+//! What a review sees, as numbers: the files that it is about, what the user has ruled, and the work tree.
+//!
+//! If a number is the same later, nothing has changed in between. The journal keeps them, so every version of this program
+//! computes the same ones.
+
+use std::path::Path;
+
+use indexmap::IndexMap;
+
+use crate::chart::Chart;
+use crate::disk;
+use crate::engine::records;
+use crate::hash::Hash;
+use crate::project::git::Tree;
+use crate::project::ledger::rulings;
+
+/// What a review sees.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// `None` if it is unknown: without git, nobody knows what has changed in the code.
+    pub(crate) all: Option<u64>,
+    /// A number for the content of each file that it reads.
+    pub(crate) subject: IndexMap<String, u64>,
+}
+
+/// Returns what a review of the files in `names` sees.
+pub(crate) fn seen(chart: &Chart, root: &Path, dir: &Path, names: &[String]) -> Seen {
+    let mut hash = Hash::default();
+    let mut subject = IndexMap::new();
+    let mut is_known = true;
+    for name in names {
+        let text = disk::read(root, &dir.join(name));
+        is_known &= text.is_ok();
+        let text = text.ok().flatten();
+        hash.add(name);
+        hash.add([u8::from(text.is_some())]);
+        if let Some(text) = text {
+            hash.add(&text);
+            subject.insert(name.clone(), content(chart, name, &text));
+        }
+    }
+    hash.add(rulings(chart, root, dir).join("\n"));
+    let tree = Tree::read(root, &chart.scope.home);
+    is_known &= tree
+        .and_then(|tree| tree.hash(|part| hash.add(part)))
+        .is_some();
+    Seen {
+        all: is_known.then(|| hash.number()),
+        subject,
+    }
+}
+
+/// Returns the files that a review has read and that have changed since.
+pub(crate) fn changed(
+    chart: &Chart,
+    root: &Path,
+    dir: &Path,
+    subject: &IndexMap<String, u64>,
+) -> Vec<String> {
+    let now = |name: &str| {
+        let text = disk::read(root, &dir.join(name)).ok()??;
+        Some(content(chart, name, &text))
+    };
+    let changed = subject
+        .iter()
+        .filter(|(name, number)| now(name) != Some(**number));
+    changed.map(|(name, _)| name.clone()).collect()
+}
+
+/// Returns a number for the content of a file. The status of a row does not count: that changes when the work goes on.
+fn content(chart: &Chart, name: &str, bytes: &[u8]) -> u64 {
+    let mut text = String::from_utf8_lossy(bytes).into_owned();
+    for table in chart.tables.values() {
+        if !table.finished.is_empty() && table.file.matches(name).is_some() {
+            text = records::without_status(table, &text);
+        }
+    }
+    // Emphasis and the width of a column come and go with a status.
+    text.retain(|char| !char.is_whitespace() && !"*_`~".contains(char));
+    let mut hash = Hash::default();
+    hash.add(text);
+    hash.number()
+}

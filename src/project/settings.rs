@@ -1,0 +1,273 @@
+//! The settings of a chart: from the project's file, from the user's own file, or the chart's defaults, in this
+//! order.
+//!
+//! A project's setting that gives a reviewer more rights or instructions has no effect until the user trusts it.
+
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value as Json};
+
+use crate::chart::Chart;
+use crate::chart::field::default_of;
+use crate::disk;
+use crate::engine::context::Context;
+use crate::files::pattern::is_slug;
+use crate::project::find::{is_inside, user_folders};
+use crate::project::state_file::{self, CONFIG};
+use crate::project::trust::{self, Part, Subject};
+use crate::text::full_stop;
+
+/// Where a setting's value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Default,
+    /// A file of settings.
+    File(PathBuf),
+}
+
+/// One setting.
+#[derive(Debug, Clone)]
+pub(crate) struct Setting {
+    pub(crate) value: Json,
+    pub(crate) origin: Origin,
+    /// The value that has no effect until the user runs `taskie trust`.
+    pub(crate) held_back: Option<HeldBack>,
+}
+
+/// A value that the user has not agreed to.
+#[derive(Debug, Clone)]
+pub(crate) struct HeldBack {
+    pub(crate) value: Json,
+    pub(crate) file: PathBuf,
+    pub(crate) why: Why,
+}
+
+/// Why a value needs the user's consent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// It gives a reviewer more rights or instructions, or runs something.
+    Power,
+    /// It lets more through than the user's own file does.
+    Looser,
+    /// The project says what it stands for.
+    PerProject,
+}
+
+impl Why {
+    /// Returns the reason, as the end of a sentence about a value.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Power => "it needs trust",
+            Self::Looser => "it is looser than your own",
+            Self::PerProject => "it needs trust in each project",
+        }
+    }
+}
+
+/// All settings of a chart in a project.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) settings: IndexMap<String, Setting>,
+    /// Problems with the files, one sentence each.
+    pub(crate) warnings: Vec<String>,
+    /// The project's settings that need trust, with the files that they name.
+    pub(crate) asked: Vec<Part>,
+}
+
+impl Settings {
+    /// Returns the values alone.
+    pub(crate) fn values(&self) -> Context {
+        let values = self.settings.iter();
+        values
+            .map(|(name, setting)| (name.clone(), setting.value.clone()))
+            .collect()
+    }
+}
+
+/// Reads the settings of `chart` for the project at `root`. The error names the file and what is wrong with it: one
+/// wrong value makes all settings unusable, so that no decision is based on a guess.
+pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
+    let mut warnings = Vec::new();
+    let defaults = chart.config.iter().map(|(name, field)| {
+        let setting = Setting {
+            value: default_of(chart, field),
+            origin: Origin::Default,
+            held_back: None,
+        };
+        (name.clone(), setting)
+    });
+    let mut settings: IndexMap<String, Setting> = defaults.collect();
+    let mut wanted: Vec<(String, HeldBack)> = Vec::new();
+    if let Some(path) = user_file(chart, root, &mut warnings) {
+        // A user's own file may be a link to anywhere.
+        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let folder = real.parent().unwrap_or(&real);
+        for (name, value) in values(chart, folder, &real, &path, &mut warnings)? {
+            let field = chart.config.get(&name);
+            if field.is_some_and(|field| field.file) {
+                warnings.push(format!(
+                    "{}: `{name}` is ignored: it is a file of one project, so it belongs in that project's {CONFIG}.",
+                    path.display()
+                ));
+            } else if let (Some(setting), Some(field)) = (settings.get_mut(&name), field) {
+                setting.origin = Origin::File(path.clone());
+                setting.value = without(&field.per_project, &value);
+                if setting.value != value {
+                    let (file, why) = (path.clone(), Why::PerProject);
+                    wanted.push((name, HeldBack { value, file, why }));
+                }
+            }
+        }
+    }
+    let shown = Path::new(&chart.scope.home).join(CONFIG);
+    let own = values(chart, root, &root.join(&shown), &shown, &mut warnings)?;
+    for (name, value) in own {
+        let (Some(setting), Some(field)) = (settings.get_mut(&name), chart.config.get(&name))
+        else {
+            continue;
+        };
+        let at = wanted.iter().position(|(other, _)| *other == name);
+        let users = at.map_or(&setting.value, |at| &wanted[at].1.value);
+        let is_bound = setting.origin != Origin::Default;
+        // If the user has already set the same value, no further consent is needed.
+        let why = if (field.file || field.trust.covers(&value)) && *users != value {
+            Some(Why::Power)
+        } else if is_bound && field.is_looser(&value, users) {
+            Some(Why::Looser)
+        } else if without(&field.per_project, &value) != value {
+            Some(Why::PerProject)
+        } else {
+            None
+        };
+        let file = shown.clone();
+        match why {
+            Some(why) => {
+                at.map(|at| wanted.remove(at));
+                wanted.push((name, HeldBack { value, file, why }));
+            }
+            None => {
+                at.map(|at| wanted.remove(at));
+                setting.value = value;
+                setting.origin = Origin::File(file);
+            }
+        }
+    }
+    let mut asked = Vec::new();
+    for (name, HeldBack { value, file, .. }) in &wanted {
+        asked.push(Part {
+            name: format!("{}: {name}", file.display()),
+            content: value.to_string().into_bytes(),
+        });
+        if let (true, Some(path)) = (chart.config[name].file, value.as_str()) {
+            let part = named_file(root, path);
+            asked.push(part.map_err(|why| format!("{}: `{name}`: {why}", shown.display()))?);
+        }
+    }
+    let is_trusted = asked.is_empty() || trust::is_trusted(root, Subject::Settings, &asked);
+    if !is_trusted {
+        warnings.extend(warning(&wanted));
+    }
+    for (name, held) in wanted {
+        let Some(setting) = settings.get_mut(&name) else {
+            continue;
+        };
+        match is_trusted {
+            true => (setting.value, setting.origin) = (held.value, Origin::File(held.file)),
+            false => setting.held_back = Some(held),
+        }
+    }
+    Ok(Settings {
+        settings,
+        warnings,
+        asked,
+    })
+}
+
+/// Returns a list without some of its items; another value stays as it is.
+fn without(items: &[String], value: &Json) -> Json {
+    match value {
+        Json::Array(list) if !items.is_empty() => {
+            let is_kept = |item: &&Json| !items.iter().any(|other| *item == other.as_str());
+            list.iter().filter(is_kept).cloned().collect()
+        }
+        value => value.clone(),
+    }
+}
+
+/// Returns a sentence for each file with values that are held back.
+fn warning(wanted: &[(String, HeldBack)]) -> Vec<String> {
+    let mut files: IndexMap<String, Vec<String>> = IndexMap::new();
+    for (name, held) in wanted {
+        let names = files.entry(held.file.display().to_string()).or_default();
+        names.push(match held.why {
+            Why::Looser => format!("`{name}` (looser than your own)"),
+            Why::Power | Why::PerProject => format!("`{name}`"),
+        });
+    }
+    let sentences = files.into_iter().map(|(file, names)| {
+        let are = match names.len() {
+            1 => "is",
+            _ => "are",
+        };
+        let names = names.join(", ");
+        format!("{file}: {names} {are} ignored until you run `taskie trust`.")
+    });
+    sentences.collect()
+}
+
+/// Reads the file named by the setting `value`, which must be inside the project at `root`.
+pub(crate) fn named_file(root: &Path, value: &str) -> Result<Part, String> {
+    let path = Path::new(value);
+    let is_inside = path
+        .components()
+        .all(|step| matches!(step, std::path::Component::Normal(_)));
+    if !is_inside {
+        let value = value.escape_debug();
+        return Err(format!(
+            "`{value}` must be the path of a file inside the project"
+        ));
+    }
+    trust::read(root, path)
+}
+
+/// Returns the file of the user's own settings for all projects: `taskie/CHART.json` in `$XDG_CONFIG_HOME`, or in
+/// `~/.config` if that variable is not set. A folder inside the project is not the user's.
+fn user_file(chart: &Chart, root: &Path, warnings: &mut Vec<String>) -> Option<PathBuf> {
+    if !is_slug(&chart.id) {
+        return None;
+    }
+    let variable = "XDG_CONFIG_HOME";
+    let [mut named, at_home] = user_folders(variable, ".config");
+    // A directory that contains the user's home is not a project.
+    let is_project = || !at_home.as_ref().is_some_and(|home| is_inside(home, root));
+    if named
+        .take_if(|folder| is_inside(folder, root) && is_project())
+        .is_some()
+    {
+        warnings.push(format!(
+            "{variable} is inside the project, so it is not used for your own settings."
+        ));
+    }
+    let folder = named.or(at_home)?;
+    Some(folder.join("taskie").join(format!("{}.json", chart.id)))
+}
+
+/// Returns the settings in a file; none if there is no file.
+fn values(
+    chart: &Chart,
+    root: &Path,
+    path: &Path,
+    shown: &Path,
+    warnings: &mut Vec<String>,
+) -> Result<Map<String, Json>, String> {
+    let read = disk::read(root, path)
+        .map_err(|error| format!("it cannot be read: {error}"))
+        .and_then(|bytes| state_file::parse_config(chart, bytes.as_deref()));
+    let (values, unknown) = read.map_err(|why| format!("{}: {why}", shown.display()))?;
+    warnings.extend(unknown.iter().map(|key| {
+        let stop = full_stop(key);
+        format!("{}: {key}{stop}", shown.display())
+    }));
+    Ok(values)
+}

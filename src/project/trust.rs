@@ -1,0 +1,338 @@
+//! What a project may run on this machine, because the user has agreed.
+//!
+//! A repository may contain a chart of its own, whose `argv` names programs, and settings that give a reviewer more
+//! rights. They have no effect until the user has seen them and agreed (`taskie trust`). A hash of them is kept in
+//! the user's state directory, outside every project, so after a change taskie asks again.
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use crate::chart::embedded::CHARTS;
+use crate::chart::extend::Extended;
+use crate::chart::merge;
+use crate::disk;
+use crate::hash::{self, Hash};
+use crate::project::find::{is_inside, user_folder};
+
+/// The name of a project's own chart, in the home.
+pub(crate) const CHART: &str = "statechart.toml";
+
+/// The most files that may belong to a chart.
+const MAX_FILES: usize = 1000;
+
+/// A file, or a setting, that needs trust.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// Its path from the project's root, or a setting's name.
+    pub(crate) name: String,
+    pub(crate) content: Vec<u8>,
+}
+
+/// A project's own chart.
+#[derive(Debug)]
+pub(crate) enum OwnChart {
+    /// There is none.
+    Absent,
+    /// The user trusts it in its present form.
+    Trusted(PathBuf),
+    /// It is ignored, for this reason: the chart that is compiled in decides.
+    Ignored(String),
+    /// The user trusts it in another form, for this reason. No other chart decides in its place: a chart of one's own may
+    /// be stricter.
+    Changed(String),
+}
+
+/// What the user agrees to at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// The project's own chart.
+    Chart,
+    /// Its settings.
+    Settings,
+    /// The charts that its own chart extends and that are compiled in.
+    Bases,
+}
+
+impl Subject {
+    /// How a line of the record begins.
+    fn mark(self) -> &'static str {
+        match self {
+            Self::Chart => "chart ",
+            Self::Settings => "settings ",
+            Self::Bases => "bases ",
+        }
+    }
+}
+
+/// Returns the project's own chart at `root`, for commands without `--chart`.
+pub(crate) fn own_chart(root: &Path) -> OwnChart {
+    let path = Path::new(CHARTS[0].home()).join(CHART);
+    let shown = path.display();
+    let parts = chart_parts(root);
+    if parts
+        .as_ref()
+        .is_ok_and(|parts| is_trusted(root, Subject::Chart, parts))
+    {
+        return OwnChart::Trusted(root.join(&path));
+    }
+    let was_trusted = record(root).any(|line| line.starts_with(Subject::Chart.mark()));
+    let until = "and nothing is decided until you run `taskie trust`";
+    match (parts, was_trusted) {
+        (Ok(parts), false) if parts.is_empty() => OwnChart::Absent,
+        (Ok(_), false) => OwnChart::Ignored(format!(
+            "{shown} is ignored until you run `taskie trust`: it is this project's own chart, and you have not trusted it."
+        )),
+        (Err(why), false) => OwnChart::Ignored(format!("{shown} is ignored: {why}.")),
+        (Ok(parts), true) if parts.is_empty() => OwnChart::Changed(format!(
+            "{shown}, the chart that you trusted for this project, is gone. No other chart decides in its place: restore it, \
+             or run `taskie trust --revoke`."
+        )),
+        (Ok(_), true) => OwnChart::Changed(format!(
+            "{shown} has changed since you trusted it. No other chart decides in its place, {until}."
+        )),
+        (Err(why), true) => OwnChart::Changed(format!(
+            "{shown}, which you trusted, cannot be used: {why}. No other chart decides in its place, {until}."
+        )),
+    }
+}
+
+/// Returns the charts that are compiled in and that the project's own chart extends, with this program's version.
+pub(crate) fn bases(root: &Path) -> Vec<Part> {
+    let path = root.join(CHARTS[0].home()).join(CHART);
+    let text = fs::read_to_string(&path).unwrap_or_default();
+    let origin = path.display().to_string();
+    let bases = Extended::of(&origin, &text).bases.into_iter();
+    let shipped = bases.filter(|base| !merge::is_file(&base.file.name));
+    let parts = shipped.map(|base| Part {
+        name: base.file.name.clone(),
+        content: base.file.text.clone().into_bytes(),
+    });
+    parts.collect()
+}
+
+/// Returns a sentence if the charts that the project's own chart extends are not those of the version with which the user
+/// trusted it.
+pub(crate) fn changed_bases(root: &Path) -> Option<String> {
+    let bases = bases(root);
+    if bases.is_empty()
+        || is_trusted(root, Subject::Bases, &bases)
+        || !matches!(own_chart(root), OwnChart::Trusted(_))
+    {
+        return None;
+    }
+    let names: Vec<&str> = bases.iter().map(|base| base.name.as_str()).collect();
+    Some(format!(
+        "{}/{CHART} extends {}, which this version of taskie has changed since you trusted it: check it again with \
+         `taskie check-chart`, then run `taskie trust`.",
+        CHARTS[0].home(),
+        names.join(", ")
+    ))
+}
+
+/// Returns the project's own chart at `root`, with its templates and the files of the project that its `argv` names;
+/// nothing if there is none. The error says why it cannot be used.
+pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
+    let home = Path::new(CHARTS[0].home());
+    let chart = home.join(CHART);
+    if root.join(&chart).symlink_metadata().is_err() {
+        return Ok(Vec::new());
+    }
+    let mut parts = Vec::new();
+    let mut open = vec![chart];
+    let mut seen: Vec<PathBuf> = Vec::new();
+    while let Some(chart) = open.pop() {
+        if seen.contains(&chart) {
+            continue;
+        }
+        let part = read(root, &chart)?;
+        let text = String::from_utf8_lossy(&part.content).into_owned();
+        parts.push(part);
+        add_named(root, &chart, &text, &mut parts)?;
+        for (base, _) in merge::extended(&text) {
+            if merge::is_file(&base) {
+                let path = chart.parent().unwrap_or(Path::new("")).join(&base);
+                let inside = inside(&path);
+                open.push(inside.ok_or_else(|| {
+                    format!(
+                        "it extends {}, which is outside the project",
+                        path.display()
+                    )
+                })?);
+            }
+        }
+        seen.push(chart);
+    }
+    Ok(parts)
+}
+
+/// Returns a path below the project's root without `..`; `None` if it leads out of the project.
+fn inside(path: &Path) -> Option<PathBuf> {
+    let mut inside = PathBuf::new();
+    for step in path.components() {
+        match step {
+            Component::Normal(name) => inside.push(name),
+            Component::CurDir => {}
+            Component::ParentDir if inside.pop() => {}
+            _ => return None,
+        }
+    }
+    Some(inside)
+}
+
+/// Adds the templates of a chart, and the files of the project that its `argv` names.
+fn add_named(root: &Path, chart: &Path, text: &str, parts: &mut Vec<Part>) -> Result<(), String> {
+    let beside = chart.parent().unwrap_or(Path::new(""));
+    // A chart with a flaw adds nothing more, because it does not run.
+    let Ok(table) = text.parse::<toml::Table>() else {
+        return Ok(());
+    };
+    let folders = match table.get("templates").and_then(toml::Value::as_array) {
+        Some(folders) => folders.iter().filter_map(toml::Value::as_str).collect(),
+        None => vec!["templates"],
+    };
+    for folder in folders {
+        let walk = WalkDir::new(root.join(beside).join(folder)).sort_by_file_name();
+        for entry in walk.into_iter().flatten() {
+            if entry.file_type().is_dir() {
+                continue;
+            }
+            let path = entry.path().strip_prefix(root).unwrap_or(entry.path());
+            parts.push(read(root, path)?);
+            if parts.len() > MAX_FILES {
+                return Err(format!("it uses more than {MAX_FILES} files"));
+            }
+        }
+    }
+    let invocations = table.get("invoke").and_then(toml::Value::as_table);
+    let invocations = invocations.into_iter().flat_map(toml::Table::values);
+    for invocation in invocations.chain(table.get("invocation")) {
+        let argv = invocation.get("argv").and_then(toml::Value::as_array);
+        for file in argv.into_iter().flatten().filter_map(toml::Value::as_str) {
+            // An argument is a file name, or has one as the value of an option.
+            let file = file.split_once('=').map_or(file, |(_, value)| value);
+            if root.join(file).is_file() && !Path::new(file).is_absolute() {
+                parts.push(read(root, Path::new(file))?);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads a file of the project. Neither the file nor any folder on the way may be a symbolic link.
+pub(crate) fn read(root: &Path, path: &Path) -> Result<Part, String> {
+    let shown = path.display();
+    let mut at = root.to_owned();
+    for step in path.components() {
+        at.push(step);
+        if at.is_symlink() {
+            return Err(format!("{shown} is a symbolic link, or is inside one"));
+        }
+    }
+    let unreadable = |why: &dyn std::fmt::Display| format!("{shown} cannot be read: {why}");
+    match disk::read(root, &at) {
+        Ok(Some(content)) => Ok(Part {
+            name: shown.to_string(),
+            content,
+        }),
+        Ok(None) => Err(unreadable(&"it does not exist")),
+        Err(error) => Err(unreadable(&error)),
+    }
+}
+
+/// Returns whether the user has agreed to exactly these parts of the project at `root`.
+pub(crate) fn is_trusted(root: &Path, subject: Subject, parts: &[Part]) -> bool {
+    !parts.is_empty() && record(root).any(|other| other == line(subject, parts))
+}
+
+/// Returns the lines of the record of what the user has agreed to in the project at `root`.
+fn record(root: &Path) -> impl Iterator<Item = String> {
+    let text = ledger(root).and_then(|file| fs::read_to_string(file).ok());
+    let lines: Vec<String> = text
+        .iter()
+        .flat_map(|text| text.lines())
+        .map(str::to_owned)
+        .collect();
+    lines.into_iter()
+}
+
+fn line(subject: Subject, parts: &[Part]) -> String {
+    format!("{}{}", subject.mark(), hash_of(parts))
+}
+
+/// Records that the user has agreed to each of `lists` of the project at `root`, and to nothing else in it. Returns
+/// the file with that record.
+pub(crate) fn keep(root: &Path, lists: &[(Subject, Vec<Part>)]) -> Result<PathBuf, String> {
+    let file = ledger(root).ok_or(
+        "there is no state directory outside the project: set XDG_STATE_HOME or HOME to an absolute path",
+    )?;
+    let mut text = format!("# what {} may run\n", root.display());
+    for (subject, list) in lists.iter().filter(|(_, list)| !list.is_empty()) {
+        text.push_str(&line(*subject, list));
+        text.push('\n');
+    }
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    match fs::create_dir_all(folder).and_then(|()| disk::replace(&file, text.as_bytes())) {
+        Ok(()) => Ok(file),
+        Err(error) => Err(format!("{} cannot be written: {error}", file.display())),
+    }
+}
+
+/// Removes the record of what the user has agreed to in the project at `root`; returns false if there was none.
+pub(crate) fn forget(root: &Path) -> Result<bool, String> {
+    let Some(file) = ledger(root) else {
+        return Ok(false);
+    };
+    match fs::remove_file(&file) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(format!("{} cannot be removed: {error}", file.display())),
+    }
+}
+
+/// Returns the file that records what the user trusts in the project at `root`. It is in the user's state directory,
+/// which no repository can fill. `None` if there is no such directory, or if it is inside the project.
+fn ledger(root: &Path) -> Option<PathBuf> {
+    let state = user_folder("XDG_STATE_HOME", ".local/state")?;
+    let root = root.canonicalize().ok()?;
+    if is_inside(&state, &root) {
+        return None;
+    }
+    let name = hash::of(root.as_os_str().as_encoded_bytes());
+    Some(state.join("taskie/trust").join(name))
+}
+
+/// Returns a hash of names and contents; no two lists of parts have the same hash.
+fn hash_of(parts: &[Part]) -> String {
+    let mut hash = Hash::default();
+    for part in parts {
+        hash.add(&part.name);
+        hash.add(&part.content);
+    }
+    hash.text()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_all_processes_share_is_part_of_the_chart() {
+        let project = tempfile::tempdir().unwrap();
+        let home = project.path().join(CHARTS[0].home());
+        fs::create_dir(&home).unwrap();
+        let argv = |script: &str| format!("argv = [\"sh\", \"{script}\"]\n");
+        let (own, shared) = (argv("own.sh"), argv("shared.sh"));
+        let chart = format!("[invocation]\n{shared}[invoke.a]\n{own}");
+        fs::write(home.join(CHART), chart).unwrap();
+        for script in ["own.sh", "shared.sh"] {
+            fs::write(project.path().join(script), "").unwrap();
+        }
+        let parts = chart_parts(project.path()).unwrap();
+        let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+        let chart = Path::new(CHARTS[0].home()).join(CHART);
+        assert_eq!(names, [chart.to_str().unwrap(), "own.sh", "shared.sh"]);
+    }
+}

@@ -1,0 +1,6 @@
+//! From the output of a reviewer's program to what it means: a verdict, findings, what it cost, until when it cannot run.
+
+pub mod finding;
+mod limit;
+pub(crate) mod outcome;
+mod zone;

@@ -1,0 +1,319 @@
+//! The outcome of a process that has ended: a verdict, no verdict, or a failure and its reason.
+
+use std::borrow::Cow;
+
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess,
+    Visitor,
+};
+use serde_json::value::RawValue;
+
+use super::{limit, zone};
+use crate::chart::Invoke;
+use crate::chart::model::AnswerForm;
+use crate::clock::{self, Moment};
+use crate::reviewer::finding::Found;
+use crate::text::plain_line;
+
+/// So many bytes at the end of a text are searched for an answer.
+const ANSWER_LIMIT: usize = 64 * 1024;
+
+/// The most characters of a reason that a message shows.
+const REASON_LIMIT: usize = 300;
+
+/// Reads the stdout of a process. `Ok(None)`: it ran and gave no verdict. `Err`: it reports a failure, or its stdout
+/// is not JSON.
+pub(crate) fn verdict(invoke: &Invoke, stdout: &[u8]) -> Result<Option<String>, String> {
+    if stdout.trim_ascii().is_empty() {
+        return Err("it printed nothing".to_owned());
+    }
+    let json = answer(invoke, stdout)?;
+    let is_error = invoke
+        .error
+        .as_deref()
+        .and_then(|pointer| find(json, pointer))
+        .is_some_and(|flag| flag != "false");
+    if is_error {
+        return Err(reason(invoke, json).unwrap_or_else(|| "it reports an error".to_owned()));
+    }
+    Ok(invoke.verdict.iter().find_map(|pointer| {
+        let verdict: String = value(json, pointer)?;
+        invoke.verdicts.contains(&verdict).then_some(verdict)
+    }))
+}
+
+/// Returns the reason for the failure that is in a process's stdout.
+pub(crate) fn reason_in(invoke: &Invoke, stdout: &[u8]) -> Option<String> {
+    reason(invoke, answer(invoke, stdout).ok()?)
+}
+
+/// Returns what a process says that it cost, in millionths of a dollar.
+pub(crate) fn cost(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
+    let dollars: f64 = value(answer(invoke, stdout).ok()?, invoke.cost.as_deref()?)?;
+    let cost = dollars * 1e6;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number that does not fit becomes the nearest that does"
+    )]
+    (cost >= 0.0).then(|| cost.round() as u64)
+}
+
+/// Returns how many tokens a process says that it used.
+pub(crate) fn tokens(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
+    let json = answer(invoke, stdout).ok()?;
+    let counts = invoke.tokens.iter();
+    let counts = counts.filter_map(|pointer| value::<u64>(json, pointer));
+    counts.reduce(u64::saturating_add)
+}
+
+/// Returns what a process says that it found; `severities` are those that the chart knows.
+pub(crate) fn found(invoke: &Invoke, severities: &[String], stdout: &[u8]) -> Found {
+    let json = answer(invoke, stdout).unwrap_or_default();
+    let pointers = invoke.findings.iter();
+    let mut lists = pointers.filter_map(|pointer| find(json, pointer));
+    lists
+        .next()
+        .map(|list| Found::read(&list, severities))
+        .unwrap_or_default()
+}
+
+/// Until when every other run would fail too, if a process that has failed says so.
+pub(crate) fn postponed(invoke: &Invoke, stdout: &[u8]) -> Option<Moment> {
+    let postpone = invoke.postpone.as_ref()?;
+    let json = answer(invoke, stdout).ok()?;
+    let status: i64 = value(json, &postpone.status)?;
+    if !postpone.codes.contains(&status) {
+        return None;
+    }
+    let now = clock::now();
+    let named = postpone.until.iter().find_map(|pointer| {
+        let text: String = value(json, pointer)?;
+        limit::reset_in(&text, now, zone::offset)
+    });
+    Some(named.unwrap_or_else(|| {
+        let at = now.saturating_add(postpone.seconds);
+        Moment::new(at, now, zone::offset(None))
+    }))
+}
+
+/// Returns the value that a pointer points to, if it is of this type.
+fn value<T: DeserializeOwned>(json: &str, pointer: &str) -> Option<T> {
+    serde_json::from_str(&find(json, pointer)?).ok()
+}
+
+/// Returns the answer as text that is valid JSON. It is never parsed into values: many small values take 25 times its
+/// size.
+fn answer<'o>(invoke: &Invoke, stdout: &'o [u8]) -> Result<&'o str, String> {
+    let not_json = |error: &dyn std::fmt::Display| format!("its output is not JSON ({error})");
+    let text = std::str::from_utf8(stdout).map_err(|error| not_json(&error))?;
+    match invoke.answer {
+        AnswerForm::Json => match serde_json::from_str::<IgnoredAny>(text) {
+            Ok(_) => Ok(text),
+            Err(error) => Err(not_json(&error)),
+        },
+        AnswerForm::Text => last_object(text)
+            .ok_or_else(|| "its output ends without the JSON object that was asked for".to_owned()),
+    }
+}
+
+/// The last JSON object in a text, alone, in a sentence or in a code fence.
+pub(crate) fn last_object(text: &str) -> Option<&str> {
+    let start = text.len().saturating_sub(ANSWER_LIMIT);
+    let start = (start..=text.len()).find(|at| text.is_char_boundary(*at))?;
+    let mut rest = &text[start..];
+    let mut last = None;
+    while let Some(at) = rest.find('{') {
+        rest = &rest[at..];
+        let mut objects = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
+        let length = match objects.next() {
+            Some(Ok(_)) => {
+                last = Some(&rest[..objects.byte_offset()]);
+                objects.byte_offset()
+            }
+            _ => 1,
+        };
+        rest = &rest[length..];
+    }
+    last
+}
+
+fn reason(invoke: &Invoke, json: &str) -> Option<String> {
+    let found = invoke
+        .reason
+        .iter()
+        .find_map(|pointer| find(json, pointer))?;
+    let text = serde_json::from_str(&found).unwrap_or(found);
+    let short = plain_line(&text, REASON_LIMIT);
+    (!short.is_empty()).then_some(short)
+}
+
+/// Returns the JSON that a pointer points to; a string on the way is parsed as JSON, or the last JSON object in it is.
+fn find(json: &str, pointer: &str) -> Option<String> {
+    let mut found = Cow::Borrowed(json);
+    for step in pointer.split('/').skip(1) {
+        let step = step.replace("~1", "/").replace("~0", "~");
+        if found.trim_start().starts_with('"') {
+            let text: String = serde_json::from_str(&found).ok()?;
+            found = Cow::Owned(match serde_json::from_str::<IgnoredAny>(&text) {
+                Ok(_) => text,
+                Err(_) => last_object(&text)?.to_owned(),
+            });
+        }
+        let mut from = serde_json::Deserializer::from_str(&found);
+        found = Cow::Owned(At(&step).deserialize(&mut from).ok()?);
+    }
+    Some(found.into_owned())
+}
+
+/// The value at one key or index.
+struct At<'s>(&'s str);
+
+impl<'de> DeserializeSeed<'de> for At<'_> {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<String, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for At<'_> {
+    type Value = String;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "something with `{}` in it", self.0)
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<String, M::Error> {
+        let mut found = None;
+        while let Some(key) = map.next_key::<Cow<'_, str>>()? {
+            if key == self.0 {
+                found = Some(map.next_value::<&RawValue>()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        let found = found.map(|value| value.get().to_owned());
+        found.ok_or_else(|| M::Error::custom("there is no such key"))
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut items: S) -> Result<String, S::Error> {
+        let mut found = None;
+        let index: Option<usize> = self.0.parse().ok();
+        for at in 0.. {
+            if Some(at) == index {
+                found = items.next_element::<&RawValue>()?;
+            } else if items.next_element::<IgnoredAny>()?.is_none() {
+                break;
+            }
+        }
+        let found = found.map(|value| value.get().to_owned());
+        found.ok_or_else(|| S::Error::custom("there is no such item"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn invoke() -> Invoke {
+        Invoke {
+            cost: Some("/total_cost_usd".to_owned()),
+            findings: vec!["/structured_output/findings".to_owned()],
+            tokens: vec!["/usage/in".to_owned(), "/usage/out".to_owned()],
+            postpone: None,
+            by: None,
+            argv: Vec::new(),
+            answer: AnswerForm::Json,
+            verdicts: vec!["PASS".to_owned(), "FAIL".to_owned()],
+            verdict: vec![
+                "/structured_output/verdict".to_owned(),
+                "/result/verdict".to_owned(),
+            ],
+            error: Some("/is_error".to_owned()),
+            reason: vec!["/errors/0".to_owned(), "/result".to_owned()],
+            timeout: crate::chart::model::Amount::Fixed(1),
+            log: crate::chart::model::FilePattern(String::new()),
+        }
+    }
+
+    #[test]
+    fn missing_figures_are_unknown() {
+        let cases: &[(&str, Option<u64>, Option<u64>)] = &[
+            (
+                r#"{"total_cost_usd":0.2134567,"usage":{"in":3,"out":4}}"#,
+                Some(213_457),
+                Some(7),
+            ),
+            (
+                r#"{"total_cost_usd":0,"usage":{"out":4}}"#,
+                Some(0),
+                Some(4),
+            ),
+            (r#"{"total_cost_usd":-1,"usage":{"in":-1}}"#, None, None),
+            (
+                r#"{"total_cost_usd":"much","usage":{"in":1.5}}"#,
+                None,
+                None,
+            ),
+            ("{}", None, None),
+            ("", None, None),
+        ];
+        for (stdout, money, count) in cases {
+            let stdout = stdout.as_bytes();
+            let found = (cost(&invoke(), stdout), tokens(&invoke(), stdout));
+            assert_eq!(found, (*money, *count));
+        }
+    }
+
+    #[test]
+    fn verdicts_of_all_shapes() {
+        let cases: &[(&str, Result<Option<&str>, &str>)] = &[
+            (
+                r#"{"structured_output":{"verdict":"PASS"}}"#,
+                Ok(Some("PASS")),
+            ),
+            (r#"{"result":{"verdict":"FAIL"}}"#, Ok(Some("FAIL"))),
+            (r#"{"result":"{\"verdict\":\"PASS\"}"}"#, Ok(Some("PASS"))),
+            (
+                r#"{"structured_output":{"verdict":"MAYBE"},"result":{"verdict":"FAIL"}}"#,
+                Ok(Some("FAIL")),
+            ),
+            (r#"{"structured_output":{"verdict":"pass"}}"#, Ok(None)),
+            (r#"{"result":"I think PASS"}"#, Ok(None)),
+            (
+                r#"{"is_error":false,"result":{"verdict":"PASS"}}"#,
+                Ok(Some("PASS")),
+            ),
+            (
+                r#"{"is_error":true,"result":"API Error:\n 401","structured_output":{"verdict":"PASS"}}"#,
+                Err("API Error: 401"),
+            ),
+            (r#"{"is_error":true}"#, Err("it reports an error")),
+            (
+                r#"{"is_error":true,"errors":["no budget"]}"#,
+                Err("no budget"),
+            ),
+            (
+                r#"{"is_error":true,"errors":["\u001b[31mno\u001b[0m\u0007 budget"]}"#,
+                Err("no budget"),
+            ),
+            (r#"[{"result":{"verdict":"FAIL"}}]"#, Ok(None)),
+            (
+                "{\"result\" : \"\\n {\\\"verdict\\\":\\\"PASS\\\"}\"}",
+                Ok(Some("PASS")),
+            ),
+            ("[]", Ok(None)),
+            ("", Err("it printed nothing")),
+        ];
+        for (stdout, expected) in cases {
+            let found = verdict(&invoke(), stdout.as_bytes());
+            let found = found.as_ref().map(Option::as_deref).map_err(String::as_str);
+            assert_eq!(found, *expected, "{stdout}");
+        }
+        assert!(
+            verdict(&invoke(), b"{\"result\":")
+                .is_err_and(|why| why.starts_with("its output is not JSON"))
+        );
+    }
+}

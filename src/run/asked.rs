@@ -1,0 +1,41 @@
+//! Events that no host sends: what a command asks, and what would happen at a stop.
+
+use std::io::IsTerminal as _;
+
+use indexmap::IndexMap;
+use serde_json::{Value as Json, json};
+
+use crate::engine::event::{Event, Trigger};
+use crate::host::hosts;
+
+/// The event whose rules answer it.
+pub(crate) const RULES: &str = "next";
+
+/// Returns the event fields of a command: whether a person typed it, and what the host around it allows.
+pub(crate) fn typed() -> Json {
+    let mut fields = json!({ "terminal": std::io::stdout().is_terminal() });
+    if let Some(host) = hosts::around() {
+        host.limit(&mut fields);
+    }
+    fields
+}
+
+/// Returns the next stop of a session.
+pub(crate) fn stop(session: Option<&str>) -> Event {
+    let mut fields = json!({ "session_id": session.unwrap_or_default() });
+    if let Some(host) = hosts::around() {
+        host.limit(&mut fields);
+    }
+    Event::hook("Stop", fields)
+}
+
+/// Returns the event that asks what is next.
+pub(crate) fn next(session: Option<String>) -> Event {
+    let trigger = Trigger::Hook(RULES.to_owned());
+    Event {
+        trigger,
+        fields: typed(),
+        args: IndexMap::new(),
+        session,
+    }
+}

@@ -1,0 +1,183 @@
+//! Carries out the changes to files that a decision asks for.
+//!
+//! Files come first and the state comes last: a process that is killed in between leaves files where the next command
+//! or stop finds them. A file appears completely or not at all, nothing is overwritten, no symbolic link is followed,
+//! and only an instance's own directory is ever removed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::chart::Scope;
+use crate::disk;
+use crate::engine::decision::Effect;
+use crate::files::pattern::Pattern;
+use crate::files::pattern::name_flaw;
+use crate::os::file::rename_new;
+use crate::project::find;
+use crate::project::git;
+use crate::run::stuck::Stuck;
+use crate::store::{Store, running};
+
+/// Carries out `effects`, in order, and stops at the first that fails. The error says what should have been done, and what
+/// was done before. The caller holds the write lock.
+pub(crate) fn carry_out(root: &Path, scope: &Scope, effects: &[Effect]) -> Result<(), Stuck> {
+    let mut place = Files {
+        root,
+        scope,
+        filled: BTreeSet::new(),
+    };
+    let result = place.carry_out(effects);
+    // What happens after this, such as a new state, must not reach the disk before the names of the files do. Once for
+    // each folder, however many files were put into it.
+    place
+        .filled
+        .iter()
+        .for_each(|folder| disk::sync_folder(folder));
+    result
+}
+
+/// Makes git ignore the logs of a chart, whose names match `pattern`.
+pub(crate) fn ignore_logs(root: &Path, scope: &Scope, pattern: &str) -> Option<()> {
+    if !git::is_in_git(root) {
+        return None;
+    }
+    let name = Pattern::parse(pattern).ok()?;
+    let name = name.render(|_| Ok::<_, ()>("*".to_owned())).ok()?;
+    let ensure = Effect::Ensure {
+        path: format!("{}/.gitignore", scope.home),
+        line: name.rsplit('/').next()?.to_owned(),
+    };
+    carry_out(root, scope, &[ensure]).ok()
+}
+
+struct Files<'p> {
+    root: &'p Path,
+    scope: &'p Scope,
+    /// The folders that files were put into.
+    filled: BTreeSet<PathBuf>,
+}
+
+impl Files<'_> {
+    fn carry_out(&mut self, effects: &[Effect]) -> Result<(), Stuck> {
+        let mut done: Vec<String> = Vec::new();
+        for effect in effects {
+            let (what, result) = match effect {
+                Effect::Write { path, text } => {
+                    (format!("{path} cannot be written"), self.write(path, text))
+                }
+                Effect::Ensure { path, line } => {
+                    (format!("{path} cannot be written"), self.ensure(path, line))
+                }
+                Effect::Rename { from, to } => (
+                    format!("{from} cannot be renamed to {to}"),
+                    self.rename(from, to),
+                ),
+                Effect::Remove { path } => (format!("{path} cannot be removed"), self.remove(path)),
+                Effect::Cancel { path } => (
+                    format!("the review of {path} cannot be cancelled"),
+                    self.cancel(path),
+                ),
+            };
+            if let Err(error) = result {
+                let before = if done.is_empty() {
+                    String::new()
+                } else {
+                    format!(" (after {})", done.join(", "))
+                };
+                let what = format!("{what}{before}");
+                return Err(Stuck::Io { what, error });
+            }
+            done.push(effect.to_string());
+        }
+        Ok(())
+    }
+
+    /// Returns the full path of a file. No folder on the way may be a link: a project may come from anyone.
+    fn path(&self, path: &str) -> io::Result<PathBuf> {
+        let folders = Path::new(path).ancestors().skip(1);
+        for folder in folders.filter(|folder| !folder.as_os_str().is_empty()) {
+            if self.root.join(folder).is_symlink() {
+                let why = format!("{} is a symbolic link", folder.display());
+                return Err(io::Error::other(why));
+            }
+        }
+        Ok(self.root.join(path))
+    }
+
+    /// Returns the same, and creates the file's folder.
+    fn new_path(&self, path: &str) -> io::Result<PathBuf> {
+        let path = self.path(path)?;
+        fs::create_dir_all(path.parent().unwrap_or(self.root))?;
+        Ok(path)
+    }
+
+    fn filled(&mut self, path: &Path) {
+        self.filled.extend(path.parent().map(Path::to_owned));
+    }
+
+    fn write(&mut self, path: &str, text: &str) -> io::Result<()> {
+        let path = self.new_path(path)?;
+        disk::create(&path, text.as_bytes())?;
+        self.filled(&path);
+        Ok(())
+    }
+
+    fn ensure(&mut self, path: &str, line: &str) -> io::Result<()> {
+        let path = self.new_path(path)?;
+        if path.is_symlink() {
+            return Err(io::Error::other("it is a symbolic link"));
+        }
+        let mut text = disk::read(self.root, &path)?.unwrap_or_default();
+        let is_there = |known: &[u8]| known.strip_suffix(b"\r").unwrap_or(known) == line.as_bytes();
+        if text.split(|byte| *byte == b'\n').any(is_there) {
+            return Ok(());
+        }
+        if !text.is_empty() && !text.ends_with(b"\n") {
+            text.push(b'\n');
+        }
+        text.extend_from_slice(line.as_bytes());
+        text.push(b'\n');
+        disk::replace(&path, &text)?;
+        self.filled(&path);
+        Ok(())
+    }
+
+    fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
+        let from = self.path(from)?;
+        let to = self.new_path(to)?;
+        rename_new(&from, &to)?;
+        self.filled(&to);
+        Ok(())
+    }
+
+    /// Returns the name of the instance whose directory this is.
+    fn instance<'e>(&self, path: &'e str) -> io::Result<&'e str> {
+        let name = Path::new(path)
+            .strip_prefix(find::folder(self.scope))
+            .ok()
+            .and_then(Path::to_str);
+        name.filter(|name| name_flaw(name).is_none())
+            .ok_or_else(|| {
+                let noun = &self.scope.noun;
+                io::Error::other(format!("it is not the directory of a {noun}"))
+            })
+    }
+
+    fn cancel(&self, path: &str) -> io::Result<()> {
+        let name = self.instance(path)?;
+        let store = Store::of(self.root, &self.scope.home);
+        running::cancel(&store, name, &self.path(path)?)
+    }
+
+    fn remove(&self, path: &str) -> io::Result<()> {
+        self.instance(path)?;
+        let path = self.path(path)?;
+        if !path.symlink_metadata()?.is_dir() {
+            return Err(io::Error::other("it is not a directory"));
+        }
+        // This follows no link: a link is removed itself.
+        fs::remove_dir_all(path)
+    }
+}

@@ -1,0 +1,135 @@
+//! Runs the gates: commands that check the work before a reviewer reads it.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::alike::steady;
+use crate::clock;
+use crate::command_line;
+use crate::engine::decision::{FailedGate, Invocation, Outcome};
+use crate::hash;
+use crate::page::span;
+use crate::process::End;
+use crate::process::log;
+use crate::process::spec::Spec;
+use crate::process::supervisor;
+use crate::run::effects;
+use crate::run::place::Place;
+use crate::run::stuck::Stuck;
+use crate::store::journal::{self, Gate, Line};
+use crate::store::lock::ReviewLock;
+use crate::store::running::{self, CANCELLED, Note, Running};
+
+/// The most characters of the output of a gate that an expression sees.
+const OUTPUT: usize = 4_000;
+
+/// Runs the gates in order, within `most` seconds at most. Returns the outcome of a review that is not started, if one of them fails.
+pub(crate) fn run(
+    place: &Place,
+    invocation: &Invocation,
+    most: u64,
+    lock: &ReviewLock,
+    note: Option<&Note>,
+    announced: &Running,
+) -> Result<Option<Outcome>, Stuck> {
+    let gates = &invocation.gates;
+    let timeout = gates.timeout.min(most);
+    let limit = Duration::from_secs(timeout);
+    let start = Instant::now();
+    let log = place.dir().join(&gates.log);
+    let Some(declared) = (place.chart.gates.as_ref()).filter(|_| !gates.commands.is_empty()) else {
+        return Ok(None);
+    };
+    let _ = effects::ignore_logs(&place.root, &place.chart.scope, &declared.log.0);
+    for command in &gates.commands {
+        if let Some(note) = note {
+            // Without it, the gate is not shown, but nothing else changes.
+            let _ = note.say(&Running {
+                gate: Some(command.clone()),
+                started: clock::now(),
+                timeout: timeout.saturating_sub(start.elapsed().as_secs()),
+                log: gates.log.clone(),
+                ..announced.clone()
+            });
+        }
+        let began = Instant::now();
+        let end = match command_line::words(command) {
+            Err(why) => End::NotStarted(why),
+            Ok(argv) => {
+                let spec = Spec {
+                    argv,
+                    cwd: place.root.clone(),
+                    env: Vec::new(),
+                    log: log.clone(),
+                    logs_stdout: true,
+                    timeout: limit.saturating_sub(start.elapsed()),
+                    cancel: Some(running::cancel_file(&place.store, &place.instance.name)),
+                };
+                supervisor::run(&spec, lock.file())
+            }
+        };
+        if let Some(stuck) = Stuck::after(&end) {
+            let _ = std::fs::remove_file(&log);
+            return Err(stuck);
+        }
+        if end == End::Cancelled {
+            let _ = std::fs::remove_file(&log);
+            return Ok(Some(Outcome::Failed(CANCELLED.to_owned())));
+        }
+        let error = match &end {
+            End::TimedOut => {
+                let (all, own) = (span(limit), span(began.elapsed()));
+                let why = format!("was killed after {own}: all gates together may take {all}");
+                Some(why)
+            }
+            _ => end.failure(),
+        };
+        let exit = match end {
+            End::Exited { code, .. } => code,
+            End::NotStarted(_) => {
+                // Nothing of it was run, so what is there is from another gate.
+                let _ = std::fs::remove_file(&log);
+                None
+            }
+            _ => None,
+        };
+        let line = Gate {
+            at: journal::now(),
+            instance: place.instance.name.clone(),
+            cycle: invocation.cycle.clone(),
+            n: invocation.n,
+            command: command.clone(),
+            exit,
+            output: error.as_ref().map(|why| fingerprint(why, &log)),
+            error: error.clone(),
+            seconds: began.elapsed().as_secs(),
+        };
+        let times = place.journal().times(&line);
+        let written = place.journal().add(&Line::Gate(line));
+        let Some(why) = error else {
+            continue;
+        };
+        return Ok(Some(match written {
+            Ok(()) => Outcome::Gate(FailedGate {
+                command: command.clone(),
+                why,
+                output: log::last_lines(&log, OUTPUT),
+                times,
+            }),
+            // Then nobody can count how often it fails, and the agent could be blocked forever.
+            Err(error) => Outcome::Failed(format!(
+                "the gate `{command}` {why}, and the journal cannot be written: {error}"
+            )),
+        }));
+    }
+    let _ = std::fs::remove_file(&log);
+    Ok(None)
+}
+
+/// Returns a hash of how a gate failed and of the end of its output.
+fn fingerprint(why: &str, log: &Path) -> String {
+    let lines = log::last_lines(log, usize::MAX);
+    let mut hash = hash::of(steady(&format!("{why}\n{lines}"), &std::env::temp_dir()).as_bytes());
+    hash.truncate(16);
+    hash
+}

@@ -1,0 +1,225 @@
+//! What changes while a review runs.
+//!
+//! The reviewer can do it, the user, or a process in the background: nobody knows, so nobody is blamed. Each change is named
+//! to the user, what became looser does not count for the outcome of the review, and a pause takes effect after it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde_json::Value as Json;
+use walkdir::{DirEntry, WalkDir};
+
+use crate::chart::Chart;
+use crate::chart::model::Field;
+use crate::disk;
+use crate::engine::context::Context;
+use crate::engine::decide::decide;
+use crate::engine::decision::{Answer, Decision, Step};
+use crate::engine::event::{Event, Trigger};
+use crate::hash;
+use crate::project::git::Tree;
+use crate::project::state_file;
+use crate::run::place::Place;
+use crate::run::snapshot::Snapshot;
+use crate::text::{cut, shown};
+
+/// How many changes are named.
+const NAMED: usize = 12;
+
+/// The most files of an instance that are compared.
+const FILES: usize = 10_000;
+
+/// The longest value that is named, in characters.
+const VALUE: usize = 40;
+
+/// The files that a review must not change unnoticed.
+#[derive(Debug)]
+pub(crate) struct Files {
+    /// A hash of each file of the instance and directly in the home; hidden ones are this program's own.
+    own: BTreeMap<PathBuf, String>,
+    /// The code; `None` outside git.
+    tree: Option<Tree>,
+}
+
+impl Files {
+    /// Reads them.
+    pub(crate) fn read(place: &Place) -> Self {
+        let home = &place.chart.scope.home;
+        let is_visible = |entry: &DirEntry| {
+            entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.')
+        };
+        let folders = [
+            WalkDir::new(place.root.join(home)).max_depth(1),
+            WalkDir::new(place.dir()),
+        ];
+        let entries = folders
+            .into_iter()
+            .flat_map(|folder| folder.into_iter().filter_entry(is_visible));
+        let files = entries
+            .flatten()
+            .filter(|entry| entry.file_type().is_file());
+        let own = files.take(FILES).filter_map(|file| {
+            let text = disk::read(&place.root, file.path()).ok().flatten();
+            let name = file.path().strip_prefix(&place.root).ok()?.to_owned();
+            Some((name, hash::of(&text.unwrap_or_default())))
+        });
+        Self {
+            own: own.collect(),
+            tree: Tree::read(&place.root, home),
+        }
+    }
+
+    /// Returns the names of those that have changed since.
+    pub(crate) fn changed(&self, place: &Place) -> Vec<PathBuf> {
+        let now = Self::read(place);
+        let names = self.own.keys().chain(now.own.keys());
+        let mut names: Vec<PathBuf> = names
+            .filter(|name| self.own.get(*name) != now.own.get(*name))
+            .cloned()
+            .collect();
+        names.sort();
+        names.dedup();
+        if let (Some(before), Some(now)) = (&self.tree, &now.tree) {
+            names.extend(before.changed(now, &place.root));
+        }
+        names
+    }
+}
+
+/// Returns a sentence for the user about what has changed since `before` was taken: the state, the settings and these files,
+/// apart from the `review`, which the reviewer had to write. `None` if nothing has.
+pub(crate) fn changes(
+    place: &Place,
+    (before, now): (&Snapshot, &Snapshot),
+    files: Vec<PathBuf>,
+    review: &str,
+) -> Option<String> {
+    let chart = &place.chart;
+    let mut changes = in_words(&chart.context, before.context(), now.context());
+    let mut known = vec![place.instance.dir.join(review)];
+    if !changes.is_empty() {
+        known.push(place.instance.dir.join(state_file::FILE));
+    }
+    if let (Ok(before), Ok(now)) = (before.config(), now.config()) {
+        let settings = in_words(&chart.config, before, now).into_iter();
+        changes.extend(settings.map(|change| format!("the setting {change}")));
+    }
+    let files = files.iter().filter(|file| !known.contains(file));
+    changes.extend(files.map(|file| shown(&file.to_string_lossy()).into_owned()));
+    let more = changes.len().saturating_sub(NAMED);
+    if more > 0 {
+        changes.truncate(NAMED);
+        changes.push(format!("and {more} more"));
+    }
+    let changes = Some(changes.join(", ")).filter(|changes| !changes.is_empty())?;
+    Some(format!("Changed while it was reviewed: {changes}."))
+}
+
+/// Returns the fields that are not the same, in words.
+fn in_words(fields: &IndexMap<String, Field>, before: &Context, now: &Context) -> Vec<String> {
+    let words = |value: &Json| cut(shown(&value.to_string()).into_owned(), VALUE);
+    let changes = fields.iter().filter_map(|(name, field)| {
+        let (old, new) = (before.get(name)?, now.get(name)?);
+        let note = match field.is_looser(new, old) {
+            true => "; looser, so it does not count for this review",
+            false => "",
+        };
+        (old != new).then(|| format!("{name} (from {} to {}{note})", words(old), words(new)))
+    });
+    changes.collect()
+}
+
+/// Returns whether the state was written for something else than to change the `paused` fields or the limits of cycles:
+/// another limit counts.
+pub(crate) fn has_moved_on(
+    chart: &Chart,
+    (before, now): (&Snapshot, &Snapshot),
+    paused: &Context,
+) -> bool {
+    let is_kept = |name: &String| {
+        let mut cycles = chart.cycles.values();
+        paused.contains_key(name) || cycles.any(|cycle| cycle.limit == *name)
+    };
+    let (old, new) = (before.context(), now.context());
+    let names = chart.context.keys();
+    let mut changed = names
+        .filter(|name| old.get(*name) != new.get(*name))
+        .peekable();
+    let counts = changed.peek().is_some() && changed.all(is_kept);
+    before.state.text() != now.state.text() && !counts
+}
+
+/// A command that was run during a review: it only assigns fields, and nothing comes next after it. The review has been paid
+/// for, so it counts, and the command takes effect after it.
+pub(crate) struct Pause {
+    command: String,
+    /// The fields that it has assigned, as they were before.
+    pub(crate) before: Context,
+}
+
+impl Pause {
+    /// Returns the one that made the state what it is `now`, if there is one.
+    pub(crate) fn between(
+        chart: &Arc<Chart>,
+        (before, now): (&Snapshot, &Snapshot),
+    ) -> Option<Self> {
+        let (fields, next) = (before.context(), chart.next.as_ref()?);
+        chart.commands.iter().find_map(|(name, command)| {
+            let rule = &command.rule;
+            let only_assigns = rule.actions.is_empty()
+                && !rule.advance
+                && rule.target.is_none()
+                && command.raise.is_empty();
+            let patch = only_assigns.then(|| patch_of(chart, now, name, fields))??;
+            let is_done = |(name, value)| now.context().get(name) == Some(value);
+            let pauses = patch.get(next).is_some_and(Json::is_null) && patch.iter().all(is_done);
+            let old = |name: &String| Some((name.clone(), fields.get(name)?.clone()));
+            pauses.then(|| Self {
+                command: name.clone(),
+                before: patch.keys().filter_map(old).collect(),
+            })
+        })
+    }
+
+    /// Lets it take effect after `decision`, which was made in the world of `snapshot`, where it was not yet run.
+    pub(crate) fn follow(&self, chart: &Arc<Chart>, snapshot: &Snapshot, decision: &mut Decision) {
+        let mut fields = snapshot.context().clone();
+        decision.apply(&mut fields);
+        let paused = patch_of(chart, snapshot, &self.command, &fields).unwrap_or_default();
+        let restored = self.before.iter();
+        for (name, value) in restored.map(|(name, value)| (name.clone(), value.clone())) {
+            decision.patch.entry(name).or_insert(value);
+        }
+        decision.patch.extend(paused);
+        decision.answer = Answer::Allow;
+        let (program, command) = (chart.program(), &self.command);
+        let message = format!("The review counts, and `{program} run {command}` takes effect now.");
+        decision.messages.push(message);
+    }
+}
+
+/// Returns what a command would assign in a state with these fields; `None` if it does not apply.
+fn patch_of(
+    chart: &Arc<Chart>,
+    snapshot: &Snapshot,
+    command: &str,
+    fields: &Context,
+) -> Option<Context> {
+    let event = Event {
+        trigger: Trigger::Command(command.to_owned()),
+        fields: Json::Object(serde_json::Map::new()),
+        args: IndexMap::new(),
+        session: None,
+    };
+    let world = Arc::new(snapshot.again(fields)).as_world();
+    match decide(chart, &world, &event, None) {
+        Ok(Step::Done(Decision {
+            answer: Answer::Refuse(_),
+            ..
+        })) => None,
+        Ok(Step::Done(decision)) => Some(decision.patch),
+        _ => None,
+    }
+}

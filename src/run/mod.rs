@@ -1,0 +1,14 @@
+//! Carries out one event: the place, a snapshot of it, the decision, gates and a review if they are due, the effects, and
+//! the state.
+
+pub(crate) mod asked;
+mod effects;
+pub(crate) mod gates;
+mod meanwhile;
+pub(crate) mod perform;
+pub(crate) mod performed;
+pub(crate) mod place;
+pub(crate) mod review;
+pub(crate) mod snapshot;
+pub(crate) mod stuck;
+mod write;

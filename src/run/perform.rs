@@ -1,0 +1,229 @@
+//! Handles an event, up to its answer: takes a snapshot, decides, runs what the decision invokes, decides again,
+//! writes.
+//!
+//! The state is written at most once, under the write lock, based on a world that was read under that lock, and after
+//! all changes to files. If this is killed at any moment, either the old state or the new one remains.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::engine::decide::{decide, explain};
+use crate::engine::decision::{Decision, Ended, Outcome, Step, Tried};
+use crate::engine::event::{Event, Trigger};
+use crate::host::events::is_stop;
+use crate::project::git::Git;
+use crate::project::state_file::Reading;
+use crate::run::performed::Performed;
+use crate::run::place::Place;
+use crate::run::review::{Reviewed, Unwritten, review};
+use crate::run::snapshot::Snapshot;
+use crate::run::stuck::Stuck;
+use crate::run::write::{claim, write};
+use crate::store::driver;
+use crate::store::journal::{self, Decided, Line};
+use crate::store::notices::Pending;
+use crate::store::owed::Debt;
+
+/// Decides `event` at `place`, carries the decision out, and writes both to the journal.
+pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
+    let start = Instant::now();
+    let git = Arc::default();
+    let snapshot = place.glance(&git);
+    let pending = pending(place, event, &snapshot);
+    let mut result = carry_out(place, event, &snapshot, git);
+    if let (Ok(performed), Some(pending)) = (&mut result, pending) {
+        let messages = &mut performed.decision.messages;
+        messages.splice(0..0, pending.texts.iter().cloned());
+        performed.pending = Some(pending);
+    }
+    let written = add_decision(place, event, &result, start.elapsed());
+    if let (Err(error), Ok(performed)) = (written, &mut result) {
+        let note = format!("the journal cannot be written: {error}");
+        performed.notes.push(note);
+    }
+    result
+}
+
+/// Adds a line about the decision on `event`, or about why there is none.
+fn add_decision(
+    place: &Place,
+    event: &Event,
+    result: &Result<Performed, Stuck>,
+    took: Duration,
+) -> io::Result<()> {
+    // A session that has claimed nothing leaves no trace.
+    let leaves_none = |done: &Performed| {
+        done.decision.writes_nothing() && !done.has_state && !place.dir().is_dir()
+    };
+    if result.as_ref().is_ok_and(leaves_none) {
+        return Ok(());
+    }
+    let line = Line::Decision(decided(place, event, result, took));
+    place.journal().add(&line)
+}
+
+fn decided(
+    place: &Place,
+    event: &Event,
+    result: &Result<Performed, Stuck>,
+    took: Duration,
+) -> Decided {
+    let mut line = Decided {
+        at: journal::now(),
+        ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        ..Decided::new(&place.instance.name, event)
+    };
+    match result {
+        Ok(performed) => line.fill(&place.chart, &performed.decision, &performed.before),
+        Err(stuck) => line.stuck = Some(stuck.to_string()),
+    }
+    line
+}
+
+/// What to do next, on the way to an answer.
+enum Next {
+    /// Run what the decision asks for.
+    Review,
+    /// Decide again under the write lock, and write; after this run, if there was one.
+    Write(Option<Box<Unwritten>>, Arc<Git>),
+}
+
+fn carry_out(
+    place: &Place,
+    event: &Event,
+    snapshot: &Arc<Snapshot>,
+    git: Arc<Git>,
+) -> Result<Performed, Stuck> {
+    if let Some(performed) = owed(place, event, snapshot) {
+        return Ok(performed);
+    }
+    let mut next = match decide(&place.chart, &snapshot.as_world(), event, None)? {
+        Step::Invoke(_) => Next::Review,
+        Step::Done(decision) if decision.writes_nothing() => {
+            if is_claiming(place, event, &decision) {
+                let _lock = place.lock()?;
+                claim(place, event, &decision)?;
+            }
+            let performed = Performed::of(snapshot, decision);
+            forget_if_taken_over(place, event);
+            return Ok(performed);
+        }
+        Step::Done(_) => Next::Write(None, git),
+    };
+    // In each round but the last, someone else has changed what is due.
+    loop {
+        next = match next {
+            Next::Review => match review(place, event)? {
+                Reviewed::Ran(run) => Next::Write(Some(run), Arc::default()),
+                Reviewed::NotDue(git) => Next::Write(None, git),
+                Reviewed::Answered(performed) => return Ok(*performed),
+            },
+            Next::Write(run, git) => match write(place, event, run.map(|run| *run), &git)? {
+                Some(performed) => return Ok(performed),
+                None => Next::Review,
+            },
+        };
+    }
+}
+
+/// Returns the messages for the user at a stop, whatever is decided about it.
+fn pending(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Pending> {
+    let is_stop = matches!(&event.trigger, Trigger::Hook(name) if is_stop(name));
+    let is_sound = matches!(snapshot.state, Reading::Sound { .. });
+    let session = event.session.as_deref();
+    let instance = (&*place.chart, &place.store, &*place.instance.name);
+    (is_stop && is_sound)
+        .then(|| Pending::find(instance, snapshot.context(), session))
+        .flatten()
+}
+
+/// Returns the answer to an earlier stop that the host never received.
+fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> {
+    let (Trigger::Hook(name), Reading::Sound { text, .. }) = (&event.trigger, &snapshot.state)
+    else {
+        return None;
+    };
+    if !is_stop(name) {
+        return None;
+    }
+    let (debt, decision) = Debt::find(&place.store, &place.instance.name, text)?;
+    Some(Performed {
+        decision,
+        debt: Some(debt),
+        ..Performed::default()
+    })
+}
+
+/// Returns whether carrying out the decision would make its session the driver of an instance that it does not drive
+/// yet.
+fn is_claiming(place: &Place, event: &Event, decision: &Decision) -> bool {
+    crate::run::write::claimant(place, event, decision)
+        .is_some_and(|session| !driver::drives(&place.store, &place.instance.name, session))
+}
+
+/// Removes the claim of a session whose instance another session has claimed: this stop has just reported it.
+fn forget_if_taken_over(place: &Place, event: &Event) {
+    let (Trigger::Hook(name), Some(session)) = (&event.trigger, &event.session) else {
+        return;
+    };
+    let is_anothers = || {
+        let drivers = driver::of(&place.store, &place.instance.name);
+        !drivers.is_empty() && !drivers.contains(session)
+    };
+    if is_stop(name) && !place.chart.scope.is_per_session() && is_anothers() {
+        driver::forget(&place.store, session);
+    }
+}
+
+/// Returns what the chart would decide about `event` at `place` now. Nothing is run, locked or written.
+pub(crate) fn peek(place: &Place, event: &Event) -> Result<(Step, Arc<Snapshot>), Stuck> {
+    let snapshot = place.snapshot();
+    let step = decide(&place.chart, &snapshot.as_world(), event, None)?;
+    Ok((step, snapshot))
+}
+
+/// Returns the same, with the rules that would be tried. Nothing is run, locked or written.
+pub(crate) fn peek_rules(place: &Place, event: &Event) -> Result<(Step, Vec<Tried>), Stuck> {
+    let snapshot = place.snapshot();
+    Ok(explain(&place.chart, &snapshot.as_world(), event, None)?)
+}
+
+/// Does the same as [`peek`], except that a run whose subject is missing counts as failed, as it does in the hook.
+pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Foreseen, Stuck> {
+    let (step, snapshot) = peek(place, event)?;
+    let obstacle = match &step {
+        Step::Invoke(invocation) => place.obstacle(invocation),
+        Step::Done(_) => None,
+    };
+    let step = match (step, &obstacle) {
+        (Step::Invoke(invocation), Some(why)) => {
+            let ended = Ended::new(*invocation, Outcome::Failed(why.clone()));
+            decide(&place.chart, &snapshot.as_world(), event, Some(ended))?
+        }
+        (step, _) => step,
+    };
+    Ok(Foreseen { step, obstacle })
+}
+
+/// What a hook would do.
+#[derive(Debug)]
+pub(crate) struct Foreseen {
+    pub(crate) step: Step,
+    /// What prevents the run that is due from being started.
+    pub(crate) obstacle: Option<String>,
+}
+
+/// Returns the result that `event` would have at `place` now, with the errors that carrying it out would cause. The
+/// decision must not ask for a run. Nothing is run, locked or written.
+pub(crate) fn check(place: &Place, event: &Event) -> Result<Performed, Stuck> {
+    let (step, snapshot) = peek(place, event)?;
+    let decision = match step {
+        Step::Done(decision) => decision,
+        Step::Invoke(_) => Decision::default(),
+    };
+    if let (false, Reading::Broken(why)) = (decision.writes_nothing(), &snapshot.state) {
+        return Err(place.broken(why));
+    }
+    Ok(Performed::of(&snapshot, decision))
+}

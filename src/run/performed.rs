@@ -1,0 +1,59 @@
+//! A decision that was carried out, with the problems on the way that the user should know about.
+
+use std::sync::Arc;
+
+use crate::engine::context::Context;
+use crate::engine::decision::{Answer, Decision};
+use crate::run::snapshot::Snapshot;
+use crate::store::notices::Pending;
+use crate::store::owed::Debt;
+
+/// A decision that was carried out.
+#[derive(Debug, Default)]
+pub(crate) struct Performed {
+    pub(crate) decision: Decision,
+    /// Problems with the files that were read.
+    pub(crate) warnings: Vec<String>,
+    /// Possible problems with them, not important enough to report to the user at every stop.
+    pub(crate) notes: Vec<String>,
+    /// The fields that the decision writes, with their previous values.
+    pub(crate) before: Context,
+    /// The context after the decision.
+    pub(crate) context: Context,
+    /// The answer, until the host has it.
+    pub(crate) debt: Option<Debt>,
+    /// The messages for the user beside the decision, until the host has them.
+    pub(crate) pending: Option<Pending>,
+    /// The instance has a state.
+    pub(crate) has_state: bool,
+}
+
+impl Performed {
+    /// Returns `decision`, which was made in the world of `snapshot`.
+    pub(crate) fn of(snapshot: &Arc<Snapshot>, decision: Decision) -> Self {
+        let mut context = snapshot.context().clone();
+        let before = decision.apply(&mut context);
+        Self {
+            warnings: snapshot.warnings(),
+            notes: snapshot.notes(),
+            decision,
+            before,
+            context,
+            debt: None,
+            pending: None,
+            has_state: snapshot.state.text().is_some(),
+        }
+    }
+
+    /// Returns a stop that is allowed with a message to the user, without any rule of the chart.
+    pub(crate) fn allowed(message: String) -> Self {
+        Self {
+            decision: Decision {
+                messages: vec![message],
+                answer: Answer::Allow,
+                ..Decision::default()
+            },
+            ..Self::default()
+        }
+    }
+}

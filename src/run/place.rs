@@ -1,0 +1,106 @@
+//! An instance of a chart in a project: where it is, and what is there.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::chart::Chart;
+use crate::engine::decision::Invocation;
+use crate::project::find::{self, Instance};
+use crate::project::git::Git;
+use crate::project::state_file;
+use crate::run::snapshot::Snapshot;
+use crate::run::stuck::{Stuck, io};
+use crate::store::Store;
+use crate::store::journal::Journal;
+use crate::store::lock::WriteLock;
+
+/// An instance of a chart in a project.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) chart: Arc<Chart>,
+    /// The project's root.
+    pub(crate) root: PathBuf,
+    pub(crate) instance: Instance,
+    /// What this machine keeps about the project's instances.
+    pub(crate) store: Store,
+}
+
+impl Place {
+    /// Returns the place of an instance in the project at `root`.
+    pub(crate) fn new(chart: Arc<Chart>, root: PathBuf, instance: Instance) -> Self {
+        let store = Store::of(&root, &chart.scope.home);
+        Self {
+            chart,
+            root,
+            instance,
+            store,
+        }
+    }
+
+    /// Returns the instance's directory.
+    pub(crate) fn dir(&self) -> PathBuf {
+        self.root.join(&self.instance.dir)
+    }
+
+    /// Takes a snapshot of what is there now.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot_with(&Arc::default(), false)
+    }
+
+    /// Takes a snapshot with the answer that git has already given. With `has_run`, the outcome of the last run is still to
+    /// be decided on.
+    pub(crate) fn snapshot_with(&self, git: &Arc<Git>, has_run: bool) -> Arc<Snapshot> {
+        let state = state_file::read(&self.chart, &self.dir());
+        let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
+        Arc::new(snapshot.with_git(git).after_run(has_run))
+    }
+
+    /// Takes a snapshot for a first look: an event that does nothing needs no more. The state is not validated.
+    pub(crate) fn glance(&self, git: &Arc<Git>) -> Arc<Snapshot> {
+        let state = state_file::glance(&self.chart, &self.dir());
+        let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
+        Arc::new(snapshot.with_git(git))
+    }
+
+    /// Returns what prevents an invocation from being started: a file of its subject that does not exist or is
+    /// outside the project.
+    pub(crate) fn obstacle(&self, invocation: &Invocation) -> Option<String> {
+        let dir = self.dir();
+        invocation.subject.iter().find_map(|name| {
+            let shown = self.instance.dir.join(name);
+            if !dir.join(name).is_file() {
+                Some(format!("{} does not exist", shown.display()))
+            } else if find::leads_outside(&self.root, &shown) {
+                let shown = shown.display();
+                Some(format!("{shown} is a symbolic link out of the project"))
+            } else {
+                None
+            }
+        })
+    }
+
+    /// Takes the right to write the instance's state. If each session has its own instance, they share one lock,
+    /// because one of them may take over or remove another's files.
+    pub(crate) fn lock(&self) -> Result<WriteLock, Stuck> {
+        WriteLock::acquire(&self.store, &self.shared_name())
+            .map_err(io("the state cannot be locked"))
+    }
+
+    /// Returns the name of the instance's lock and journal. If each session has its own instance, they share one of
+    /// each, so that no session leaves files behind.
+    pub(crate) fn shared_name(&self) -> Cow<'_, str> {
+        self.instance.shared_name(&self.chart.scope)
+    }
+
+    /// Returns the instance's journal.
+    pub(crate) fn journal(&self) -> Journal {
+        Journal::of(&self.store, &self.shared_name(), &self.instance.name)
+    }
+
+    /// Returns the error for a state that cannot be used.
+    pub(crate) fn broken(&self, why: &str) -> Stuck {
+        let file = self.instance.dir.join(state_file::FILE);
+        Stuck::Broken(format!("{}: {why}", file.display()))
+    }
+}

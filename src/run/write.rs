@@ -1,0 +1,198 @@
+//! Writes a decision: effects first, then the revision, then the state.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde_json::Value as Json;
+
+use crate::disk;
+use crate::engine::decide::decide;
+use crate::engine::decision::{Answer, Decision, Outcome, Step};
+use crate::engine::event::{Event, Trigger};
+use crate::files::pattern::name_flaw;
+use crate::host::events::is_stop;
+use crate::host::hosts;
+use crate::project::git::Git;
+use crate::project::state_file::{self, Reading};
+use crate::run::effects;
+use crate::run::meanwhile::{self, Pause};
+use crate::run::performed::Performed;
+use crate::run::place::Place;
+use crate::run::review::Unwritten;
+use crate::run::snapshot::Snapshot;
+use crate::run::stuck::{Stuck, io};
+use crate::store::owed::Debt;
+use crate::store::{driver, notices, postponed};
+
+/// Decides again under the write lock, and writes. Git's earlier answer still counts: no lock of ours could stop the
+/// working tree from changing. `None` if a review has become due in the meantime.
+pub(crate) fn write(
+    place: &Place,
+    event: &Event,
+    run: Option<Unwritten>,
+    git: &Arc<Git>,
+) -> Result<Option<Performed>, Stuck> {
+    let mut lock = place.lock()?;
+    let is_reviewed = run.is_some();
+    let mut snapshot = place.snapshot_with(git, is_reviewed);
+    let mut changes = None;
+    let mut pause = None;
+    // The review's lock is kept until everything is written.
+    let (ended, _review_lock) = match run {
+        Some(Unwritten {
+            mut ended,
+            revision,
+            before,
+            changed,
+            lock: review_lock,
+        }) => {
+            if let Some(files) = changed {
+                let file = &ended.invocation.file;
+                changes = meanwhile::changes(place, (&before, &snapshot), files, file);
+            }
+            if matches!(ended.outcome, Outcome::Ran { .. }) {
+                pause = Pause::between(&place.chart, (&before, &snapshot));
+            }
+            let restored = pause.as_ref().map(|pause| pause.before.clone());
+            let restored = restored.unwrap_or_default();
+            // Someone has entered a phase or run a command in the meantime. (The state must differ too: the reviewer may
+            // have removed the file with the revision.)
+            let counted = lock.revision().map_err(io("the revision cannot be read"))?;
+            ended.superseded = counted != revision
+                && meanwhile::has_moved_on(&place.chart, (&before, &snapshot), &restored);
+            snapshot = Arc::new(snapshot.after_review(&before, &restored));
+            (Some(ended), Some(review_lock))
+        }
+        None => (None, None),
+    };
+    let until = ended.as_ref().and_then(|ended| ended.effort.until.clone());
+    let step = decide(&place.chart, &snapshot.as_world(), event, ended)?;
+    if let Some(until) = until {
+        // After the decision: this decision is about the run, and the following ones are about the wait. If this cannot be
+        // recorded, they just try again.
+        let _ = postponed::write(&place.store, &until);
+    }
+    let Step::Done(mut decision) = step else {
+        // Since the first look, someone has made a review due. (A call with an outcome never asks for a run.)
+        return Ok(None);
+    };
+    if let (false, Reading::Broken(why)) = (decision.writes_nothing(), &snapshot.state) {
+        return Err(place.broken(why));
+    }
+    if let Some(pause) = pause.filter(|_| !decision.patch.is_empty()) {
+        pause.follow(&place.chart, &snapshot, &mut decision);
+    }
+    decision.messages.extend(changes);
+    if is_reviewed {
+        restore_driver(place, event)?;
+    }
+    claim(place, event, &decision)?;
+    effects::carry_out(&place.root, &place.chart.scope, &decision.effects)?;
+    let mut debt = None;
+    if !decision.patch.is_empty() {
+        let instance = (&*place.chart, &place.store, &*place.instance.name);
+        notices::note(instance, event, snapshot.context(), &decision)
+            .map_err(io("the notices for the user cannot be recorded"))?;
+        let text = new_state(place, &snapshot, &decision.patch)?;
+        // Counted first. If the process is killed in between, a review is discarded for nothing; in the other order,
+        // a review that the new state does not ask for would count.
+        if matches!(event.trigger, Trigger::Enter { .. } | Trigger::Command(_)) {
+            lock.bump().map_err(io("the revision cannot be written"))?;
+        } else if matches!(&event.trigger, Trigger::Hook(name) if is_stop(name)) {
+            let left = Debt::leave(&place.store, &place.instance.name, &text, &decision);
+            debt = Some(left.map_err(io("the answer cannot be stored"))?);
+        }
+        let dir = place.dir();
+        std::fs::create_dir_all(&dir)
+            .and_then(|()| disk::replace(&dir.join(state_file::FILE), &text))
+            .map_err(io(format!(
+                "{} cannot be written",
+                place.instance.dir.join(state_file::FILE).display()
+            )))?;
+    }
+    Ok(Some(Performed {
+        debt,
+        ..Performed::of(&snapshot, decision)
+    }))
+}
+
+/// Returns the text of the state that `patch` leads to.
+fn new_state(
+    place: &Place,
+    snapshot: &Snapshot,
+    patch: &IndexMap<String, Json>,
+) -> Result<Vec<u8>, Stuck> {
+    let context = snapshot.context();
+    let (old, absent) = match &snapshot.state {
+        Reading::Sound {
+            text,
+            absent,
+            digits,
+            ..
+        } => (Some(text.as_slice()), [absent.as_slice(), digits].concat()),
+        Reading::Missing => (None, place.chart.context.keys().cloned().collect()),
+        Reading::Broken(why) => return Err(place.broken(why)),
+    };
+    // A new state has the required fields and the assigned ones, in the chart's order.
+    let is_written = |name: &String| {
+        patch.contains_key(name) || old.is_some() || !place.chart.context[name].optional
+    };
+    let fields = absent.into_iter().filter(is_written);
+    let fields = fields.map(|name| (name.clone(), context[&name].clone()));
+    let schema = state_file::schema(&place.root, &place.chart.scope.home, &place.instance.dir);
+    let absent = (schema.filter(|_| old.is_none()).into_iter())
+        .chain(fields)
+        .collect();
+    state_file::with(old, &absent, context, patch).map_err(io("the state cannot be created"))
+}
+
+/// Returns the session that claims the instance with this decision, if any: one that enters a phase, runs a command, or
+/// asks what is next. If each session has an instance of its own, there is nothing to claim.
+pub(crate) fn claimant<'e>(
+    place: &Place,
+    event: &'e Event,
+    decision: &Decision,
+) -> Option<&'e str> {
+    let is_by_hand = match &event.trigger {
+        Trigger::Hook(name) => !crate::host::events::is_event(name),
+        Trigger::Enter { .. } | Trigger::Command(_) => true,
+    };
+    let is_refused = matches!(decision.answer, Answer::Refuse(_));
+    event
+        .session
+        .as_deref()
+        .filter(|_| is_by_hand && !is_refused && !place.chart.scope.is_per_session())
+}
+
+/// Makes the event's session the driver of the instance, if the event claims it. The caller holds the write lock.
+pub(crate) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result<(), Stuck> {
+    match claimant(place, event, decision) {
+        Some(session) => record_driver(place, session),
+        None => Ok(()),
+    }
+}
+
+/// Records the driver again: a reviewer may have removed everything that git ignores.
+fn restore_driver(place: &Place, event: &Event) -> Result<(), Stuck> {
+    let is_driven = || !driver::of(&place.store, &place.instance.name).is_empty();
+    match &event.session {
+        Some(session) if !place.chart.scope.is_per_session() && !is_driven() => {
+            record_driver(place, session)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn record_driver(place: &Place, session: &str) -> Result<(), Stuck> {
+    let around = hosts::sessions();
+    let sessions = match around.iter().any(|id| id == session) {
+        // Those whose ids cannot be used claim nothing.
+        true => around
+            .into_iter()
+            .filter(|id| name_flaw(id).is_none())
+            .collect(),
+        false => vec![session.to_owned()],
+    };
+    driver::claim(&place.store, &place.instance.name, &sessions)
+        .map_err(io("the session that drives it cannot be recorded"))
+}

@@ -1,0 +1,219 @@
+//! What reviews and gates have come to: verdicts, time and cost.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use serde::{Serialize, Serializer};
+use serde_json::json;
+
+use crate::chart::Chart;
+use crate::engine::inspect;
+use crate::page::{self, counted, span, usd};
+use crate::store::journal::{Gate, Review};
+use crate::text::shown;
+
+/// The totals of the gates.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Gates {
+    pub(crate) runs: usize,
+    failed: usize,
+    seconds: u64,
+}
+
+impl Gates {
+    pub(crate) fn add(&mut self, gate: &Gate) {
+        self.runs += 1;
+        self.failed += usize::from(gate.error.is_some());
+        self.seconds = self.seconds.saturating_add(gate.seconds);
+    }
+
+    pub(crate) fn sentence(&self) -> String {
+        let took = span(Duration::from_secs(self.seconds));
+        format!(
+            "{} in {took}, {} failed",
+            counted(self.runs, "gate"),
+            self.failed
+        )
+    }
+}
+
+/// The totals of all reviews, of each cycle and of each reviewer.
+#[derive(Debug)]
+pub(crate) struct Totals {
+    pub(crate) all: Figures,
+    pub(crate) cycles: IndexMap<String, Figures>,
+    pub(crate) reviewers: IndexMap<String, Figures>,
+}
+
+impl Totals {
+    pub(crate) fn of(chart: &Chart, reviews: &[Review]) -> Self {
+        let by = |review: &Review| review.by.clone().unwrap_or_else(|| "unknown".to_owned());
+        Self {
+            all: Figures::of(chart, reviews.iter()),
+            cycles: groups(chart, reviews, |review| review.cycle.clone()),
+            reviewers: groups(chart, reviews, by),
+        }
+    }
+}
+
+/// The totals of a number of reviews.
+#[derive(Debug, Default)]
+pub(crate) struct Figures {
+    pub(crate) reviews: usize,
+    verdicts: IndexMap<String, usize>,
+    /// Those with a verdict other than the best one, or with findings.
+    found: usize,
+    /// How many findings of each severity they have.
+    findings: IndexMap<String, usize>,
+    failed: usize,
+    seconds: u64,
+    /// In millionths of a dollar.
+    cost: u64,
+    /// Those without a known cost.
+    unpriced: usize,
+}
+
+impl Figures {
+    pub(crate) fn of<'r>(chart: &Chart, reviews: impl Iterator<Item = &'r Review>) -> Self {
+        let mut figures = Self::default();
+        for review in reviews {
+            figures.add(chart, review);
+        }
+        figures
+    }
+
+    fn add(&mut self, chart: &Chart, review: &Review) {
+        self.reviews += 1;
+        self.failed += usize::from(review.error.is_some());
+        if let Some(verdict) = &review.verdict {
+            *self.verdicts.entry(verdict.clone()).or_default() += 1;
+            let is_clean = chart.is_best_verdict(verdict) && review.found.findings.is_empty();
+            self.found += usize::from(!is_clean);
+        }
+        for (severity, count) in review.found.counts(&chart.findings.severities) {
+            *self.findings.entry(severity.to_owned()).or_default() += count;
+        }
+        self.seconds = self.seconds.saturating_add(review.seconds);
+        match review.cost {
+            Some(cost) => self.cost = self.cost.saturating_add(cost),
+            None => self.unpriced += 1,
+        }
+    }
+
+    /// Returns the percentage of verdicts that found something.
+    fn share(&self) -> Option<usize> {
+        let verdicts: usize = self.verdicts.values().sum();
+        (self.found * 100).checked_div(verdicts)
+    }
+
+    fn time(&self) -> String {
+        span(Duration::from_secs(self.seconds))
+    }
+
+    pub(crate) fn price(&self) -> String {
+        page::price(self.cost, self.unpriced, self.reviews)
+    }
+
+    pub(crate) fn sentence(&self) -> String {
+        let share = self
+            .share()
+            .map(|share| format!(", {share} % found something"));
+        let findings: Vec<String> = self
+            .findings
+            .iter()
+            .map(|(severity, count)| format!("{count} {}", shown(severity)))
+            .collect();
+        let findings = match findings.is_empty() {
+            true => String::new(),
+            false => format!(": {}", findings.join(", ")),
+        };
+        format!(
+            "{} in {}, cost {}{}{findings}",
+            counted(self.reviews, "review"),
+            self.time(),
+            self.price(),
+            share.unwrap_or_default()
+        )
+    }
+}
+
+impl Serialize for Figures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let cost = (self.unpriced < self.reviews).then_some(self.cost);
+        let figures = json!({
+            "reviews": self.reviews, "verdicts": self.verdicts, "failed": self.failed,
+            "found_percent": self.share(), "findings": self.findings, "seconds": self.seconds,
+            "cost_usd": cost.map(usd), "unpriced": self.unpriced,
+        });
+        figures.serialize(serializer)
+    }
+}
+
+/// Returns the totals for each group of reviews, in the order of their first review.
+fn groups(
+    chart: &Chart,
+    reviews: &[Review],
+    key: impl Fn(&Review) -> String,
+) -> IndexMap<String, Figures> {
+    let mut groups: IndexMap<String, Figures> = IndexMap::new();
+    for review in reviews {
+        groups.entry(key(review)).or_default().add(chart, review);
+    }
+    groups
+}
+
+/// Returns, for each cycle and each time it ran, how many reviews it took until the first clean one.
+pub(crate) fn rounds(chart: &Chart, reviews: &[Review]) -> IndexMap<String, Vec<u64>> {
+    let names: BTreeSet<&str> = reviews.iter().map(|review| review.file.as_str()).collect();
+    let files: HashMap<String, String> = inspect::reviews(chart, names.into_iter())
+        .into_iter()
+        .map(|file| (file.name, file.files))
+        .collect();
+    let mut rounds: IndexMap<String, Vec<u64>> = IndexMap::new();
+    let mut clean: Vec<(&str, &str)> = Vec::new();
+    for review in reviews.iter().filter(|review| review.error.is_none()) {
+        // The reviews of the same have the same name but for the number.
+        let of = files.get(&review.file).unwrap_or(&review.file);
+        let thing = (review.instance.as_str(), of.as_str());
+        if review.n <= 1 {
+            clean.retain(|other| *other != thing);
+        }
+        let is_clean = review
+            .verdict
+            .as_ref()
+            .is_some_and(|verdict| chart.is_best_verdict(verdict));
+        if is_clean && !clean.contains(&thing) {
+            clean.push(thing);
+            let n = u64::try_from(review.n).unwrap_or_default();
+            rounds.entry(review.cycle.clone()).or_default().push(n);
+        }
+    }
+    rounds
+}
+
+/// Returns the rows of a table with a row for each group; the first one has the names of the columns.
+pub(crate) fn rows(
+    chart: &Chart,
+    title: &str,
+    groups: &IndexMap<String, Figures>,
+) -> Vec<Vec<String>> {
+    let verdicts = chart.verdicts();
+    let mut head = vec![title.to_owned(), "reviews".to_owned()];
+    head.extend(verdicts.iter().map(|verdict| shown(verdict).into_owned()));
+    head.extend(["failed", "time", "cost"].map(str::to_owned));
+    let mut rows = vec![head];
+    for (name, figures) in groups {
+        let counts = verdicts
+            .iter()
+            .map(|verdict| figures.verdicts.get(*verdict).copied().unwrap_or(0));
+        let counts = std::iter::once(figures.reviews)
+            .chain(counts)
+            .chain([figures.failed]);
+        let mut row = vec![shown(name).into_owned()];
+        row.extend(counts.map(|count| count.to_string()));
+        row.extend([figures.time(), figures.price()]);
+        rows.push(row);
+    }
+    rows
+}

@@ -1,0 +1,43 @@
+//! The sentence that ends an instance: what is done, what its reviews cost, and what was put off.
+
+use super::figures::Figures;
+use super::progress::progress;
+use crate::engine::context;
+use crate::page::counted;
+use crate::project::ledger::OPEN;
+use crate::run::place::Place;
+
+/// Returns the sentence for the instance at `place`, which is in a final phase.
+pub(crate) fn finished(place: &Place) -> String {
+    let chart = &place.chart;
+    let snapshot = place.snapshot();
+    let phase = context::text(snapshot.context(), Some(&chart.state)).unwrap_or_default();
+    let progress = progress(chart, &snapshot.as_world()).into_iter();
+    let done = progress.map(|part| {
+        let name = part.name.replace('_', " ");
+        format!("{} of {} {name} done", part.done, part.all)
+    });
+    let figures = Figures::of(chart, place.journal().reviews().iter());
+    let reviews = match figures.reviews {
+        0 => "no reviews".to_owned(),
+        many => format!("{} (cost: {})", counted(many, "review"), figures.price()),
+    };
+    let entries = snapshot.ledger(None);
+    let left = [Some(OPEN), chart.findings.unanswered.as_deref()];
+    let left = left.into_iter().flatten().filter_map(|state| {
+        let count = entries.iter().filter(|entry| entry.state == state).count();
+        (count > 0).then(|| format!("{} {state}", counted(count, "finding")))
+    });
+    let left: Vec<String> = left.collect();
+    let left = match left.is_empty() {
+        true => "nothing was put off".to_owned(),
+        false => left.join(", "),
+    };
+    let parts: Vec<String> = done.chain([reviews, left]).collect();
+    format!(
+        "The {} '{}' is {phase}: {}.",
+        chart.scope.noun,
+        place.instance.name,
+        parts.join(", ")
+    )
+}

@@ -1,0 +1,12 @@
+//! What people look at, computed once for all commands: facts about an instance, what its reviews cost, what happened to
+//! it, and the screens and pages made of that.
+
+pub(crate) mod facts;
+pub(crate) mod figures;
+pub(crate) mod finished;
+mod markdown;
+pub(crate) mod path;
+pub(crate) mod progress;
+pub(crate) mod report;
+pub(crate) mod screen;
+pub(crate) mod timeline;

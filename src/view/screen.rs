@@ -1,0 +1,415 @@
+//! The status screen for people.
+
+use std::time::Duration;
+
+use anstream::adapter::strip_str;
+use serde_json::Value as Json;
+
+use super::facts::{CycleFacts, Facts, ReviewFacts, Waits, in_words};
+use crate::page::{
+    ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, span,
+    unbroken,
+};
+use crate::store::running::Running;
+use crate::text::{shown, shown_lines};
+
+/// The most reviews in one row; earlier ones are only counted.
+const MOST_IN_ROW: usize = 12;
+
+/// The most rows for the reviews of one cycle: the last ones and the running one.
+const MOST_ROWS: usize = 4;
+
+/// The most other instances that are named.
+const MOST_OTHERS: usize = 5;
+
+/// Returns the rows about the state, without the reviews.
+pub(crate) fn rows(facts: &Facts) -> Vec<(String, String)> {
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let mut row = |label: &str, text: String| rows.push((label.to_owned(), text));
+    match (facts.is_started, facts.phase()) {
+        _ if !facts.is_usable => row("phase", "unknown: state.json cannot be used".to_owned()),
+        (true, Some(phase)) => {
+            let due = match facts.due().filter(|due| *due != phase) {
+                Some(due) => format!("{phase}, then {due}"),
+                None if facts.is_final => format!("{phase}, nothing comes after it"),
+                None => phase.to_owned(),
+            };
+            row("phase", due);
+        }
+        _ => row(
+            "phase",
+            "not started: there is no state.json yet".to_owned(),
+        ),
+    }
+    if facts.is_started && facts.is_usable {
+        for (name, value) in plain_fields(facts) {
+            row(&name.replace('_', " "), value);
+        }
+    }
+    if facts.cycle.is_some() {
+        row("review", progress(facts));
+    }
+    if let Some(owner) = &facts.owner {
+        row("driven by", format!("session {}", shown(owner)));
+    }
+    let parts = facts.progress.iter().map(|part| {
+        let name = part.name.replace('_', " ");
+        format!("{} of {} {name} done", part.done, part.all)
+    });
+    let parts: Vec<String> = parts.collect();
+    if !parts.is_empty() {
+        row("progress", parts.join(", "));
+    }
+    if facts.totals.all.reviews > 0 {
+        row("spent", facts.totals.all.sentence());
+    }
+    if !facts.others.is_empty() {
+        let label = format!("other {}s", facts.chart.scope.noun);
+        row(&label, others(facts));
+    }
+    rows
+}
+
+/// Returns the lines of the screen, none wider than `width`; with all reviews if it `is_whole`.
+pub(crate) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> {
+    let mut rows = rows(facts);
+    for (at, line) in reviews(facts, is_whole).into_iter().enumerate() {
+        let label = if at == 0 { "reviews" } else { "" };
+        rows.push((label.to_owned(), line));
+    }
+    let at_stop = shown_lines(&facts.stop.text);
+
+    let labels = rows
+        .iter()
+        .map(|(label, _)| label.as_str())
+        .chain(["at a stop"]);
+    let mut page = Page::new(width, column(labels));
+    let stage = facts.stage.as_deref().filter(|_| facts.is_usable);
+    let stage = stage.unwrap_or_default();
+    let title = paint(STRONG, unbroken(&facts.name));
+    let words = paint_words(ACCENT, stage);
+    page.text(
+        PLAIN,
+        &if stage.is_empty() {
+            title
+        } else {
+            format!("{title}  {words}")
+        },
+    );
+    page.text(FAINT, &facts.dir);
+    page.blank();
+    // It comes first because it matters most on a screen that is too small for everything.
+    page.text(PLAIN, &turn(facts));
+    page.blank();
+    page.row("at a stop", &at_stop);
+    for warning in &facts.warnings {
+        page.row("warning", &paint_words(ALERT, &shown(warning)));
+    }
+    page.blank();
+    for (label, text) in &rows {
+        page.row(label, text);
+    }
+    page.into_lines()
+}
+
+/// Returns one line that sums up the situation. Without a terminal, `--watch` prints it whenever it changes.
+pub(crate) fn summary(facts: &Facts) -> String {
+    let due = facts
+        .due()
+        .map(|due| format!(", {due} due"))
+        .unwrap_or_default();
+    let last = facts.cycle.as_ref().and_then(|cycle| {
+        facts.reviews.iter().rfind(|review| {
+            review.cycle == cycle.id && Some(&review.base) == cycle.standing.base.as_ref()
+        })
+    });
+    let last = last
+        .and_then(|review| {
+            Some(format!(
+                "; {} {}: {}",
+                review.cycle,
+                review.n,
+                shown(review.verdict.as_ref()?)
+            ))
+        })
+        .unwrap_or_default();
+    match &facts.running {
+        Some(running) => format!("{}: {} is running", facts.name, what_runs(running)),
+        None => format!(
+            "{}: {}{due}{last}; {}",
+            facts.name,
+            match (facts.is_started, facts.is_usable) {
+                (_, false) => "state.json cannot be used",
+                (false, _) => "not started",
+                (true, true) => facts.phase().unwrap_or_default(),
+            },
+            who(facts.waits)
+        ),
+    }
+}
+
+/// Returns the fields of the state that no other row shows, in the chart's order, without those that are null, false or
+/// missing.
+fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
+    let chart = &facts.chart;
+    let is_shown = |name: &String| {
+        name == &chart.state || Some(name) == chart.next.as_ref() || facts.of_cycles.contains(name)
+    };
+    facts
+        .context
+        .iter()
+        // A switch that is off says nothing.
+        .filter(move |(name, value)| {
+            !is_shown(name) && !value.is_null() && **value != Json::Bool(false)
+        })
+        .map(|(name, value)| (name, in_words(value)))
+}
+
+/// Returns which review is next, of how many.
+fn progress(facts: &Facts) -> String {
+    let Some(cycle) = &facts.cycle else {
+        return String::new();
+    };
+    let (done, limit) = (cycle.standing.count, cycle.standing.limit);
+    let of = match &cycle.standing.base {
+        Some(base) => format!("{} of {base}", cycle.id),
+        None => cycle.id.clone(),
+    };
+    let cost = match cycle.figures.reviews {
+        0 => String::new(),
+        _ => format!("; it cost {} so far", cycle.figures.price()),
+    };
+    match done {
+        _ if limit == 0 => format!("{of}: no reviews (the limit is 0)"),
+        _ if done >= limit => format!(
+            "{of}: {done} of {limit}, {}{cost}",
+            paint_words(ALERT, "the limit is reached")
+        ),
+        _ => match by(cycle.by.as_deref()) {
+            by if by.is_empty() => format!("{of}: {}{cost}", reviews_so_far(cycle)),
+            by => format!("{of}: {}, the next one{by}{cost}", reviews_so_far(cycle)),
+        },
+    }
+}
+
+/// Returns how many reviews a cycle has had, and how near it is to its end.
+fn reviews_so_far(cycle: &CycleFacts) -> String {
+    let (done, limit) = (cycle.standing.count, cycle.standing.limit);
+    let streak = match cycle.streak.is_empty() {
+        true => String::new(),
+        false => format!(", {}", shown(&cycle.streak)),
+    };
+    format!("reviews in this cycle {done} of {limit}{streak}")
+}
+
+fn by(by: Option<&str>) -> String {
+    by.map(|by| format!(" by {}", shown(by)))
+        .unwrap_or_default()
+}
+
+/// Returns a row for each thing that was reviewed: its reviews with their verdicts.
+fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
+    let (most_in_row, most_rows) = match is_whole {
+        true => (usize::MAX, usize::MAX),
+        false => (MOST_IN_ROW, MOST_ROWS),
+    };
+    let groups = facts.groups();
+    let widths = groups
+        .iter()
+        .map(|(first, _)| title(facts, first).chars().count());
+    let widest = widths.max().unwrap_or(0);
+    let running = facts.cycle.as_ref();
+    let running = running.and_then(|cycle| cycle.standing.base.as_deref());
+    let mut rows = Vec::new();
+    for of_cycle in groups.chunk_by(|(a, _), (b, _)| a.cycle == b.cycle) {
+        let left_out = of_cycle.len().saturating_sub(most_rows);
+        let (hidden, chosen) = of_cycle.split_at(left_out);
+        let mut chosen = chosen.to_vec();
+        if let Some((first, _)) = hidden.first() {
+            let more = format!("{}: {left_out} more (--all)", first.cycle);
+            rows.push(paint_words(FAINT, &more));
+        }
+        let is_running = |(first, _): &&(&ReviewFacts, _)| Some(first.base.as_str()) == running;
+        if let Some(group) = hidden.iter().find(is_running) {
+            chosen[0] = *group;
+        }
+        for (first, group) in chosen {
+            let skipped = group.len().saturating_sub(most_in_row);
+            let mut marks: Vec<String> = group[skipped..]
+                .iter()
+                .map(|review| mark(facts, review))
+                .collect();
+            if skipped > 0 {
+                marks.insert(0, paint(FAINT, unbroken(&format!("… {skipped} earlier"))));
+            }
+            let changed = group.last().map_or(&[][..], |review| &review.changed);
+            if let Some((first, others)) = changed.split_first() {
+                let more = match others.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                let text = format!("({}{more} changed since)", shown(first));
+                marks.push(paint_words(ALERT, &text));
+            }
+            let name = title(facts, first);
+            rows.push(format!(
+                "{}  {}",
+                unbroken(&format!("{name:<widest$}")),
+                marks.join("  ")
+            ));
+        }
+    }
+    rows
+}
+
+/// Returns a review's cycle, and what was reviewed if that differs from review to review.
+pub(crate) fn title(facts: &Facts, review: &ReviewFacts) -> String {
+    let is_fixed = facts
+        .chart
+        .cycles
+        .get(&review.cycle)
+        .is_none_or(|cycle| cycle.base.holes().next().is_none());
+    match is_fixed {
+        true => review.cycle.clone(),
+        false => format!("{} {}", review.cycle, review.base),
+    }
+}
+
+fn mark(facts: &Facts, review: &ReviewFacts) -> String {
+    let style = |verdict: &String| match facts.chart.is_best_verdict(verdict) {
+        true => GOOD,
+        false => BAD,
+    };
+    let verdict = match &review.verdict {
+        Some(verdict) => paint(style(verdict), shown(verdict)),
+        // Nobody here has seen that reviewer.
+        None => paint(
+            FAINT,
+            format!("{}?", shown(review.stated.as_deref().unwrap_or_default())),
+        ),
+    };
+    format!("{}\u{a0}{verdict}", review.n)
+}
+
+fn who(waits: Waits) -> &'static str {
+    match waits {
+        Waits::Review => "a review is running",
+        Waits::Session => "another session's turn",
+        Waits::Agent | Waits::Stop => "the agent's turn",
+        Waits::User => "your turn",
+        Waits::Nothing => "nothing is left to do",
+    }
+}
+
+/// Returns the first names of the other instances, and how many more there are.
+fn others(facts: &Facts) -> String {
+    let more = facts.others.len().saturating_sub(MOST_OTHERS);
+    let names = facts
+        .others
+        .iter()
+        .take(MOST_OTHERS)
+        .map(|name| shown(name));
+    let mut text = names.collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        text.push_str(&format!(" and {more} more"));
+    }
+    let list = format!("(`{} list`)", facts.chart.program());
+    format!("{text} {}", paint_words(FAINT, &list))
+}
+
+/// Returns what is running: a review, or a gate before it.
+fn what_runs(running: &Running) -> String {
+    let review = format!("{} {}", running.cycle, running.n);
+    match &running.gate {
+        Some(gate) => format!("the gate `{}` before {review}", shown(gate)),
+        None => format!("{review}{}", by(running.by.as_deref())),
+    }
+}
+
+/// Says whose turn it is, and what is to be done.
+fn turn(facts: &Facts) -> String {
+    let who = who(facts.waits);
+    let mut letters = who.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let who: String = first.chain(letters).collect();
+    let what = what_to_do(facts);
+    match (facts.waits, what.is_empty()) {
+        (Waits::Nothing, false) => what,
+        (_, true) => paint_words(STRONG, &format!("{who}.")),
+        (_, false) => format!("{} {what}", paint_words(STRONG, &format!("{who}:"))),
+    }
+}
+
+/// Returns the facts as JSON, with the sentence that says where the instance stands; without the version.
+pub(crate) fn json(facts: &Facts) -> Json {
+    let sentence = strip_str(&sentence(facts)).to_string();
+    let sentence = shown(&sentence.replace('\u{a0}', " ")).into_owned();
+    let mut json = facts.to_json();
+    if let Some(fields) = json.as_object_mut() {
+        fields.insert("sentence".to_owned(), Json::from(sentence));
+    }
+    json
+}
+
+/// Says in one sentence where the instance stands and whose turn it is.
+pub(crate) fn sentence(facts: &Facts) -> String {
+    let what = what_to_do(facts);
+    if facts.waits == Waits::Nothing && !what.is_empty() {
+        return what;
+    }
+    let stage = facts.stage.as_deref().filter(|_| facts.is_usable);
+    let so_far = facts.cycle.as_ref().filter(|_| facts.is_usable);
+    let so_far = so_far.map(|cycle| format!(" ({})", reviews_so_far(cycle)));
+    let (noun, name) = (&facts.chart.scope.noun, &facts.name);
+    let head = match stage {
+        Some(stage) => format!(
+            "The {noun} '{name}' is in stage {}{}, and ",
+            shown(stage),
+            so_far.unwrap_or_default()
+        ),
+        None => format!("The {noun} '{name}': "),
+    };
+    let who = match facts.waits {
+        Waits::Review | Waits::Nothing => who(facts.waits).to_owned(),
+        _ => format!("it is {}", who(facts.waits)),
+    };
+    match what.is_empty() {
+        true => format!("{head}{who}."),
+        false => format!("{head}{who}: {what}"),
+    }
+}
+
+fn what_to_do(facts: &Facts) -> String {
+    let left = facts.next.as_ref().map(|next| match &next.message {
+        Some(text) => shown_lines(text).into_owned(),
+        None => format!("{}: {}", shown(&next.action), shown_lines(&next.why)),
+    });
+    match (facts.waits, &facts.running, &facts.owner) {
+        (Waits::Review, Some(running), _) => {
+            format!(
+                "{}, for {} of at most {}",
+                what_runs(running),
+                unbroken(&span(running.elapsed())),
+                unbroken(&span(Duration::from_secs(running.timeout)))
+            ) + &facts
+                .last_line
+                .as_ref()
+                .map(|line| format!("\nits log: {}", shown(line)))
+                .unwrap_or_default()
+        }
+        (Waits::Session, _, Some(owner)) => format!(
+            "session {} drives this {}, so every stop of this session is allowed",
+            shown(owner),
+            facts.chart.scope.noun
+        ),
+        _ if !facts.is_usable => "state.json has to be fixed".to_owned(),
+        (Waits::User, ..) if facts.obstacle.is_some() => format!(
+            "the review that is due cannot run: {}",
+            shown(facts.obstacle.as_deref().unwrap_or_default())
+        ),
+        (Waits::Nothing, ..) if facts.finished.is_some() => {
+            shown(facts.finished.as_deref().unwrap_or_default()).into_owned()
+        }
+        _ => left.unwrap_or_default(),
+    }
+}
