@@ -397,12 +397,6 @@ impl Project {
         self.hook_raw("stop", self.stop_event(active))
     }
 
-    /// The stop of a session that was sent back in this turn: it is told that the plan's files are in order again.
-    pub fn stop_again_of(&self, session: &str) -> Ran {
-        let event = json!({ "cwd": self.root, "session_id": session, "stop_hook_active": true });
-        self.hook_raw("stop", event.to_string())
-    }
-
     /// The stop of a session.
     pub fn stop_of(&self, session: &str) -> Ran {
         self.hook_raw("stop", self.stop_event_of(session))

@@ -25,7 +25,8 @@ macro_rules! transcripts {
 }
 
 transcripts! {
-    bad_input dr_done security
+    bad_input doctor dr_done findings gates journal project_root render security settings silence status trust validate
+    workflow
 }
 
 #[test]
@@ -169,10 +170,11 @@ fn indented(mark: &str, text: &str) -> String {
             Some(line) => (line, ""),
             None => (line, " (no line end)"),
         };
-        let line = format!(
-            "    {mark}{}{end}",
-            line.replace('\r', "\\r").replace('\u{1b}', "\\e")
-        );
+        let line = line.replace('\r', "\\r").replace('\u{1b}', "\\e");
+        // What looks like a command is none.
+        let is_marked = ["$ ", "> "].iter().any(|mark| line.starts_with(mark));
+        let escape = if is_marked { "\\" } else { "" };
+        let line = format!("    {mark}{escape}{line}{end}");
         writeln!(lines, "{}", line.trim_end()).unwrap();
     }
     lines
@@ -246,7 +248,7 @@ fn diff(expected: &str, now: &str) -> String {
     fs::write(&a, expected).unwrap();
     fs::write(&b, now).unwrap();
     let output = Command::new("diff")
-        .arg("-U3")
+        .args(["-U3", "--label", "expected", "--label", "now"])
         .args([a, b])
         .output()
         .unwrap();

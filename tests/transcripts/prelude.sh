@@ -2,6 +2,7 @@
 # PATH, $REPO the sources of taskie, $TASKIE the program.
 ROOT=$PWD BASE=${PWD%/*} BIN=${PWD%/*}/bin
 BEFORE=$BASE/.transcript/before
+export LC_ALL=C
 CHART=
 SESSION=
 
@@ -98,7 +99,27 @@ END
 reviews() { cat "$BIN"/call[s] 2>/dev/null | tr -cd "\036" | wc -c; }
 
 # prompt: what the reviewer was asked last.
-prompt() { tr '\000\036' '\036\n' <"$BIN/calls" | tr -d '\n' | tr '\036' '\n' | sed -n '/^You are an/,$p'; }
+prompt() {
+    tr '\000' '\001' <"$BIN/calls" |
+        awk 'BEGIN { RS = "\036" } { last = $0 } END { n = split(last, words, "\001"); print words[n - 1] }'
+}
 
 # user_settings JSON: the user's own settings, which need no trust.
 user_settings() { write "$HOME/.config/taskie/taskie.json" "$1"; }
+
+# message: of an answer, only what the user reads.
+message() { sed -n 's/.*"systemMessage": "\(.*\)"\(, "suppressOutput": true\)\{0,1\}}$/\1/p'; }
+
+# arguments: what the reviewer was called with last, without its prompt.
+arguments() {
+    tr '\000' '\001' <"$BIN/calls" |
+        awk 'BEGIN { RS = "\036" } { last = $0 } END { sub("\001[^\001]*\001$", "", last); gsub("\001", " ", last); print last }'
+}
+
+# history LINE...: what the machine has recorded about the plan.
+history() {
+    mkdir -p .taskie/.locks
+    : >.taskie/.locks/${PLAN##*/}.journal
+    printf '{"inode":%s}\n' "$(stat -c %i .taskie/.locks/*.journal)" >.taskie/.locks/${PLAN##*/}.journal
+    printf '%s\n' "$@" >>.taskie/.locks/${PLAN##*/}.journal
+}
