@@ -142,6 +142,9 @@ pub(crate) fn run(
         };
         transition(&place, &event, index == 0, false)?;
     }
+    if place::is_choice(&place, matches) {
+        say(&format!("{}: {}", chart.scope.noun, place.instance.name));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

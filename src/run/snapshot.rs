@@ -22,7 +22,7 @@ use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
 use crate::engine::names::root::or_invalid;
 use crate::engine::records;
-use crate::engine::spent::{PastReview, of_cycle, spent as spent_so_far};
+use crate::engine::spent::{Past, PastReview, of_cycle, spent as spent_so_far};
 use crate::engine::world::{Source, World};
 use crate::expr::prompt;
 use crate::files::timestamp;
@@ -677,6 +677,7 @@ impl World for Snapshot {
                 }))
             }
             Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone()?,
+            Source::Drivers => Value::from(driver::of(&self.store, &self.instance.name)),
             Source::Driver { session } => self.driver(session.as_deref()),
             Source::Spent {
                 cycle,
@@ -686,7 +687,12 @@ impl World for Snapshot {
                 let setting =
                     |name: &str| Ok(self.config()?.get(name).cloned().unwrap_or_default());
                 let of = (cycle.as_deref(), files.as_str(), *count);
-                spent_so_far(&self.chart, setting, || self.runs(), of)?
+                let past = || Past {
+                    runs: self.all_runs(),
+                    has_run: self.has_run,
+                    retried: postponed::retried(&self.store),
+                };
+                spent_so_far(&self.chart, setting, past, of)?
             }
             Source::Stalled {
                 cycle,

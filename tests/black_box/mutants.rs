@@ -280,7 +280,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("gate.failed and gate.times <= 3", 1, "gate.failed and gate.times >= 1", &[("blocks-in-a-row", Rule("a gate failed: the agent")), ("rule-never-fires", Rule("a gate failed again"))]),
     mutant("gate.times <= 3", 1, "gate.times <= 9", &[("blocks-in-a-row", Rule("a gate failed: the agent"))]),
     // Texts that can say `none`.
-    mutant("{% if review.until is none %}The next", 1, "{% if review.ok %}The next", &[("prints-none", Line("postponed until {{ review.until"))]),
+    mutant("{% elif review.until is none %}The next", 1, "{% elif review.ok %}The next", &[("prints-none", Line("postponed until {{ review.until"))]),
 ];
 
 /// Returns where `part` is in `text`. A space in it matches any number of spaces, so that columns can be realigned.
