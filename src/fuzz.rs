@@ -313,7 +313,9 @@ impl World for Still {
                 ("home", Value::from("home")),
             ]),
             Source::Stalled { .. } => Value::from(false),
-            Source::Rulings | Source::Findings { .. } => Value::from(Vec::<Value>::new()),
+            Source::Rulings | Source::Drivers | Source::Findings { .. } => {
+                Value::from(Vec::<Value>::new())
+            }
             Source::Files(_) | Source::Siblings | Source::Names(_) => none(),
             Source::Table(_) => Value::from_pairs([
                 ("rows", none()),

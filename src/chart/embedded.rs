@@ -52,12 +52,14 @@ impl Chart {
         }
     }
 
-    /// Returns the command that cancels a running review, if the chart has one.
+    /// Returns the command that only cancels a running review, if the chart has one.
     pub fn cancels(&self) -> Option<&str> {
         let mut commands = self.commands.iter();
         let found = commands.find(|(_, command)| {
-            let mut actions = command.rule.actions.iter();
-            actions.any(|action| action.cancel.is_some())
+            let rule = &command.rule;
+            let mut actions = rule.actions.iter();
+            // One that does more leaves the review's cycle.
+            rule.assign.is_empty() && !rule.advance && actions.any(|action| action.cancel.is_some())
         });
         found.map(|(name, _)| name.as_str())
     }

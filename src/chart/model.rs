@@ -91,7 +91,7 @@ pub struct Source {
     /// Required if an invocation has `findings`. What reviews find, as data: `review.findings`.
     #[serde(default)]
     pub findings: Part<Findings>,
-    /// What reviews may cost: `spent.over`.
+    /// What reviews may cost, how long they may take and how often they may fail: `spent.over`.
     #[serde(default)]
     pub budget: Part<Budget>,
     /// Commands that must succeed before a rule starts a process.
@@ -582,25 +582,69 @@ pub struct Findings {
     pub rulings: IndexMap<String, String>,
 }
 
-/// Budgets in US dollars, as settings: `{{ config.NAME }}`. A setting that is null sets no limit.
+/// Budgets, as settings: `{{ config.NAME }}`. A setting that is null sets no limit.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
-    /// What all reviews of an instance may cost.
+    /// What all reviews of an instance may cost, in US dollars. A review whose reviewer reports no cost adds nothing.
     pub instance: Option<Text>,
-    /// What the reviews of a cycle may cost until it is over.
+    /// What the reviews of a cycle may cost until it is over, in US dollars.
     pub cycle: Option<Text>,
-    /// What one review may cost: `argv` passes it to the reviewer, and `check-chart` states the worst case with it.
+    /// What one review may cost, in US dollars: `argv` passes it to the reviewer, and `check-chart` states the worst case
+    /// with it.
     pub review: Option<Text>,
+    /// How many reviews of a cycle may fail in a row. One that was not started does not count, nor one after which
+    /// no reviewer can run for a while. `taskie next --retry` starts to count again.
+    pub failures: Option<Text>,
+    /// How many reviews an instance may have, failed ones included.
+    pub reviews: Option<Text>,
+    /// How many minutes all reviews of an instance may take.
+    pub minutes: Option<Text>,
+}
+
+/// What a budget of a chart limits, as the engine sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limited {
+    Failures,
+    Cycle,
+    Instance,
+    Reviews,
+    Minutes,
+}
+
+impl Limited {
+    /// All of them: the first one that is used up is reported.
+    pub const ALL: [Self; 5] = [
+        Self::Failures,
+        Self::Cycle,
+        Self::Instance,
+        Self::Reviews,
+        Self::Minutes,
+    ];
+
+    /// Returns its key in the chart, which is also the word in `spent.over`.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Failures => "failures",
+            Self::Cycle => "cycle",
+            Self::Instance => "instance",
+            Self::Reviews => "reviews",
+            Self::Minutes => "minutes",
+        }
+    }
 }
 
 impl Budget {
-    /// Returns the budgets that the engine keeps, with their keys.
-    pub fn parts(&self) -> [(&'static str, Option<&Text>); 2] {
-        [
-            ("cycle", self.cycle.as_ref()),
-            ("instance", self.instance.as_ref()),
-        ]
+    /// Returns the setting of a limit that the engine keeps.
+    pub fn of(&self, limited: Limited) -> Option<&Text> {
+        let text = match limited {
+            Limited::Failures => &self.failures,
+            Limited::Cycle => &self.cycle,
+            Limited::Instance => &self.instance,
+            Limited::Reviews => &self.reviews,
+            Limited::Minutes => &self.minutes,
+        };
+        text.as_ref()
     }
 }
 

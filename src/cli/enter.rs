@@ -22,6 +22,7 @@ use crate::run::asked::typed;
 use crate::run::perform::check;
 use crate::run::perform::perform;
 use crate::run::place::Place;
+use crate::run::review;
 use crate::run::stuck::Stuck;
 use crate::scenario::instance::Typist;
 use crate::view::finished::finished;
@@ -141,6 +142,9 @@ pub(crate) fn run(
         };
         transition(&place, &event, index == 0, false)?;
     }
+    if place::is_choice(&place, matches) {
+        say(&format!("{}: {}", chart.scope.noun, place.instance.name));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -249,6 +253,13 @@ fn transition(
     }
     for line in decision.says.iter().chain(&decision.messages) {
         say(line);
+    }
+    if is_first
+        && !is_check
+        && decision.effects.is_empty()
+        && let Some(running) = review::running(place)
+    {
+        say(&running);
     }
     Ok(())
 }

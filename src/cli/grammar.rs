@@ -108,7 +108,7 @@ fn hook() -> Command {
 
 fn next(chart: &Chart) -> Command {
     asking(chart, "next", "Show what to do now, and why").arg(
-        arg!(--retry "Let the next stop start a reviewer that a usage limit or an outage has postponed"),
+        arg!(--retry "Let the next stop start a reviewer again, after failures, a usage limit or an outage"),
     )
 }
 

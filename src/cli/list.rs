@@ -15,10 +15,10 @@ use crate::page::{Page, width};
 use crate::project::find;
 use crate::project::state_file::Reading;
 use crate::run::place::Place;
-use crate::store::driver;
 use crate::text::shown;
 use crate::view::figures::Figures;
 use crate::view::progress::{Progress, progress, progress_json};
+use crate::view::turn::{Turn, Waits};
 
 /// Prints a row for each instance.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -42,11 +42,13 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         return Ok(ExitCode::SUCCESS);
     }
     let noun = chart.scope.noun.as_str();
-    let head = [noun, "phase", "next", "done", "reviews", "cost", "driver"];
+    let head = [
+        noun, "phase", "next", "turn", "done", "reviews", "cost", "driver",
+    ];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
     lines.extend(rows.iter().map(Row::cells));
     let mut page = Page::new(width(), 0);
-    page.table(&lines, 3);
+    page.table(&lines, 4);
     page.print();
     Ok(ExitCode::SUCCESS)
 }
@@ -57,6 +59,7 @@ struct Row {
     /// `None` if there is no usable state.
     phase: Option<String>,
     next: Option<String>,
+    waits: Waits,
     progress: Vec<Progress>,
     figures: Figures,
     driver: Option<String>,
@@ -66,6 +69,8 @@ impl Row {
     fn of(place: &Place) -> Self {
         let chart = &place.chart;
         let snapshot = place.snapshot();
+        let journal = place.journal();
+        let turn = Turn::of(place, &snapshot, &journal.read(), None);
         let is_sound = matches!(snapshot.state, Reading::Sound { .. });
         let field = |name: Option<&String>| {
             let value = context::text(snapshot.context(), name).filter(|_| is_sound);
@@ -76,10 +81,9 @@ impl Row {
             phase: field(Some(&chart.state)),
             next: field(chart.next.as_ref()),
             progress: progress(chart, &snapshot.as_world()),
-            figures: Figures::of(chart, place.journal().reviews().iter()),
-            driver: driver::of(&place.store, &place.instance.name)
-                .into_iter()
-                .next(),
+            figures: Figures::of(chart, journal.reviews().iter()),
+            waits: turn.waits,
+            driver: turn.owner,
         }
     }
 
@@ -95,6 +99,7 @@ impl Row {
             self.name.clone(),
             or_none(&self.phase),
             or_none(&self.next),
+            whose(self.waits).to_owned(),
             or_none(&done),
             self.figures.reviews.to_string(),
             or_none(&price),
@@ -104,8 +109,18 @@ impl Row {
 
     fn to_json(&self, chart: &Chart) -> Json {
         json!({
-            chart.scope.noun.as_str(): self.name, "phase": self.phase, "due": self.next,
+            chart.scope.noun.as_str(): self.name, "phase": self.phase, "due": self.next, "waits_for": self.waits,
             "progress": progress_json(&self.progress), "reviews": self.figures, "owner": self.driver,
         })
+    }
+}
+
+/// Returns whose turn it is, in one word.
+fn whose(waits: Waits) -> &'static str {
+    match waits {
+        Waits::Review => "review",
+        Waits::Session | Waits::Agent | Waits::Stop => "agent",
+        Waits::User => "you",
+        Waits::Nothing => "-",
     }
 }

@@ -55,7 +55,11 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         }
         if last.is_none() && !is_json {
             let noun = &chart.scope.noun;
-            let none = format!("nothing is recorded about {noun} `{}`", place.instance.name);
+            let since = since
+                .map(|since| format!(" since {since}"))
+                .unwrap_or_default();
+            let name = &place.instance.name;
+            let none = format!("nothing is recorded about {noun} `{name}`{since}");
             print([none]);
         }
         return Ok(ExitCode::SUCCESS);

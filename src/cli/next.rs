@@ -25,11 +25,15 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let session = place::session(matches)?;
     let place = place::chosen(chart, matches)?;
     if matches.get_flag("retry") {
-        postponed::lift(&place.store);
+        let lifted = postponed::lift(&place.store);
+        lifted.map_err(|error| CliError::new(format!("this cannot be recorded: {error}")))?;
     }
     let performed = perform(&place, &asked::next(session))?;
     let flaw = git::untrusted_locks(&place.root, &chart.scope.home).map(|why| format!("{why}."));
     warn(performed.warnings.iter().chain(&flaw));
+    if let Answer::Refuse(why) = performed.decision.answer {
+        return Err(CliError::new(why));
+    }
     let Answer::Action { action, why } = performed.decision.answer else {
         let message = format!("the chart {} does not say what is next", chart.id);
         return Err(CliError::new(message));

@@ -16,7 +16,8 @@ use crate::host::hosts;
 use crate::project::find::{self, Instance, Newest};
 use crate::project::state_file;
 use crate::run::place::Place;
-use crate::store::driver;
+use crate::store::running::{self, Running};
+use crate::store::{Store, driver};
 
 /// What to do if the named instance does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -227,7 +228,8 @@ pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
     find::named(&chart.scope, name).map_err(CliError::new)
 }
 
-/// Returns the instance that the session claimed last, otherwise the most recently modified one.
+/// Returns the instance that the session claimed last, otherwise the only one of which a review is running, otherwise the
+/// most recently modified one.
 fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
     let scope = &chart.scope;
     let taken = session.and_then(|session| {
@@ -236,7 +238,31 @@ fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
         let found = find::of_name(root, scope, &taken.instance);
         found.instance.is_some().then_some(found)
     });
-    taken.unwrap_or_else(|| find::newest(root, scope))
+    taken
+        .or_else(|| reviewed(chart, root))
+        .unwrap_or_else(|| find::newest(root, scope))
+}
+
+/// Returns the only instance of which a review is running.
+fn reviewed(chart: &Chart, root: &Path) -> Option<Newest> {
+    let scope = &chart.scope;
+    let store = Store::of(root, &scope.home);
+    let names = find::names(root, scope).unwrap_or_default();
+    let mut running = names.iter().filter(|name| {
+        running::has_note(&store, name)
+            && Running::read(&store, name, &root.join(find::folder(scope)).join(name)).is_some()
+    });
+    let name = running.next().filter(|_| running.next().is_none())?;
+    let found = find::of_name(root, scope, name);
+    found.instance.is_some().then_some(found)
+}
+
+/// Returns whether the command had to choose among several instances.
+pub(super) fn is_choice(place: &Place, matches: &ArgMatches) -> bool {
+    let scope = &place.chart.scope;
+    !scope.is_per_session()
+        && !is_given(matches, "instance")
+        && find::names(&place.root, scope).is_ok_and(|names| names.len() > 1)
 }
 
 /// Returns the current session: `--session`, or else the one that the host puts into the environment of its tools.

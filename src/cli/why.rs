@@ -20,6 +20,7 @@ use crate::run::asked;
 use crate::run::perform::peek_rules;
 use crate::run::place::Place;
 use crate::store::journal::{Decided, Line, Tried};
+use crate::store::running::Running;
 use crate::text::shown;
 
 /// Explains a stop in the journal, or the next stop.
@@ -87,6 +88,11 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
 fn coming(place: &Place, session: Option<&str>) -> Result<Stop, CliError> {
     let (step, tried) = peek_rules(place, &asked::stop(session))?;
     let answer = match step {
+        Step::Invoke(_)
+            if Running::read(&place.store, &place.instance.name, &place.dir()).is_some() =>
+        {
+            "allowed, because a review is already running".to_owned()
+        }
         Step::Invoke(run) => format!("{} {} runs, and its outcome decides", run.cycle, run.n),
         Step::Done(decision) => match decision.answer {
             Answer::Block(_) => "blocked".to_owned(),

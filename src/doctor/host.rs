@@ -12,6 +12,8 @@ use crate::chart::embedded::Choice;
 use crate::engine::context::{Context, initial};
 use crate::host::events::{EVENTS, STOP};
 use crate::host::hosts::{BLOCKS, Host};
+use crate::os::file::slashed;
+use crate::project::find;
 
 impl Settings {
     /// Returns the files that cannot be read.
@@ -237,32 +239,39 @@ impl Settings {
         let mut modes = permissions().filter_map(|table| table.get("defaultMode")?.as_str());
         let allowed = permissions().filter_map(|table| table.get("allow")?.as_array());
         let allowed: Vec<&str> = allowed.flatten().filter_map(Json::as_str).collect();
-        let is_allowed = |command: &String| allowed.iter().any(|rule| allows(rule, command));
+        let mode = modes.next_back();
         let program = chart.program();
         let own = ["enter", "next", "findings"].map(|name| format!("{program} {name}"));
         let git = ["git add", "git commit"].map(str::to_owned);
-        let commands = own.into_iter().chain(git);
-        let (allowed, missing): (Vec<String>, Vec<String>) = commands.partition(is_allowed);
+        let commands = own.into_iter().chain(git).map(Needed::Command);
+        let edits = format!("{}/**", slashed(find::folder(&chart.scope)).display());
+        let others = [Needed::Skills(chart.id.clone()), Needed::Edits(edits)];
+        let needed = commands.chain(others);
+        let (allowed, missing): (Vec<Needed>, Vec<Needed>) = needed.partition(|needed| {
+            let edits_freely = mode == Some("acceptEdits") && matches!(needed, Needed::Edits(_));
+            edits_freely || allowed.iter().any(|rule| needed.is_allowed_by(rule))
+        });
         let rules = missing
             .iter()
-            .map(|command| format!("\"Bash({command}:*)\""));
+            .map(|needed| format!("\"{}\"", needed.rule()));
         let help = format!(
             "to be asked no more, add {} to \"permissions\", \"allow\" in {}/settings.json",
             rules.collect::<Vec<_>>().join(", "),
             self.host.folder
         );
-        let missing = missing.join("`, `");
+        let missing: Vec<String> = missing.iter().map(Needed::name).collect();
+        let missing = missing.join(", ");
         Some(match (missing.is_empty(), allowed.is_empty()) {
-            (true, _) => Diagnosis::ok("permissions", "the settings allow the commands of a loop"),
-            _ if modes.next_back() == Some("bypassPermissions") => {
+            (true, _) => Diagnosis::ok("permissions", "the settings allow what a loop needs"),
+            _ if mode == Some("bypassPermissions") => {
                 Diagnosis::ok("permissions", "sessions ask for no permission")
             }
             (false, true) => {
-                let text = format!("a session may ask before `{missing}`");
+                let text = format!("a session may ask before it uses {missing}");
                 Diagnosis::ok("permissions", text).and(help)
             }
             (false, false) => {
-                let text = format!("some commands of a loop are allowed, but not `{missing}`");
+                let text = format!("a part of what a loop needs is allowed, but not {missing}");
                 Diagnosis::warning("permissions", text, help)
             }
         })
@@ -330,6 +339,42 @@ fn allows(rule: &str, command: &str) -> bool {
     };
     let rest = words.and_then(|words| command.strip_prefix(words));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+/// What a session does in a loop, and asks before unless a rule allows it.
+enum Needed {
+    Command(String),
+    /// The skills of a plugin. A turn that begins with one of its commands may use them anyway.
+    Skills(String),
+    /// Writes in a folder.
+    Edits(String),
+}
+
+impl Needed {
+    /// Returns the rule that allows it.
+    fn rule(&self) -> String {
+        match self {
+            Self::Command(command) => format!("Bash({command}:*)"),
+            Self::Skills(plugin) => format!("Skill({plugin}:*)"),
+            Self::Edits(files) => format!("Edit({files})"),
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Command(command) => format!("`{command}`"),
+            Self::Skills(plugin) => format!("the skills of {plugin}"),
+            Self::Edits(files) => format!("edits of {files}"),
+        }
+    }
+
+    fn is_allowed_by(&self, rule: &str) -> bool {
+        match self {
+            Self::Command(command) => allows(rule, command),
+            Self::Skills(_) => rule == "Skill" || rule == self.rule(),
+            Self::Edits(_) => rule == "Edit" || rule == self.rule(),
+        }
+    }
 }
 
 /// Returns the installed copies of a plugin.

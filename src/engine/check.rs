@@ -12,7 +12,7 @@ use super::names::sources::SOURCES;
 use super::names::types::{ChartNames, Uses, invoked};
 use super::references::References;
 use crate::chart::embedded::Choice;
-use crate::chart::model::{Action, Amount, Assign, Deed, Field, FieldType, Rule};
+use crate::chart::model::{Action, Amount, Assign, Deed, Field, FieldType, Limited, Rule};
 use crate::chart::{Chart, Cycle, load, locate};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, in_order};
@@ -134,7 +134,8 @@ impl Checker<'_> {
             self.cycle(id, cycle, &names);
         }
         let of_review = ("review", chart.budget.review.as_ref());
-        for (key, text) in chart.budget.parts().into_iter().chain([of_review]) {
+        let limits = Limited::ALL.map(|limited| (limited.key(), chart.budget.of(limited)));
+        for (key, text) in limits.into_iter().chain([of_review]) {
             if let Some(text) = text {
                 self.value(at!["budget", key], text, &names);
             }

@@ -466,18 +466,17 @@ impl Deciding {
     /// Returns the decision about a run that this world no longer asks for.
     fn set_aside(&self, ended: &Ended) -> Result<Decision, Fault> {
         let Invocation { cycle, n, file, .. } = &ended.invocation;
-        let rest = match &ended.outcome {
-            Outcome::Failed(why) => format!("Nothing was written. It had failed: {why}."),
+        let had = match &ended.outcome {
+            Outcome::Failed(why) => format!("It had failed: {why}."),
             Outcome::Gate(FailedGate { command, .. }) => {
-                format!("Nothing was written. The gate `{command}` had failed.")
+                format!("The gate `{command}` had failed.")
             }
-            Outcome::Ran { .. } => format!(
-                "Nothing was written; the review is in {}.",
-                self.names.path(file)?
-            ),
+            Outcome::Ran { .. } => format!("Its review is in {}.", self.names.path(file)?),
         };
+        let program = self.names.chart.program();
         let message = format!(
-            "The {cycle} {n} was discarded: the state changed while it ran and no longer asks for it. {rest}"
+            "The {cycle} {n} does not count: the state changed while it ran, and no longer asks for it. {had} \
+             `{program} status` says what comes next."
         );
         Ok(Decision {
             messages: vec![message],

@@ -6,9 +6,11 @@ use serde_json::Value as Json;
 
 use super::fault::Fault;
 use crate::chart::Chart;
-use crate::chart::model::setting_in;
-use crate::expr::source::Text;
+use crate::chart::model::{Limited, setting_in};
 use crate::reviewer::finding::Found;
+
+/// A dollar, in the unit of a run's cost.
+const MILLION: u64 = 1_000_000;
 
 /// The part of a review's line in the journal that decisions depend on.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -21,6 +23,14 @@ pub struct PastReview {
     pub cost: Option<u64>,
     pub verdict: Option<String>,
     pub error: Option<String>,
+    /// When it ended, in RFC 3339.
+    #[serde(default)]
+    pub at: String,
+    #[serde(default)]
+    pub seconds: u64,
+    /// Until when every other run would fail too.
+    #[serde(default)]
+    pub until: Option<String>,
     /// What it saw.
     #[serde(default)]
     pub seen: Option<u64>,
@@ -29,68 +39,102 @@ pub struct PastReview {
     pub found: Found,
 }
 
-/// Returns `spent`. `setting` gives the value of a setting, and `runs` those that count, oldest first: without a budget
-/// nobody asks for them. `cycle` is the running one, `files` the name of its reviews, `count` how many of them count.
+impl PastReview {
+    /// Returns whether a reviewer was started: it took money or time, or nobody knows.
+    fn was_started(&self) -> bool {
+        self.cost != Some(0) || self.seconds > 0
+    }
+}
+
+/// The runs of an instance, as budgets see them.
+#[derive(Debug, Default)]
+pub struct Past {
+    /// Oldest first.
+    pub runs: Vec<PastReview>,
+    /// The last one is being decided on: it was allowed, whatever it cost.
+    pub has_run: bool,
+    /// When the user last asked for another try, in RFC 3339: failures before that do not count.
+    pub retried: Option<String>,
+}
+
+/// Returns `spent`. `setting` gives the value of a setting. Without a budget, nobody asks for the `past`. `cycle` is the
+/// running one, `files` the name of its reviews, `count` how many of them count.
 pub fn spent(
     chart: &Chart,
     setting: impl Fn(&str) -> Result<Json, Fault>,
-    runs: impl FnOnce() -> Vec<PastReview>,
+    past: impl FnOnce() -> Past,
     (cycle, files, count): (Option<&str>, &str, i64),
 ) -> Result<Value, Fault> {
-    let budget = |text: Option<&Text>| -> Result<Option<u64>, Fault> {
-        let name = text.and_then(setting_in);
-        let Some(name) = name else { return Ok(None) };
-        let dollars = setting(name)?.as_u64();
-        Ok(dollars.map(|dollars| dollars.saturating_mul(1_000_000)))
-    };
-    let budgets = chart.budget.parts();
-    let budgets = budgets.map(|(name, text)| (name, budget(text)));
-    let mut over = None;
-    let mut prices = [None, None];
-    if budgets
-        .iter()
-        .any(|(_, budget)| !matches!(budget, Ok(None)))
-    {
-        let runs = runs();
-        let of_cycle = of_cycle(
-            &runs,
-            |run| (&run.cycle, run.n, &run.file),
-            cycle.unwrap_or_default(),
-            files,
-            count,
-        );
-        let sums = [Sum::of(of_cycle.into_iter()), Sum::of(runs.iter())];
-        for (((name, budget), sum), price) in budgets.into_iter().zip(sums).zip(&mut prices) {
-            if budget?.is_some_and(|budget| sum.known >= budget) {
-                over = over.or(Some(name));
-            }
-            *price = Some(sum.price());
+    let mut limits = Vec::new();
+    for limited in Limited::ALL {
+        if let Some(name) = chart.budget.of(limited).and_then(setting_in)
+            && let Some(limit) = setting(name)?.as_u64()
+        {
+            limits.push((limited, limit));
         }
     }
-    let [of_cycle, of_instance] = prices;
+    let is_kept = !limits.is_empty();
+    let past = if is_kept { past() } else { Past::default() };
+    let id = cycle.unwrap_or_default();
+    let of_cycle = |runs| -> Vec<&PastReview> {
+        of_cycle(runs, |run| (&run.cycle, run.n, &run.file), id, files, count)
+    };
+    let failed = |runs| failed(of_cycle(runs), past.retried.as_deref());
+    let runs = match past.runs.split_last() {
+        Some((_, earlier)) if past.has_run => earlier,
+        _ => &past.runs,
+    };
+    let (cycle, instance) = (Sum::of(of_cycle(runs)), Sum::of(runs));
+    let over = limits.into_iter().find(|(limited, limit)| {
+        let (used, unit) = match limited {
+            Limited::Failures => (failed(runs).len() as u64, 1),
+            Limited::Cycle => (cycle.known, MILLION),
+            Limited::Instance => (instance.known, MILLION),
+            Limited::Reviews => (instance.runs as u64, 1),
+            Limited::Minutes => (instance.seconds, 60),
+        };
+        used >= limit.saturating_mul(unit)
+    });
+    let price = |sum: Sum| is_kept.then(|| sum.price());
+    let failed = failed(&past.runs);
+    let why = failed.first().and_then(|run| run.error.as_deref());
     Ok(Value::from_pairs([
-        ("cycle", Value::from(of_cycle)),
-        ("instance", Value::from(of_instance)),
-        ("over", Value::from(over)),
+        ("cycle", Value::from(price(cycle))),
+        ("instance", Value::from(price(instance))),
+        ("failures", Value::from(failed.len())),
+        ("over", Value::from(over.map(|(limited, _)| limited.key()))),
+        ("why", Value::from(why.unwrap_or_default())),
     ]))
 }
 
-/// A sum of costs, of which some may be unknown.
+/// Returns the last of these runs, newest first, that failed in a row. One that was not started is no loss, and one after
+/// which no reviewer could run is not tried again at once.
+fn failed<'r>(runs: Vec<&'r PastReview>, retried: Option<&str>) -> Vec<&'r PastReview> {
+    let failed = runs.into_iter().take_while(|run| run.error.is_some());
+    let failed = failed.take_while(|run| retried.is_none_or(|retried| *run.at > *retried));
+    failed
+        .filter(|run| run.was_started() && run.until.is_none())
+        .collect()
+}
+
+/// The sums of a number of runs. Some of their costs may be unknown.
 #[derive(Debug, Default, Clone, Copy)]
 struct Sum {
     /// In millionths of a dollar.
     known: u64,
     unknown: usize,
     runs: usize,
+    seconds: u64,
 }
 
 impl Sum {
-    fn of<'r>(runs: impl Iterator<Item = &'r PastReview>) -> Self {
+    fn of<'r>(runs: impl IntoIterator<Item = &'r PastReview>) -> Self {
         let mut sum = Self::default();
         for run in runs {
-            sum.runs += 1;
+            sum.runs += usize::from(run.was_started());
             sum.known = sum.known.saturating_add(run.cost.unwrap_or(0));
             sum.unknown += usize::from(run.cost.is_none());
+            sum.seconds = sum.seconds.saturating_add(run.seconds);
         }
         sum
     }

@@ -97,7 +97,7 @@ impl Domain {
             Choice::Driver => "driver: nobody, this session, another one".to_owned(),
             Choice::Worst => format!("review.worst: {}", listed("none")),
             Choice::Stalled => "cycle.stalled: false, true".to_owned(),
-            Choice::Over => "spent.over: none, cycle, instance".to_owned(),
+            Choice::Over => "spent.over: none, or a budget".to_owned(),
             Choice::Postponed => "postponed: none, some time".to_owned(),
             Choice::Dirty => "git.dirty: false, true".to_owned(),
             Choice::Siblings => format!("siblings: none, or one of {}", values.len() - 1),

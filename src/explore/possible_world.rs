@@ -16,7 +16,7 @@ use crate::engine::context::{Context, to_value};
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::records;
-use crate::engine::spent::{PastReview, spent};
+use crate::engine::spent::{Past, PastReview, spent};
 use crate::engine::world::{Source, World};
 use crate::os::file::slashed;
 
@@ -179,9 +179,14 @@ impl World for PossibleWorld {
             },
             Source::Dirty => Value::from(self.disk.dirty),
             Source::Spent { .. } if self.disk.over.is_some() => {
-                let none = || Value::from(());
                 let over = Value::from(self.disk.over.as_deref());
-                Value::from_pairs([("cycle", none()), ("instance", none()), ("over", over)])
+                Value::from_pairs([
+                    ("cycle", Value::from(())),
+                    ("instance", Value::from(())),
+                    ("failures", Value::from(0)),
+                    ("over", over),
+                    ("why", Value::from("")),
+                ])
             }
             Source::Spent {
                 cycle,
@@ -190,10 +195,16 @@ impl World for PossibleWorld {
             } => {
                 let setting = |name: &str| Ok(self.setting(name));
                 let of = (cycle.as_deref(), files.as_str(), *count);
-                spent(&self.chart, setting, || self.disk.runs.clone(), of)?
+                let past = || Past {
+                    runs: self.disk.runs.clone(),
+                    ..Past::default()
+                };
+                spent(&self.chart, setting, past, of)?
             }
             Source::Stalled { .. } => Value::from(self.disk.stalled),
-            Source::Rulings | Source::Findings { .. } => Value::from(Vec::<Value>::new()),
+            Source::Rulings | Source::Drivers | Source::Findings { .. } => {
+                Value::from(Vec::<Value>::new())
+            }
             Source::Siblings => {
                 let siblings = self.disk.siblings.iter();
                 siblings

@@ -434,7 +434,7 @@ pub(super) fn words(question: &Question, value: &Json) -> Option<String> {
             "nothing has changed since the last reviews".to_owned()
         }
         Choice::Stalled => "something has changed since the last reviews".to_owned(),
-        Choice::Over => format!("the budget of the {} is used up", plain(value)),
+        Choice::Over => format!("the budget `{}` is used up", plain(value)),
         Choice::Postponed => "no reviewer can run for a while".to_owned(),
         Choice::Dirty if *value == Json::Bool(true) => "there are uncommitted changes".to_owned(),
         Choice::Dirty => "all is committed".to_owned(),

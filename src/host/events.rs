@@ -56,6 +56,8 @@ pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
     ("session_id", FieldDefault::Text),
     ("source", FieldDefault::Text),
     ("stop_hook_active", FieldDefault::False),
+    // Not from the host: what `taskie status` knows about the agent.
+    ("stopped", FieldDefault::False),
     // Not from the host: a person has typed the command.
     ("terminal", FieldDefault::False),
     ("transcript_path", FieldDefault::Text),

@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 use crate::engine::decide::{decide, explain};
 use crate::engine::decision::{Decision, Ended, Outcome, Step, Tried};
 use crate::engine::event::{Event, Trigger};
-use crate::host::events::is_stop;
+use crate::host::events::{is_event, is_stop};
 use crate::project::git::Git;
 use crate::project::state_file::Reading;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::run::review::{Reviewed, Unwritten, review};
+use crate::run::review::{Reviewed, Unwritten, review, running};
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
-use crate::run::write::{claim, write};
+use crate::run::write::{claim, claimant, is_reviewed_by_another, write};
 use crate::store::driver;
 use crate::store::journal::{self, Decided, Line};
 use crate::store::notices::Pending;
@@ -98,6 +98,9 @@ fn carry_out(
     if let Some(performed) = owed(place, event, snapshot) {
         return Ok(performed);
     }
+    if let Some(performed) = kept_for_review(place, event) {
+        return Ok(performed);
+    }
     let mut next = match decide(&place.chart, &snapshot.as_world(), event, None)? {
         Step::Invoke(_) => Next::Review,
         Step::Done(decision) if decision.writes_nothing() => {
@@ -119,10 +122,14 @@ fn carry_out(
                 Reviewed::NotDue(git) => Next::Write(None, git),
                 Reviewed::Answered(performed) => return Ok(*performed),
             },
-            Next::Write(run, git) => match write(place, event, run.map(|run| *run), &git)? {
-                Some(performed) => return Ok(performed),
-                None => Next::Review,
-            },
+            Next::Write(run, git) => {
+                let ended = run.as_ref().and_then(|run| run.in_words(place));
+                let written = write(place, event, run.map(|run| *run), &git);
+                match written.map_err(|stuck| stuck.losing(ended))? {
+                    Some(performed) => return Ok(performed),
+                    None => Next::Review,
+                }
+            }
         };
     }
 }
@@ -155,10 +162,28 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
     })
 }
 
+/// Refuses a phase that a session wants to enter while a review runs for another session: the outcome, which has been paid
+/// for, would not count, and nobody would go on with it. What comes next, nobody knows before it has ended.
+fn kept_for_review(place: &Place, event: &Event) -> Option<Performed> {
+    let session = event.session.as_deref();
+    let is_refused = match &event.trigger {
+        _ if place.chart.scope.is_per_session() => false,
+        Trigger::Enter { force: false, .. } => {
+            session.is_some_and(|session| is_reviewed_by_another(place, session))
+        }
+        Trigger::Hook(name) => !is_event(name),
+        Trigger::Enter { .. } | Trigger::Command(_) => false,
+    };
+    if !is_refused {
+        return None;
+    }
+    running(place).map(Performed::refused)
+}
+
 /// Returns whether carrying out the decision would make its session the driver of an instance that it does not drive
 /// yet.
 fn is_claiming(place: &Place, event: &Event, decision: &Decision) -> bool {
-    crate::run::write::claimant(place, event, decision)
+    claimant(place, event, decision)
         .is_some_and(|session| !driver::drives(&place.store, &place.instance.name, session))
 }
 

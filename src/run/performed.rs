@@ -45,6 +45,17 @@ impl Performed {
         }
     }
 
+    /// Returns a command or a phase that is refused, without any rule of the chart.
+    pub(crate) fn refused(why: String) -> Self {
+        Self {
+            decision: Decision {
+                answer: Answer::Refuse(why),
+                ..Decision::default()
+            },
+            ..Self::default()
+        }
+    }
+
     /// Returns a stop that is allowed with a message to the user, without any rule of the chart.
     pub(crate) fn allowed(message: String) -> Self {
         Self {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
+use crate::chart::model::{Amount, setting_in};
 use crate::clock;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Effort, Ended, Invocation, Outcome, Step};
@@ -56,6 +57,22 @@ pub(crate) struct Unwritten {
     pub(crate) changed: Option<Vec<PathBuf>>,
     /// Held until the outcome is written: until then, the next hook would see the same review still due.
     pub(crate) lock: ReviewLock,
+}
+
+impl Unwritten {
+    /// Says that the review has ended and does not count; `None` if it failed.
+    pub(crate) fn in_words(&self, place: &Place) -> Option<String> {
+        let Invocation { cycle, n, file, .. } = &self.ended.invocation;
+        let Outcome::Ran { verdict, .. } = &self.ended.outcome else {
+            return None;
+        };
+        let verdict = verdict.as_deref().unwrap_or("no verdict");
+        let file = place.instance.dir.join(file);
+        Some(format!(
+            "The {cycle} {n} has ended with {verdict}, but does not count: its review is in {}.",
+            file.display()
+        ))
+    }
 }
 
 /// Runs the review that is due, unless one is already running.
@@ -252,15 +269,21 @@ fn record_left(place: &Place) {
 }
 
 fn already_running(place: &Place) -> String {
+    said_of_running(place, ": this stop is allowed.")
+}
+
+/// Says that a review is running, since when, and how to end it; `None` if none is.
+pub(crate) fn running(place: &Place) -> Option<String> {
+    let is_held = ReviewLock::is_held(&place.store, &place.instance.name, &place.dir());
+    is_held.then(|| said_of_running(place, "."))
+}
+
+fn said_of_running(place: &Place, end: &str) -> String {
     let noun = &place.chart.scope.noun;
     let name = &place.instance.name;
-    let since = Running::read(&place.store, name, &place.dir()).map(|running| {
-        let by = running.by.as_deref();
-        let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
-        let since = clock::in_utc(running.started);
-        format!(" ({} {}{by}, since {since})", running.cycle, running.n)
-    });
-    let since = since.unwrap_or_default();
+    let running = Running::read(&place.store, name, &place.dir());
+    let running = running.map(|running| format!(" ({})", running.in_words()));
+    let running = running.unwrap_or_default();
     let option = match place.chart.scope.is_per_session() {
         true => String::new(),
         false => format!(" --{noun} {name}"),
@@ -271,7 +294,7 @@ fn already_running(place: &Place) -> String {
         format!(" To end the review: `{program} run {command}{option}`.")
     });
     format!(
-        "A review of {noun} `{name}` is already running{since}: this stop is allowed.{}",
+        "A review of {noun} `{name}` is already running{running}{end}{}",
         cancel.unwrap_or_default()
     )
 }
@@ -449,9 +472,14 @@ fn run(
         }
         End::TimedOut => {
             let limit = counted(timeout, "second");
-            let cut = match timeout < invocation.timeout {
-                true => " (the gates had taken the rest of its time)",
-                false => "",
+            let setting = match &invoke.timeout {
+                Amount::Setting(text) => setting_in(text),
+                Amount::Fixed(_) => None,
+            };
+            let cut = match (timeout < invocation.timeout, setting) {
+                (true, _) => " (the gates had taken the rest of its time)".to_owned(),
+                (false, Some(setting)) => format!(", the limit of `{setting}`"),
+                (false, None) => ", its time limit".to_owned(),
             };
             let why = format!("`{program}` was killed after {limit}{cut}");
             return failed(why, Effort::default());

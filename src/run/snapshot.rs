@@ -22,7 +22,7 @@ use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
 use crate::engine::names::root::or_invalid;
 use crate::engine::records;
-use crate::engine::spent::{PastReview, of_cycle, spent as spent_so_far};
+use crate::engine::spent::{Past, PastReview, of_cycle, spent as spent_so_far};
 use crate::engine::world::{Source, World};
 use crate::expr::prompt;
 use crate::files::timestamp;
@@ -302,7 +302,18 @@ impl Snapshot {
     /// Returns the settings. One wrong value makes all of them unusable: no decision is based on a guess.
     pub(crate) fn config(&self) -> Result<&Context, Fault> {
         let config = self.config.get_or_init(|| {
-            let settings = settings::read(&self.chart, &self.root)?;
+            let settings = match (settings::read(&self.chart, &self.root), &self.bounds) {
+                (Ok(settings), _) => settings,
+                // The review has been paid for, and these are the settings that it was started with.
+                (Err(why), Some(bounds)) => {
+                    let end = full_stop(&why);
+                    self.warn(format!(
+                        "{why}{end} The settings from before the review count for it."
+                    ));
+                    return Ok(bounds.clone());
+                }
+                (Err(why), None) => return Err(why),
+            };
             for warning in &settings.warnings {
                 self.warn(warning.clone());
             }
@@ -434,8 +445,10 @@ impl Snapshot {
             files,
             count,
         );
-        let ran = of_cycle.into_iter().filter(|run| run.error.is_none());
-        let ran: Vec<&PastReview> = ran.collect();
+        // Only those that count: of each number the last one, which replaced what earlier ones wrote.
+        let is_counted = |run: &&PastReview| run.error.is_none() && run.n <= count;
+        let mut ran: Vec<&PastReview> = of_cycle.into_iter().filter(is_counted).collect();
+        ran.dedup_by_key(|run| run.n);
         let last = &ran[..rounds.min(ran.len())];
         let has_found = |run: &&PastReview| {
             let verdict = run.verdict.as_ref();
@@ -664,6 +677,7 @@ impl World for Snapshot {
                 }))
             }
             Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone()?,
+            Source::Drivers => Value::from(driver::of(&self.store, &self.instance.name)),
             Source::Driver { session } => self.driver(session.as_deref()),
             Source::Spent {
                 cycle,
@@ -673,7 +687,12 @@ impl World for Snapshot {
                 let setting =
                     |name: &str| Ok(self.config()?.get(name).cloned().unwrap_or_default());
                 let of = (cycle.as_deref(), files.as_str(), *count);
-                spent_so_far(&self.chart, setting, || self.runs(), of)?
+                let past = || Past {
+                    runs: self.all_runs(),
+                    has_run: self.has_run,
+                    retried: postponed::retried(&self.store),
+                };
+                spent_so_far(&self.chart, setting, past, of)?
             }
             Source::Stalled {
                 cycle,

@@ -10,7 +10,7 @@ use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::files::pattern::name_flaw;
-use crate::host::events::is_stop;
+use crate::host::events::{is_event, is_stop};
 use crate::host::hosts;
 use crate::project::git::Git;
 use crate::project::state_file::{self, Reading};
@@ -21,6 +21,7 @@ use crate::run::place::Place;
 use crate::run::review::Unwritten;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
+use crate::store::lock::ReviewLock;
 use crate::store::owed::Debt;
 use crate::store::{driver, last_chart, notices, postponed};
 
@@ -148,22 +149,29 @@ fn new_state(
     state_file::with(old, &absent, context, patch).map_err(io("the state cannot be created"))
 }
 
-/// Returns the session that claims the instance with this decision, if any: one that enters a phase, runs a command, or
-/// asks what is next. If each session has an instance of its own, there is nothing to claim.
+/// Returns the session that claims the instance with this decision, if any: one that enters a phase or asks what is next, or
+/// one that runs a command where nobody drives the instance. If each session has an instance of its own, there is nothing to
+/// claim.
 pub(crate) fn claimant<'e>(
     place: &Place,
     event: &'e Event,
     decision: &Decision,
 ) -> Option<&'e str> {
-    let is_by_hand = match &event.trigger {
-        Trigger::Hook(name) => !crate::host::events::is_event(name),
-        Trigger::Enter { .. } | Trigger::Command(_) => true,
-    };
     let is_refused = matches!(decision.answer, Answer::Refuse(_));
-    event
-        .session
-        .as_deref()
-        .filter(|_| is_by_hand && !is_refused && !place.chart.scope.is_per_session())
+    let is_open = !is_refused && !place.chart.scope.is_per_session();
+    let session = event.session.as_deref().filter(|_| is_open)?;
+    let takes_up = match &event.trigger {
+        Trigger::Hook(name) if is_event(name) => false,
+        Trigger::Hook(_) | Trigger::Enter { .. } => true,
+        Trigger::Command(_) => driver::of(&place.store, &place.instance.name).is_empty(),
+    };
+    takes_up.then_some(session)
+}
+
+/// Returns whether a review is running, and not for this session.
+pub(crate) fn is_reviewed_by_another(place: &Place, session: &str) -> bool {
+    let (store, name) = (&place.store, &place.instance.name);
+    !driver::drives(store, name, session) && ReviewLock::is_held(store, name, &place.dir())
 }
 
 /// Makes the event's session the driver of the instance, if the event claims it. The caller holds the write lock.

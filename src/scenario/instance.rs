@@ -12,7 +12,7 @@ use super::script::{self, Expected, Review, Script, Step};
 use super::stage::{Answer, Call, Stage, State};
 use crate::alike::steady;
 use crate::chart::Chart;
-use crate::chart::model::Field;
+use crate::chart::model::{Field, Limited};
 use crate::engine::context::{self, Context};
 use crate::engine::decide::decide;
 use crate::engine::decision::{self, Decision, Effect, Ended, FailedGate, Invocation, Outcome};
@@ -355,9 +355,11 @@ impl Stage for Instance {
             self.disk.postponed = some(until);
         }
         if let Some(budget) = &step.over {
-            if !["", "cycle", "instance"].contains(&budget.as_str()) {
+            let words = Limited::ALL.map(Limited::key);
+            if !budget.is_empty() && !words.contains(&budget.as_str()) {
                 return Err(Failure::Script(format!(
-                    "`over` is cycle, instance or an empty text, not {budget}"
+                    "`over` is {}, or an empty text, not {budget}",
+                    words.join(", ")
                 )));
             }
             self.disk.over = some(budget);
@@ -463,8 +465,8 @@ fn run(ended: &Ended) -> Option<PastReview> {
         cost: ended.effort.cost,
         verdict: verdict.map(str::to_owned),
         error: error.map(str::to_owned),
-        seen: None,
         found: ended.outcome.found(),
+        ..PastReview::default()
     })
 }
 

@@ -73,7 +73,7 @@ pub(crate) struct Step {
     pub(crate) dirty: Option<bool>,
     /// Until when no reviewer can run, in words, from here on; empty: one can.
     pub(crate) postponed: Option<String>,
-    /// The budget that is used up, from here on, whatever reviews cost: `cycle` or `instance`; empty: none.
+    /// The budget that is used up, from here on, whatever reviews cost: a key of `[budget]`; empty: none.
     pub(crate) over: Option<String>,
     /// Whether nothing has changed since the last reviews found something, from here on.
     pub(crate) stalled: Option<bool>,

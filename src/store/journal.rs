@@ -83,7 +83,7 @@ pub(crate) struct Counted {
     /// The gate that failed before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) gate: Option<String>,
-    /// It was discarded, because someone had changed the state in the meantime.
+    /// It does not count, because someone had changed the state in the meantime.
     pub(crate) superseded: bool,
 }
 

@@ -15,6 +15,7 @@ use crate::os::regular::open_to_read;
 use crate::os::signals;
 use git_dir::WorkTree;
 
+pub(crate) mod at_work;
 pub(crate) mod driver;
 pub(crate) mod git_dir;
 pub(crate) mod journal;

@@ -1,15 +1,17 @@
-//! Until when no reviewer can run: a usage limit is reached, or the reviewer's service is down.
+//! Until when no reviewer can run: a usage limit is reached, or the reviewer's service is down. And when the user last asked
+//! for another try.
 //!
 //! The limit belongs to a person's account on this machine, not to one plan. So there is one record for all instances in a
 //! home.
 
 use std::io;
 
-use super::{Store, record};
+use super::{Store, journal, record};
 use crate::clock::{self, Moment};
 
 const NAME: &str = "reviewer";
 const KIND: &str = "postponed";
+const RETRIED: &str = "retried";
 
 /// Records it.
 pub(crate) fn write(store: &Store, until: &Moment) -> io::Result<()> {
@@ -22,7 +24,13 @@ pub(crate) fn read(store: &Store) -> Option<String> {
     (until.at > clock::now()).then_some(until.text)
 }
 
-/// Removes the record, so that the next stop tries again.
-pub(crate) fn lift(store: &Store) {
+/// Lets the next stop try again: the record is removed, and no review that has failed so far counts.
+pub(crate) fn lift(store: &Store) -> io::Result<()> {
     record::remove(store, NAME, KIND);
+    record::write(store, NAME, RETRIED, &journal::now())
+}
+
+/// Returns when that was, in RFC 3339.
+pub(crate) fn retried(store: &Store) -> Option<String> {
+    record::read(store, NAME, RETRIED)
 }

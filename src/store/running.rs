@@ -58,6 +58,14 @@ impl Running {
         ReviewLock::is_held(store, instance, dir).then_some(running)
     }
 
+    /// Returns it in words: `code-review 1 by opus, since 2026-01-31 12:00:00 UTC`.
+    pub(crate) fn in_words(&self) -> String {
+        let by = self.by.as_deref();
+        let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+        let since = clock::in_utc(self.started);
+        format!("{} {}{by}, since {since}", self.cycle, self.n)
+    }
+
     /// Returns how long it has been running.
     pub(crate) fn elapsed(&self) -> Duration {
         Duration::from_secs(clock::now().saturating_sub(self.started))

@@ -8,11 +8,11 @@ use serde_json::{Value as Json, json};
 use super::figures::{Figures, Totals};
 use super::finished::finished;
 use super::progress::{Progress, progress, progress_json};
+use super::turn::{Next, Turn, Waits};
 use crate::chart::{Chart, Cycle};
 use crate::disk;
 use crate::engine::context::{self, Context};
-use crate::engine::decide::decide;
-use crate::engine::decision::{Answer, Invocation, Step};
+use crate::engine::decision::{Answer, Gates, Invocation, Step};
 use crate::engine::fault::Fault;
 use crate::engine::inspect::{self, Inspector, Standing};
 use crate::engine::spent::of_cycle;
@@ -21,10 +21,7 @@ use crate::process::log;
 use crate::project::find;
 use crate::project::seen;
 use crate::project::state_file::Reading;
-use crate::run::asked;
-use crate::run::perform::foresee;
 use crate::run::place::Place;
-use crate::store::driver;
 use crate::store::journal::{self, Gate, Line};
 use crate::store::running::Running;
 use crate::text::{self, full_stop};
@@ -81,16 +78,6 @@ pub(crate) struct CycleFacts {
     pub(crate) figures: Figures,
 }
 
-/// The next action by the chart's rules.
-#[derive(Debug)]
-pub(crate) struct Next {
-    pub(crate) action: String,
-    /// Why, for the agent.
-    pub(crate) why: String,
-    /// The same for the user.
-    pub(crate) message: Option<String>,
-}
-
 /// A review on disk.
 #[derive(Debug, Serialize)]
 pub(crate) struct ReviewFacts {
@@ -136,24 +123,6 @@ pub(crate) enum Does {
     Block,
     /// It is allowed.
     Allow,
-}
-
-/// Who or what has to act next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Waits {
-    /// A review is running.
-    Review,
-    /// Another session drives the instance.
-    Session,
-    /// The agent has an action to do.
-    Agent,
-    /// The agent's next stop starts what is due.
-    Stop,
-    /// The user has a choice to make.
-    User,
-    /// Nothing comes after this.
-    Nothing,
 }
 
 impl ReviewFacts {
@@ -214,55 +183,37 @@ impl Facts {
         let world = snapshot.as_world();
         // What cannot be read hides nothing else.
         let mut unread: Vec<String> = Vec::new();
-        let asked = asked::next(session.map(str::to_owned));
-        let asked = known(decide(chart, &world, &asked, None), &mut unread);
-        let drivers = driver::of(&place.store, &place.instance.name);
-        let owner = drivers.first();
-        // In a terminal, the stop of whoever drives the instance is meant.
-        let foreseen = foresee(place, &asked::stop(session.or(owner.map(String::as_str))));
+        let journal = place.journal();
+        let (lines, journal) = (journal.read(), journal.reviews());
+        let Turn {
+            waits,
+            running,
+            owner,
+            is_anothers,
+            is_unattended,
+            next,
+            foreseen,
+        } = Turn::of(place, &snapshot, &lines, session);
+        let next = known(next, &mut unread).flatten();
         let obstacle = foreseen
             .as_ref()
             .ok()
             .and_then(|stop| stop.obstacle.clone());
         let view = Inspector::new(chart, &world);
         let context = snapshot.context().clone();
-        let running = Running::read(&place.store, &place.instance.name, &place.dir());
         let phase = context::text(&context, Some(&chart.state));
         let is_final = phase.is_some_and(|phase| chart.is_final(phase));
         let running_cycle = view.running();
         let stage = stage(chart, running_cycle, phase);
         let (invoke, by) = known(reviewer(chart, &view), &mut unread).unwrap_or_default();
-        let journal = place.journal().reviews();
         let cycle =
             running_cycle.map(|cycle| CycleFacts::of(chart, &view, cycle, by.clone(), &journal));
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
-        // Without a usable state, the rules would only see defaults.
-        let next = asked.and_then(action).filter(|_| is_usable);
-        let is_anothers = !chart.scope.is_per_session()
-            && session.is_some_and(|session| !drivers.iter().any(|driver| driver == session));
-        let is_unattended = !chart.scope.is_per_session() && drivers.is_empty();
-        let owner = drivers.into_iter().next();
-        let is_action = next
-            .as_ref()
-            .is_some_and(|next| chart.phases.contains_key(&next.action));
-        // A stop that changes the state moves the work forward, with or without a review.
-        let moves = match foreseen.as_ref().map(|stop| &stop.step) {
-            Ok(Step::Invoke(_)) => true,
-            Ok(Step::Done(decision)) => !decision.patch.is_empty(),
-            Err(_) => false,
+        let due = match foreseen.as_ref().map(|stop| &stop.step) {
+            Ok(Step::Invoke(due)) => Some(&due.gates),
+            _ => None,
         };
-        let waits = match () {
-            () if running.is_some() => Waits::Review,
-            () if !is_usable => Waits::User,
-            () if is_anothers && owner.is_some() => Waits::Session,
-            () if is_unattended && (is_action || moves) => Waits::User,
-            // Between cycles, the agent waits for the user's word.
-            () if is_action && cycle.is_none() => Waits::User,
-            () if is_action => Waits::Agent,
-            () if moves => Waits::Stop,
-            () if is_final => Waits::Nothing,
-            () => Waits::User,
-        };
+        let failed_gate = due.and_then(|due| failed_gate(&lines, due));
         let stop = match () {
             () if running.is_some() => Stop::allowed("a review is already running"),
             () if is_anothers => Stop::allowed(&format!(
@@ -306,7 +257,7 @@ impl Facts {
             warnings: (snapshot.warnings().into_iter())
                 .chain(unread)
                 .chain(running_cycle.and_then(|_| failures(&journal)))
-                .chain(running_cycle.and_then(|_| failed_gate(&place.journal().read())))
+                .chain(failed_gate)
                 .collect(),
             of_cycles: of_cycles(chart, &view, invoke.as_deref()),
             finished: is_final.then(|| finished(place)),
@@ -406,21 +357,6 @@ fn of_cycles(chart: &Chart, view: &Inspector, invoke: Option<&str>) -> Vec<Strin
     cycles.chain(by.into_iter().map(|(name, _)| name)).collect()
 }
 
-/// Returns the action that a decision names, and why.
-fn action(step: Step) -> Option<Next> {
-    match step {
-        Step::Done(decision) => match decision.answer {
-            Answer::Action { action, why } => Some(Next {
-                action,
-                why,
-                message: Some(decision.messages.join(" ")).filter(|text| !text.is_empty()),
-            }),
-            _ => None,
-        },
-        Step::Invoke(_) => None,
-    }
-}
-
 /// Returns the names of the other instances. What another session does is its own.
 fn others(place: &Place) -> Vec<String> {
     let scope = &place.chart.scope;
@@ -444,14 +380,15 @@ fn failures(journal: &[journal::Review]) -> Option<String> {
     Some(format!("{failed}: {why}{}", full_stop(why)))
 }
 
-/// Says how many times in a row the same gate has failed, if more than once, and why.
-fn failed_gate(lines: &[Line]) -> Option<String> {
+/// Says how many times in a row the same gate has failed, if more than once, and why; only one of those that are `due`.
+fn failed_gate(lines: &[Line], due: &Gates) -> Option<String> {
     let gates = lines.iter().rev().filter_map(|line| match line {
         Line::Gate(gate) => Some(gate),
         Line::Decision(_) | Line::Review(_) => None,
     });
     let mut gates = gates.peekable();
-    let last = *gates.peek()?;
+    let is_due = |gate: &&&Gate| due.commands.contains(&gate.command);
+    let last = *gates.peek().filter(is_due)?;
     let why = last.error.as_ref()?;
     let is_same = |gate: &&Gate| gate.error.is_some() && gate.command == last.command;
     let times = gates.take_while(is_same).count();

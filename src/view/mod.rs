@@ -10,3 +10,4 @@ pub(crate) mod progress;
 pub(crate) mod report;
 pub(crate) mod screen;
 pub(crate) mod timeline;
+pub(crate) mod turn;

@@ -55,12 +55,17 @@ fn decision(decided: &Decided) -> String {
         text.push(' ');
         text.push_str(&paint_words(style, &shown(word)));
     }
-    // Of the rules that fired, the last one answers.
-    let about = decided
-        .fired()
-        .last()
-        .and_then(|rule| rule.about.as_deref());
-    if let Some(why) = decided.stuck.as_deref().or(about) {
+    let fired = decided.fired().filter_map(|rule| rule.about.as_deref());
+    let fired: Vec<&str> = fired.collect();
+    // Of the rules that fired, the last one answers. Where a stop is allowed, those before it say why; the first one has
+    // only started the review, if there was one.
+    let first = match (decided.answer.as_str(), &decided.review) {
+        ("allow", None) if decided.changed.is_empty() => 0,
+        ("allow", Some(_)) if decided.changed.is_empty() => fired.len().min(1),
+        _ => fired.len().saturating_sub(1),
+    };
+    let about = Some(fired[first..].join("; ")).filter(|about| !about.is_empty());
+    if let Some(why) = decided.stuck.as_deref().or(about.as_deref()) {
         text.push_str(": ");
         text.push_str(&shown(why));
     }

@@ -1,4 +1,6 @@
-//! What reviews may cost: for a plan, for a cycle, for one review.
+//! What reviews may cost, in money, reviews and minutes, and how often they may fail.
+
+use std::fs;
 
 use serde_json::json;
 
@@ -34,7 +36,7 @@ fn a_cycle_pauses_at_its_budget() {
     // The one that uses it up counts.
     review(&project, &priced("FAIL", Some(0.01)));
     let over = "The code-reviews of this cycle cost $2.00, and the budget is $2. Raise `max_cost_usd_cycle` in \
-                .taskie/config.json to continue. (`taskie run skip` moves on to complete-task without another review.)";
+                .taskie/config.json to continue. (`! taskie run skip` moves on to complete-task without another review.)";
     let before = project.state();
     assert_eq!(message(&project.stop()), over);
     assert_eq!((project.calls().len(), project.state()), (3, before));
@@ -109,4 +111,129 @@ fn a_review_has_a_cap() {
     project.reviewer(&Reviewer::fail());
     project.stop();
     assert!(!project.calls()[1].contains(&"--max-budget-usd".to_owned()));
+}
+
+/// A review that fails and costs money, or that may have done so.
+fn failing(dollars: Option<f64>) -> Reviewer {
+    let stdout = json!({ "is_error": true, "total_cost_usd": dollars, "errors": ["no network"] });
+    Reviewer::fail().exits(1).prints(stdout.to_string())
+}
+
+const FAILED_OUT: &str = "No further review starts by itself: fix the cause, and `! taskie next --retry` makes the next stop try again.";
+
+#[test]
+fn failures_in_a_row_are_bounded() {
+    let project = Project::in_state(json!({}));
+    project.reviewer(&failing(Some(0.42)));
+    let failed = "Review failed: `claude` exited with code 1: no network.";
+    for _ in 0..2 {
+        let said = message(&project.stop());
+        assert_eq!(said, format!("{failed} The next stop tries again."));
+    }
+    let said = message(&project.stop());
+    assert_eq!(said, format!("{failed} {FAILED_OUT}"));
+    let over = format!(
+        "The last 3 reviews failed: `claude` exited with code 1: no network. {FAILED_OUT} (`! taskie run skip` moves on to \
+         complete-task without another review.)"
+    );
+    for _ in 0..7 {
+        let ran = project.stop();
+        assert_eq!(
+            (message(&ran), &ran.json()["decision"]),
+            (over.clone(), &json!(null))
+        );
+    }
+    assert_eq!(project.calls().len(), 3);
+    let next = project.run(&["next"]).stdout;
+    assert!(
+        next.starts_with(&format!("next: ask\nwhy:  {over}\n")),
+        "{next}"
+    );
+    let status = project.run(&["status"]).stdout;
+    assert!(status.contains("The last 3 reviews failed"), "{status}");
+
+    assert_eq!(project.run(&["next", "--retry"]).code, 0);
+    let said = message(&project.stop());
+    assert_eq!(said, format!("{failed} The next stop tries again."));
+    // One that succeeds ends the row.
+    review(&project, &Reviewer::fail());
+    project.reviewer(&failing(None));
+    for _ in 0..5 {
+        project.stop();
+    }
+    assert_eq!(project.calls().len(), 3 + 1 + 1 + 3);
+    project.set_for_all(&json!({ "max_failures": null }));
+    project.stop();
+    assert_eq!(project.calls().len(), 3 + 1 + 1 + 4);
+    project.set(&json!({ "max_failures": 1 }));
+    let said = message(&project.stop());
+    assert!(
+        said.starts_with("The last review failed: `claude`"),
+        "{said}"
+    );
+}
+
+/// Nothing is lost where no reviewer was started.
+#[test]
+fn failures_without_a_reviewer_are_not_bounded() {
+    let project = Project::in_state(json!({}));
+    for _ in 0..5 {
+        let said = message(&project.stop());
+        assert!(said.ends_with("The next stop tries again."), "{said}");
+    }
+}
+
+#[test]
+fn a_plan_pauses_after_its_reviews_and_minutes() {
+    let project = Project::in_state(json!({}));
+    project.set(&json!({ "max_reviews_total": 3 }));
+    project.reviewer(&failing(None));
+    project.stop();
+    review(&project, &Reviewer::fail());
+    review(&project, &Reviewer::fail());
+    let said = message(&project.stop());
+    let skip = "in .taskie/config.json to continue. (`! taskie run skip` moves on to complete-task without another review.)";
+    let over = format!(
+        "Plan '{PLAN}' has had all of its 3 reviews, failed ones included. Raise `max_reviews_total` {skip}"
+    );
+    assert_eq!((said, project.calls().len()), (over, 3));
+
+    // A review that took a minute: the journal says so.
+    project.set(&json!({ "max_minutes": 1 }));
+    project.set_state(json!({ "phase_iteration": 2, "phase": "post-code-review" }));
+    let journal = project.lock_file("journal");
+    let text = fs::read_to_string(&journal).unwrap();
+    let last = text.rfind("\"seconds\":0").unwrap();
+    fs::write(
+        &journal,
+        format!("{}\"seconds\":60{}", &text[..last], &text[last + 11..]),
+    )
+    .unwrap();
+    let said = message(&project.stop());
+    let over = format!(
+        "The reviews of plan '{PLAN}' have taken a minute, which is the limit. Raise `max_minutes` {skip}"
+    );
+    assert_eq!((said, project.calls().len()), (over, 3));
+}
+
+/// A budget in dollars cannot hold with a reviewer that reports no cost.
+#[test]
+fn a_review_without_a_cost_says_what_can_hold() {
+    let unpriced = "The reviewer reported no cost, so a budget in dollars cannot hold: the settings `max_reviews_total` and \
+                    `max_minutes` can.";
+    for (settings, dollars, is_said) in [
+        (json!({ "max_cost_usd": 5 }), None, true),
+        (json!({ "max_cost_usd_cycle": 5 }), None, true),
+        (json!({ "max_cost_usd": 5 }), Some(0.1), false),
+        (json!({ "max_cost_usd": 5, "max_minutes": 60 }), None, false),
+        (json!({}), None, false),
+    ] {
+        for reviewer in [priced("FAIL", dollars), failing(dollars)] {
+            let project = Project::in_state(json!({}));
+            project.set(&settings);
+            project.reviewer(&reviewer);
+            let said = project.stop().message();
+            assert_eq!(said.contains(unpriced), is_said, "{settings}: {said}");
+        }
+    }
 }

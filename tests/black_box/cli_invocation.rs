@@ -147,7 +147,7 @@ fn t13_timeout() {
         text.replace("timeout  = \"{{ config.review_timeout }}\"", "timeout  = 1")
     });
 
-    let why = "`claude` was killed after 1 second".to_owned();
+    let why = "`claude` was killed after 1 second, its time limit".to_owned();
     let call = review("code-review", 1).call("opus");
     check_run(&project, failed(&why).call(call), |project| {
         // On a busy machine, the second may be over before the reviewer has got that far: such a run does not count.

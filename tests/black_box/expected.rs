@@ -197,8 +197,8 @@ impl Review {
              {last} If there is no remote, skip the push and say so. Do not push to its default branch unless the \
              user asked for that. As the last step, AFTER completing all post-review work and writing the post-review \
              file, run `taskie enter post-{id} --plan {PLAN}`: it updates state.json atomically (phase \"post-{id}\", \
-             next_phase \"{id}\", all other fields unchanged). Do not edit state.json yourself. (User: `! taskie run \
-             pause` stops the review loop.){}",
+             next_phase \"{id}\", all other fields unchanged). Do not edit state.json yourself. (User: Esc, then \
+             `! taskie run pause`, stops the review loop.){}",
             if self.is_clean { NO_FINDINGS } else { "" }
         )
     }

@@ -151,7 +151,9 @@ fn everything_at_once() {
             .collect();
         for child in children {
             let ran = finish(child);
-            assert_eq!(ran.code, 0, "{round}: {}", ran.stderr);
+            // Nobody knows what comes next while a review runs.
+            let is_refused = ran.code == 1 && ran.stderr.contains("is already running");
+            assert!(ran.code == 0 || is_refused, "{round}: {}", ran.stderr);
             assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
         }
         let found = project.state();

@@ -56,7 +56,7 @@ fn nothing_is_started_before_the_limit_resets() {
         format!(
             "Review failed: `claude` exited with code 1: You've hit your 5-hour limit · resets {resets}. \
              It is postponed until {until}: the first stop after that tries again. \
-             (`taskie next --retry` makes the next stop try again.)"
+             (`! taskie next --retry` makes the next stop try again.)"
         )
     );
     project.reviewer(&Reviewer::pass());
@@ -66,7 +66,7 @@ fn nothing_is_started_before_the_limit_resets() {
         assert_eq!(
             ran.message(),
             format!(
-                "{postponed}the first stop after that runs it. (`taskie next --retry` makes the next stop try again.)"
+                "{postponed}the first stop after that runs it. (`! taskie next --retry` makes the next stop try again.)"
             )
         );
     }

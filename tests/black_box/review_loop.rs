@@ -537,7 +537,7 @@ fn a_running_cycle_keeps_other_phases_out() {
                         "No {review} waits for an answer: the phase is {phase}, and {next} comes next."
                     ),
                     _ => format!(
-                        "The {} loop is running, and {next} comes next. Only the user can leave it: `taskie run pause` for now, `taskie run skip` for good.",
+                        "The {} loop is running, and {next} comes next. Only the user can leave it: `! taskie run pause` for now, `! taskie run skip` for good.",
                         cycle.id
                     ),
                 };
@@ -853,7 +853,7 @@ fn each_session_drives_its_own_plan() {
     }
 
     let ran = project.run(&["run", "pause", "--session", "A"]);
-    let stdout = "Paused: `taskie run resume` returns to it.\n";
+    let stdout = "Paused: `taskie run resume` returns to it.\nplan: p\n";
     assert_eq!(ran.all(), (0, stdout, ""));
     let mut paused = expected.clone();
     paused["next_phase"] = Value::Null;
@@ -863,7 +863,7 @@ fn each_session_drives_its_own_plan() {
 
 #[test]
 fn the_limit_names_the_ways_out_and_they_work() {
-    let limit = "Max review limit (2) reached for code-review. Edit state.json to adjust max_reviews or set next_phase manually. (`taskie run limit N` allows more; `taskie run skip` moves on to complete-task.)";
+    let limit = "Max review limit (2) reached for code-review. Edit state.json to adjust max_reviews or set next_phase manually. (`! taskie run limit N` allows more; `! taskie run skip` moves on to complete-task.)";
     let project = Project::valid();
     project
         .set_state(json!({ "phase": "post-code-review", "phase_iteration": 2, "max_reviews": 2 }));

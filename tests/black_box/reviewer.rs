@@ -538,7 +538,7 @@ fn a_reviewer_over_its_deadline_is_killed_with_everything_it_started() {
             format!("{deadline} seconds")
         };
         let why = format!(
-            "`claude` was killed after {seconds} (waiting for the model); its log is .taskie/plans/{PLAN}/.review-1.log"
+            "`claude` was killed after {seconds}, the limit of `review_timeout` (waiting for the model); its log is .taskie/plans/{PLAN}/.review-1.log"
         );
         assert_eq!(ran.json(), failed(&why));
         for pid in pids(&project) {
@@ -633,6 +633,8 @@ fn a_hook_and_its_reviewer_that_are_told_to_end_together() {
 #[test]
 fn a_hook_that_is_killed_leaves_a_state_that_can_be_used() {
     let project = Project::valid();
+    // A review whose hook is killed has failed, and many do here.
+    project.set_for_all(&json!({ "max_failures": null }));
     project.reviewer(&Reviewer::fail());
     let old = state(json!({}));
     let new = state(
@@ -764,7 +766,7 @@ fn a_supervisor_that_is_stopped_is_not_waited_for_without_end() {
     let before = project.read("state.json");
     let ran = project.stop();
     let why = format!(
-        "`claude` was killed after 1 second (waiting for the model); its log is .taskie/plans/{PLAN}/.review-1.log"
+        "`claude` was killed after 1 second, the limit of `review_timeout` (waiting for the model); its log is .taskie/plans/{PLAN}/.review-1.log"
     );
     assert_eq!(ran.json(), failed(&why));
     assert_eq!((ran.code, project.read("state.json")), (0, before));
@@ -1021,7 +1023,7 @@ fn without_changes(ran: &crate::support::Ran) -> Value {
 
 fn set_aside(cycle: &str, n: u32, file: &str) -> Value {
     allowed(&format!(
-        "The {cycle} {n} was discarded: the state changed while it ran and no longer asks for it. Nothing was written; the review is in {file}."
+        "The {cycle} {n} does not count: the state changed while it ran, and no longer asks for it. Its review is in {file}. `taskie status` says what comes next."
     ))
 }
 
@@ -1173,6 +1175,122 @@ fn a_pause_and_another_limit_in_the_middle_of_a_review() {
     assert_eq!(project.state()["next_phase"], "post-code-review");
 }
 
+/// Until it has ended, its session keeps the plan: another one is sent away, and loses nothing of it.
+#[test]
+fn a_session_that_wants_the_plan_in_the_middle_of_a_review() {
+    let project = Project::in_state(json!({}));
+    assert_eq!(project.run(&["next", "--session", "mine"]).code, 0);
+    project.reviewer(&waiting());
+    let hook = start(
+        project.command(["hook", "stop"]),
+        project.stop_event_of("mine"),
+    );
+    wait_for_line(&project.bin.join("pid"));
+    let other = |args: &[&str]| {
+        let ran = project.run(&[args, &["--session", "other"]].concat());
+        (ran.code, ran.stdout + &ran.stderr)
+    };
+    let start =
+        "taskie: A review of plan `test-plan` is already running (code-review 1 by opus, since ";
+    let end = "). To end the review: `taskie run cancel --plan test-plan`.\n";
+    for (args, rest) in [
+        (&["next"][..], ""),
+        (
+            &["enter", "complete-task", "--task", "1"],
+            "  help: nothing was written\n",
+        ),
+    ] {
+        let (code, said) = other(args);
+        let end = format!("{end}{rest}");
+        assert!(
+            code == 1 && said.starts_with(start) && said.ends_with(&end),
+            "{said}"
+        );
+    }
+    assert_eq!(other(&["run", "limit", "5"]).0, 0);
+    let why = project.run(&["log", "--why", "next", "--session", "mine"]);
+    let first = "The next stop: allowed, because a review is already running\n";
+    assert!(why.stdout.starts_with(first), "{}", why.stdout);
+    assert_eq!(project.stop_of("other").stdout, silent());
+    fs::write(project.bin.join("go"), "").unwrap();
+    assert_eq!(finish(hook).json()["decision"], "block");
+    let reviewed = json!({
+        "max_reviews": 5, "phase": "code-review", "phase_iteration": 1, "next_phase": "post-code-review",
+        "review_model": "sonnet",
+    });
+    assert_eq!(project.state(), state(reviewed));
+    // Afterwards, it may take the plan over.
+    assert_eq!(other(&["next"]).0, 0);
+    let taken = project.stop_of("mine").message();
+    assert!(
+        taken.starts_with("Another session has taken over"),
+        "{taken}"
+    );
+}
+
+/// Whoever runs a command in the meantime sees that the review goes on, and how to end it.
+#[test]
+fn a_command_in_the_middle_of_a_review_names_it() {
+    let project = Project::in_state(json!({}));
+    meanwhile(&project, |project| {
+        let said = project.run(&["run", "pause"]).stdout;
+        let start = "Paused: `taskie run resume` returns to it.\nA review of plan `test-plan` is already running (code-review 1 by opus, since ";
+        let end = "). To end the review: `taskie run cancel --plan test-plan`.\n";
+        assert!(said.starts_with(start) && said.ends_with(end), "{said}");
+    });
+    assert_eq!(project.state()["phase_iteration"], 1);
+}
+
+/// A review that has been paid for counts with the settings that it was started with.
+#[test]
+fn settings_that_are_broken_in_the_middle_of_a_review() {
+    let project = Project::in_state(json!({}));
+    let ran = meanwhile(&project, |project| {
+        fs::write(project.root.join(".taskie/config.json"), "{").unwrap();
+    });
+    assert_eq!(ran.json()["decision"], "block");
+    let message = ran.message();
+    let why = "The settings from before the review count for it.";
+    assert!(message.contains(why), "{message}");
+    assert_eq!(project.state()["phase_iteration"], 1);
+}
+
+/// Where nothing can be decided about it, its user hears of it.
+#[test]
+fn a_review_that_is_lost() {
+    let project = Project::in_state(json!({}));
+    let ran = meanwhile(&project, |project| {
+        fs::write(project.root.join(".taskie/post-review.md"), [0xff]).unwrap();
+    });
+    let message = ran.message();
+    let lost = "The code-review 1 has ended with FAIL, but does not count: its review is in .taskie/plans/test-plan/task-1-review-1.md. The first stop after this is fixed runs it again.";
+    assert!(message.contains(lost), "{message}");
+    fs::remove_file(project.root.join(".taskie/post-review.md")).unwrap();
+    project.reviewer(&Reviewer::fail());
+    assert_eq!(project.stop().json()["decision"], "block");
+    assert_eq!(project.calls().len(), 2);
+}
+
+/// One that did not count is none of the reviews in a row that found the same.
+#[test]
+fn a_review_that_does_not_count_stalls_nothing() {
+    let finding = json!({ "severity": "major", "title": "a" });
+    let answer = json!({ "verdict": "FAIL", "findings": [finding] });
+    let reviewer = || Reviewer::fail().prints(json!({ "structured_output": answer }).to_string());
+    let project = Project::in_state(json!({}));
+    let edit = "sed -i 's/\"next_phase\": \"code-review\"/\"next_phase\": null/' .taskie/plans/test-plan/state.json";
+    project.reviewer(&reviewer().first(edit));
+    assert_eq!(project.stop().json()["decision"], Value::Null);
+    project.set_state(json!({}));
+    for n in 1..=2 {
+        project.reviewer(&reviewer());
+        assert_eq!(project.stop().json()["decision"], "block", "{n}");
+        project.write("task-1.md", "# Task 1\n\nchanged\n");
+        project.write(&format!("task-1-post-review-{n}.md"), "Fixed.\n");
+    }
+    assert_eq!(project.calls().len(), 3);
+}
+
 /// A pause does not make a failed review count, and the failure does not undo the pause.
 #[test]
 fn a_pause_in_the_middle_of_a_review_that_fails() {
@@ -1182,7 +1300,7 @@ fn a_pause_in_the_middle_of_a_review_that_fails() {
     });
     let message = ran.message();
     assert!(
-        message.starts_with("The code-review 1 was discarded: "),
+        message.starts_with("The code-review 1 does not count: "),
         "{message}"
     );
     let paused = json!({ "next_phase": null, "paused": "code-review" });
@@ -1347,7 +1465,7 @@ fn a_failure_of_a_review_that_is_no_longer_due() {
     });
     let why = "`claude` exited with code 1: {\"verdict\":\"FAIL\"}";
     let message = format!(
-        "The code-review 1 was discarded: the state changed while it ran and no longer asks for it. Nothing was written. It had failed: {why}."
+        "The code-review 1 does not count: the state changed while it ran, and no longer asks for it. It had failed: {why}. `taskie status` says what comes next."
     );
     assert_eq!((ran.code, without_changes(&ran)), (0, allowed(&message)));
     assert_eq!(ran.stderr, format!("taskie: the review failed: {why}\n"));

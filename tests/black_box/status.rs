@@ -338,3 +338,86 @@ fn a_terminal_is_drawn_in_place() {
         assert!(first.contains("turn:"), "{first}");
     }
 }
+
+/// An agent is at work if its last stop sent it back, or if it has run a command since.
+#[test]
+fn whose_turn_it_is_follows_from_what_the_agent_did_last() {
+    let project = Project::in_state(json!({}));
+    let turn = || {
+        let screen = project.run(&["status"]).stdout;
+        let lines = screen.lines().skip(3).take_while(|line| !line.is_empty());
+        lines.collect::<Vec<_>>().join(" ")
+    };
+    let agent = |words: &[&str]| {
+        let ran = project.run(&[words, &["--session", "mine"]].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    };
+    let stop = |verdict, decision: Value| {
+        project.reviewer(&Reviewer::of(verdict));
+        assert_eq!(project.stop_of("mine").json()["decision"], decision);
+    };
+    let works = "The agent's turn: when it ends its turn, the code-review runs.";
+    agent(&["next"]);
+    assert_eq!(turn(), works);
+
+    stop("FAIL", json!("block"));
+    assert_eq!(turn(), "The agent's turn: it answers task-1-review-1.md.");
+    let again = json!({ "cwd": project.root, "session_id": "mine", "stop_hook_active": true });
+    project.hook_raw("stop", again.to_string());
+    assert_eq!(
+        turn(),
+        "Your turn: code-review 1 has no answer yet, but the agent has stopped. /taskie:continue-plan goes on."
+    );
+    agent(&["next"]);
+    assert_eq!(turn(), "The agent's turn: it answers task-1-review-1.md.");
+
+    project.write("task-1-post-review-1.md", "answered\n");
+    agent(&["enter", "post-code-review"]);
+    assert_eq!(turn(), works);
+    project.reviewer(&Reviewer {
+        first: "exit 3".to_owned(),
+        ..Reviewer::default()
+    });
+    project.stop_of("mine");
+    assert_eq!(
+        turn(),
+        "Your turn: the code-review is due, but the agent has stopped. /taskie:continue-plan goes on."
+    );
+
+    stop("PASS", json!("block"));
+    project.write("task-1-post-review-2.md", "answered\n");
+    agent(&["enter", "post-code-review"]);
+    stop("PASS", Value::Null);
+    let yours = "Your turn: /taskie:continue-plan implements task 2.";
+    assert_eq!(turn(), yours);
+    // What a person does in a terminal says nothing about the agent.
+    assert_eq!(project.run(&["next"]).code, 0);
+    assert_eq!(turn(), yours);
+    agent(&["next"]);
+    assert_eq!(turn(), "The agent's turn: it implements task 2.");
+}
+
+/// Where there are several plans, a command means the one under review, and ends with its name.
+#[test]
+fn a_command_means_the_plan_under_review() {
+    let project = Project::in_state(json!({}));
+    let slow = Slow::on(&project, "PASS");
+    let hook = slow.begin(&project);
+    let later = project.root.join(".taskie/plans/zebra");
+    fs::create_dir_all(&later).unwrap();
+    fs::write(later.join("plan.md"), "# Zebra\n").unwrap();
+    let ran = project.run(&["pause"]);
+    assert_eq!(ran.err(), (0, ""));
+    assert!(
+        ran.stdout.ends_with(&format!("\nplan: {PLAN}\n")),
+        "{}",
+        ran.stdout
+    );
+    let rows = project.run(&["list"]).stdout;
+    let rows: Vec<Vec<&str>> = rows
+        .lines()
+        .map(|row| row.split_whitespace().collect())
+        .collect();
+    assert_eq!(rows[1][3], "review");
+    slow.end(hook);
+}

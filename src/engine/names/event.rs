@@ -30,6 +30,7 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
         ("event.session_id", "the id of the session", "hook events"),
         ("event.source", "how the session began: startup, resume, clear or compact", "hook events"),
         ("event.stop_hook_active", "the agent has already been blocked in this turn", "hook events"),
+        ("event.stopped", "the agent that drives the instance has stopped, as far as `taskie status` knows; false elsewhere", "commands"),
         ("event.terminal", "a person typed the command in a terminal, not an agent", "commands"),
         ("event.transcript_path", "the file of the conversation", "hook events"),
         ("event.trigger", "what caused the compaction: manual or auto", "hook events"),

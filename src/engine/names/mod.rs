@@ -10,6 +10,7 @@ mod checks;
 mod config;
 pub(super) mod cycle;
 mod driver;
+mod drivers;
 mod event;
 mod files;
 mod findings;

@@ -20,6 +20,7 @@ sources! {
     config,
     cycle,
     driver,
+    drivers,
     event,
     files,
     findings,

@@ -1,7 +1,8 @@
-//! `spent`: what reviews cost.
+//! `spent`: what reviews cost, and which budget is used up.
 
 use super::built_in::{BuiltIn, Lookup};
 use super::types::ChartNames;
+use crate::chart::model::Limited;
 use crate::engine::world::Source;
 use crate::expr::single_expression;
 use crate::expr::types::Type;
@@ -11,13 +12,17 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
     about: &[
         ("spent.cycle", "what the reviews of the running cycle cost so far; none without a budget", ""),
         ("spent.instance", "what all reviews of the instance cost: `$3.20`, or `$3.20 + 1 unknown`; none without a budget", ""),
-        ("spent.over", "the budget that is used up: `cycle`, `instance`; none if there is money left", ""),
+        ("spent.failures", "how many of the last reviews of the running cycle have failed in a row, the one that has just run included; 0 without a budget", ""),
+        ("spent.over", "the budget that is used up: `failures`, `cycle`, `instance`, `reviews` or `minutes`; none if none is", ""),
+        ("spent.why", "why the last of these reviews failed; empty if none has", ""),
     ],
     kind: |_| {
         Some(Type::record([
             ("cycle", Type::Text.or_none()),
             ("instance", Type::Text.or_none()),
-            ("over", Type::word(["cycle", "instance"]).or_none()),
+            ("failures", Type::Integer),
+            ("over", Type::word(Limited::ALL.map(Limited::key)).or_none()),
+            ("why", Type::Text),
         ]))
     },
     value: Lookup::One(|names| {
@@ -34,8 +39,9 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
 /// Returns what is not none where `spent.KEY` holds.
 pub(super) fn implied(names: &ChartNames<'_>, key: &str) -> Vec<String> {
     let mut paths = vec!["spent.cycle".to_owned(), "spent.instance".to_owned()];
-    let budgets = names.chart.budget.parts().into_iter();
-    let budgets = budgets.filter_map(|(_, text)| single_expression(&text?.0));
+    let budgets = Limited::ALL.iter();
+    let budgets = budgets.filter_map(|limited| names.chart.budget.of(*limited));
+    let budgets = budgets.filter_map(|text| single_expression(&text.0));
     paths.extend(budgets.filter(|_| key == "over").map(str::to_owned));
     paths
 }

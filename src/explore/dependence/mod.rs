@@ -98,9 +98,8 @@ pub fn root_of(path: &str) -> &str {
     let mut dots = path.match_indices('.').map(|(at, _)| at);
     let first = dots.next();
     match path.split('.').next().unwrap_or_default() {
-        "session" | "siblings" | "now" | "touched" | "postponed" | "findings" | "rulings" => {
-            &path[..first.unwrap_or(path.len())]
-        }
+        "session" | "siblings" | "now" | "touched" | "postponed" | "findings" | "rulings"
+        | "drivers" => &path[..first.unwrap_or(path.len())],
         _ => &path[..dots.next().unwrap_or(path.len())],
     }
 }

@@ -80,7 +80,7 @@ impl Reader<'_> {
                 }
                 Val::input(name, false)
             }
-            "siblings" | "touched" | "rulings" | "findings" => {
+            "siblings" | "touched" | "rulings" | "drivers" | "findings" => {
                 self.looks.insert(name.to_owned());
                 Val::input(name, true)
             }

@@ -19,7 +19,7 @@ impl Domain {
         // What a field holds is one value more, whichever.
         let read = &mut |field: &str| json!(format!("held-{field}"));
         // Of these, only the empty list is tried.
-        let lists = ["findings", "cycle.findings", "rulings"];
+        let lists = ["findings", "cycle.findings", "rulings", "drivers"];
         let mut found: BTreeSet<String> = lists.map(str::to_owned).into();
         // Only numbers in the chart bound it.
         let times = self.compared(GATE_TIMES);

@@ -21,6 +21,7 @@ use super::dependence::{Compared, Dependence};
 use super::items::{self};
 use super::user_fields::Parameters;
 use crate::chart::Chart;
+use crate::chart::model::Limited;
 use crate::engine::names::types;
 use crate::expr::source::Literal;
 pub use choice::Choice;
@@ -211,7 +212,12 @@ impl Domain {
                 std::iter::once(Json::Null).chain(severities).collect()
             }
             Choice::Stalled => vec![json!(false), json!(true)],
-            Choice::Over => vec![Json::Null, json!("cycle"), json!("instance")],
+            Choice::Over => {
+                let mut kept = Limited::ALL.to_vec();
+                kept.retain(|limited| self.chart.budget.of(*limited).is_some());
+                let words = kept.into_iter().map(|limited| json!(limited.key()));
+                [Json::Null].into_iter().chain(words).collect()
+            }
             Choice::Postponed => vec![Json::Null, json!("18:23 UTC")],
             Choice::Dirty => vec![json!(false), json!(true)],
             Choice::Siblings => self.siblings(read),

@@ -68,12 +68,20 @@ impl World for ImaginedWorld {
             Source::Spent { .. } => {
                 let cost = || Value::from("$1.00");
                 let over = to_value(self.choose(Choice::Over).value());
-                Value::from_pairs([("cycle", cost()), ("instance", cost()), ("over", over)])
+                Value::from_pairs([
+                    ("cycle", cost()),
+                    ("instance", cost()),
+                    ("failures", Value::from(1)),
+                    ("over", over),
+                    ("why", Value::from("it failed")),
+                ])
             }
             Source::Postponed => to_value(self.choose(Choice::Postponed).value()),
             Source::Dirty => to_value(self.choose(Choice::Dirty).value()),
             Source::Stalled { .. } => to_value(self.choose(Choice::Stalled).value()),
-            Source::Rulings | Source::Findings { .. } => Value::from(Vec::<Value>::new()),
+            Source::Rulings | Source::Drivers | Source::Findings { .. } => {
+                Value::from(Vec::<Value>::new())
+            }
             Source::Siblings => to_value(self.choose(Choice::Siblings).value()),
             Source::Now => Value::from("20260101T000000"),
             Source::Names(_) => Value::from(Vec::<Value>::new()),

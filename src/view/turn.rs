@@ -1,0 +1,148 @@
+//! Whose turn it is: the one place that says so, for the screen, the lists and the JSON.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::chart::Chart;
+use crate::engine::context;
+use crate::engine::decide::decide;
+use crate::engine::decision::{Answer, Step};
+use crate::engine::fault::Fault;
+use crate::project::state_file::Reading;
+use crate::run::asked;
+use crate::run::perform::{Foreseen, foresee};
+use crate::run::place::Place;
+use crate::run::snapshot::Snapshot;
+use crate::run::stuck::Stuck;
+use crate::store::journal::Line;
+use crate::store::running::{self, Running};
+use crate::store::{at_work, driver};
+
+/// Who or what has to act next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Waits {
+    /// A review is running.
+    Review,
+    /// Another session drives the instance.
+    Session,
+    /// The agent has an action to do.
+    Agent,
+    /// The agent's next stop starts what is due.
+    Stop,
+    /// The user has a choice to make.
+    User,
+    /// Nothing comes after this.
+    Nothing,
+}
+
+/// The next action by the chart's rules.
+#[derive(Debug)]
+pub(crate) struct Next {
+    pub(crate) action: String,
+    /// Why, for the agent.
+    pub(crate) why: String,
+    /// The same for the user.
+    pub(crate) message: Option<String>,
+}
+
+/// Whose turn it is, and what that follows from.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    pub(crate) waits: Waits,
+    pub(crate) running: Option<Running>,
+    /// The session that drives the instance.
+    pub(crate) owner: Option<String>,
+    /// Another session than the one that asks drives the instance.
+    pub(crate) is_anothers: bool,
+    /// No session drives the instance.
+    pub(crate) is_unattended: bool,
+    /// What the chart's rules for `next` answer; `None` without a usable state.
+    pub(crate) next: Result<Option<Next>, Fault>,
+    /// What the next stop does.
+    pub(crate) foreseen: Result<Foreseen, Stuck>,
+}
+
+impl Turn {
+    /// Finds out whose turn it is at `place`, of which `snapshot` was taken and `lines` were read; `session` is the one
+    /// that asks.
+    pub(crate) fn of(
+        place: &Place,
+        snapshot: &Arc<Snapshot>,
+        lines: &[Line],
+        session: Option<&str>,
+    ) -> Self {
+        let chart = &place.chart;
+        let world = snapshot.as_world();
+        let is_per_session = chart.scope.is_per_session();
+        let drivers = match is_per_session {
+            true => vec![place.instance.name.clone()],
+            false => driver::of(&place.store, &place.instance.name),
+        };
+        let running = Running::read(&place.store, &place.instance.name, &place.dir());
+        let is_killed = running.is_none() && running::has_note(&place.store, &place.instance.name);
+        let has_stopped = is_killed || at_work::has_stopped(lines, &drivers);
+        let is_usable = !matches!(snapshot.state, Reading::Broken(_));
+        let mut asked = asked::next(session.map(str::to_owned));
+        asked.fields["stopped"] = has_stopped.into();
+        // Without a usable state, the rules would only see defaults.
+        let next =
+            decide(chart, &world, &asked, None).map(|step| action(step).filter(|_| is_usable));
+        let owner = drivers.first().filter(|_| !is_per_session);
+        // In a terminal, the stop of whoever drives the instance is meant.
+        let foreseen = foresee(place, &asked::stop(session.or(owner.map(String::as_str))));
+        let is_anothers = !is_per_session
+            && session.is_some_and(|session| !drivers.iter().any(|driver| driver == session));
+        let is_unattended = drivers.is_empty();
+        let named = next.as_ref().ok().and_then(Option::as_ref);
+        let is_action = named.is_some_and(|next| chart.phases.contains_key(&next.action));
+        // A stop that changes the state moves the work forward, with or without a review.
+        let moves = match foreseen.as_ref().map(|stop| &stop.step) {
+            Ok(Step::Invoke(_)) => true,
+            Ok(Step::Done(decision)) => !decision.patch.is_empty(),
+            Err(_) => false,
+        };
+        let waits = match () {
+            () if running.is_some() => Waits::Review,
+            () if !is_usable => Waits::User,
+            () if is_anothers && owner.is_some() => Waits::Session,
+            // An agent that has stopped does nothing by itself.
+            () if has_stopped && (is_action || moves) => Waits::User,
+            () if is_action => Waits::Agent,
+            () if moves => Waits::Stop,
+            () if is_at_end(chart, snapshot) => Waits::Nothing,
+            () => Waits::User,
+        };
+        Self {
+            waits,
+            running,
+            owner: owner.cloned(),
+            is_anothers,
+            is_unattended,
+            next,
+            foreseen,
+        }
+    }
+}
+
+/// Returns whether nothing comes after the phase that the instance is in.
+fn is_at_end(chart: &Chart, snapshot: &Snapshot) -> bool {
+    let phase = context::text(snapshot.context(), Some(&chart.state));
+    phase.is_some_and(|phase| chart.is_final(phase))
+}
+
+/// Returns the action that a decision names, and why.
+fn action(step: Step) -> Option<Next> {
+    match step {
+        Step::Done(decision) => match decision.answer {
+            Answer::Action { action, why } => Some(Next {
+                action,
+                why,
+                message: Some(decision.messages.join(" ")).filter(|text| !text.is_empty()),
+            }),
+            _ => None,
+        },
+        Step::Invoke(_) => None,
+    }
+}
