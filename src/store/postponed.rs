@@ -27,7 +27,7 @@ pub(crate) fn read(store: &Store) -> Option<String> {
 /// Lets the next stop try again: the record is removed, and no review that has failed so far counts.
 pub(crate) fn lift(store: &Store) -> io::Result<()> {
     record::remove(store, NAME, KIND);
-    record::write(store, NAME, RETRIED, &journal::now())
+    record::write(store, NAME, RETRIED, journal::now())
 }
 
 /// Returns when that was, in RFC 3339.
