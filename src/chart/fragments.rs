@@ -45,7 +45,7 @@ impl Chart {
         rules.chain(commands).chain(phases).chain(cycles)
     }
 
-    /// Returns all expressions and texts, in the order in which a decision may come to them.
+    /// Returns all expressions and texts, in the order in which a decision may evaluate them.
     pub fn fragments(&self) -> Vec<Fragment<'_>> {
         let mut all = Fragments::default();
         for rule in self.on.values().flatten() {

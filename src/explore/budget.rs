@@ -46,7 +46,7 @@ impl Default for Caps {
 /// Why not every state was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cut {
-    /// So many states were looked at.
+    /// The number of states that were looked at.
     States(usize),
     /// The time was up, after this number of states.
     Time(usize),

@@ -24,7 +24,7 @@ const BEGINNINGS: usize = 64;
 /// Memory is measured each time after this number of states.
 const OFTEN: usize = 64;
 
-/// So many examples of what an edge shows are kept.
+/// The number of examples of what an edge shows that are kept.
 const EXAMPLES: usize = 12;
 
 /// A move from one state to another.

@@ -15,7 +15,7 @@ use crate::clock::{self, Moment};
 use crate::reviewer::finding::Found;
 use crate::text::plain_line;
 
-/// So many bytes at the end of a text are searched for an answer.
+/// The number of bytes at the end of a text that are searched for an answer.
 const ANSWER_LIMIT: usize = 64 * 1024;
 
 /// The most characters of a reason that a message shows.

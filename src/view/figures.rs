@@ -1,4 +1,4 @@
-//! What reviews and gates have come to: verdicts, time and cost.
+//! Figures about reviews and gates: verdicts, time and cost.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;

@@ -197,11 +197,11 @@ fn the_agent_tells_what_the_host_does_not_show() {
     let start =
         "Tell the user exactly this, do nothing else, and end your turn:\n\nReview failed: ";
     assert!(reason.starts_with(start), "{reason}");
-    // The agent has told it: nothing is decided, and no second review fails at once.
+    // The agent has reported it: nothing is decided, and no second review fails at once.
     event["stop_hook_active"] = json!(true);
     assert_eq!(stop(&event).stdout, silent());
     assert_eq!(project.calls().len(), 1);
-    // The same text in another turn is not told again.
+    // The same text is not reported again in another turn.
     event["stop_hook_active"] = json!(false);
     assert_eq!(stop(&event).json()["decision"], Value::Null);
     assert_eq!(project.calls().len(), 2);
@@ -215,7 +215,7 @@ fn the_agent_tells_what_the_host_does_not_show() {
         "{reason}"
     );
     assert_eq!(answered["systemMessage"], Value::Null);
-    // The eighth block is kept for what the user must be told.
+    // The eighth block is kept for what the user must know.
     event["stop_hook_active"] = json!(true);
     project.set_state(json!({ "max_reviews": 20 }));
     let mut last = Value::Null;
@@ -235,7 +235,7 @@ fn the_agent_tells_what_the_host_does_not_show() {
     );
 }
 
-/// What cannot be decided is told once per turn, too.
+/// What cannot be decided is reported once per turn, too.
 #[test]
 fn the_agent_tells_that_nothing_could_be_decided() {
     let (project, mut event) = stops("copilot-Stop.1.0.102", due(), &Reviewer::pass());

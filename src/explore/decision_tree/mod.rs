@@ -167,7 +167,7 @@ pub(crate) struct Tree {
     pub(crate) faults: Vec<Fault>,
     pub(crate) invocations: Numbered<Invocation>,
     pub(crate) runs: Numbered<Ended>,
-    /// What is left of the time; once nothing is, not all that can come of a part is found.
+    /// What is left of the time; once nothing is, not all results of a part are found.
     pub(super) budget: Budget,
     /// For each context field that a user sets at any time, the question what it holds.
     parameters: Vec<Option<u32>>,
@@ -262,7 +262,7 @@ impl Tree {
         }
     }
 
-    /// True where an expression is assumed to come to something else than it does.
+    /// True where an expression is assumed to have another value than it has.
     fn assumes(&self, question: u32, value: u32) -> bool {
         matches!(self.question(question), Question::Assumed { .. })
             && *self.answer_of(value) != Answer::AsItIs

@@ -39,7 +39,7 @@ impl Walk<'_> {
 }
 
 impl Tree {
-    /// All that can come of a part in a state and with what was chosen before, each with what is left to choose for
+    /// All results of a part in a state and with what was chosen before, each with what is left to choose for
     /// that; `looks` is what it turns on.
     pub(crate) fn walk(
         &mut self,

@@ -1,4 +1,4 @@
-//! What an expression can come to: the values of which it is one, and the inputs of which it is computed.
+//! The value of an expression: the values of which it is one, and the inputs from which it is computed.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub(super) enum Term {
     Settled,
 }
 
-/// What an expression can come to.
+/// The value of an expression.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Val {
     pub(super) terms: Vec<Term>,

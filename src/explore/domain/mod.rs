@@ -328,7 +328,7 @@ impl Domain {
 /// A text that cannot be part of a file's name.
 pub(super) const NO_SLUG: &str = "no slug";
 
-/// So many parts that are looked for in one text are tried in every combination.
+/// The number of parts looked for in one text of which every combination is tried.
 const MOST_PARTS: usize = 5;
 
 fn raw(value: &Json) -> String {

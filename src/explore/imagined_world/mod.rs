@@ -36,7 +36,7 @@ pub(crate) struct Base {
     pub(crate) started: bool,
 }
 
-/// Questions with their answers: what is known, what was chosen, what was assumed and what expressions come to that are
+/// Questions with their answers: what is known, what was chosen, what was assumed and the values of expressions that are
 /// evaluated by themselves.
 pub(crate) type Answers = Vec<(Arc<Question>, Arc<Answer>)>;
 

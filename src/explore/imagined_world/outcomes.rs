@@ -1,4 +1,4 @@
-//! Conditions and texts by what their parts come to, each of which is evaluated by itself.
+//! The values of conditions and texts, from the values of their parts, each of which is evaluated by itself.
 
 use super::ImaginedWorld;
 use super::question::{Kind, Question};
@@ -41,7 +41,7 @@ impl ImaginedWorld {
         })
     }
 
-    /// Whether a condition holds, by what its parts come to; `None` where it must be evaluated as a whole.
+    /// Whether a condition holds, from the values of its parts; `None` where it must be evaluated as a whole.
     pub(crate) fn condition_of_parts(&self, source: &str) -> Option<bool> {
         let is_separate = self
             .ground

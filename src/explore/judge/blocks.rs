@@ -163,7 +163,7 @@ impl Judge<'_> {
         }
     }
 
-    /// What blocks in a row come to with those of gates, where there are `most` others.
+    /// The number of blocks in a row, those of gates included, where there are `most` others.
     fn with_gates(&self, kinds: &Blocks, most: usize) -> Outcome {
         let search = self.search;
         let times = |state: usize| {

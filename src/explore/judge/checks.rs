@@ -31,10 +31,10 @@ pub(super) fn by_hand() -> Trigger {
     Trigger::Command(String::new())
 }
 
-/// So many examples of each are kept.
+/// The number of examples of each that are kept.
 const EXAMPLES: usize = 12;
 
-/// What the checks come to that decisions ask for.
+/// The results of the checks that decisions ask for.
 pub(super) fn checks(search: &mut Search) -> Vec<CheckSeen> {
     let chart = Arc::clone(&search.moves.tree.chart);
     let mut all = Vec::new();

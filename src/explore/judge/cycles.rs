@@ -1,4 +1,4 @@
-//! Reviews come to an end: each cycle within its limit, and how many there are altogether.
+//! Reviews end: each cycle within its limit, and how many there are altogether.
 
 use std::collections::BTreeMap;
 

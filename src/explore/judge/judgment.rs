@@ -388,7 +388,7 @@ impl<'s> Judge<'s> {
 /// So often a round is taken to see whether it goes on without end.
 const ROUNDS: usize = 4;
 
-/// A claim that holds for what was tried, which is not all that can come of these inputs.
+/// A claim that holds for what was tried, which is not every value of these inputs.
 pub(super) fn untried_of(claim: &str, inputs: &BTreeSet<String>) -> Verdict {
     Verdict::Undecided {
         why: format!(

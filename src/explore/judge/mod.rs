@@ -38,7 +38,7 @@ pub(crate) fn judge(
     let truths = properties::truths(search);
     let checks = checks::checks(search);
     let blames = blame::blames(search);
-    // Without time, not all was found that a property or a check can come to.
+    // Without time, not all values of a property or a check were found.
     if let Some(cut) = search.moves.tree.budget.cut(search.looked_at()) {
         search.cut.get_or_insert(cut);
         search.complete = false;

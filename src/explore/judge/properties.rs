@@ -145,7 +145,7 @@ pub(super) struct Truth {
     fault: Option<(usize, Fault)>,
 }
 
-/// So many breaches are looked at to find one that is real.
+/// The number of breaches that are looked at to find one that is real.
 const BREACHES: usize = 20;
 
 impl Truth {

@@ -174,7 +174,7 @@ impl Moves {
         }
     }
 
-    /// All that can come of a move in a state, and what it looks at there.
+    /// All results of a move in a state, and what it looks at there.
     pub(crate) fn endings_of(
         &mut self,
         mover: usize,

@@ -7,7 +7,7 @@ use crate::explore::decision_tree::{Choices, Segment, Witness, over};
 use crate::explore::state::{Looks, StateRef};
 
 /// The most witnesses of one outcome that are looked for, and the most paths that are tried for that.
-const STORIES: usize = 3;
+const WITNESSES: usize = 3;
 const TRIALS: usize = 400;
 
 impl Moves {
@@ -39,7 +39,7 @@ impl Moves {
         }
         let tree = &self.tree;
         found.sort_by_key(|choices| tree.is_assumed(choices));
-        found.truncate(STORIES);
+        found.truncate(WITNESSES);
         found
             .iter()
             .flat_map(|choices| tree.witnesses(choices))
@@ -79,7 +79,7 @@ impl Moves {
         } in ways
         {
             let is_enough = |choices: &&Choices| !self.tree.is_assumed(choices);
-            if *left == 0 || found.iter().filter(is_enough).count() >= STORIES {
+            if *left == 0 || found.iter().filter(is_enough).count() >= WITNESSES {
                 return;
             }
             let Some(next) = next else {

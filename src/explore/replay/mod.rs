@@ -83,7 +83,7 @@ pub(super) struct Replay {
 /// The most states in which witnesses of one edge are looked for.
 const TRIES: usize = 4;
 
-/// So many walks to one place are found.
+/// The number of walks to one place that are found.
 const WALKS: usize = 3;
 
 /// The most decisions that are made to find real witnesses.
