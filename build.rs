@@ -3,7 +3,12 @@
 //! The tables below are the only place in Rust that names a workflow.
 
 #[path = "src/chart/merge/mod.rs"]
-#[allow(dead_code, unreachable_pub, reason = "it is a module of the library")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "it is a module of the library"
+)]
 mod merge;
 
 use std::error::Error;

@@ -5,7 +5,18 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error as _};
 
-use super::model::FieldType;
+/// The type of a context field.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FieldType {
+    #[default]
+    Boolean,
+    Integer,
+    String,
+    /// A list of strings.
+    List,
+    /// The name of a phase.
+    Phase,
+}
 
 /// What each type is called, what it is, and whether each of its values is a line of text with its own meaning.
 const NAMES: [(&str, FieldType, Use); 9] = [

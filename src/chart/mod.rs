@@ -66,7 +66,7 @@ impl Chart {
     /// Returns the chart's name in messages, with the charts that it extends and their version. What a chart extends that is
     /// compiled in is a part of it.
     pub fn with_bases(&self) -> String {
-        if embedded::CHARTS.iter().any(|chart| chart.id == self.origin) {
+        if shipped::CHARTS.iter().any(|chart| chart.id == self.origin) {
             return self.origin.clone();
         }
         let version = env!("CARGO_PKG_VERSION");

@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer};
 
+pub use super::kind::FieldType;
 use super::kind::{Kind, Use};
 use super::part::Part;
 use crate::expr::single_expression;
@@ -174,19 +175,6 @@ pub struct Prompts {
     /// The value of `{{name}}`. Other names stay as they are.
     #[serde(default)]
     pub vars: IndexMap<String, Expr>,
-}
-
-/// The type of a context field.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum FieldType {
-    #[default]
-    Boolean,
-    Integer,
-    String,
-    /// A list of strings.
-    List,
-    /// The name of a phase.
-    Phase,
 }
 
 /// One field of `state.json`, or one setting of `config.json`.

@@ -201,7 +201,7 @@ const MUTANTS: &[Mutant] = &[
     // Things that can never matter, that run out, or that occur twice.
     mutant("{ guard = \"tdd\", target = \"complete-task-tdd\" },\n { target = \"complete-task\" },", 1, "{ target = \"complete-task\" },\n  { guard = \"tdd\", target = \"complete-task-tdd\" },", &[("shadowed-target", Line("{ guard = \"tdd\""))]),
     mutant(r#"guard = "remaining""#, 1, r#"guard = "remaining and tdd""#, &[("shadowed-target", Line("remaining and tdd\", target = \"complete-task\" }"))]),
-    mutant("\n  { target = \"all-code-review\" },", 1, "", &[("advance-runs-out", Line("{ guard = \"remaining\", target"))]),
+    mutant("\n { target = \"all-code-review\" },", 1, "", &[("advance-runs-out", Line("{ guard = \"remaining\", target"))]),
     mutant("{ target = \"complete\" }", 1, "{ guard = \"not remaining\", target = \"complete\" }", &[("advance-runs-out", Edit)]),
     mutant("to 570", 1, "to 600", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("to 270", 1, "to 301", &[("deadline-too-long", Line(r#"timeout = "{{ config.gate_timeout }}""#))]),
@@ -249,7 +249,7 @@ const MUTANTS: &[Mutant] = &[
     // A final phase that is not marked as final.
     mutant("type = \"final\"\n", 1, "", &[("no-final", Line("[phases.new-plan]"))]),
     // A cycle whose target is itself.
-    mutant(r#"target = "all-code-review""#, 1, r#"target = "code-review""#, &[("cycle-unbounded", Line("[cycles.code-review]")), ("target-never-taken", Line("{ target = \"complete\" }"))]),
+    mutant(r#"target = "all-code-review""#, 1, r#"target = "code-review""#, &[("cycle-unbounded", Line("[cycles.code-review]")), ("target-never-taken", Line("[{ target = \"complete\" }]"))]),
     mutant(r#"target = "create-tasks""#, 1, r#"target = "plan-review""#, &[("cycle-unbounded", Line("[cycles.plan-review]"))]),
     // Off by one: one review beyond the limit, or none although one is left.
     mutant("cycle.n <= cycle.limit", 3, "cycle.n <= cycle.limit + 1", &[("cycle-unbounded", Rule("a review is due: run it"))]),
@@ -260,7 +260,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"guard = "review.ok and cycle.exit""#, 1, r#"guard = "review.ok and cycle.exit and free""#, &[("rule-never-fires", Rule("enough clean reviews"))]),
     mutant("next_phase == it.id\n or phase in", 1, "next_phase == it.cycle\n  and phase in", &[("phase-unreachable", Line(r#"[phases."post-{cycle}"]"#))]),
     // Swapped targets: past the final review, or back to the previous cycle.
-    mutant(r#"target = "all-code-review""#, 1, r#"target = "complete""#, &[("target-never-taken", Line("{ target = \"complete\" }"))]),
+    mutant(r#"target = "all-code-review""#, 1, r#"target = "complete""#, &[("target-never-taken", Line("[{ target = \"complete\" }]"))]),
     mutant(r#"arms = "tasks-review""#, 1, r#"arms = "plan-review""#, &[("target-never-taken", Line("{ guard = \"tdd\"")), ("target-never-taken", Line("{ target = \"complete-task\" }"))]),
     // A guard that is true whether or not the flag is set that keeps an agent from being blocked forever.
     mutant(r#"guard = "not event.stop_hook_active""#, 1, r#"guard = "event.stop_hook_active or not event.stop_hook_active""#, &[

@@ -4,8 +4,9 @@
 //! schema to the model checker, sees one chart, and each place in it leads back to the file in which it is written
 //! ([`Merged::origin`]). `build.rs` includes this module: the charts that are compiled in are merged when taskie is built.
 //!
-//! [`tree`] is a chart as it is read, [`over`] writes one tree over another, [`write`] makes TOML of the result.
+//! [`layer`] is a chart as it is written, [`tree`] a chart as it is read, [`over`] writes one tree over another, [`write`] makes TOML of the result.
 
+mod layer;
 mod over;
 #[cfg(test)]
 mod tests;
@@ -17,37 +18,12 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+pub use layer::{Fault, IGNORE, Layer, Place};
+
+use layer::Piece;
 use over::Merger;
 use tree::{Node, Table};
 use write::Writer;
-
-/// How a comment begins that says which findings to ignore.
-pub const IGNORE: &str = "# taskie: ignore[";
-
-/// A chart as it is written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layer {
-    /// Its name in messages.
-    pub name: String,
-    pub text: String,
-}
-
-/// A place in one of the layers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    pub layer: usize,
-    pub span: Range<usize>,
-}
-
-/// What is wrong with a layer: it changes something that is not there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    pub place: Place,
-    pub message: String,
-    /// The name that is unknown, and those that are known.
-    pub name: String,
-    pub known: Vec<String>,
-}
 
 /// The chart that several layers make.
 #[derive(Debug)]
@@ -55,13 +31,6 @@ pub struct Merged {
     pub text: String,
     pub faults: Vec<Fault>,
     pieces: Vec<Piece>,
-}
-
-/// A piece of the merged text, and where it is from.
-#[derive(Debug)]
-struct Piece {
-    at: Range<usize>,
-    from: Place,
 }
 
 impl Merged {

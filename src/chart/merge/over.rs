@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::layer::{Fault, Layer, Place};
 use super::tree::{Entry, Item, Node, Table};
-use super::{Fault, Layer, Place};
 
 /// The keys of a table that changes a list.
 const CHANGES: [&str; 4] = ["replace", "remove", "prepend", "append"];

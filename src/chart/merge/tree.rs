@@ -3,7 +3,7 @@
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-use super::{Layer, Place};
+use super::layer::{Layer, Place};
 
 /// A key with its place.
 #[derive(Debug, Clone)]

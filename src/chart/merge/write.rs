@@ -1,7 +1,7 @@
 //! Makes TOML of a merged chart, and remembers where each piece of it is written.
 
+use super::layer::{IGNORE, Layer, Piece, Place};
 use super::tree::{Item, Node, Table};
-use super::{IGNORE, Layer, Piece, Place};
 
 pub(super) struct Writer<'l> {
     layers: &'l [Layer],
