@@ -20,6 +20,7 @@ use std::{env, fs};
 const CHARTS: &[(&str, Option<&str>)] = &[
     ("statechart.toml", Some("examples/demo.toml")),
     ("plugin/dr-done/statechart.toml", None),
+    ("parts/change/statechart.toml", None),
 ];
 
 /// Parts of charts, for `extends`: (name, file).

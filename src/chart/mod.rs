@@ -33,6 +33,7 @@ use model::{
     Advance, Amount, AnswerForm, Assign, FilePattern, Phase, PhaseType, Postpone, Rule, Source,
 };
 use part::Part;
+use shipped::Embedded;
 
 /// A chart whose names are all resolved. What needs no resolving is as in its source.
 #[derive(Debug)]
@@ -223,6 +224,8 @@ pub struct Scope {
     /// The folder of the instances, below the home: `plans`.
     pub folder: String,
     pub choice: InstanceChoice,
+    /// The chart whose settings count here too.
+    pub settings: Option<&'static Embedded>,
 }
 
 /// Which of the directories in the folder is the instance.
@@ -233,6 +236,9 @@ pub enum InstanceChoice {
     /// The one named after the session.
     Session,
 }
+
+/// What the home of a chart begins with if it is in the git directory of the work tree.
+pub const IN_GIT: &str = "{git}/";
 
 impl Scope {
     /// Returns how to repair the broken state of an instance. The state of a session is not in git.
@@ -345,6 +351,7 @@ pub struct Invoke {
     pub verdicts: Vec<String>,
     pub verdict: Vec<String>,
     pub findings: Vec<String>,
+    pub text: Vec<String>,
     pub error: Option<String>,
     pub reason: Vec<String>,
     pub cost: Option<String>,

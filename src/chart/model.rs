@@ -130,7 +130,7 @@ pub(super) fn host_default_timeout() -> u64 {
 #[serde(deny_unknown_fields)]
 pub struct Scope {
     /// The folder for everything that the chart keeps, below the project's root. The search for it goes upward from
-    /// the directory that the agent works in.
+    /// the directory that the agent works in. With `{git}/` before it, it is in the git directory of the work tree.
     pub home: String,
     /// What an instance is called. With `newest`, commands take `--NOUN NAME`; with `path`, they take `--session ID`.
     pub noun: String,
@@ -142,6 +142,8 @@ pub struct Scope {
     /// Required with `newest`. The files whose modification time counts.
     #[serde(default)]
     pub touch: Vec<FilePattern>,
+    /// The chart, among those that are compiled in, whose files of settings this one uses, as far as both have a setting.
+    pub settings: Option<String>,
 }
 
 /// A set of files: their patterns, or a table that also says which of their lines to read.
@@ -711,6 +713,8 @@ pub struct InvokeSource {
     /// JSON pointers to what it found: a list of records with `severity` and `title`, and often `file` and `line`. The
     /// first one that exists counts. What cannot be read counts as the worst.
     pub findings: Option<Vec<String>>,
+    /// JSON pointers to the review itself: if the process has written no file, the first one that exists is written to it.
+    pub text: Option<Vec<String>>,
     /// A JSON pointer to a boolean that is true if the run failed.
     pub error: Option<String>,
     /// JSON pointers to the reason of a failure: the first one that exists is reported.

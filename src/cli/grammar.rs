@@ -49,9 +49,10 @@ pub(crate) fn command(chart: &Chart) -> Command {
 
 /// The commands in the groups of `taskie --help`, each under its heading. If a chart has a command of the same name as
 /// one of these, `taskie run NAME` is the chart's.
-fn groups(chart: &Chart) -> [(String, Vec<Command>); 4] {
+fn groups(chart: &Chart) -> [(String, Vec<Command>); 5] {
     let run = run(chart);
     let mut groups = [
+        ("Any change".to_owned(), vec![review()]),
         (format!("Your {}s", chart.scope.noun), of_instances(chart)),
         ("Set up".to_owned(), of_this_machine(chart)),
         ("Charts".to_owned(), of_charts(chart)),
@@ -67,7 +68,7 @@ fn groups(chart: &Chart) -> [(String, Vec<Command>); 4] {
         .collect();
     let own = run.get_subcommands();
     let own = own.filter(|command| !taken.iter().any(|name| name == command.get_name()));
-    groups[0].1.extend(own.cloned());
+    groups[1].1.extend(own.cloned());
     groups
 }
 
@@ -94,6 +95,34 @@ fn overview(groups: &[(String, Vec<Command>)]) -> String {
     }
     text.push_str(&format!("{header}Options:{header:#}\n"));
     text
+}
+
+fn review() -> Command {
+    Command::new(super::review::NAME)
+        .about("Have what has changed read by an independent reviewer, without any plan")
+        .after_help(
+            "Reviews what is not committed; if nothing is, what the branch has changed since it left the default branch. \
+             Needs git. The settings are those of `taskie`.\n\
+             Exit codes: 0 clean, 1 findings or a gate that failed, 2 wrong usage or nothing to compare with, 3 not reviewed",
+        )
+        .arg(arg!(paths: [PATH]... "Review only these files and folders"))
+        .arg(arg!(--base <REV> "Compare with the commit at which HEAD left REV"))
+        .arg(arg!(--model <MODEL> "Who reviews, as in the setting `models`"))
+        .arg(
+            arg!(--"max-cost" <USD> "What the review may cost, in whole US dollars")
+                .value_parser(value_parser!(i64).range(1..)),
+        )
+        .arg(
+            arg!(--permissions <RIGHTS> "What the reviewer may do [default: the setting; in CI: restricted]")
+                .value_parser(words(["bypass", "restricted"])),
+        )
+        .arg(
+            arg!(--format <FORMAT> "Print the findings in this format")
+                .default_value("human")
+                .value_parser(words(super::review::FORMATS)),
+        )
+        .arg(arg!(--json "Short for --format json").conflicts_with("format"))
+        .arg(arg!(--"print-prompt" "Print what the reviewer would be asked, and start nothing"))
 }
 
 fn hook() -> Command {

@@ -18,6 +18,7 @@ mod output;
 mod place;
 mod render;
 mod report;
+mod review;
 mod schema;
 mod simulate;
 mod stats;
@@ -31,14 +32,16 @@ mod why;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use crate::chart::embedded::Choice;
 use crate::demo::reviewer;
 use crate::hook;
 use crate::os::bond::become_program;
 use crate::process::supervisor;
+use crate::project::find;
 use error::CliError;
-use output::{say_styled, tell, tell_styled};
+use output::{say_styled, tell_styled};
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
@@ -55,26 +58,10 @@ pub fn run() -> ExitCode {
     if let Some(code) = reviewer::stand_in(&args) {
         return code;
     }
-    match dispatch(&args) {
-        Ok(code) => code,
-        Err(CliError::Chart(error)) => {
-            for report in error.reports() {
-                tell_styled(&format!("{report:?}"));
-            }
-            ExitCode::FAILURE
-        }
-        Err(CliError::Report(report)) => {
-            tell_styled(&format!("{report:?}"));
-            ExitCode::FAILURE
-        }
-        Err(CliError::Message { message, help }) => {
-            tell(&format!("taskie: {message}"));
-            if let Some(help) = help {
-                tell(&format!("  help: {help}"));
-            }
-            ExitCode::FAILURE
-        }
-    }
+    dispatch(&args).unwrap_or_else(|error| {
+        error.print();
+        ExitCode::FAILURE
+    })
 }
 
 /// Returns the command line for the default chart, to generate manual pages from.
@@ -116,7 +103,11 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     let (name, command) = glance(args);
     // `trust` is about the project's own chart, and a hook looks for the chart where the event says.
     let own = match &name {
-        None if !matches!(command, Some("trust" | "hook" | "check-chart")) => {
+        None if !matches!(
+            command,
+            Some("trust" | "hook" | "check-chart" | review::NAME)
+        ) =>
+        {
             trust::own_chart(command)?
         }
         _ => None,
@@ -125,9 +116,13 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     let used = name.as_deref().filter(|_| command != Some("check-chart"));
     let choice = match &own {
         Some(path) => Choice::File(path),
+        None if command == Some(review::NAME) && name.is_none() => review::choice(),
         None => Choice::of(used),
     };
-    let chart = choice.load()?;
+    let mut chart = choice.load()?;
+    if let (Some(chart), Ok(cwd)) = (Arc::get_mut(&mut chart), place::cwd()) {
+        find::settle(&mut chart.scope, &cwd);
+    }
     let matches = match grammar::command(&chart).try_get_matches_from(args) {
         Ok(matches) => matches,
         Err(error) => {
@@ -154,6 +149,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
             }))
         }
         Some(("check-chart", sub)) => check_chart::run(sub),
+        Some((review::NAME, sub)) => Ok(review::run(&chart, sub)),
         Some(("enter", sub)) => enter::enter(&chart, sub),
         Some(("next", sub)) => next::run(&chart, sub),
         Some(("status", sub)) => status::run(&chart, sub),

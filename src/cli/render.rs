@@ -147,7 +147,8 @@ fn in_words(chart: &Chart, rule: &Fired) -> String {
 }
 
 /// Returns the prompt among the arguments: the last one, unless it is a path or a single word.
-fn prompt(invocation: &Invocation) -> Option<&str> {
+/// Returns the prompt of a reviewer: the last argument, if it is a text.
+pub(super) fn prompt(invocation: &Invocation) -> Option<&str> {
     let last = invocation.argv.last()?;
     last.contains(char::is_whitespace).then_some(last)
 }

@@ -40,7 +40,11 @@ pub fn takes_context(event: &str) -> bool {
 /// The documented fields of hook events that an older host may leave out, with the values that they have then.
 /// Source: the host's hook reference, and events captured from two of its versions (`tests/fixtures`).
 pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
+    // Not from a host, like the others of a change: what `taskie review` has found out, and what it was asked for.
+    ("against", FieldDefault::Text),
     ("background_tasks", FieldDefault::List),
+    ("base", FieldDefault::Text),
+    ("change", FieldDefault::List),
     ("custom_instructions", FieldDefault::Text),
     ("cwd", FieldDefault::Text),
     ("hook_event_name", FieldDefault::Text),
@@ -49,8 +53,13 @@ pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
     ("ignores_blocks", FieldDefault::False),
     ("last_assistant_message", FieldDefault::Text),
     ("longest_review", FieldDefault::Nothing),
+    ("max_cost", FieldDefault::Nothing),
+    ("model", FieldDefault::Text),
+    ("paths", FieldDefault::Text),
     ("permission_mode", FieldDefault::Text),
+    ("permissions", FieldDefault::Text),
     ("prompt", FieldDefault::Text),
+    ("range", FieldDefault::Text),
     ("sandboxed", FieldDefault::False),
     ("session_crons", FieldDefault::List),
     ("session_id", FieldDefault::Text),
@@ -61,6 +70,7 @@ pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
     // Not from the host: a person has typed the command.
     ("terminal", FieldDefault::False),
     ("transcript_path", FieldDefault::Text),
+    ("tree", FieldDefault::Text),
     ("trigger", FieldDefault::Text),
 ];
 

@@ -112,7 +112,7 @@ impl Format {
     }
 }
 
-fn pretty(json: &Json) -> String {
+pub(crate) fn pretty(json: &Json) -> String {
     // Every JSON value can be written.
     serde_json::to_string_pretty(json).unwrap_or_default()
 }
@@ -381,6 +381,11 @@ fn as_sarif(charts: &[Checked]) -> Json {
         })
         .chain(open)
         .collect();
+    sarif(&json!(rules), &json!(results))
+}
+
+/// Returns a SARIF log with these results.
+pub(crate) fn sarif(rules: &Json, results: &Json) -> Json {
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -393,7 +398,7 @@ fn as_sarif(charts: &[Checked]) -> Json {
 }
 
 /// Returns a path as a relative URI reference: characters that a URI cannot contain are percent-encoded.
-fn uri(path: &str) -> String {
+pub(crate) fn uri(path: &str) -> String {
     path.bytes()
         .map(|byte| match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
@@ -405,13 +410,13 @@ fn uri(path: &str) -> String {
 }
 
 /// Escapes a message of a workflow command.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
 }
 
 /// Escapes a property of a workflow command.
-fn property(text: &str) -> String {
+pub(crate) fn property(text: &str) -> String {
     escaped(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -8,11 +8,12 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::thread;
 
-use crate::chart::{InstanceChoice, Scope};
+use crate::chart::{IN_GIT, InstanceChoice, Scope};
 use crate::files::Warnings;
 use crate::files::pattern::{Pattern, name_flaw};
 use crate::os::file::{HOME, is_ours, slashed};
 use crate::os::folder::{Entry, Folder, Modified};
+use crate::store::git_dir::{self, WorkTree};
 use crate::text::shown;
 
 /// The most threads that look at directories.
@@ -148,6 +149,10 @@ fn named_by(variable: &str) -> Option<PathBuf> {
 /// project directory if `cwd` is in it, otherwise at `cwd`; if that finds nothing, it starts at the host's project
 /// directory.
 pub(crate) fn project_root(cwd: &Path, home: &str) -> Option<PathBuf> {
+    if Path::new(home).is_absolute() {
+        let tree = git_dir::around(cwd).filter(|_| Path::new(home).is_dir());
+        return tree.map(|tree| tree.top);
+    }
     let around = Surroundings::from_env();
     let start = around.project_around(cwd).unwrap_or(cwd);
     let starts = [Some(start), around.project_dir.as_deref()];
@@ -157,6 +162,26 @@ pub(crate) fn project_root(cwd: &Path, home: &str) -> Option<PathBuf> {
         .flat_map(|start| around.searched(start))
         .find(|dir| dir.join(home).is_dir())
         .map(Path::to_owned)
+}
+
+/// Finds the home of a chart that is in the git directory of the work tree around `cwd`. It is absolute if that directory is
+/// outside the work tree.
+pub(crate) fn settle(scope: &mut Scope, cwd: &Path) {
+    let Some(below) = scope.home.strip_prefix(IN_GIT) else {
+        return;
+    };
+    let tree = git_dir::around(cwd);
+    if let Some(WorkTree {
+        top,
+        git_dir: Some(dir),
+    }) = &tree
+    {
+        let dir = match dir.strip_prefix(top) {
+            Ok(inside) if inside == Path::new(".git") => inside.to_owned(),
+            _ => dir.canonicalize().unwrap_or_else(|_| dir.clone()),
+        };
+        scope.home = slashed(dir.join(below)).to_string_lossy().into_owned();
+    }
 }
 
 /// Returns all directories that may be the root of the project in which a session has claimed an instance, whatever
@@ -380,6 +405,10 @@ fn stays_inside(path: &Path, root: &Path) -> bool {
 
 /// Returns whether a symbolic link on the way from `root` to `dir`, which is inside it, leads out of the project.
 pub(crate) fn leads_outside(root: &Path, dir: &Path) -> bool {
+    if dir.is_absolute() {
+        // In a git directory outside the work tree, which is the user's own.
+        return dir.is_symlink();
+    }
     dir.ancestors()
         .map(|dir| root.join(dir))
         .take_while(|dir| dir != root)

@@ -50,7 +50,7 @@ fn ask(root: &Path, home: &str) -> Result<bool, String> {
     }
     let mut git = git(root).map_err(|why| format!("`git status` cannot be run: {why}"))?;
     git.args(["status", "--porcelain", "--", ":/"])
-        .arg(format!(":(exclude,literal){home}"));
+        .args(without(home));
     let output = output_within(&mut git, LIMIT).map_err(|why| format!("`git status` {why}"))?;
     if output.status.success() {
         return Ok(!output.stdout.is_empty());
@@ -64,6 +64,12 @@ fn ask(root: &Path, home: &str) -> Result<bool, String> {
             |line| shown(line).into_owned()
         )
     ))
+}
+
+/// Returns what leaves out a chart's home, unless that is no part of the work tree anyway.
+fn without(home: &str) -> Option<String> {
+    let is_in_git = Path::new(home).is_absolute() || home.starts_with(".git/");
+    (!is_in_git).then(|| format!(":(exclude,literal){home}"))
 }
 
 /// The work tree outside a chart's home.
@@ -85,8 +91,8 @@ impl Tree {
             let mut git = git(root).ok()?;
             git.args(["ls-files", "-z"])
                 .args(options)
-                .args(["--", ":/"]);
-            git.arg(format!(":(exclude,literal){home}"));
+                .args(["--", ":/"])
+                .args(without(home));
             let output = output_within(&mut git, LIMIT).ok()?;
             output.status.success().then_some(output.stdout)
         };
@@ -159,7 +165,7 @@ fn number(root: &Path, name: &[u8]) -> Option<u64> {
 }
 
 /// Returns a git command for the directory `root` that only reads.
-fn git(root: &Path) -> Result<Command, String> {
+pub(super) fn git(root: &Path) -> Result<Command, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut git = Command::new(program::locate("git", &path, root)?);
     for mode in PATH_MODES {
@@ -206,7 +212,7 @@ pub(crate) fn is_in_git(root: &Path) -> bool {
 }
 
 /// Returns the output of `command`. It is killed if it takes longer than `limit`; the error is a message about that.
-fn output_within(command: &mut Command, limit: Duration) -> Result<Output, String> {
+pub(super) fn output_within(command: &mut Command, limit: Duration) -> Result<Output, String> {
     let unrun = |error| format!("cannot be run: {error}");
     let child = command
         .stdin(Stdio::null())

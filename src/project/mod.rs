@@ -1,6 +1,7 @@
 //! Reads a project: where its home is, its settings, its state, what git knows, what the user trusts, and what became of
 //! findings. Only the state and rulings are ever written.
 
+pub(crate) mod change;
 pub(crate) mod find;
 pub(crate) mod git;
 pub(crate) mod ledger;

@@ -10,6 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::chart::Chart;
 use crate::chart::field::default_of;
+use crate::chart::model::Field;
 use crate::disk;
 use crate::engine::context::Context;
 use crate::files::pattern::is_slug;
@@ -33,6 +34,16 @@ pub(crate) struct Setting {
     pub(crate) origin: Origin,
     /// The value that has no effect until the user runs `taskie trust`.
     pub(crate) held_back: Option<HeldBack>,
+}
+
+impl Setting {
+    fn default_of(chart: &Chart, field: &Field) -> Self {
+        Self {
+            value: default_of(chart, field),
+            origin: Origin::Default,
+            held_back: None,
+        }
+    }
 }
 
 /// A value that the user has not agreed to.
@@ -88,13 +99,31 @@ impl Settings {
 /// Reads the settings of `chart` for the project at `root`. The error names the file and what is wrong with it: one
 /// wrong value makes all settings unusable, so that no decision is based on a guess.
 pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
+    let Some(shared) = chart.scope.settings else {
+        return read_own(chart, root);
+    };
+    let shared = shared.load().map_err(|error| error.to_string())?;
+    let mut read = read_own(&shared, root)?;
+    let given = |name: &str, settings: &mut IndexMap<String, Setting>| {
+        let setting = settings.swap_remove(name)?;
+        (setting.origin != Origin::Default || setting.held_back.is_some()).then_some(setting)
+    };
+    let own = chart.config.iter().map(|(name, field)| {
+        let setting = given(name, &mut read.settings);
+        let setting = setting.unwrap_or_else(|| Setting::default_of(chart, field));
+        (name.clone(), setting)
+    });
+    Ok(Settings {
+        settings: own.collect(),
+        ..read
+    })
+}
+
+/// Does the same without the settings of another chart.
+fn read_own(chart: &Chart, root: &Path) -> Result<Settings, String> {
     let mut warnings = Vec::new();
     let defaults = chart.config.iter().map(|(name, field)| {
-        let setting = Setting {
-            value: default_of(chart, field),
-            origin: Origin::Default,
-            held_back: None,
-        };
+        let setting = Setting::default_of(chart, field);
         (name.clone(), setting)
     });
     let mut settings: IndexMap<String, Setting> = defaults.collect();

@@ -78,6 +78,13 @@ pub(crate) fn found(invoke: &Invoke, severities: &[String], stdout: &[u8]) -> Fo
         .unwrap_or_default()
 }
 
+/// Returns the review itself, as far as it is in a process's stdout.
+pub(crate) fn text(invoke: &Invoke, stdout: &[u8]) -> Option<String> {
+    let json = answer(invoke, stdout).ok()?;
+    let mut texts = invoke.text.iter();
+    texts.find_map(|pointer| value::<String>(json, pointer).filter(|text| !text.trim().is_empty()))
+}
+
 /// Until when every other run would fail too, if a process that has failed says so.
 pub(crate) fn postponed(invoke: &Invoke, stdout: &[u8]) -> Option<Moment> {
     let postpone = invoke.postpone.as_ref()?;

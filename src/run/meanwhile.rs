@@ -166,6 +166,9 @@ impl Pause {
         (before, now): (&Snapshot, &Snapshot),
     ) -> Option<Self> {
         let (fields, next) = (before.context(), chart.next.as_ref()?);
+        if fields == now.context() {
+            return None;
+        }
         chart.commands.iter().find_map(|(name, command)| {
             let rule = &command.rule;
             let only_assigns = rule.actions.is_empty()

@@ -24,6 +24,8 @@ pub(crate) struct Place {
     pub(crate) instance: Instance,
     /// What this machine keeps about the project's instances.
     pub(crate) store: Store,
+    /// Variables for the reviewers that are started here.
+    pub(crate) env: Vec<(String, String)>,
 }
 
 impl Place {
@@ -35,7 +37,16 @@ impl Place {
             root,
             instance,
             store,
+            env: Vec::new(),
         }
+    }
+
+    /// Returns these variables, and those of this place.
+    pub(crate) fn with_env<const N: usize>(
+        &self,
+        own: [(String, String); N],
+    ) -> Vec<(String, String)> {
+        own.into_iter().chain(self.env.iter().cloned()).collect()
     }
 
     /// Returns the instance's directory.

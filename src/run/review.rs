@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 
 use crate::chart::model::{Amount, setting_in};
 use crate::clock;
+use crate::disk;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Effort, Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
@@ -86,7 +87,7 @@ pub(crate) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     let running = ReviewLock::try_acquire(&place.store, &place.instance.name, &place.dir())
         .map_err(io("the review cannot be locked"))?;
     let Some(running) = running else {
-        return answered(Performed::allowed(already_running(place)));
+        return answered(Performed::allowed(already_running(place, event)));
     };
     record_left(place);
     // Whoever held the lock a moment ago may have done what this decision asks for.
@@ -268,8 +269,12 @@ fn record_left(place: &Place) {
     let _ = place.journal().add(&Line::Review(review));
 }
 
-fn already_running(place: &Place) -> String {
-    said_of_running(place, ": this stop is allowed.")
+fn already_running(place: &Place, event: &Event) -> String {
+    let end = match event.session {
+        Some(_) => ": this stop is allowed.",
+        None => ".",
+    };
+    said_of_running(place, end)
 }
 
 /// Says that a review is running, since when, and how to end it; `None` if none is.
@@ -439,7 +444,7 @@ fn run(
     let spec = Spec {
         argv: invocation.argv.clone(),
         cwd: place.root.clone(),
-        env: vec![(REVIEWER.to_owned(), "1".to_owned())],
+        env: place.with_env([(REVIEWER.to_owned(), "1".to_owned())]),
         log: log_file.clone(),
         logs_stdout: false,
         timeout: Duration::from_secs(timeout),
@@ -509,7 +514,16 @@ fn run(
         Ok(verdict) => verdict,
         Err(why) => return failed(format!("`{program}` failed: {why}"), effort),
     };
-    if version(&file).is_none_or(|after| after.len == 0 || Some(after) == before) {
+    let is_written = || version(&file).is_some_and(|after| after.len > 0 && Some(after) != before);
+    let text = outcome::text(invoke, &stdout).filter(|_| !is_written());
+    if let Some(text) = text {
+        let written = std::fs::create_dir_all(&dir);
+        let written = written.and_then(|()| disk::replace(&file, format!("{text}\n").as_bytes()));
+        if let Err(error) = written {
+            let why = format!("{} cannot be written: {error}", shown.display());
+            return failed(why, effort);
+        }
+    } else if !is_written() {
         let why = format!("`{program}` did not write {}", shown.display());
         return failed(why, effort);
     }

@@ -38,6 +38,7 @@ impl Resolver<'_> {
             log: required!(log, FilePattern("log".to_owned())),
             answer: given!(own, shared, answer).unwrap_or_default(),
             findings: given!(own, shared, findings).unwrap_or_default(),
+            text: given!(own, shared, text).unwrap_or_default(),
             error: given!(own, shared, error),
             reason: given!(own, shared, reason).unwrap_or_default(),
             cost: given!(own, shared, cost),
@@ -80,6 +81,7 @@ impl Resolver<'_> {
         let lists = [
             ("verdict", &invoke.verdict),
             ("findings", &invoke.findings),
+            ("text", &invoke.text),
             ("reason", &invoke.reason),
             ("tokens", &invoke.tokens),
         ];

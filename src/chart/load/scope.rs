@@ -4,8 +4,10 @@ use std::path::Path;
 
 use super::resolver::Resolver;
 use crate::chart::model::{Arg, Scope as ScopeSource, Source};
-use crate::chart::{InstanceChoice, Scope};
+use crate::chart::shipped::CHARTS;
+use crate::chart::{IN_GIT, InstanceChoice, Scope};
 use crate::diagnostic::code::Code;
+use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::at;
 use crate::files::is_below;
 use crate::files::pattern::{Pattern, is_slug};
@@ -72,7 +74,21 @@ impl Resolver<'_> {
             let message = "`newest` needs `touch`: the files whose modification counts";
             self.flaw(Code::MissingKey, at!["scope"], message, help);
         }
+        let settings = source.settings.as_deref().and_then(|id| {
+            let known = || CHARTS.iter().map(|chart| chart.id);
+            let found = CHARTS.iter().find(|chart| chart.id == id);
+            if found.is_none() {
+                let message = format!(
+                    "there is no chart `{}` whose settings could count",
+                    shown(id)
+                );
+                let help = hint(id, known()).unwrap_or_default();
+                self.flaw(Code::UnknownName, at!["scope", "settings"], message, help);
+            }
+            found
+        });
         Scope {
+            settings,
             home: source.home.clone(),
             noun: source.noun.clone(),
             folder: folder.to_owned(),
@@ -157,6 +173,7 @@ impl Resolver<'_> {
 
     /// Checks that the home is a folder of the chart's own.
     fn home(&mut self, home: &str) {
+        let home = home.strip_prefix(IN_GIT).unwrap_or(home);
         if Path::new(home).iter().any(|part| part == ".git") {
             let message = format!("`{home}` belongs to git");
             let help = "choose a folder of your own: home = \".notes\"";

@@ -1,0 +1,525 @@
+//! `taskie review`: has what has changed in the work tree reviewed, without any plan.
+//!
+//! The workflow is a chart whose home is in the git directory. This command finds out what has changed, asks that chart what
+//! a stop would do, and reports it. There is one instance for each branch.
+
+use std::fs;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use clap::ArgMatches;
+use indexmap::IndexMap;
+use serde_json::{Value as Json, json};
+
+use super::error::CliError;
+use super::output::{is_reviewer, say, say_json, say_json_text, say_styled, tell, warn};
+use super::{place, render};
+use crate::chart::embedded::{CHARTS, Choice};
+use crate::chart::{Chart, IN_GIT};
+use crate::diagnostic::quote::quoted;
+use crate::engine::context::Context;
+use crate::engine::decide::decide;
+use crate::engine::decision::{Answer, Ended, Outcome, Step};
+use crate::engine::event::{Event, Trigger};
+use crate::hash;
+use crate::lint::report;
+use crate::os::supervisor;
+use crate::page::{self, Page, counted, paint, paint_words, span};
+use crate::process::log;
+use crate::project::change::{self, Change, OBJECTS, Unknown};
+use crate::project::find;
+use crate::reviewer::finding::Finding;
+use crate::run::asked;
+use crate::run::perform::perform;
+use crate::run::performed::Performed;
+use crate::run::place::Place;
+use crate::run::stuck::Stuck;
+use crate::store::running::Running;
+use crate::text::shown;
+
+/// The name of the command.
+pub(super) const NAME: &str = "review";
+
+/// The values of `--format`.
+pub(super) const FORMATS: [&str; 4] = ["human", "json", "sarif", "github"];
+
+/// The folder in the instance's directory with the objects of the change, hidden like everything that is this program's.
+const STORED: &str = ".objects";
+
+/// The most files that the reviewer is given by name. An argument has an end.
+const FILES: usize = 500;
+
+/// This variable is set where nobody watches.
+const CI: &str = "CI";
+
+/// Returns the chart that decides about changes: the first one whose home is in the git directory.
+pub(super) fn choice() -> Choice<'static> {
+    let chart = CHARTS.iter().find(|chart| chart.home().starts_with(IN_GIT));
+    chart.map_or_else(|| Choice::of(None), Choice::Embedded)
+}
+
+/// Why there is no review.
+enum Refused {
+    /// The command makes no sense here.
+    Usage(CliError),
+    /// The review could not be done.
+    Failed(CliError),
+    /// The user has ended it.
+    Interrupted(i32),
+}
+
+impl From<CliError> for Refused {
+    fn from(error: CliError) -> Self {
+        Self::Usage(error)
+    }
+}
+
+impl From<Unknown> for Refused {
+    fn from(Unknown { message, help }: Unknown) -> Self {
+        Self::Usage(CliError::with_help(message, help))
+    }
+}
+
+impl From<Stuck> for Refused {
+    fn from(stuck: Stuck) -> Self {
+        match stuck {
+            Stuck::Interrupted { signal } => Self::Interrupted(signal),
+            stuck => Self::Failed(stuck.into()),
+        }
+    }
+}
+
+/// Reviews the change, and prints what was found. The exit code is that of the page about this command.
+pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> ExitCode {
+    supervisor::remember_host();
+    if is_reviewer() {
+        return ExitCode::SUCCESS;
+    }
+    let (error, code) = match review(chart, matches) {
+        Ok(code) => return ExitCode::from(code),
+        Err(Refused::Usage(error)) => (error, 2),
+        Err(Refused::Failed(error)) => (error, 3),
+        Err(Refused::Interrupted(signal)) => {
+            tell("taskie: the reviewer was ended, and nothing was recorded");
+            return ExitCode::from(u8::try_from(128 + signal).unwrap_or(3));
+        }
+    };
+    error.print();
+    ExitCode::from(code)
+}
+
+fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
+    let (place, prefix) = here(chart)?;
+    let paths: Vec<String> = matches
+        .get_many("paths")
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect();
+    let paths = below(&prefix, &paths);
+    let base = matches.get_one::<String>("base").map(String::as_str);
+    let objects = place.dir().join(STORED);
+    let change = change::read(&place.root, &objects, base, &paths)?;
+    let place = Place {
+        env: vec![(OBJECTS.to_owned(), objects.display().to_string())],
+        ..place
+    };
+    let event = event(&change, &paths, matches);
+    let is_json = matches.get_flag("json");
+    let format = matches.get_one::<String>("format").map(String::as_str);
+    let format = format.filter(|_| !is_json).unwrap_or("json");
+    if matches.get_flag("print-prompt") {
+        if change.files.is_empty() {
+            say(&format!("Nothing has changed {}.", change.against));
+            return Ok(0);
+        }
+        let step = foreseen(&place, &event)?;
+        return Ok(match &step {
+            Step::Invoke(invocation) => {
+                say(render::prompt(invocation).unwrap_or_default());
+                0
+            }
+            Step::Done(decision) => {
+                decision.messages.iter().for_each(|message| say(message));
+                0
+            }
+        });
+    }
+    let performed = match change.files.is_empty() {
+        true => Performed::allowed(format!("Nothing has changed {}.", change.against)),
+        false => watched(&place, &change, || {
+            // Refused if a review waits already.
+            perform(&place, &began(chart))?;
+            perform(&place, &event)
+        })?,
+    };
+    warn(&performed.warnings);
+    let result = Outcomes::of(&place, &change, &performed);
+    match format {
+        "json" => say_json(result.json()),
+        "sarif" => say_json_text(&report::pretty(&result.sarif())),
+        "github" => result.annotations().iter().for_each(|line| say(line)),
+        _ => result.print(),
+    }
+    let code = result.code;
+    if let Some(debt) = performed.debt {
+        debt.settle();
+    }
+    if let Some(pending) = performed.pending {
+        pending.settle();
+    }
+    Ok(code)
+}
+
+/// Returns the instance of the branch, and the folder in which the user is, from the root on.
+fn here(chart: &Arc<Chart>) -> Result<(Place, PathBuf), Refused> {
+    let cwd = place::cwd()?;
+    let Some((top, branch)) = change::branch(&cwd) else {
+        let message = format!("{} is in no git repository", cwd.display());
+        return Err(
+            CliError::with_help(message, "`taskie review` needs git: run `git init`").into(),
+        );
+    };
+    if chart.scope.home.starts_with(IN_GIT) {
+        let message =
+            "the git directory of this work tree is not only yours, so nothing is kept there";
+        return Err(CliError::with_help(message, "clone the repository as your own user").into());
+    }
+    let instance = find::named(&chart.scope, &name_of(&branch)).map_err(CliError::new)?;
+    let place = Place::new(Arc::clone(chart), top, instance);
+    fs::create_dir_all(place.dir()).map_err(CliError::because(format!(
+        "{} cannot be made",
+        place.dir().display()
+    )))?;
+    let prefix = cwd.strip_prefix(&place.root).map(Path::to_owned);
+    Ok((place, prefix.unwrap_or_default()))
+}
+
+/// Returns the name of the instance of a branch. Two branches never share one.
+fn name_of(branch: &str) -> String {
+    let plain = |sign: char| match sign {
+        sign if sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_') => sign,
+        _ => '-',
+    };
+    let name: String = branch.chars().map(plain).take(60).collect();
+    match name == branch {
+        true => name,
+        false => format!("{name}-{}", &hash::of(branch.as_bytes())[..8]),
+    }
+}
+
+/// Returns paths that are given in the folder `prefix` as they are from the root on.
+fn below(prefix: &Path, paths: &[String]) -> Vec<String> {
+    let whole = |path: &String| prefix.join(path).to_string_lossy().into_owned();
+    paths.iter().map(whole).collect()
+}
+
+/// Returns the beginning of a new change.
+fn began(chart: &Chart) -> Event {
+    Event {
+        trigger: Trigger::Enter {
+            phase: chart.initial.clone(),
+            force: false,
+        },
+        fields: asked::typed(),
+        args: IndexMap::new(),
+        session: None,
+    }
+}
+
+/// Returns what the stop would do. Nothing is run or written.
+fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
+    let snapshot = place.snapshot();
+    let step = decide(&place.chart, &snapshot.as_world(), &began(&place.chart), None)?;
+    let entered = match step {
+        Step::Done(decision) => decision.patch.into_iter().collect(),
+        Step::Invoke(_) => Context::new(),
+    };
+    let world = Arc::new(snapshot.again(&entered)).as_world();
+    Ok(decide(&place.chart, &world, event, None)?)
+}
+
+/// Returns the stop about which the chart is asked.
+fn event(change: &Change, paths: &[String], matches: &ArgMatches) -> Event {
+    let mut fields = asked::typed();
+    let text = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
+    let mut files: Vec<String> = change
+        .files
+        .iter()
+        .take(FILES)
+        .map(ToString::to_string)
+        .collect();
+    let more = change.files.len() - files.len();
+    if more > 0 {
+        files.push(format!(
+            "{}; `git diff --stat` lists them",
+            counted(more, "more file")
+        ));
+    }
+    let paths: String = match paths {
+        [] => String::new(),
+        paths => paths.iter().fold(" --".to_owned(), |all, path| {
+            format!("{all} {}", quoted(path))
+        }),
+    };
+    let permissions = match (text("permissions"), std::env::var_os(CI)) {
+        (given, Some(ci)) if given.is_empty() && !ci.is_empty() && ci != "false" => {
+            "restricted".to_owned()
+        }
+        (given, _) => given,
+    };
+    for (name, value) in [
+        ("change", json!(files)),
+        ("base", json!(change.base)),
+        ("against", json!(change.against)),
+        ("tree", json!(change.after)),
+        (
+            "range",
+            json!(format!("{} {}", change.before, change.after)),
+        ),
+        ("paths", json!(paths)),
+        ("model", json!(text("model"))),
+        ("permissions", json!(permissions)),
+        ("max_cost", json!(matches.get_one::<i64>("max-cost"))),
+    ] {
+        fields[name] = value;
+    }
+    Event::hook("Stop", fields)
+}
+
+/// Calls `work`, and meanwhile shows on a terminal how the review is going.
+fn watched<T>(place: &Place, change: &Change, work: impl FnOnce() -> T) -> T {
+    if !std::io::stderr().is_terminal() || change.files.is_empty() {
+        return work();
+    }
+    let (end, ended) = channel::<()>();
+    let (store, name, dir) = (
+        place.store.clone(),
+        place.instance.name.clone(),
+        place.dir(),
+    );
+    let files = counted(change.files.len(), "file");
+    let shower = thread::Builder::new().spawn(move || {
+        show(&ended, || {
+            let running = Running::read(&store, &name, &dir)?;
+            let who = match (&running.gate, &running.by) {
+                (Some(gate), _) => format!("`{gate}` runs"),
+                (None, Some(by)) => format!("{by} reads {files}"),
+                (None, None) => format!("a reviewer reads {files}"),
+            };
+            let last = log::last_line(&dir.join(&running.log));
+            let last = last.map(|line| format!(": {line}")).unwrap_or_default();
+            Some(format!("{who}, {}{last}", span(running.elapsed())))
+        });
+    });
+    let done = work();
+    drop(end);
+    let _ = shower.map(thread::JoinHandle::join);
+    done
+}
+
+/// Draws a line that turns until the other end of `ended` is gone.
+fn show(ended: &Receiver<()>, line: impl Fn() -> Option<String>) {
+    let mut turn = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'].into_iter().cycle();
+    while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(Duration::from_millis(150)) {
+        let width = page::terminal().map_or(80, |(columns, _)| columns);
+        if let (Some(line), Some(sign)) = (line(), turn.next()) {
+            let line: String = shown(&line).chars().take(width.saturating_sub(3)).collect();
+            let _ = write!(std::io::stderr(), "\r{sign} {line}\x1b[K");
+        }
+    }
+    let _ = write!(std::io::stderr(), "\r\x1b[K");
+}
+
+/// What came of a review.
+struct Outcomes<'p> {
+    chart: &'p Chart,
+    change: &'p Change,
+    ended: Option<&'p Ended>,
+    /// The findings with their names, the worst first.
+    findings: Vec<(String, Finding)>,
+    /// The file of the review, from the root on.
+    file: Option<PathBuf>,
+    /// What the chart says about it.
+    messages: Vec<String>,
+    code: u8,
+}
+
+impl<'p> Outcomes<'p> {
+    fn of(place: &'p Place, change: &'p Change, performed: &'p Performed) -> Self {
+        let decision = &performed.decision;
+        let ended = decision.ended.as_ref();
+        let severities = &place.chart.findings.severities;
+        let found = ended.map(|ended| (ended.outcome.found(), &ended.invocation.file));
+        let mut findings: Vec<(String, Finding)> = found
+            .iter()
+            .flat_map(|(found, file)| found.named(file))
+            .map(|(id, finding)| (id, finding.clone()))
+            .collect();
+        let rank = |finding: &Finding| severities.iter().position(|one| *one == finding.severity);
+        findings.sort_by_key(|(_, finding)| rank(finding));
+        let code = match (&decision.answer, ended.map(|ended| &ended.outcome)) {
+            (Answer::Block(_), _) | (_, Some(Outcome::Gate(_))) => 1,
+            (_, Some(Outcome::Ran { .. })) => 0,
+            (_, None) if change.files.is_empty() => 0,
+            _ => 3,
+        };
+        let is_read = ended.is_some_and(|ended| matches!(ended.outcome, Outcome::Ran { .. }));
+        let file = ended.filter(|_| is_read);
+        Self {
+            chart: &place.chart,
+            change,
+            findings,
+            file: file.map(|ended| place.instance.dir.join(&ended.invocation.file)),
+            ended,
+            messages: decision.messages.clone(),
+            code,
+        }
+    }
+
+    fn print(&self) {
+        for (id, finding) in &self.findings {
+            let place = finding.place().unwrap_or_default();
+            let style = match self.chart.findings.severities.first() {
+                Some(worst) if *worst == finding.severity => page::BAD,
+                _ => page::ALERT,
+            };
+            let head = [
+                paint_words(style, &shown(&finding.severity)),
+                paint_words(page::STRONG, &shown(&place)),
+                paint(page::FAINT, shown(id)),
+            ];
+            say_styled(
+                &head
+                    .into_iter()
+                    .filter(|part| !part.is_empty())
+                    .collect::<Vec<_>>()
+                    .join("  "),
+            );
+            let mut page = Page::new(page::width(), 0);
+            page.text(page::PLAIN, &format!("  {}", shown(&finding.title)));
+            page.print();
+        }
+        if !self.findings.is_empty() {
+            say("");
+        }
+        let mut page = Page::new(page::width(), 0);
+        for message in &self.messages {
+            page.text(page::PLAIN, message);
+        }
+        page.print();
+        if let (Some(ended), Some(file)) = (self.ended, &self.file) {
+            let effort = &ended.effort;
+            let by = effort.by.as_deref().unwrap_or("a reviewer");
+            let cost = effort.cost.map(|cost| format!(", {}", page::dollars(cost)));
+            let (word, style) = match self.code {
+                0 => ("clean", page::GOOD),
+                _ => ("not clean", page::BAD),
+            };
+            say_styled(&format!(
+                "{}: {} by {} in {}{}. The review: {}",
+                paint_words(style, word),
+                counted(self.change.files.len(), "file"),
+                shown(by),
+                span(Duration::from_secs(effort.seconds)),
+                cost.unwrap_or_default(),
+                shown(&file.display().to_string())
+            ));
+        }
+    }
+
+    fn json(&self) -> Json {
+        let effort = self.ended.map(|ended| &ended.effort);
+        let (verdict, error) = self
+            .ended
+            .map_or((None, None), |ended| ended.outcome.verdict_and_error());
+        let gate = self.ended.and_then(|ended| ended.outcome.failed_gate());
+        let findings = self.findings.iter().map(|(id, finding)| {
+            let mut json = json!(finding);
+            json["id"] = json!(id);
+            json
+        });
+        let files = self.change.files.iter().map(|file| &file.path);
+        json!({
+            "clean": self.code == 0,
+            "verdict": verdict,
+            "findings": findings.collect::<Vec<_>>(),
+            "error": error,
+            "gate": gate.map(|gate| &gate.command),
+            "messages": self.messages,
+            "review": self.file,
+            "by": effort.and_then(|effort| effort.by.as_ref()),
+            "seconds": effort.map(|effort| effort.seconds),
+            "cost_usd": effort.and_then(|effort| effort.cost).map(page::usd),
+            "base": self.change.base,
+            "tree": self.change.after,
+            "files": files.collect::<Vec<_>>(),
+        })
+    }
+
+    /// Returns workflow commands of GitHub: they show each finding at its line.
+    fn annotations(&self) -> Vec<String> {
+        let of_findings = self.findings.iter().map(|(id, finding)| {
+            let file = finding
+                .file
+                .as_deref()
+                .map(|file| format!("file={},", report::property(file)));
+            let line = finding.line.map(|line| format!("line={line},"));
+            format!(
+                "::{} {}{}title={}::{}",
+                self.level(finding),
+                file.unwrap_or_default(),
+                line.unwrap_or_default(),
+                report::property(&format!("{} ({id})", finding.severity)),
+                report::escaped(&finding.title)
+            )
+        });
+        let level = if self.code == 0 { "notice" } else { "error" };
+        let of_messages = self.messages.iter();
+        let of_messages =
+            of_messages.map(|text| format!("::{level} title=taskie::{}", report::escaped(text)));
+        of_findings.chain(of_messages).collect()
+    }
+
+    fn sarif(&self) -> Json {
+        let results = self.findings.iter().map(|(id, finding)| {
+            let mut result = json!({
+                "ruleId": finding.severity,
+                "level": self.level(finding),
+                "message": { "text": finding.title },
+                "partialFingerprints": { "id": id },
+            });
+            if let Some(file) = &finding.file {
+                let mut place = json!({ "artifactLocation": { "uri": report::uri(file) } });
+                if let Some(line) = finding.line.filter(|line| *line > 0) {
+                    place["region"] = json!({ "startLine": line });
+                }
+                result["locations"] = json!([{ "physicalLocation": place }]);
+            }
+            result
+        });
+        let rules = self
+            .chart
+            .findings
+            .severities
+            .iter()
+            .map(|id| json!({ "id": id }));
+        report::sarif(
+            &Json::from(rules.collect::<Vec<_>>()),
+            &Json::from(results.collect::<Vec<_>>()),
+        )
+    }
+
+    /// Returns how bad a finding is for other programs: only the mildest is a mere warning.
+    fn level(&self, finding: &Finding) -> &'static str {
+        match self.chart.findings.severities.last() {
+            Some(mildest) if *mildest == finding.severity => "warning",
+            _ => "error",
+        }
+    }
+}

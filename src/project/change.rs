@@ -1,0 +1,375 @@
+//! What has changed in a work tree, as two git trees: what was there before, and what is there now, committed or not.
+//!
+//! Nothing in the repository changes: the tree is written with an index of its own, and its objects are in a folder of their
+//! own. A git that is to see them gets [`OBJECTS`].
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::project::git::{git, output_within};
+use crate::store::git_dir::{self, WorkTree};
+use crate::text::shown;
+
+/// The variable that shows a git command the objects of a change.
+pub(crate) const OBJECTS: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
+
+/// How long each git command may take. It reads all files that have changed.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// An untracked file that is larger is not stored.
+const LARGE: u64 = 1024 * 1024;
+
+/// What stands for a branch where there is none. (No branch can be called that.)
+const DETACHED: &str = "..detached";
+
+/// The ends of the names of files that programs write to pin versions.
+const LOCKS: [&str; 5] = [".lock", "-lock.json", "-lock.yaml", ".lockb", "go.sum"];
+
+/// A change.
+#[derive(Debug)]
+pub(crate) struct Change {
+    /// The commit that it starts from; the empty tree where there is none.
+    pub(crate) base: String,
+    /// What that is, in words: `since HEAD`.
+    pub(crate) against: String,
+    /// The tree of `base`.
+    pub(crate) before: String,
+    /// The tree now.
+    pub(crate) after: String,
+    pub(crate) files: Vec<Changed>,
+}
+
+/// A file that has changed.
+#[derive(Debug)]
+pub(crate) struct Changed {
+    pub(crate) path: String,
+    /// How many lines were added and removed; `None` if nobody counts its lines.
+    pub(crate) lines: Option<(u64, u64)>,
+    /// Why there is nothing in it to read.
+    pub(crate) unread: Option<&'static str>,
+}
+
+/// Says which file, and how much of it: `src/a.rs (+3 -1)`.
+impl std::fmt::Display for Changed {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let lines = self
+            .lines
+            .map(|(added, removed)| format!("+{added} -{removed}"));
+        let notes: Vec<String> = (self.unread.map(str::to_owned).into_iter())
+            .chain(lines)
+            .collect();
+        write!(out, "{} ({})", shown(&self.path), notes.join(", "))
+    }
+}
+
+/// Why a change cannot be found out, and what to do.
+#[derive(Debug)]
+pub(crate) struct Unknown {
+    pub(crate) message: String,
+    pub(crate) help: &'static str,
+}
+
+impl Unknown {
+    fn new(message: impl Into<String>, help: &'static str) -> Self {
+        let message = message.into();
+        Self { message, help }
+    }
+}
+
+/// Git in one work tree.
+struct Repository<'r> {
+    root: &'r Path,
+    /// Where the objects of the change are.
+    objects: &'r Path,
+    /// Where the repository's own are.
+    own: PathBuf,
+}
+
+impl Repository<'_> {
+    /// Returns a command that sees the objects of the change.
+    fn git(&self, args: &[&str]) -> Result<Command, Unknown> {
+        let mut git = git(self.root).map_err(|why| Unknown::new(why, "install git"))?;
+        git.args(["-c", "core.quotePath=false"])
+            .args(args)
+            .env(OBJECTS, self.objects);
+        Ok(git)
+    }
+
+    /// Returns what a command prints; `None` if it fails.
+    fn ask(&self, args: &[&str]) -> Result<Option<String>, Unknown> {
+        let output = run(&mut self.git(args)?)?;
+        Ok(output.ok().map(|text| text.trim_end().to_owned()))
+    }
+
+    /// Returns the id of what `name` names; `None` if it names nothing.
+    fn id(&self, name: &str) -> Result<Option<String>, Unknown> {
+        self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])
+    }
+
+    /// Writes what is in the work tree as a tree. Returns it, and the untracked files that are too large.
+    fn write_tree(&self) -> Result<(String, Vec<String>), Unknown> {
+        let failed = |why: String| Unknown::new(why, "see what `git status` says");
+        let index = self.objects.join("index");
+        let own = self.ask(&["rev-parse", "--git-path", "index"])?;
+        let own = own.map(|path| self.root.join(path));
+        // Its own stat data saves reading what has not changed.
+        let _ = fs::remove_file(&index);
+        if let Some(own) = own.filter(|own| own.exists()) {
+            let copied = fs::copy(own, &index);
+            copied.map_err(|error| failed(format!("git's index cannot be copied: {error}")))?;
+        }
+        let others = self.ask(&[
+            "ls-files",
+            "-z",
+            "--others",
+            "--exclude-standard",
+            "--",
+            ":/",
+        ])?;
+        let others = others.unwrap_or_default();
+        let is_large = |path: &&str| {
+            let meta = self.root.join(path).symlink_metadata();
+            meta.is_ok_and(|meta| meta.len() > LARGE)
+        };
+        let others = others.split('\0').filter(|path| !path.is_empty());
+        let large: Vec<String> = others.filter(is_large).map(str::to_owned).collect();
+        let write = |args: &[&str]| -> Result<String, Unknown> {
+            let mut git = self.git(args)?;
+            git.env("GIT_INDEX_FILE", &index)
+                .env("GIT_OBJECT_DIRECTORY", self.objects)
+                .env(OBJECTS, &self.own);
+            if args.first() == Some(&"add") {
+                git.args(
+                    large
+                        .iter()
+                        .map(|path| format!(":(exclude,literal,top){path}")),
+                );
+            }
+            run(&mut git)?.map_err(failed)
+        };
+        write(&["add", "--all", "--", ":/"])?;
+        let tree = write(&["write-tree"])?.trim_end().to_owned();
+        let _ = fs::remove_file(&index);
+        Ok((tree, large))
+    }
+
+    /// Returns the commit from which HEAD and `other` went apart.
+    fn fork(&self, other: &str) -> Result<String, Unknown> {
+        if let Some(base) = self.ask(&["merge-base", "HEAD", other])? {
+            return Ok(base);
+        }
+        let is_shallow = self
+            .ask(&["rev-parse", "--is-shallow-repository"])?
+            .as_deref()
+            == Some("true");
+        Err(match is_shallow {
+            true => Unknown::new(
+                format!(
+                    "this clone is shallow: it does not have the commit from which HEAD and {other} went apart"
+                ),
+                "fetch the whole history (`git fetch --unshallow`; `fetch-depth: 0` in a workflow), or name a --base",
+            ),
+            false => Unknown::new(
+                format!("HEAD and {other} have no commit in common"),
+                "name the commit to compare with: --base REV",
+            ),
+        })
+    }
+
+    /// Returns the branch that others are merged into.
+    fn default_branch(&self) -> Result<Option<String>, Unknown> {
+        let remote = self.ask(&[
+            "symbolic-ref",
+            "--quiet",
+            "--short",
+            "refs/remotes/origin/HEAD",
+        ])?;
+        if remote.is_some() {
+            return Ok(remote);
+        }
+        for name in ["origin/main", "origin/master", "main", "master"] {
+            if self.id(&format!("{name}^{{commit}}"))?.is_some() {
+                return Ok(Some(name.to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the files that differ between two trees.
+    fn files(&self, trees: [&str; 2], paths: &[String]) -> Result<Vec<Changed>, Unknown> {
+        let mut git = self.git(&[
+            "diff",
+            "--numstat",
+            "-z",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+        ])?;
+        git.args(trees).arg("--").args(paths);
+        let listed = run(&mut git)?;
+        let listed = listed.map_err(|why| Unknown::new(why, "check the paths"))?;
+        let mut files: Vec<Changed> = (listed.split('\0').filter(|line| !line.is_empty()))
+            .filter_map(|line| {
+                let mut parts = line.splitn(3, '\t');
+                let (added, removed, path) = (parts.next()?, parts.next()?, parts.next()?);
+                let lines = added.parse().ok().zip(removed.parse().ok());
+                let is_lock = LOCKS.iter().any(|end| path.ends_with(end));
+                Some(Changed {
+                    path: path.to_owned(),
+                    unread: match lines {
+                        None => Some("binary"),
+                        Some(_) if is_lock => Some("generated"),
+                        Some(_) => None,
+                    },
+                    lines,
+                })
+            })
+            .collect();
+        let generated = self.generated(&files)?;
+        for file in &mut files {
+            if file.unread.is_none() && generated.contains(&file.path) {
+                file.unread = Some("generated");
+            }
+        }
+        Ok(files)
+    }
+
+    /// Returns the files that `.gitattributes` calls generated.
+    fn generated(&self, files: &[Changed]) -> Result<HashSet<String>, Unknown> {
+        let mut found = HashSet::new();
+        // A command line has an end.
+        for some in files.chunks(500) {
+            let mut git = self.git(&["check-attr", "-z", "linguist-generated", "--"])?;
+            git.args(some.iter().map(|file| &file.path));
+            let attributes = run(&mut git)?.unwrap_or_default();
+            let words: Vec<&str> = attributes.split('\0').collect();
+            let set = words
+                .chunks_exact(3)
+                .filter(|row| matches!(row[2], "set" | "true"));
+            found.extend(set.map(|row| row[0].to_owned()));
+        }
+        Ok(found)
+    }
+}
+
+/// Runs a git command. Returns what it prints, or why it failed; the outer error says that it could not be run.
+fn run(git: &mut Command) -> Result<Result<String, String>, Unknown> {
+    let name = git.get_args().skip_while(|arg| {
+        arg.as_encoded_bytes().starts_with(b"-") || arg.as_encoded_bytes().contains(&b'=')
+    });
+    let name = name
+        .map(|arg| arg.to_string_lossy().into_owned())
+        .next()
+        .unwrap_or_default();
+    let output = output_within(git, LIMIT);
+    let output =
+        output.map_err(|why| Unknown::new(format!("`git {name}` {why}"), "run it by hand"))?;
+    if output.status.success() {
+        return Ok(Ok(String::from_utf8_lossy(&output.stdout).into_owned()));
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let last = stderr.lines().rfind(|line| !line.trim().is_empty());
+    let why = last.map_or_else(
+        || output.status.to_string(),
+        |line| shown(line).into_owned(),
+    );
+    Ok(Err(format!("`git {name}` failed: {why}")))
+}
+
+/// Returns the root of the work tree around `dir`, and the name of its branch; `None` outside git.
+pub(crate) fn branch(dir: &Path) -> Option<(PathBuf, String)> {
+    let WorkTree { top, .. } = git_dir::around(dir)?;
+    let named = git(&top).ok().and_then(|mut git| {
+        git.args(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+        run(&mut git).ok()?.ok()
+    });
+    let named = named.map(|name| name.trim_end().to_owned());
+    Some((top, named.unwrap_or_else(|| DETACHED.to_owned())))
+}
+
+/// Finds out what has changed in the work tree at `root`: against `base`, if that is given, else against HEAD; if nothing
+/// differs from that, against the commit at which the default branch was left. Only `paths` count, if there are any. The
+/// folder `objects` gets what git does not have yet.
+pub(crate) fn read(
+    root: &Path,
+    objects: &Path,
+    base: Option<&str>,
+    paths: &[String],
+) -> Result<Change, Unknown> {
+    let unwritable = |error| {
+        Unknown::new(
+            format!("{}: {error}", objects.display()),
+            "check its permissions",
+        )
+    };
+    fs::create_dir_all(objects).map_err(unwritable)?;
+    let mut repository = Repository {
+        root,
+        objects,
+        own: PathBuf::new(),
+    };
+    let own = repository.ask(&["rev-parse", "--git-path", "objects"])?;
+    let own = own.ok_or_else(|| Unknown::new("this is no git repository", "run `git init`"))?;
+    repository.own = root.join(own);
+    let head = repository.id("HEAD^{commit}")?;
+    let (after, large) = repository.write_tree()?;
+    let (base, against) = match (base, head) {
+        (Some(given), Some(_)) => {
+            if repository.id(&format!("{given}^{{commit}}"))?.is_none() {
+                let message = format!("there is no commit `{}`", shown(given));
+                let help = "name a branch, a tag or a commit; in CI, it has to be fetched first";
+                return Err(Unknown::new(message, help));
+            }
+            (repository.fork(given)?, format!("since {}", shown(given)))
+        }
+        (Some(_), None) => {
+            return Err(Unknown::new(
+                "there is no commit yet to compare with",
+                "omit --base",
+            ));
+        }
+        (None, None) => {
+            let empty = repository.git(&["hash-object", "-t", "tree", "--stdin"])?;
+            let empty = { empty }
+                .output()
+                .map_err(|error| Unknown::new(error.to_string(), "install git"))?;
+            let empty = String::from_utf8_lossy(&empty.stdout).trim_end().to_owned();
+            (
+                empty,
+                "in this repository, which has no commit yet".to_owned(),
+            )
+        }
+        (None, Some(head)) => {
+            let is_clean =
+                repository.id("HEAD^{tree}")?.as_ref() == Some(&after) && large.is_empty();
+            match is_clean
+                .then(|| repository.default_branch())
+                .transpose()?
+                .flatten()
+            {
+                Some(branch) => (repository.fork(&branch)?, format!("since {branch}")),
+                None => (head, "since HEAD".to_owned()),
+            }
+        }
+    };
+    let before = repository.id(&format!("{base}^{{tree}}"))?;
+    let before = before.unwrap_or_else(|| base.clone());
+    let mut files = repository.files([&before, &after], paths)?;
+    if paths.is_empty() {
+        files.extend(large.into_iter().map(|path| Changed {
+            path,
+            lines: None,
+            unread: Some("untracked and larger than 1 MB"),
+        }));
+    }
+    Ok(Change {
+        base,
+        against,
+        before,
+        after,
+        files,
+    })
+}
