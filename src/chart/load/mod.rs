@@ -11,7 +11,7 @@ mod scope;
 mod targets;
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 
@@ -116,7 +116,6 @@ impl Resolver<'_> {
         let scope = self.scope(&source.scope);
         let is_complete = cycles.len() == source.cycles.len();
         is_complete.then(|| Chart {
-            validator: OnceLock::new(),
             origin: origin.to_owned(),
             scope,
             files: files.into(),
