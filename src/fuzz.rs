@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use crate::chart::embedded::CHARTS;
 use crate::chart::field::LARGEST_INTEGER;
 use crate::chart::model::FieldType;
-use crate::chart::schema::fit::{Kind, misfits};
+use crate::chart::schema::fit::{What, misfits};
 use crate::chart::schema::state::Judge;
 use crate::chart::schema::statechart;
 use crate::chart::{Chart, load};
@@ -234,7 +234,7 @@ fn fuzz_states_against_their_schema() {
             return;
         };
         for (name, field) in &chart.context {
-            let is_name = field.kind == FieldType::String && field.pattern.is_some();
+            let is_name = field.kind == FieldType::String && field.is_id;
             if let Some(value) = state.get_mut(name)
                 && let (true, Some(number)) = (is_name, value.as_u64())
             {
@@ -278,6 +278,8 @@ fn fuzz_charts_against_their_schema() {
         json!("x"),
         json!("higher"),
         json!("invoke"),
+        json!("integer from 1 or null"),
+        json!("-f"),
         json!([]),
         json!([1]),
         json!(["x"]),
@@ -311,10 +313,10 @@ fn fuzz_charts_against_their_schema() {
         });
         let expected = places(expected.collect());
         let found = misfits(&schema, &chart).into_iter().map(|misfit| {
-            let kind = match misfit.kind {
-                Kind::Unknown { keys, .. } => format!("unknown {keys:?}"),
-                Kind::Missing(name) => format!("missing {name:?}"),
-                Kind::Wrong(_) => "wrong".to_owned(),
+            let kind = match misfit.what {
+                What::Unknown { keys, .. } => format!("unknown {keys:?}"),
+                What::Missing(name) => format!("missing {name:?}"),
+                What::Wrong(_) => "wrong".to_owned(),
             };
             let path = misfit.path.iter().map(|step| match step {
                 Step::Key(key) => format!("/{}", key.replace('~', "~0").replace('/', "~1")),

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
 use super::model::Source;
-use super::schema::fit::{Kind, Misfit, misfits};
+use super::schema::fit::{Misfit, What, misfits};
 use super::schema::statechart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
@@ -36,10 +36,10 @@ pub(crate) fn read(text: &str) -> Result<Source, Vec<Flaw>> {
     let json = json(text)?;
     let found = misfits(&SCHEMA, &json);
     let (mut flaws, meant) = unknown_keys(text, &found);
-    for Misfit { path, value, kind } in &found {
-        let (code, message) = match kind {
-            Kind::Unknown { .. } => continue,
-            Kind::Missing(name) => {
+    for Misfit { path, value, what } in &found {
+        let (code, message) = match what {
+            What::Unknown { .. } => continue,
+            What::Missing(name) => {
                 if meant.contains(&below(path, *name)) {
                     continue;
                 }
@@ -49,7 +49,7 @@ pub(crate) fn read(text: &str) -> Result<Source, Vec<Flaw>> {
                 };
                 (Code::MissingKey, format!("{place} has no `{name}`"))
             }
-            Kind::Wrong(expected) => {
+            What::Wrong(expected) => {
                 let found = kind_of(value);
                 (
                     Code::WrongType,
@@ -85,8 +85,8 @@ fn json(text: &str) -> Result<Json, Vec<Flaw>> {
 /// Returns the keys that their tables cannot have, and the paths of those that were meant.
 fn unknown_keys(text: &str, found: &[Misfit<'_>]) -> (Vec<Flaw>, Vec<Vec<Step>>) {
     let (mut flaws, mut all_meant) = (Vec::new(), Vec::new());
-    for Misfit { path, value, kind } in found {
-        let Kind::Unknown { keys, allowed } = kind else {
+    for Misfit { path, value, what } in found {
+        let What::Unknown { keys, allowed } = what else {
             continue;
         };
         let allowed = || allowed.iter().copied();

@@ -5,6 +5,8 @@
 
 use serde_json::{Map, Value as Json};
 
+use crate::chart::kind::{self, Kind};
+use crate::chart::model::{self, Given};
 use crate::diagnostic::toml::Step;
 
 /// One thing in a value that does not fit the schema.
@@ -14,12 +16,12 @@ pub(crate) struct Misfit<'a> {
     pub(crate) path: Vec<Step>,
     /// What is there.
     pub(crate) value: &'a Json,
-    pub(crate) kind: Kind<'a>,
+    pub(crate) what: What<'a>,
 }
 
 /// What is wrong with a value.
 #[derive(Debug)]
-pub(crate) enum Kind<'a> {
+pub(crate) enum What<'a> {
     /// It has keys that it cannot have; with those that it can have.
     Unknown {
         keys: Vec<&'a str>,
@@ -80,11 +82,10 @@ impl<'a> Looking<'a> {
             ("minimum", Json::Number(number), _) if number.as_f64() < rule.as_f64() => {
                 self.wrong(value, format!("{rule} or more"));
             }
-            ("minLength", Json::String(text), _) if length(text) < rule.as_u64() => {
-                self.wrong(value, format!("a string of {rule} or more characters"));
-            }
-            ("maxLength", Json::String(text), _) if length(text) > rule.as_u64() => {
-                self.wrong(value, format!("a string of {rule} or fewer characters"));
+            ("pattern", Json::String(text), Json::String(pattern)) => {
+                if let Some(expected) = instead(pattern, text) {
+                    self.wrong(value, expected);
+                }
             }
             ("items", Json::Array(items), _) => {
                 for (index, item) in items.iter().enumerate() {
@@ -94,7 +95,7 @@ impl<'a> Looking<'a> {
             ("required", Json::Object(table), Json::Array(names)) => {
                 let names = names.iter().filter_map(Json::as_str);
                 for name in names.filter(|name| !table.contains_key(*name)) {
-                    self.add(value, Kind::Missing(name));
+                    self.add(value, What::Missing(name));
                 }
             }
             ("properties", Json::Object(table), Json::Object(parts))
@@ -134,7 +135,7 @@ impl<'a> Looking<'a> {
         if !keys.is_empty() {
             let allowed = parts.into_iter().flat_map(Map::keys).map(String::as_str);
             let allowed = allowed.collect();
-            self.add(value, Kind::Unknown { keys, allowed });
+            self.add(value, What::Unknown { keys, allowed });
         }
     }
 
@@ -145,10 +146,10 @@ impl<'a> Looking<'a> {
             match misfits(way, value)
                 .into_iter()
                 .next()
-                .map(|first| first.kind)
+                .map(|first| first.what)
             {
                 None => return,
-                Some(Kind::Wrong(words)) if !expected.contains(&words) => {
+                Some(What::Wrong(words)) if !expected.contains(&words) => {
                     expected.push(words);
                 }
                 Some(_) => {}
@@ -164,12 +165,12 @@ impl<'a> Looking<'a> {
     }
 
     fn wrong(&mut self, value: &'a Json, expected: String) {
-        self.add(value, Kind::Wrong(expected));
+        self.add(value, What::Wrong(expected));
     }
 
-    fn add(&mut self, value: &'a Json, kind: Kind<'a>) {
+    fn add(&mut self, value: &'a Json, what: What<'a>) {
         let path = self.path.clone();
-        self.found.push(Misfit { path, value, kind });
+        self.found.push(Misfit { path, value, what });
     }
 }
 
@@ -200,8 +201,20 @@ fn named(kind: &str) -> &str {
     }
 }
 
-fn length(text: &str) -> Option<u64> {
-    u64::try_from(text.chars().count()).ok()
+/// Returns what was expected instead of a text that has to match a pattern; `None` if it does. There are two patterns, each of
+/// which says to editors what a type of ours reads.
+fn instead(pattern: &str, text: &str) -> Option<String> {
+    match pattern {
+        kind::PATTERN if Kind::parse(text).is_none() => {
+            let names: Vec<String> = Kind::names().map(str::to_owned).collect();
+            let words = "with `from N to N` for an integer, and `or null` where it may be null";
+            Some(format!("a type, which is {}, {words}", one_of(&names)))
+        }
+        model::GIVEN if !Given::is_one(text) => {
+            Some("`argument`, `stdin` or a letter such as `-f`".to_owned())
+        }
+        _ => None,
+    }
 }
 
 /// Returns alternatives as a list for people: `a boolean, an integer or a string`.
@@ -223,8 +236,6 @@ mod tests {
         "enum",
         "const",
         "minimum",
-        "minLength",
-        "maxLength",
         "items",
         "required",
         "properties",
@@ -244,7 +255,7 @@ mod tests {
         };
         for (keyword, rule) in schema {
             used.push(match keyword.as_str() {
-                "type" => format!("type {rule}"),
+                "type" | "pattern" => format!("{keyword} {rule}"),
                 keyword => keyword.to_owned(),
             });
             match (keyword.as_str(), rule) {
@@ -270,7 +281,12 @@ mod tests {
             let is_type = keyword
                 .strip_prefix("type \"")
                 .is_some_and(|kind| named(kind.trim_end_matches('"')).contains(' '));
-            assert!(is_type || KEYWORDS.contains(&keyword.as_str()), "{keyword}");
+            let patterns = [kind::PATTERN, model::GIVEN];
+            let is_known = patterns.map(|pattern| format!("pattern {}", Json::from(pattern)));
+            assert!(
+                is_type || is_known.contains(&keyword) || KEYWORDS.contains(&keyword.as_str()),
+                "{keyword}"
+            );
         }
     }
 }
