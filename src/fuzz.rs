@@ -6,7 +6,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use minijinja::value::Value;
 use serde_json::{Value as Json, json};
 
@@ -27,6 +26,7 @@ use crate::expr::templates::Templates;
 use crate::expr::{Expressions, prompt};
 use crate::files::pattern::{Capture, LinePattern, Pattern};
 use crate::files::table;
+use crate::hash::IndexMap;
 use crate::project::state_file::{self, Reading};
 use crate::reviewer::outcome;
 use crate::text::{is_harmful, plain, shown};
@@ -374,14 +374,19 @@ fn change(value: &mut Json, part: Json, dice: &mut Dice) {
 #[test]
 fn fuzz_states() {
     let charts = charts();
-    let patch = IndexMap::from([("consecutive_clean".to_owned(), json!(7))]);
+    let patch = IndexMap::from_iter([("consecutive_clean".to_owned(), json!(7))]);
     fuzz(3_000, STATES, |dice, case| {
         let chart = &charts[dice.below(charts.len())];
         let Reading::Sound { text, context, .. } = state_file::parse(chart, case) else {
             return;
         };
-        let written =
-            state_file::with(Some(&text), &IndexMap::new(), &IndexMap::new(), &patch).unwrap();
+        let written = state_file::with(
+            Some(&text),
+            &IndexMap::default(),
+            &IndexMap::default(),
+            &patch,
+        )
+        .unwrap();
         match state_file::parse(chart, &written) {
             Reading::Sound { context: after, .. } => {
                 for (name, value) in &context {

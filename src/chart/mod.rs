@@ -21,13 +21,14 @@ pub(crate) mod structure;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 
 use crate::diagnostic::toml::{Document, Step, at};
 use crate::expr::Expressions;
 use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
 use crate::files::pattern::{Captures, LinePattern, Pattern};
+use crate::hash::IndexMap;
 use model::{
     Advance, Amount, AnswerForm, Assign, FilePattern, Phase, PhaseType, Postpone, Rule, Source,
 };

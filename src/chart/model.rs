@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 
-use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer};
 
@@ -14,6 +13,7 @@ use super::kind::{Kind, Use};
 use super::part::Part;
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
+use crate::hash::IndexMap;
 
 /// A file name with holes: `{base}-review-{n:int}.md`. It renders a name and matches one.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]

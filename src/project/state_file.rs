@@ -6,7 +6,7 @@
 use std::io;
 use std::path::Path;
 
-use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
@@ -17,6 +17,7 @@ use crate::diagnostic::suggest::suggest;
 use crate::disk;
 use crate::engine::context::Context;
 use crate::files::json;
+use crate::hash::IndexMap;
 
 /// The file's name in an instance's directory.
 pub(crate) const FILE: &str = "state.json";
@@ -117,7 +118,7 @@ pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
     if let Some(wrong) = wrong_fields(chart, raw).next() {
         return Reading::Broken(wrong);
     }
-    let mut fields = Context::with_capacity(chart.context.len());
+    let mut fields = Context::with_capacity_and_hasher(chart.context.len(), FxBuildHasher);
     let mut absent = Vec::new();
     for (name, field) in &chart.context {
         let value = match raw.get(name) {
@@ -233,7 +234,7 @@ pub(crate) fn with(
     // Raw values: we must not round a user's number of thirty digits.
     let mut fields: IndexMap<String, Box<RawValue>> = match old {
         Some(old) => serde_json::from_slice(old)?,
-        None => IndexMap::new(),
+        None => IndexMap::default(),
     };
     for (name, value) in absent.iter().chain(patch) {
         let is_null = value.is_null() && context.get(name) == Some(value);

@@ -7,7 +7,6 @@
 use std::io;
 use std::time::SystemTime;
 
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -16,6 +15,7 @@ use crate::chart::Chart;
 use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::spent::PastReview;
+use crate::hash::IndexMap;
 use crate::reviewer::finding::Found;
 
 /// A line of the journal.

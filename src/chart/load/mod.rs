@@ -13,8 +13,6 @@ mod targets;
 use std::path::Path;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-
 use crate::chart::extend::Extended;
 use crate::chart::model::{FieldType, Rule, Source};
 use crate::chart::structure;
@@ -23,6 +21,7 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw, in_order};
 use crate::diagnostic::toml::at;
 use crate::expr::templates::Templates;
+use crate::hash::IndexMap;
 use fields::name_words;
 use resolver::Resolver;
 

@@ -1,12 +1,12 @@
 //! The JSON Schemas of `state.json`, made from a chart's `[context]`, and of `config.json`, made from its `[config]`.
 
-use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
 use crate::chart::Chart;
 use crate::chart::field::{LARGEST_INTEGER, default_of};
 use crate::chart::model::{Field, FieldType, Words};
 use crate::files::pattern::is_slug;
+use crate::hash::IndexMap;
 
 const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
 
