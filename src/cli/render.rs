@@ -175,7 +175,9 @@ fn print(text: &str) {
         ""
     };
     // A reader that is gone is not an error.
-    let _ = write!(out, "{}{end}", shown_lines(text)).and_then(|()| out.flush());
+    let text = shown_lines(text);
+    let text = page::fitted(&text, page::columns());
+    let _ = write!(out, "{text}{end}").and_then(|()| out.flush());
 }
 
 /// Returns an instance that has not started, which is enough for a prompt.

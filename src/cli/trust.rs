@@ -56,19 +56,22 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         say("This project contains nothing that needs trust.");
         return Ok(ExitCode::SUCCESS);
     }
-    for part in asked.iter().flat_map(|(_, list)| list) {
-        show(part);
-    }
     let mut lists = asked.to_vec();
     lists.push((Subject::Bases, bases));
     let is_trusted = |(subject, list): &(Subject, Vec<Part>)| {
         list.is_empty() || trust::is_trusted(&root, *subject, list)
     };
-    if lists.iter().all(is_trusted) {
+    let is_all_trusted = lists.iter().all(is_trusted);
+    if !is_all_trusted {
+        refuse_agents("agree", "taskie trust")?;
+    }
+    for part in asked.iter().flat_map(|(_, list)| list) {
+        show(part);
+    }
+    if is_all_trusted {
         say("All of this is already trusted.");
         return Ok(ExitCode::SUCCESS);
     }
-    refuse_agents("agree", "taskie trust")?;
     if !matches.get_flag("yes") && !agrees()? {
         say("Nothing was changed.");
         return Ok(ExitCode::FAILURE);
