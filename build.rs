@@ -2,8 +2,13 @@
 //!
 //! The tables below are the only place in Rust that names a workflow.
 
-#[path = "src/chart/merge.rs"]
-#[allow(dead_code, unreachable_pub, reason = "it is a module of the library")]
+#[path = "src/chart/merge/mod.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "it is a module of the library"
+)]
 mod merge;
 
 use std::error::Error;
@@ -18,7 +23,11 @@ const CHARTS: &[(&str, Option<&str>)] = &[
 ];
 
 /// Parts of charts, for `extends`: (name, file).
-const PARTS: &[(&str, &str)] = &[("reviewers", "parts/reviewers/statechart.toml")];
+const PARTS: &[(&str, &str)] = &[
+    ("reviewers", "parts/reviewers/statechart.toml"),
+    ("policy", "parts/policy/statechart.toml"),
+    ("plans", "parts/plans/statechart.toml"),
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     link_at_a_fixed_address()?;

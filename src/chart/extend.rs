@@ -120,10 +120,13 @@ impl<'t> Extended<'t> {
         ChartError::new(self.origin, self.own, self.written(flaws))
     }
 
-    /// Returns whether a finding is in a chart that this one extends.
+    /// Returns whether a finding is in a chart that is compiled in, and that this one extends.
     pub fn is_of_base(&self, flaw: &Flaw) -> bool {
-        let mut bases = self.bases.iter();
-        bases.any(|base| Some(&base.file) == flaw.file.as_ref())
+        let mut shipped = self
+            .bases
+            .iter()
+            .filter(|base| !merge::is_file(&base.file.name));
+        shipped.any(|base| Some(&base.file) == flaw.file.as_ref())
     }
 
     fn at(&self, flaw: Flaw, layer: usize) -> Flaw {

@@ -30,7 +30,7 @@ impl Field {
                     && self.minimum.is_none_or(|least| number >= least)
             }),
             (FieldType::String, Json::String(text)) => {
-                (self.pattern.is_none() || is_slug(text))
+                (!self.is_id || is_slug(text))
                     && (self.one_of.as_ref()).is_none_or(|words| words.list().contains(text))
             }
             (FieldType::List, Json::Array(items)) => {
@@ -82,13 +82,13 @@ impl Field {
                 (None, Some(most)) => format!("an integer of at most {most}"),
                 (None, None) => "an integer".to_owned(),
             },
-            FieldType::String => match (&self.one_of, &self.pattern) {
+            FieldType::String => match (&self.one_of, self.is_id) {
                 (Some(words), _) if words.list().is_empty() => {
                     "a word of its `one_of`, which has none".to_owned()
                 }
                 (Some(words), _) => format!("one of {}", words.list().join(", ")),
-                (None, Some(pattern)) => format!("a string that fits {pattern}"),
-                (None, None) => "a string".to_owned(),
+                (None, true) => "a string of letters, digits, _ and -".to_owned(),
+                (None, false) => "a string".to_owned(),
             },
             FieldType::List => {
                 let count = match self.minimum {
@@ -159,7 +159,7 @@ impl Field {
         };
         match self.kind {
             FieldType::Integer | FieldType::Phase => true,
-            FieldType::String => self.pattern.is_some() || has_slugs(),
+            FieldType::String => self.is_id || has_slugs(),
             FieldType::Boolean | FieldType::List => false,
         }
     }

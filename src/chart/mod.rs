@@ -7,6 +7,7 @@ pub mod embedded;
 pub mod extend;
 pub mod field;
 pub mod fragments;
+pub mod kind;
 pub mod load;
 pub mod merge;
 pub mod model;
@@ -62,8 +63,12 @@ impl Deref for Chart {
 }
 
 impl Chart {
-    /// Returns the chart's name in messages, with the charts that it extends and their version.
+    /// Returns the chart's name in messages, with the charts that it extends and their version. What a chart extends that is
+    /// compiled in is a part of it.
     pub fn with_bases(&self) -> String {
+        if shipped::CHARTS.iter().any(|chart| chart.id == self.origin) {
+            return self.origin.clone();
+        }
         let version = env!("CARGO_PKG_VERSION");
         let bases = self.extends.iter().map(|base| match merge::is_file(base) {
             true => base.clone(),
@@ -323,7 +328,7 @@ pub struct Cycle {
     pub review: Pattern,
     pub answer: Pattern,
     pub subject: Vec<Text>,
-    pub empty: Option<String>,
+    pub empty: Option<Text>,
     pub ready: Option<Expr>,
     pub resume: Option<String>,
     pub stall: Option<Amount>,

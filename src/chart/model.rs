@@ -3,10 +3,14 @@
 //! Nothing here is resolved or checked: [`super::load`] turns a [`Source`] into a [`super::Chart`],
 //! whose names are all resolved. A doc comment here is what an editor shows for the key.
 
+use std::borrow::Cow;
+
 use indexmap::IndexMap;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer};
 
+pub use super::kind::FieldType;
+use super::kind::{Kind, Use};
 use super::part::Part;
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
@@ -30,7 +34,8 @@ pub type Assign = IndexMap<String, Literal>;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The charts over which this one is merged, in order: `reviewers`, `taskie`, `dr-done`, or the path of a chart next to this one.
+    /// The charts over which this one is merged, in order: `taskie`, `dr-done`, one of the parts `reviewers`, `policy` and
+    /// `plans`, or the path of a chart next to this one.
     /// Every other key is then needed only where it differs.
     #[serde(default)]
     pub extends: Vec<String>,
@@ -172,65 +177,109 @@ pub struct Prompts {
     pub vars: IndexMap<String, Expr>,
 }
 
-/// The type of a context field.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum FieldType {
-    #[default]
-    Boolean,
-    Integer,
-    String,
-    // A list of strings.
-    List,
-    // The name of a phase. (As a doc comment this would split the schema's list of names.)
-    Phase,
-}
-
 /// One field of `state.json`, or one setting of `config.json`.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Field {
-    /// boolean, integer, string, list or phase.
+pub struct FieldSource {
+    /// `boolean`, `integer`, `string`, `id` (letters, digits, `_` and `-`, which can be part of a file name), `phase`, `list`,
+    /// `non-empty list`, and for a setting also `file` (the path of a file in the project whose text expressions see) and
+    /// `list of commands` (which run without a shell). An integer can have limits, `integer from 1 to 9`. What ends in
+    /// `or null` may be null; `or absent` means that the key may be absent without a warning.
     #[serde(rename = "type")]
-    pub kind: FieldType,
+    pub kind: Kind,
     /// What the field means. It becomes the description in the JSON Schema.
     pub about: Option<String>,
-    /// The smallest allowed integer, or the smallest number of items of a list.
-    pub minimum: Option<i64>,
-    /// The largest allowed integer.
-    pub maximum: Option<i64>,
-    /// The strings that are allowed: a list, or `invoke` for the names of the tables under `[invoke]`.
+    /// The strings that are allowed: a list, or `invoke` for the names of the tables under `[invoke]`. For a list: what an
+    /// item that has a `:` must begin with, before the first one.
     pub one_of: Option<Words>,
-    /// For a list: what an item that has a `:` must begin with, before the first one. A list, or `invoke`.
-    pub prefix: Option<Words>,
-    /// What the whole string must match. Only `[A-Za-z0-9_-]+` is supported; such a field can be part of a file name.
-    pub pattern: Option<String>,
     /// The value if the key is absent. Without a default it is null, or the initial phase.
     pub default: Option<Literal>,
-    /// The field may be null.
+    /// For a setting: the values of `one_of` that the project's file can set only after the user has run `taskie trust`. For
+    /// a list: the items that need that in each project, also where the user's own file has them, because the project says
+    /// what they stand for. A file and commands always need it.
     #[serde(default)]
-    pub nullable: bool,
-    /// The key may be absent without a warning.
-    #[serde(default)]
-    pub optional: bool,
-    /// For a setting: `true` if the project's file can set it only after the user has run `taskie trust`, or the values of
-    /// `one_of` that need that.
-    #[serde(default)]
-    pub trust: Trust,
-    /// For a setting that is a list: the items that need trust in each project, also where the user's own file has them,
-    /// because the project says what they stand for.
-    #[serde(default)]
-    pub per_project: Vec<String>,
+    pub trust: Vec<String>,
     /// Which values let more through than others: `higher` or `lower` for an integer (null is the highest), `fewer` for a
     /// list, or the values that do. A project's setting that is looser than the user's own needs trust, and what becomes
     /// looser while a review runs does not count for that review.
     pub looser: Option<Looser>,
-    /// For a setting: it is the path of a file in the project, and expressions see the text of that file.
-    #[serde(default)]
+}
+
+/// A field of the state, a setting or an option, as it is checked.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "FieldSource")]
+pub struct Field {
+    pub kind: FieldType,
+    pub about: Option<String>,
+    /// The smallest integer, or the smallest number of items of a list.
+    pub minimum: Option<i64>,
+    pub maximum: Option<i64>,
+    /// The strings that are allowed.
+    pub one_of: Option<Words>,
+    /// What an item of a list that has a `:` begins with.
+    pub prefix: Option<Words>,
+    /// It is part of file names: letters, digits, `_` and `-`.
+    pub is_id: bool,
+    pub default: Option<Literal>,
+    pub nullable: bool,
+    pub optional: bool,
+    pub trust: Trust,
+    /// The items that need trust in each project.
+    pub per_project: Vec<String>,
+    pub looser: Option<Looser>,
+    /// It is the path of a file in the project.
     pub file: bool,
-    /// For a setting that is a list: each item is a command that runs without a shell. One that needs a shell is refused.
-    #[serde(default)]
+    /// Its items are commands.
     pub commands: bool,
+}
+
+impl From<FieldSource> for Field {
+    fn from(source: FieldSource) -> Self {
+        let kind = source.kind;
+        let is_list = kind.kind == FieldType::List;
+        let (one_of, prefix) = match is_list {
+            true => (None, source.one_of),
+            false => (source.one_of, None),
+        };
+        let (per_project, words) = match is_list {
+            true => (source.trust, Vec::new()),
+            false => (Vec::new(), source.trust),
+        };
+        Self {
+            kind: kind.kind,
+            about: source.about,
+            minimum: kind.minimum,
+            maximum: kind.maximum,
+            one_of,
+            prefix,
+            is_id: kind.used == Use::Id,
+            default: source.default,
+            nullable: kind.nullable,
+            optional: kind.optional,
+            trust: match kind.used {
+                Use::Commands => Trust::All(true),
+                _ => Trust::Words(words),
+            },
+            per_project,
+            looser: source.looser,
+            file: kind.used == Use::File,
+            commands: kind.used == Use::Commands,
+        }
+    }
+}
+
+impl JsonSchema for Field {
+    fn inline_schema() -> bool {
+        FieldSource::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        FieldSource::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        FieldSource::json_schema(generator)
+    }
 }
 
 /// Words: a list, or the name of a table of the chart, whose names they are. In a chart that is loaded, they are a list.
@@ -262,11 +311,7 @@ impl Words {
 }
 
 /// Which values of a setting need the user's trust.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "`trust` is true, or a list of values of `one_of`"
-)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
     All(bool),
     Words(Vec<String>),
@@ -314,26 +359,79 @@ pub enum Direction {
 /// One option of a command or a phase.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Arg {
-    /// boolean, integer, string or phase.
+pub struct ArgSource {
+    /// `boolean`, `integer`, `string` or `phase`; an integer can have a lower limit, `integer from 0`.
     #[serde(rename = "type")]
-    pub kind: FieldType,
+    pub kind: Kind,
     /// One line for `--help`.
     pub about: Option<String>,
-    /// The smallest allowed integer.
-    pub minimum: Option<i64>,
     /// A list of the allowed values.
     pub one_of: Option<Expr>,
     /// The value if the option is not given.
     pub default: Option<Literal>,
-    /// The option is a positional argument: `run limit 4` instead of `run limit --reviews 4`.
+    /// How it is given, if not as `--NAME VALUE`: `argument` (`run limit 4` instead of `run limit --reviews 4`), `stdin` (so
+    /// that its text never passes through a shell), or a letter for its short form, `-f`.
     #[serde(default)]
+    pub given: Given,
+}
+
+/// How an option is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(from = "String")]
+#[schemars(with = "String", extend("pattern" = "^(argument|stdin|-[A-Za-z])$"))]
+pub struct Given(String);
+
+impl From<String> for Given {
+    fn from(word: String) -> Self {
+        Self(word)
+    }
+}
+
+/// One option of a command or a phase, as it is checked.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "ArgSource")]
+pub struct Arg {
+    pub kind: FieldType,
+    pub about: Option<String>,
+    pub minimum: Option<i64>,
+    pub one_of: Option<Expr>,
+    pub default: Option<Literal>,
+    /// It is a positional argument.
     pub positional: bool,
-    /// The option is read from stdin, so that its text never passes through a shell.
-    #[serde(default)]
+    /// It is read from stdin.
     pub stdin: bool,
-    /// A letter for its short form: `-f`.
+    /// A letter for its short form.
     pub short: Option<char>,
+}
+
+impl From<ArgSource> for Arg {
+    fn from(source: ArgSource) -> Self {
+        let given = source.given.0.as_str();
+        Self {
+            kind: source.kind.kind,
+            about: source.about,
+            minimum: source.kind.minimum,
+            one_of: source.one_of,
+            default: source.default,
+            positional: given == "argument",
+            stdin: given == "stdin",
+            short: given.strip_prefix('-').and_then(|rest| rest.chars().next()),
+        }
+    }
+}
+
+impl JsonSchema for Arg {
+    fn inline_schema() -> bool {
+        ArgSource::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        ArgSource::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        ArgSource::json_schema(generator)
+    }
 }
 
 /// The heading of a column, or several that mean the same.
@@ -382,7 +480,7 @@ pub struct Phase {
     /// `final`: nothing comes after it.
     #[serde(rename = "type")]
     pub kind: Option<PhaseType>,
-    /// Whether the phase can be entered. Without a guard it always can.
+    /// Whether it applies. Without a guard it always does.
     pub guard: Option<Expr>,
     /// The message if the guard is false.
     #[serde(rename = "else")]
@@ -392,7 +490,7 @@ pub struct Phase {
     /// What entering it assigns.
     #[serde(default)]
     pub entry: Assign,
-    /// The context fields that entering it sets to null.
+    /// The context fields that it sets to null.
     #[serde(default)]
     pub clear: Vec<String>,
 }
@@ -421,7 +519,7 @@ pub struct CycleSource {
     pub streak: Option<Text>,
     /// What starting the cycle over assigns. Required in one of the two tables unless there is `clear`.
     pub entry: Option<Assign>,
-    /// The context fields that starting the cycle over sets to null.
+    /// The context fields that it sets to null.
     pub clear: Option<Vec<String>>,
     /// Required in one of the two tables. The phase that answers a review.
     pub post: Option<String>,
@@ -435,7 +533,7 @@ pub struct CycleSource {
     /// A file that does not exist and an empty list make the review fail before it starts.
     pub subject: Option<Vec<Text>>,
     /// Why a review cannot start if a list of `subject` is empty: what is missing, and what to do.
-    pub empty: Option<String>,
+    pub empty: Option<Text>,
     /// Whether there is something to review: `cycle.ready`.
     pub ready: Option<Expr>,
     /// The phase to resume if there is nothing to review yet: `cycle.resume`.
@@ -466,11 +564,10 @@ pub struct Findings {
     /// other field of type `phase`, such as one that a pause sets, has one of its phases. Until then, and without this
     /// key, the finding is `open`.
     pub unanswered: Option<String>,
-    /// What the user can rule about a finding: the word for `taskie resolve`, and what the finding is then.
+    /// What the user can rule about a finding: the word for `taskie resolve`, and what the finding is then. Rulings are in
+    /// the file `rulings` in the instance's directory.
     #[serde(default)]
     pub rulings: IndexMap<String, String>,
-    /// The file in the instance's directory that has the rulings.
-    pub file: Option<String>,
 }
 
 /// Budgets, as settings: `{{ config.NAME }}`. A setting that is null sets no limit.
@@ -545,11 +642,11 @@ impl Budget {
 pub struct Advance {
     /// A name, for charts that extend this one.
     pub id: Option<String>,
-    /// With `extends`: the `id` of the target before which it is tried.
+    /// With `extends`: the `id` of the one before which it comes.
     pub before: Option<String>,
-    /// With `extends`: the `id` of the target after which it is tried.
+    /// With `extends`: the `id` of the one after which it comes.
     pub after: Option<String>,
-    /// Whether this target is open. Without a guard it always is.
+    /// Whether it applies. Without a guard it always does.
     pub guard: Option<Expr>,
     /// A phase or a cycle.
     pub target: String,
@@ -596,8 +693,6 @@ pub struct GateCommands {
     /// The time limit of all of them together in seconds: a number, or `{{ config.NAME }}`. At most half of
     /// `hook_timeout`: the rest is for the reviewer.
     pub timeout: Amount,
-    /// The file for the output of the command that runs, in the instance's directory. It is removed if all succeed.
-    pub log: FilePattern,
 }
 
 /// A process: what to run, and where to find its verdict. Or what all processes share.
@@ -667,18 +762,16 @@ pub struct Postpone {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Action {
-    /// Carried out once for each item of this list, as `it`.
+    /// Once for each item of this list, as `it`.
     pub each: Option<Expr>,
-    /// Whether the action applies. With `each`, it is evaluated for every item.
+    /// Whether it applies. With `each`, it is evaluated for every item.
     pub guard: Option<Expr>,
     /// Creates this file with `text`. If the name is taken, the next free one is used.
     pub write: Option<Text>,
-    /// Required with `write`. The content of the file.
-    pub text: Option<Text>,
-    /// Adds `line` to this file unless the file contains it.
+    /// Adds the line `text` to this file unless the file contains it.
     pub ensure: Option<Text>,
-    /// Required with `ensure`. The line.
-    pub line: Option<Text>,
+    /// Required with `write` and `ensure`. The content of the file, or the line.
+    pub text: Option<Text>,
     /// Renames this file, which must exist, `to` another name. If that is taken, the next free one is used.
     pub rename: Option<Text>,
     /// Copies this template `to` a file that does not exist yet.
@@ -708,7 +801,7 @@ impl<'a> Deed<'a> {
     pub fn texts(self) -> Vec<(&'static str, &'a Text)> {
         match self {
             Self::Write { path, text } => vec![("write", path), ("text", text)],
-            Self::Ensure { path, line } => vec![("ensure", path), ("line", line)],
+            Self::Ensure { path, line } => vec![("ensure", path), ("text", line)],
             Self::Rename { path, to } => vec![("rename", path), ("to", to)],
             Self::Copy { to, .. } => vec![("to", to)],
             Self::Remove { path } => vec![("remove", path)],
@@ -720,7 +813,7 @@ impl<'a> Deed<'a> {
 impl Action {
     /// Returns what the action does; the error says which keys belong together.
     pub fn deed(&self) -> Result<Deed<'_>, String> {
-        let (text, line, to) = (self.text.as_ref(), self.line.as_ref(), self.to.as_ref());
+        let (text, to) = (self.text.as_ref(), self.to.as_ref());
         let keys = (
             self.write.as_ref(),
             self.ensure.as_ref(),
@@ -729,24 +822,24 @@ impl Action {
             self.remove.as_ref(),
             self.cancel.as_ref(),
         );
-        let deed = match (keys, text, line, to) {
-            ((Some(path), None, None, None, None, None), Some(text), None, None) => {
+        let deed = match (keys, text, to) {
+            ((Some(path), None, None, None, None, None), Some(text), None) => {
                 Deed::Write { path, text }
             }
-            ((None, Some(path), None, None, None, None), None, Some(line), None) => {
+            ((None, Some(path), None, None, None, None), Some(line), None) => {
                 Deed::Ensure { path, line }
             }
-            ((None, None, Some(path), None, None, None), None, None, Some(to)) => {
+            ((None, None, Some(path), None, None, None), None, Some(to)) => {
                 Deed::Rename { path, to }
             }
-            ((None, None, None, Some(template), None, None), None, None, Some(to)) => {
+            ((None, None, None, Some(template), None, None), None, Some(to)) => {
                 Deed::Copy { template, to }
             }
-            ((None, None, None, None, Some(path), None), None, None, None) => Deed::Remove { path },
-            ((None, None, None, None, None, Some(path)), None, None, None) => Deed::Cancel { path },
+            ((None, None, None, None, Some(path), None), None, None) => Deed::Remove { path },
+            ((None, None, None, None, None, Some(path)), None, None) => Deed::Cancel { path },
             _ => {
                 return Err(
-                    "an action is one of `write` with `text`, `ensure` with `line`, `rename` with `to`, `copy` with \
+                    "an action is one of `write` or `ensure` with `text`, `rename` with `to`, `copy` with \
                      `to`, `remove`, and `cancel`"
                         .to_owned(),
                 );
@@ -760,15 +853,15 @@ impl Action {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct Rule {
-    /// A name, for charts that extend this one: they change the rule, or put their own before or after it.
+    /// A name, for charts that extend this one.
     pub id: Option<String>,
-    /// With `extends`: the `id` of the rule before which it is tried.
+    /// With `extends`: the `id` of the one before which it comes.
     pub before: Option<String>,
-    /// With `extends`: the `id` of the rule after which it is tried.
+    /// With `extends`: the `id` of the one after which it comes.
     pub after: Option<String>,
     /// What the rule is for, in a few words: its name in traces and counterexamples.
     pub about: Option<String>,
-    /// Whether the rule fires. Without a guard it always does.
+    /// Whether it applies. Without a guard it always does.
     pub guard: Option<Expr>,
     /// The phase to go to. Only the field that `state` names changes: the phase's own `guard`, `entry`, `clear` and `arms`
     /// have no effect.
@@ -837,7 +930,7 @@ fn given<const N: usize>(keys: [(&'static str, bool); N]) -> Vec<&'static str> {
 pub struct Command {
     /// One line for `--help`.
     pub about: String,
-    /// Whether the command applies. Without a guard it always does.
+    /// Whether it applies. Without a guard it always does.
     pub guard: Option<Expr>,
     /// The message if the guard is false.
     #[serde(rename = "else")]
@@ -870,13 +963,13 @@ pub struct Command {
 pub struct Check {
     /// A name, for charts that extend this one.
     pub id: Option<String>,
-    /// With `extends`: the `id` of the check before which it comes.
+    /// With `extends`: the `id` of the one before which it comes.
     pub before: Option<String>,
-    /// With `extends`: the `id` of the check after which it comes.
+    /// With `extends`: the `id` of the one after which it comes.
     pub after: Option<String>,
-    /// Evaluated once for each item of this list, as `it`.
+    /// Once for each item of this list, as `it`.
     pub each: Option<Expr>,
-    /// Whether there is a finding. With `each`, it is evaluated for every item.
+    /// Whether it applies. With `each`, it is evaluated for every item.
     pub guard: Option<Expr>,
     /// What the finding says.
     pub say: Text,

@@ -10,6 +10,7 @@ use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json};
 use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
+use super::kind::Kind;
 use super::model::Source;
 use super::schema::statechart;
 use crate::diagnostic::code::Code;
@@ -169,6 +170,15 @@ fn expected(kind: &ValidationErrorKind) -> Option<String> {
             } else {
                 format!("one of {}", options.join(", "))
             })
+        }
+        // Only a type and the way in which an option is given have a pattern.
+        ValidationErrorKind::Pattern { pattern } if pattern.contains("boolean") => {
+            let names: Vec<&str> = Kind::names().collect();
+            let words = "with `from N to N` for an integer, and `or null` where it may be null";
+            Some(format!("a type, which is {}, {words}", one_of(&names)))
+        }
+        ValidationErrorKind::Pattern { .. } => {
+            Some("`argument`, `stdin` or a letter such as `-f`".to_owned())
         }
         ValidationErrorKind::Constant { expected_value } => Some(expected_value.to_string()),
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {

@@ -329,9 +329,9 @@ fn findings(chart: &Chart) -> Vec<Command> {
         )
         .arg(arg!(why: <WHY> "The reason, for the reviewers"))
         .args(instance_args(chart));
-    match ledger.file {
-        Some(_) => vec![list, resolve],
-        None => vec![list],
+    match ledger.rulings.is_empty() {
+        true => vec![list],
+        false => vec![list, resolve],
     }
 }
 

@@ -11,7 +11,7 @@ use crate::chart::schema;
 /// Prints a schema.
 pub(crate) fn print(chart: &Chart, matches: &ArgMatches) -> ExitCode {
     let schema = match matches.get_one::<String>("of").map(String::as_str) {
-        Some("statechart") => schema::statechart::of_charts(),
+        Some("statechart") => schema::statechart::for_editors(),
         Some("config") => schema::state::of_config(chart),
         _ => schema::state::of(chart),
     };

@@ -73,7 +73,7 @@ impl Plan<'_> {
             }
             Deed::Ensure { path: of, line } => Effect::Ensure {
                 path: path("ensure", of)?,
-                line: names.text(format_args!("{place}.line"), line, root)?,
+                line: names.text(format_args!("{place}.text"), line, root)?,
             },
             Deed::Rename { path: from, to } => {
                 let (from, to) = (path("rename", from)?, path("to", to)?);

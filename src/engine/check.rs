@@ -267,8 +267,9 @@ impl Checker<'_> {
     fn cycle(&mut self, id: &str, cycle: &Cycle, names: &ChartNames<'_>) {
         let at = |key: &str| below(at!["cycles", id], key);
         self.condition(&at("exit"), &cycle.exit, names);
-        if let Some(text) = &cycle.streak {
-            self.say_in_cycle(&at("streak"), text, names);
+        for (key, text) in [("streak", &cycle.streak), ("empty", &cycle.empty)] {
+            let Some(text) = text else { continue };
+            self.say_in_cycle(&at(key), text, names);
         }
         if let Some(expr) = &cycle.ready {
             self.condition(&at("ready"), expr, names);
@@ -493,7 +494,7 @@ impl Checker<'_> {
             };
             if !fits {
                 let help = match (&given, field.kind) {
-                    (Type::None, _) => Some("set `nullable = true` for the field".to_owned()),
+                    (Type::None, _) => Some("add `or null` to the type of the field".to_owned()),
                     (Type::List(_), FieldType::Boolean) => {
                         Some("compare its length: a list is no boolean".to_owned())
                     }

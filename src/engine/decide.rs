@@ -25,6 +25,9 @@ use crate::diagnostic::suggest::did_you_mean;
 use crate::expr::source::{Expr, Literal};
 use crate::files::pattern::Pattern;
 
+/// The file for the output of the gate that runs, in the instance's directory. It is removed if all succeed.
+const GATES_LOG: &str = ".gates.log";
+
 /// Returns what `chart` decides about `event` in `world`.
 ///
 /// `ended` is the run that an earlier call asked for. Its outcome counts only if this world still asks for exactly
@@ -379,7 +382,7 @@ impl Deciding {
             request = request.and_then(|request| {
                 Ok(Invocation {
                     argv: self.argv(name)?,
-                    gates: self.gates(cycle)?,
+                    gates: self.gates()?,
                     ..request
                 })
             });
@@ -433,7 +436,7 @@ impl Deciding {
     }
 
     /// Returns what must succeed before the run is started.
-    fn gates(&self, cycle: &Cycle) -> Result<Gates, Fault> {
+    fn gates(&self) -> Result<Gates, Fault> {
         let names = &self.names;
         let Some(gates) = &names.chart.gates else {
             return Ok(Gates::default());
@@ -441,10 +444,9 @@ impl Deciding {
         let commands = (names.expressions)
             .items(&gates.commands.0, &names.root())
             .map_err(Fault::at("gates.commands"))?;
-        let log = Pattern::parse(&gates.log.0).map_err(Fault::World)?;
         Ok(Gates {
             commands: commands.iter().map(ToString::to_string).collect(),
-            log: names.file_name(cycle, &log, names.count(cycle) + 1)?,
+            log: GATES_LOG.to_owned(),
             timeout: self.timeout("gates.timeout".to_owned(), &gates.timeout)?,
         })
     }

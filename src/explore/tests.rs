@@ -151,7 +151,7 @@ fn all_reviews_are_counted() {
         (
             vec![(
                 "[args]\n",
-                "[config.usd]\ntype = \"integer\"\nnullable = true\n\n[budget]\nreview = \"{{ config.usd }}\"\n\n[args]\n",
+                "[config.usd]\ntype = \"integer or null\"\n\n[budget]\nreview = \"{{ config.usd }}\"\n\n[args]\n",
             )],
             "at most max_reviews × text-review reviews that count, without a user's command. A name stands for how often \
              its cycle starts: text-review with `write`. Each costs at most config.usd dollars, if the reviewer keeps to that",
@@ -300,7 +300,7 @@ fn what_comes_of_values_that_are_not_tried_is_neither_proved_nor_refuted() {
         let text = format!(
             "id = \"made\"\ninitial = \"one\"\nstate = \"phase\"\ntemplates = []\n\
              [scope]\nhome = \".made\"\nnoun = \"thing\"\nnewest = \"plans/*\"\ntouch = [\"*.md\"]\n\
-             [context]\nphase = {{ type = \"phase\" }}\nt = {{ type = \"string\", nullable = true }}\n\
+             [context]\nphase = {{ type = \"phase\" }}\nt = {{ type = \"string or null\" }}\n\
              [args]\nword = {{ type = \"string\", default = \"alpha\" }}\n\
              [tables.rows]\nfile = \"rows.md\"\ncolumns = {{ id = \"Id\", status = \"Status\" }}\n\
              finished = [\"done\"]\n[phases]\none = {{}}\nthree = {{ type = \"final\" }}\n{more}"
@@ -391,7 +391,7 @@ fn a_text_that_doubles_does_not_take_all_memory() {
 
 #[test]
 fn a_counterexample_beyond_the_cap_ends_at_the_first_block_that_is_too_many() {
-    let field = format!("{CLEAN}\nblocks = {{ type = \"integer\", minimum = 0, default = 0 }}");
+    let field = format!("{CLEAN}\nblocks = {{ type = \"integer from 0\", default = 0 }}");
     let rule = format!(
         "[[on.Stop]]\nguard = \"phase == 'write'\"\nassign = {{ blocks = \"{{{{ blocks + 1 }}}}\" }}\nblock = \"{{{{ blocks % 7 }}}}\"\n\n{FIRST_RULE}"
     );
@@ -544,8 +544,8 @@ fn counting(rules: &str) -> Arc<Chart> {
         "id = \"made\"\ninitial = \"one\"\nstate = \"phase\"\ntemplates = []\n\
          [scope]\nhome = \".made\"\nnoun = \"session\"\npath = \"sessions/{{session}}\"\n\
          [context]\nphase = {{ type = \"phase\" }}\n\
-         n = {{ type = \"integer\", minimum = 0, default = 0 }}\n\
-         [config]\nmost = {{ type = \"integer\", minimum = 1, default = 20 }}\n\
+         n = {{ type = \"integer from 0\", default = 0 }}\n\
+         [config]\nmost = {{ type = \"integer from 1\", default = 20 }}\n\
          [phases]\none = {{}}\n{rules}"
     );
     let chart = load::from_text("made", &text, Templates::folders(Vec::new()));

@@ -20,6 +20,9 @@ use crate::text::plain_line;
 /// The state of a finding of which nobody has said anything.
 pub(crate) const OPEN: &str = "open";
 
+/// The file in the instance's directory that has what the user has ruled.
+const RULINGS: &str = "rulings";
+
 /// The most characters of a reason.
 const LENGTH: usize = 500;
 
@@ -119,10 +122,10 @@ pub(crate) fn entries(
 
 /// Returns the rulings, one line each.
 pub(crate) fn rulings(chart: &Chart, root: &Path, dir: &Path) -> Vec<String> {
-    let Some(name) = &chart.findings.file else {
+    if chart.findings.rulings.is_empty() {
         return Vec::new();
-    };
-    let text = disk::read(root, &dir.join(name)).ok().flatten();
+    }
+    let text = disk::read(root, &dir.join(RULINGS)).ok().flatten();
     let text = text.unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     // Anyone may have edited the file.
@@ -138,8 +141,7 @@ pub(crate) fn rule(
     entry: &Entry,
     (word, why): (&str, &str),
 ) -> io::Result<()> {
-    let name = chart.findings.file.as_ref();
-    let path = dir.join(name.ok_or(io::ErrorKind::NotFound)?);
+    let path = dir.join(RULINGS);
     let mut lines = rulings(chart, root, dir);
     lines.retain(|line| ruled(line, &entry.id, &entry.finding).is_none());
     let place = entry.finding.place();

@@ -107,6 +107,12 @@ fn bytes(dir: &Path) -> Result<Option<Vec<u8>>, String> {
     })
 }
 
+/// Returns the fields in the state file, whatever they are; `None` if it is no JSON object.
+pub(crate) fn fields(dir: &Path) -> Option<Map<String, Json>> {
+    let bytes = bytes(dir).ok().flatten()?;
+    serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)).ok()
+}
+
 /// Reads the state from the contents of its file, and accepts what its schema accepts. (A test holds it to that; compiling
 /// the schema would take longer than a whole stop.)
 pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
@@ -163,7 +169,7 @@ fn read_digits(chart: &Chart, json: &mut Json) -> Vec<String> {
     };
     let mut read = Vec::new();
     for (name, field) in &chart.context {
-        let is_name = field.kind == FieldType::String && field.pattern.is_some();
+        let is_name = field.kind == FieldType::String && field.is_id;
         if is_name
             && let Some(value) = raw.get_mut(name)
             && let Some(number) = value.as_u64()
@@ -378,9 +384,8 @@ mod tests {
                     let is_sound = matches!(read, Reading::Sound { .. });
                     // Agents write the id 1 without quotes, and it is read as its digits.
                     let field = chart.context.get(name);
-                    let is_id = field.is_some_and(|field| {
-                        field.kind == FieldType::String && field.pattern.is_some()
-                    });
+                    let is_id =
+                        field.is_some_and(|field| field.kind == FieldType::String && field.is_id);
                     let expected = sound(&state) || is_id && value.is_u64();
                     assert_eq!(is_sound, expected, "{}: {state}", embedded.id);
                 }

@@ -123,7 +123,15 @@ pub(crate) fn changed_bases(root: &Path) -> Option<String> {
     {
         return None;
     }
-    let names: Vec<&str> = bases.iter().map(|base| base.name.as_str()).collect();
+    // What one of them extends is a part of it.
+    let is_part = |name: &str| {
+        let mut texts = bases
+            .iter()
+            .map(|base| String::from_utf8_lossy(&base.content));
+        texts.any(|text| merge::extended(&text).iter().any(|(base, _)| base == name))
+    };
+    let names = bases.iter().map(|base| base.name.as_str());
+    let names: Vec<&str> = names.filter(|name| !is_part(name)).collect();
     Some(format!(
         "{}/{CHART} extends {}, which this version of taskie has changed since you trusted it: check it again with \
          `taskie check-chart`, then run `taskie trust`.",

@@ -37,10 +37,10 @@ pub(crate) fn run(
     let limit = Duration::from_secs(timeout);
     let start = Instant::now();
     let log = place.dir().join(&gates.log);
-    let Some(declared) = (place.chart.gates.as_ref()).filter(|_| !gates.commands.is_empty()) else {
+    if gates.commands.is_empty() {
         return Ok(None);
-    };
-    let _ = effects::ignore_logs(&place.root, &place.chart.scope, &declared.log.0);
+    }
+    let _ = effects::ignore_logs(&place.root, &place.chart.scope, &gates.log);
     for command in &gates.commands {
         if let Some(note) = note {
             // Without it, the gate is not shown, but nothing else changes.

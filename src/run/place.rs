@@ -8,12 +8,12 @@ use crate::chart::Chart;
 use crate::engine::decision::Invocation;
 use crate::project::find::{self, Instance};
 use crate::project::git::Git;
-use crate::project::state_file;
+use crate::project::state_file::{self, Reading};
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::store::Store;
 use crate::store::journal::Journal;
 use crate::store::lock::WriteLock;
+use crate::store::{Store, last_chart};
 
 /// An instance of a chart in a project.
 #[derive(Debug)]
@@ -51,16 +51,30 @@ impl Place {
     /// Takes a snapshot with the answer that git has already given. With `has_run`, the outcome of the last run is still to
     /// be decided on.
     pub(crate) fn snapshot_with(&self, git: &Arc<Git>, has_run: bool) -> Arc<Snapshot> {
-        let state = state_file::read(&self.chart, &self.dir());
+        let state = self.explained(state_file::read(&self.chart, &self.dir()));
         let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
         Arc::new(snapshot.with_git(git).after_run(has_run))
     }
 
     /// Takes a snapshot for a first look: an event that does nothing needs no more. The state is not validated.
     pub(crate) fn glance(&self, git: &Arc<Git>) -> Arc<Snapshot> {
-        let state = state_file::glance(&self.chart, &self.dir());
+        let state = self.explained(state_file::glance(&self.chart, &self.dir()));
         let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
         Arc::new(snapshot.with_git(git))
+    }
+
+    /// Says of a state that cannot be used whether the chart has changed since the instance last ran.
+    fn explained(&self, state: Reading) -> Reading {
+        let Reading::Broken(why) = state else {
+            return state;
+        };
+        let misfit = state_file::fields(&self.dir()).and_then(|fields| {
+            last_chart::misfit(&self.store, &self.shared_name(), &self.chart, &fields)
+        });
+        match misfit {
+            Some(misfit) => Reading::Broken(format!("{why}. {misfit}")),
+            None => Reading::Broken(why),
+        }
     }
 
     /// Returns what prevents an invocation from being started: a file of its subject that does not exist or is

@@ -477,7 +477,7 @@ impl Snapshot {
         // question.
         let is_same = rounds > 1
             && last.iter().all(|run| run.found.is_same(&newest.found))
-            && self.chart.findings.file.is_some();
+            && !self.chart.findings.rulings.is_empty();
         // Git is asked only where all of them saw the same.
         let is_unchanged = || {
             newest.seen.is_some()

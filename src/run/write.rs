@@ -23,7 +23,7 @@ use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::store::lock::ReviewLock;
 use crate::store::owed::Debt;
-use crate::store::{driver, notices, postponed};
+use crate::store::{driver, last_chart, notices, postponed};
 
 /// Decides again under the write lock, and writes. Git's earlier answer still counts: no lock of ours could stop the
 /// working tree from changing. `None` if a review has become due in the meantime.
@@ -110,6 +110,8 @@ pub(crate) fn write(
                 "{} cannot be written",
                 place.instance.dir.join(state_file::FILE).display()
             )))?;
+        // Without it, a later message only says less.
+        let _ = last_chart::note(&place.store, &place.shared_name(), &place.chart);
     }
     Ok(Some(Performed {
         debt,

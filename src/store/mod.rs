@@ -19,6 +19,7 @@ pub(crate) mod at_work;
 pub(crate) mod driver;
 pub(crate) mod git_dir;
 pub(crate) mod journal;
+pub(crate) mod last_chart;
 mod lines;
 pub(crate) mod lock;
 pub(crate) mod notices;

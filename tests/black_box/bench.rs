@@ -89,13 +89,8 @@ pub fn copy_of_chart(project: &Project, change: impl Fn(&str) -> String) -> Path
     for folder in ["templates", "plugin/taskie"] {
         copy_folder(&from.join(folder), &to.join(folder), &change);
     }
-    let chart = to.join("statechart.toml");
-    fs::write(
-        &chart,
-        change(&fs::read_to_string(from.join("statechart.toml")).unwrap()),
-    )
-    .unwrap();
-    chart
+    let files = crate::support::write_chart(&to, change);
+    PathBuf::from(&files[0].0)
 }
 
 /// Copies the Markdown files in a folder, with changed names and texts.

@@ -4,13 +4,14 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::support::{Project, cases};
+use crate::support::{Project, cases, chart_files, write_chart};
 
 /// Taskie's chart with the first occurrence of a text replaced, in a folder with its templates.
 pub fn chart(project: &Project, from: &str, to: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = fs::read_to_string(root.join("statechart.toml")).unwrap();
-    assert!(text.contains(from), "{from}");
+    let files = chart_files();
+    let has = files.iter().find(|(_, text)| text.contains(from));
+    let (_, edited) = has.unwrap_or_else(|| panic!("{from}"));
     let folder = project.bin.join("chart");
     fs::create_dir_all(&folder).unwrap();
     for templates in ["templates", "plugin"] {
@@ -18,9 +19,11 @@ pub fn chart(project: &Project, from: &str, to: &str) -> String {
             symlink(root.join(templates), folder.join(templates)).unwrap();
         }
     }
-    let path = folder.join("statechart.toml");
-    fs::write(&path, text.replacen(from, to, 1)).unwrap();
-    path.to_str().unwrap().to_owned()
+    let files = write_chart(&folder, |text| match text == edited {
+        true => text.replacen(from, to, 1),
+        false => text.to_owned(),
+    });
+    files[0].0.clone()
 }
 
 /// One edit, the code of the flaw, and the message about it.
@@ -160,8 +163,8 @@ fn endless_names_and_expressions() {
 #[test]
 fn positional_arguments() {
     let project = Project::in_state(serde_json::json!({ "next_phase": null }));
-    let args = "[args.note]\ntype = \"string\"\npositional = true\ndefault = \"none\"\n\n\
-                [args.who]\ntype = \"string\"\npositional = true\n\n[args.reviews]";
+    let args = "[args.note]\ntype = \"string\"\ngiven = \"argument\"\ndefault = \"none\"\n\n\
+                [args.who]\ntype = \"string\"\ngiven = \"argument\"\n\n[args.reviews]";
     let path = chart(&project, "[args.reviews]", args);
     let text = fs::read_to_string(&path).unwrap();
     let command = "[commands.pause]";

@@ -3,8 +3,7 @@
 
 use std::fs;
 use std::io::Read as _;
-use std::os::unix::fs::{OpenOptionsExt as _, symlink};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -144,7 +143,9 @@ fn t13_timeout() {
         alive.display()
     );
     project.reviewer(&Reviewer::pass().first(first));
-    let chart = chart_with_timeout(&project.bin.join("chart"), 1);
+    let chart = copy_of_chart(&project, |text| {
+        text.replace("timeout  = \"{{ config.review_timeout }}\"", "timeout  = 1")
+    });
 
     let why = "`claude` was killed after 1 second, its time limit".to_owned();
     let call = review("code-review", 1).call("opus");
@@ -163,22 +164,6 @@ fn t13_timeout() {
         }
         panic!("the reviewer never got started");
     });
-}
-
-/// Returns a copy of the chart, with its templates, whose reviewer has this many seconds.
-fn chart_with_timeout(folder: &Path, seconds: u32) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    fs::create_dir_all(folder).unwrap();
-    for templates in ["templates", "plugin"] {
-        symlink(root.join(templates), folder.join(templates)).unwrap();
-    }
-    let text = fs::read_to_string(root.join("statechart.toml")).unwrap();
-    let (before, after) = text
-        .split_once("\ntimeout  = \"{{ config.review_timeout }}\" ")
-        .unwrap();
-    let chart = folder.join("statechart.toml");
-    fs::write(&chart, format!("{before}\ntimeout  = {seconds} {after}")).unwrap();
-    chart
 }
 
 // The list of task files is made from the ids in the table, not from the files in the folder, and each id is compared

@@ -1,7 +1,6 @@
 //! Single edits of the root chart. Each of [`MUTANTS`] must be reported with the right code, at the right line, and
 //! with nothing else; those in `tests/cases/mutants.toml` leave a chart that is still correct, as far as anyone can know.
 
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -13,7 +12,7 @@ use taskie::diagnostic::flaw::Flaw;
 use taskie::explore::Caps;
 use taskie::expr::templates::Templates;
 
-use crate::support::cases;
+use crate::support::{cases, chart_files, temporary, write_chart};
 
 /// Where a finding is expected.
 enum At {
@@ -56,7 +55,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("initial =", 1, "inital =", &[("unknown-key", Edit)]),
     mutant("hook_timeout =", 1, "hook_timout =", &[("unknown-key", Edit)]),
     mutant("newest =", 1, "newst =", &[("unknown-key", Edit)]),
-    mutant("nullable = true", 2, "nulable = true", &[("unknown-key", Edit)]),
+    mutant("looser =", 1, "loser =", &[("unknown-key", Edit)]),
     mutant(r#"guard = "cycle.due and cycle.n <= "#, 1, r#"gaurd = "cycle.due and cycle.n <= "#, &[("unknown-key", Edit)]),
     mutant("[cycles.plan-review]", 1, "[cylces.plan-review]", &[("unknown-key", Edit)]),
     mutant("columns = {", 1, "colums = {", &[("unknown-key", Edit)]),
@@ -82,7 +81,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"count = "phase_iteration""#, 1, r#"count = "phase_iterations""#, &[("unknown-field", Edit)]),
     mutant(r#"limit = "max_reviews""#, 1, r#"limit = "max_review""#, &[("unknown-field", Edit)]),
     mutant(r#"clear = ["current_task"]"#, 1, r#"clear = ["curent_task"]"#, &[("unknown-field", Edit)]),
-    mutant(r#"review_model = "{{ config.models[0] }}", consecutive"#, 1, r#"review_modle = "{{ config.models[0] }}", consecutive"#, &[("unknown-field", Edit)]),
+    mutant(r#"review_model = "{{ config.models[0] }}""#, 1, r#"review_modle = "{{ config.models[0] }}""#, &[("unknown-field", Edit)]),
     mutant("assign = { max_reviews =", 1, "assign = { max_review =", &[("unknown-field", Edit)]),
     mutant("{{ model_option }}", 1, "{{ modl_option }}", &[("unknown-name", Edit)]),
     mutant("consecutive_clean >= config", 1, "consecutive_cleen >= config", &[("unknown-name", Edit)]),
@@ -126,7 +125,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("brief('; ')", 1, "breif('; ')", &[("unknown-filter", Edit)]),
     mutant(r#"| list""#, 1, r#"| lst""#, &[("unknown-filter", Edit)]),
     mutant(r#"current_task is not none""#, 1, r#"current_task is not non""#, &[("unknown-test", Edit)]),
-    mutant(r#"prefix = "invoke""#, 1, r#"prefix = "inovke""#, &[("wrong-type", Edit)]),
+    mutant(r#"one_of = "invoke""#, 1, r#"one_of = "inovke""#, &[("wrong-type", Edit)]),
     mutant(r#"default = "claude""#, 1, r#"default = "claud""#, &[("bad-default", Edit)]),
     mutant("if named else config.reviewer", 1, "if named else 'claud'", &[("unknown-invocation", Line(r#"invoke = "{{"#))]),
     mutant("[[on.Stop]]", 3, "[[on.Stpo]]", &[("unknown-event", Edit)]),
@@ -138,10 +137,10 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"error = "/is_error""#, 1, r#"error = "is_error""#, &[("bad-pattern", Edit)]),
     mutant(r#"never = "phase"#, 1, r#"nevr = "phase"#, &[("unknown-key", Edit)]),
     // Wrong types and values.
-    mutant("[[cycles.plan-review.advance]]", 1, "[[cycles.plan-review.advance]", &[("toml-syntax", Edit)]),
+    mutant("[[on.unclaimed]]", 1, "[[on.unclaimed]", &[("toml-syntax", Edit)]),
     mutant("[phases.create-tasks]\n", 1, "", &[("toml-syntax", Line(r#"stage = "Task creation""#))]),
     mutant(r#"[phases."{cycle}"]"#, 1, r#"[phases."{cycle}x"]"#, &[("unknown-phase", Line("[cycles.plan-review]")), ("unknown-phase", Line("[cycles.tasks-review]")), ("unknown-phase", Line("[cycles.code-review]")), ("unknown-phase", Line(r#"target = "all-code-review""#)), ("unknown-phase", Line("[cycles.all-code-review]"))]),
-    mutant("minimum = 0\npositional = true", 1, "minimum = 0\none_of = \"names\"\npositional = true", &[("wrong-type", Line(r#"one_of = "names""#))]),
+    mutant("from 0\"\ngiven = \"argument\"", 1, "from 0\"\none_of = \"names\"\ngiven = \"argument\"", &[("wrong-type", Line(r#"one_of = "names""#))]),
     mutant("{base}-review-{n}.md\"\nanswer", 1, "{base}-review.md\"\nanswer", &[("bad-pattern", Edit)]),
     mutant(r#"base = "tasks""#, 1, r#"base = "plan""#, &[("bad-pattern", Edit)]),
     mutant(r#"timeout = "{{ config.review_timeout }}""#, 1, "timeout = true", &[("wrong-type", Edit)]),
@@ -149,8 +148,8 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"subject = ["plan.md"]"#, 1, r#"subject = "plan.md""#, &[("wrong-type", Edit)]),
     mutant(r#"home = ".taskie""#, 1, "home = 3", &[("wrong-type", Edit)]),
     mutant("tdd = false }", 1, r#"tdd = "no" }"#, &[("wrong-assignment", Edit)]),
-    mutant("phase_iteration = 0, review", 1, r#"phase_iteration = "0", review"#, &[("wrong-assignment", Edit)]),
-    mutant("phase_iteration = 0, review", 1, "phase_iteration = -1, review", &[("wrong-assignment", Edit)]),
+    mutant("phase_iteration = 0 }", 1, r#"phase_iteration = "0" }"#, &[("wrong-assignment", Edit)]),
+    mutant("phase_iteration = 0 }", 1, "phase_iteration = -1 }", &[("wrong-assignment", Edit)]),
     mutant(r#"clear = ["current_task"]"#, 1, r#"clear = ["current_task", "max_reviews"]"#, &[("wrong-assignment", Edit)]),
     mutant(r#"{{ review.n }}""#, 1, r#"{{ review.file }}""#, &[("wrong-assignment", Edit)]),
     mutant(r#"next_phase = "{{ cycle.post }}""#, 1, r#"next_phase = "{{ cycle.n }}""#, &[("wrong-assignment", Edit)]),
@@ -162,10 +161,10 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"guard = "remaining""#, 1, r#"guard = "remaining[0]""#, &[("not-a-condition", Edit)]),
     mutant(r#"guard = "current_task is not none""#, 1, r#"guard = "current_task""#, &[("not-a-condition", Edit)]),
     mutant("'plan.md' not in names", 1, "'plan.md' not in phase_iteration", &[("wrong-operand", Edit)]),
-    mutant("minimum = 0\ndefault = 8", 1, "minimum = 0\ndefault = -8", &[("bad-default", Line("default = -8"))]),
+    mutant("\ndefault = 8", 1, "\ndefault = -8", &[("bad-default", Line("default = -8"))]),
     mutant("default = 8", 1, r#"default = "8""#, &[("bad-default", Edit)]),
     mutant("default = false", 1, "default = 0", &[("bad-default", Edit)]),
-    mutant("[A-Za-z0-9_-]+", 1, "[a-z]+", &[("bad-pattern", Edit)]),
+    mutant("id or null", 1, "di or null", &[("wrong-type", Edit)]),
     mutant("{id:slug}", 1, "{id:slag space}", &[("bad-pattern", Edit)]),
     mutant("{n}.md", 1, "{nn}.md", &[("bad-pattern", Edit)]),
     mutant("task-{id}.md", 1, "task-{idd}.md", &[("bad-pattern", Edit)]),
@@ -180,7 +179,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"next = "next_phase""#, 1, "#", &[("missing-key", Line("[cycles.plan"))]),
     mutant(r#"home = ".taskie""#, 1, "#", &[("missing-key", Line("[scope]"))]),
     mutant("base = \"plan\"\n", 1, "\n", &[("missing-key", Line("[cycles.plan"))]),
-    mutant("[[cycles.plan-review.advance]]\ntarget = \"create-tasks\"\n", 1, "", &[("missing-key", Line("[cycles.plan-review]"))]),
+    mutant("advance = [{ target = \"create-tasks\" }]\n", 1, "", &[("missing-key", Line("[cycles.plan-review]"))]),
     mutant(r#"exit = "consecutive"#, 1, r#"# "consecutive"#, &[("missing-key", Line("[cycle]"))]),
     mutant("argv = [", 1, "argvv = [", &[("unknown-key", Edit)]),
     mutant("log = \".review-{n}.log\"", 1, "log = \".review-{m}.log\"", &[("bad-pattern", Edit)]),
@@ -194,20 +193,20 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"stall = "{{ config.stall }}""#, 1, "stall = true", &[("wrong-type", Line("stall = true"))]),
     mutant(r#"stall = "{{ config.stall }}""#, 1, r#"stall = "{{ config.stal }}""#, &[("unknown-name", Edit)]),
     mutant("guard = \"cycle.due or cycle.owed\"", 1, "block = \"x\"\nguard = \"cycle.due or cycle.owed\"", &[("conflicting-keys", Line("block = \"x\""))]),
-    mutant("type = \"integer\"\nminimum = 0\ndefault = 8", 1, "minimum = 0\ndefault = 8", &[("missing-key", Line("[config.max_reviews]"))]),
+    mutant("type = \"integer from 0\"\ndefault = 8", 1, "default = 8", &[("missing-key", Line("[config.max_reviews]"))]),
     mutant(r#"never = "phase"#, 1, r#"# "phase"#, &[("missing-key", Line("[[properties"))]),
     mutant("block = \"{{ flaws }}\"\n", 1, "\n", &[("idle-rule", Rule("a flaw in the plan's files: ask the agent to fix it, once per turn"))]),
     mutant(r#"invoke = "{{ reviewer }}""#, 1, "", &[("idle-rule", Rule("a review is due: run it"))]),
     mutant(r#"say = "Missing required file: plan.md""#, 1, "", &[("missing-key", Line("[[checks.structure]]"))]),
     // Things that can never matter, that run out, or that occur twice.
-    mutant("guard = \"tdd\"\ntarget = \"complete-task-tdd\"\n\n[[cycles.tasks-review.advance]]\ntarget = \"complete-task\"\n", 1, "target = \"complete-task\"\n\n[[cycles.tasks-review.advance]]\nguard = \"tdd\"\ntarget = \"complete-task-tdd\"\n", &[("shadowed-target", Line("guard = \"tdd\"\ntarget"))]),
-    mutant(r#"guard = "remaining""#, 1, r#"guard = "remaining and tdd""#, &[("shadowed-target", Line("remaining and tdd\"\ntarget = \"complete-task\""))]),
-    mutant("\n[[cycles.code-review.advance]]\ntarget = \"all-code-review\"\n", 1, "", &[("advance-runs-out", Line("complete-task-tdd\"\n\n[[cycles.code-review.advance]]"))]),
-    mutant("target = \"complete\"\n", 1, "guard = \"not remaining\"\ntarget = \"complete\"\n", &[("advance-runs-out", Line("[[cycles.all-code-review.advance]]"))]),
-    mutant("maximum = 570", 1, "maximum = 600", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
-    mutant("maximum = 270", 1, "maximum = 301", &[("deadline-too-long", Line(r#"timeout = "{{ config.gate_timeout }}""#))]),
+    mutant("{ guard = \"tdd\", target = \"complete-task-tdd\" },\n { target = \"complete-task\" },", 1, "{ target = \"complete-task\" },\n  { guard = \"tdd\", target = \"complete-task-tdd\" },", &[("shadowed-target", Line("{ guard = \"tdd\""))]),
+    mutant(r#"guard = "remaining""#, 1, r#"guard = "remaining and tdd""#, &[("shadowed-target", Line("remaining and tdd\", target = \"complete-task\" }"))]),
+    mutant("\n { target = \"all-code-review\" },", 1, "", &[("advance-runs-out", Line("{ guard = \"remaining\", target"))]),
+    mutant("{ target = \"complete\" }", 1, "{ guard = \"not remaining\", target = \"complete\" }", &[("advance-runs-out", Edit)]),
+    mutant("to 570", 1, "to 600", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
+    mutant("to 270", 1, "to 301", &[("deadline-too-long", Line(r#"timeout = "{{ config.gate_timeout }}""#))]),
     mutant("commands = \"gates\"", 1, "commands = \"commit\"", &[("wrong-operand", Edit)]),
-    mutant("maximum = 570\n", 1, "", &[("wrong-type", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
+    mutant(" to 570", 1, "", &[("wrong-type", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.max_review }}", &[("unknown-name", Edit)]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.push }}", &[("bad-default", Edit)]),
     mutant("config.permissions == 'bypass'", 1, "config.permissions == 'bypas'", &[("unlike-types", Edit)]),
@@ -235,7 +234,7 @@ const MUTANTS: &[Mutant] = &[
     // Syntax.
     mutant(r#"noun = "plan""#, 1, "noun = \"plan\"\nnoun = \"task\"", &[("toml-syntax", Line(r#"noun = "ta"#))]),
     mutant(r#"home = ".taskie""#, 1, r#"home = ".taskie"#, &[("toml-syntax", Edit)]),
-    mutant(r#"limit = "max_reviews""#, 1, r#"limit "max_reviews""#, &[("toml-syntax", Edit)]),
+    mutant(r#"count = "phase_iteration""#, 1, r#"count "phase_iteration""#, &[("toml-syntax", Edit)]),
     mutant("entry = { tdd = false }", 1, "entry = { tdd = false, }", &[("toml-1-1", Edit)]),
     mutant("entry = { tdd = false }", 1, "entry = {\n  tdd = false }", &[("toml-1-1", Edit)]),
     mutant(r#"noun = "plan""#, 1, r#"noun = "pl\x61n""#, &[("toml-1-1", Edit)]),
@@ -250,7 +249,7 @@ const MUTANTS: &[Mutant] = &[
     // A final phase that is not marked as final.
     mutant("type = \"final\"\n", 1, "", &[("no-final", Line("[phases.new-plan]"))]),
     // A cycle whose target is itself.
-    mutant(r#"target = "all-code-review""#, 1, r#"target = "code-review""#, &[("cycle-unbounded", Line("[cycles.code-review]")), ("target-never-taken", Line("[[cycles.all-code-review.advance]]"))]),
+    mutant(r#"target = "all-code-review""#, 1, r#"target = "code-review""#, &[("cycle-unbounded", Line("[cycles.code-review]")), ("target-never-taken", Line("[{ target = \"complete\" }]"))]),
     mutant(r#"target = "create-tasks""#, 1, r#"target = "plan-review""#, &[("cycle-unbounded", Line("[cycles.plan-review]"))]),
     // Off by one: one review beyond the limit, or none although one is left.
     mutant("cycle.n <= cycle.limit", 3, "cycle.n <= cycle.limit + 1", &[("cycle-unbounded", Rule("a review is due: run it"))]),
@@ -261,8 +260,8 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"guard = "review.ok and cycle.exit""#, 1, r#"guard = "review.ok and cycle.exit and free""#, &[("rule-never-fires", Rule("enough clean reviews"))]),
     mutant("next_phase == it.id\n or phase in", 1, "next_phase == it.cycle\n  and phase in", &[("phase-unreachable", Line(r#"[phases."post-{cycle}"]"#))]),
     // Swapped targets: past the final review, or back to the previous cycle.
-    mutant(r#"target = "all-code-review""#, 1, r#"target = "complete""#, &[("target-never-taken", Line("[[cycles.all-code-review.advance]]"))]),
-    mutant(r#"arms = "tasks-review""#, 1, r#"arms = "plan-review""#, &[("target-never-taken", Line("[[cycles.tasks-review.advance]]")), ("target-never-taken", Line("complete-task-tdd\"\n\n[[cycles.tasks-review.advance]]"))]),
+    mutant(r#"target = "all-code-review""#, 1, r#"target = "complete""#, &[("target-never-taken", Line("[{ target = \"complete\" }]"))]),
+    mutant(r#"arms = "tasks-review""#, 1, r#"arms = "plan-review""#, &[("target-never-taken", Line("{ guard = \"tdd\"")), ("target-never-taken", Line("{ target = \"complete-task\" }"))]),
     // A guard that is true whether or not the flag is set that keeps an agent from being blocked forever.
     mutant(r#"guard = "not event.stop_hook_active""#, 1, r#"guard = "event.stop_hook_active or not event.stop_hook_active""#, &[
             ("blocks-in-a-row", Rule("a flaw in the plan")),
@@ -279,8 +278,6 @@ const MUTANTS: &[Mutant] = &[
     // A gate that fails forever, or too often in the same way.
     mutant("gate.failed and gate.times <= 3", 1, "gate.failed and gate.times >= 1", &[("blocks-in-a-row", Rule("a gate failed: the agent")), ("rule-never-fires", Rule("a gate failed again"))]),
     mutant("gate.times <= 3", 1, "gate.times <= 9", &[("blocks-in-a-row", Rule("a gate failed: the agent"))]),
-    // Texts that can say `none`.
-    mutant("{% elif review.until is none %}The next", 1, "{% elif review.ok %}The next", &[("prints-none", Line("postponed until {{ review.until"))]),
 ];
 
 /// Returns where `part` is in `text`. A space in it matches any number of spaces, so that columns can be realigned.
@@ -304,29 +301,55 @@ fn places(text: &str, part: &str) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The chart with one edit, and the line of it.
-fn edited(chart: &str, find: &str, nth: usize, replace: &str) -> (String, usize) {
-    let all = places(chart, find);
-    let place = all.get(nth - 1).cloned();
-    let place = place.unwrap_or_else(|| panic!("the chart has no {find:?}, number {nth}"));
-    let line = chart[..place.start].matches('\n').count() + 1;
-    let mut text = chart.to_owned();
-    text.replace_range(place, replace);
-    assert_ne!(text, chart, "{find:?} is edited to itself");
-    (text, line)
+/// The files of the chart with one edit, the file that has it, and its line.
+struct Edited {
+    files: Vec<(String, String)>,
+    file: usize,
+    line: usize,
+}
+
+/// Edits the `nth` occurrence of `find` in the files, the chart's own first.
+fn edited(files: &[(String, String)], find: &str, nth: usize, replace: &str) -> Edited {
+    let mut files = files.to_vec();
+    let mut left = nth - 1;
+    for (file, (_, text)) in files.iter_mut().enumerate() {
+        let all = places(text, find);
+        let Some(place) = all.get(left).cloned() else {
+            left -= all.len();
+            continue;
+        };
+        let line = text[..place.start].matches('\n').count() + 1;
+        assert_ne!(
+            &text[place.clone()],
+            replace,
+            "{find:?} is edited to itself"
+        );
+        text.replace_range(place, replace);
+        return Edited { files, file, line };
+    }
+    panic!("the chart has no {find:?}, number {nth}")
+}
+
+/// Writes the files of an edited chart into a folder. Returns each with its name in findings.
+fn written(folder: &Path, files: &[(String, String)]) -> Vec<(String, String)> {
+    let unchanged = chart_files();
+    write_chart(folder, |text| {
+        let index = unchanged.iter().position(|(_, own)| own == text).unwrap();
+        files[index].1.clone()
+    })
 }
 
 /// The findings of each chart, as (code, file, line); its states are explored if that is true. The charts are checked by the
 /// library, on every core.
-fn findings(charts: &[(String, bool)]) -> Vec<Vec<(String, String, usize)>> {
+fn findings(charts: &[(String, String, bool)]) -> Vec<Vec<(String, String, usize)>> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(vec![Vec::new(); charts.len()]);
     let worker = || {
-        while let Some((index, (chart, is_explored))) = {
+        while let Some((index, (origin, chart, is_explored))) = {
             let index = next.fetch_add(1, Ordering::Relaxed);
             charts.get(index).map(|chart| (index, chart))
         } {
-            let of_chart = findings_of(&format!("mutant-{index}.toml"), chart, *is_explored);
+            let of_chart = findings_of(origin, chart, *is_explored);
             found.lock().unwrap()[index] = of_chart;
         }
     };
@@ -352,10 +375,6 @@ fn findings_of(origin: &str, chart: &str, is_explored: bool) -> Vec<(String, Str
     flaws.iter().map(place).collect()
 }
 
-fn read(file: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
-}
-
 fn line_of(text: &str, part: &str) -> usize {
     let place = places(text, part).into_iter().next();
     let place = place.unwrap_or_else(|| panic!("no line has {part:?}"));
@@ -364,45 +383,57 @@ fn line_of(text: &str, part: &str) -> usize {
 
 #[test]
 fn every_mutant_is_reported_at_its_line() {
-    let chart = read("statechart.toml");
-    let edits: Vec<(String, usize)> = MUTANTS
-        .iter()
-        .map(|mutant| edited(&chart, mutant.find, mutant.nth, mutant.replace))
-        .collect();
+    let chart = chart_files();
+    let folder = temporary();
     // With fewer reviews per cycle, there are fewer states to explore, and the same mistakes show. That a cycle falls
     // short shows only if a third review is left. What a rule finds in the text needs no states at all.
-    let texts: Vec<(String, bool)> = edits
+    let edits: Vec<(Vec<(String, String)>, Edited, bool)> = MUTANTS
         .iter()
-        .zip(MUTANTS)
-        .map(|((text, _), mutant)| {
-            let falls_short = mutant
-                .expected
-                .iter()
-                .any(|(code, _)| *code == "cycle-falls-short");
-            let limit = if falls_short { 3 } else { 2 };
-            let mut codes = mutant.expected.iter();
-            let is_explored = codes.any(|(code, _)| stage(code) == Stage::Explore);
-            let text = text.replacen("default = 8", &format!("default = {limit}"), 1);
-            (text, is_explored)
+        .enumerate()
+        .map(|(index, mutant)| {
+            let mut edited = edited(&chart, mutant.find, mutant.nth, mutant.replace);
+            let codes = || mutant.expected.iter().map(|(code, _)| *code);
+            let limit = if codes().any(|code| code == "cycle-falls-short") {
+                3
+            } else {
+                2
+            };
+            let is_explored = codes().any(|code| stage(code) == Stage::Explore);
+            for (_, text) in &mut edited.files {
+                *text = text.replacen("default = 8", &format!("default = {limit}"), 1);
+            }
+            let folder = folder.path().join(index.to_string());
+            (written(&folder, &edited.files), edited, is_explored)
         })
         .collect();
-    assert!(chart.contains("default = 8"));
+    assert!(chart.iter().any(|(_, text)| text.contains("default = 8")));
+    let texts: Vec<(String, String, bool)> = edits
+        .iter()
+        .map(|(files, _, is_explored)| (files[0].0.clone(), files[0].1.clone(), *is_explored))
+        .collect();
     let mut wrong = String::new();
     for (index, found) in findings(&texts).into_iter().enumerate() {
-        let (
-            Mutant {
-                find,
-                replace,
-                expected,
-                ..
-            },
-            (text, line),
-        ) = (&MUTANTS[index], &edits[index]);
-        let own = format!("mutant-{index}.toml");
+        let Mutant {
+            find,
+            replace,
+            expected,
+            ..
+        } = &MUTANTS[index];
+        let (files, edited, _) = &edits[index];
+        let line = |part: &str| {
+            let file = files
+                .iter()
+                .find(|(_, text)| !places(text, part).is_empty());
+            let (name, text) = file.unwrap_or_else(|| panic!("no line has {part:?}"));
+            (name.clone(), line_of(text, part))
+        };
         let place = |at: &At| match at {
-            Edit => (own.clone(), *line),
-            Line(part) => (own.clone(), line_of(text, part)),
-            Rule(about) => (own.clone(), line_of(text, about) - 1),
+            Edit => (files[edited.file].0.clone(), edited.line),
+            Line(part) => line(part),
+            Rule(about) => {
+                let (name, line) = line(about);
+                (name, line - 1)
+            }
         };
         let expected: Vec<(String, String, usize)> = expected
             .iter()
@@ -432,7 +463,7 @@ fn stage(code: &str) -> Stage {
 /// explored, and nothing else is found in its states.
 #[test]
 fn edits_that_pass_are_listed() {
-    let chart = read("statechart.toml");
+    let folder = temporary();
     let unnoticed = cases::<(&str, usize, &str, &str)>("mutants", "edits_that_pass_are_listed");
     let passing = unnoticed
         .iter()
@@ -447,10 +478,11 @@ fn edits_that_pass_are_listed() {
     assert!(advised.len() > 4);
     let all = passing
         .chain(advised.iter().copied())
-        .fold(chart, |text, (find, nth, replace)| {
-            edited(&text, find, nth, replace).0
+        .fold(chart_files(), |files, (find, nth, replace)| {
+            edited(&files, find, nth, replace).files
         });
-    let found = &findings(&[(all, true)])[0];
+    let all = written(folder.path(), &all);
+    let found = &findings(&[(all[0].0.clone(), all[0].1.clone(), true)])[0];
     let codes: Vec<&str> = found.iter().map(|(code, ..)| code.as_str()).collect();
     assert_eq!(codes, vec!["lookalike"; advised.len()], "{found:?}");
 }

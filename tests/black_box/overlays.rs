@@ -300,43 +300,6 @@ fn a_new_version_of_the_base_is_named() {
     assert_eq!(project.run(&["config"]).stderr, "");
 }
 
-/// The part says what the Taskie chart says.
-#[test]
-fn the_reviewers_are_those_of_taskie() {
-    let parsed = |file: &str| -> toml::Table {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-        fs::read_to_string(path).unwrap().parse().unwrap()
-    };
-    let (whole, part) = (
-        parsed("statechart.toml"),
-        parsed("parts/reviewers/statechart.toml"),
-    );
-    // A chart says itself what may run, and adds to what all cycles and reviews share.
-    let own = [
-        "must_run",
-        "next_model",
-        "entry",
-        "severities",
-        "review",
-        "templates",
-    ];
-    let mut count = 0;
-    for (name, table) in &part {
-        for (key, value) in table.as_table().into_iter().flatten() {
-            if !own.contains(&key.as_str()) {
-                assert_eq!(Some(value), whole[name].get(key), "{name}.{key}");
-                count += 1;
-            }
-        }
-    }
-    assert_eq!(count, 26);
-    let template = |folder: &str| {
-        let file = format!("{folder}/review-in-words.md");
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
-    };
-    assert_eq!(template("templates"), template("parts/reviewers/templates"));
-}
-
 /// A chart of one's own has the reviewers of the shipped part.
 #[test]
 fn a_chart_has_the_shipped_reviewers() {
@@ -366,4 +329,38 @@ fn a_chart_has_the_shipped_reviewers() {
         "{prompt}"
     );
     assert!(prompt.contains("- .texts/texts/one/text.md"), "{prompt}");
+}
+
+/// A plan that has started goes on with a changed chart, unless its state has something that the new one does not know.
+#[test]
+fn a_plan_outlives_a_changed_chart() {
+    let extended = |own: &str| format!("extends = [\"taskie\"]\n{own}");
+    let phase = "[phases.audit]\nstage = \"Audit\"\nguard = \"free\"\nclear = [\"next_phase\"]\n";
+    let project = with_own(&extended(phase));
+    project.run(&["trust", "--yes"]);
+    let ran = project.run(&["enter", "audit", "--plan", "test-plan", "--force"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let chart = project.root.join(".taskie/statechart.toml");
+    let change = |own: &str| {
+        fs::write(&chart, extended(own)).unwrap();
+        project.run(&["trust", "--yes"]);
+        project.run(&["next", "--plan", "test-plan"])
+    };
+    // What is new has its default.
+    let field = "[context.approved]\ntype = \"boolean\"\ndefault = false\n";
+    let ran = change(&format!("{phase}{field}"));
+    assert!(!ran.stderr.contains("chart has changed"), "{}", ran.stderr);
+    let before = project.read("state.json");
+    let ran = change("");
+    let why = "statechart.toml (extends taskie 5.0.0)): it has no phase `audit` any more. Bring the old chart back until the \
+               plan is where both agree, or give the field in state.json a value that this chart allows.";
+    for said in [ran.stderr, project.stop().message()] {
+        let start = "The chart has changed since this plan last ran (";
+        assert!(said.contains(start) && said.contains(why), "{said}");
+    }
+    assert_eq!(project.read("state.json"), before);
+    // Another mistake is just that.
+    project.write("state.json", &before.replace("\"audit\"", "\"audti\""));
+    let ran = project.run(&["next", "--plan", "test-plan"]);
+    assert!(!ran.stderr.contains("chart has changed"), "{}", ran.stderr);
 }

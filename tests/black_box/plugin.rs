@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::{PLAN, Project, Ran, feed, validated};
+use crate::support::{PLAN, Project, Ran, feed, validated, whole_chart};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -56,12 +56,10 @@ impl Plugin {
     /// Returns the chart that the plugin's hooks run: its own or the default one.
     fn chart(&self) -> toml::Table {
         let own = self.path("statechart.toml");
-        let path = if own.exists() {
-            own
-        } else {
-            Path::new(ROOT).join("statechart.toml")
-        };
-        read(path).parse().unwrap()
+        match own.exists() {
+            true => read(own).parse().unwrap(),
+            false => whole_chart(),
+        }
     }
 
     /// Returns (name, text) of the Markdown files in a folder of the plugin, without the engine's templates; "": all.
@@ -167,7 +165,8 @@ fn hooks_have_the_timeout_of_the_chart() {
             let deadline = limit.as_integer().unwrap_or_else(|| {
                 let setting = &chart["config"]["review_timeout"];
                 assert_eq!(limit.as_str(), Some("{{ config.review_timeout }}"));
-                setting["maximum"].as_integer().unwrap()
+                let kind = setting["type"].as_str().unwrap();
+                kind.rsplit(' ').next().unwrap().parse().unwrap()
             });
             assert!(
                 deadline < timeout,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::check_chart::compiled_in;
 use crate::plugin::files_below;
-use crate::support::{Project, Reviewer, silent};
+use crate::support::{Project, Reviewer, silent, whole_chart};
 use crate::typed::{blocks, texts, typed};
 
 const README: &str = "README.md";
@@ -191,10 +191,7 @@ fn the_chart_is_quoted_as_it_is() {
 #[test]
 fn the_cost_is_counted_right() {
     let readme = fs::read_to_string(root().join(README)).unwrap();
-    let chart: toml::Table = fs::read_to_string(root().join("statechart.toml"))
-        .unwrap()
-        .parse()
-        .unwrap();
+    let chart = whole_chart();
     let cycles: Vec<_> = chart["cycles"].as_table().unwrap().keys().collect();
     assert_eq!(
         cycles,

@@ -1,10 +1,12 @@
 //! `docs/reference.md`: every key of a chart, every name, filter and test of an expression, made from the schema and from
 //! the tables that the linter itself uses.
 
+use std::collections::HashSet;
 use std::fs;
 
 use serde_json::Value as Json;
 use taskie::chart::embedded::{CHARTS, Embedded};
+use taskie::chart::extend::Extended;
 use taskie::chart::load;
 use taskie::chart::schema::statechart;
 use taskie::diagnostic::code::Code;
@@ -153,6 +155,12 @@ fn every_required_key_says_so() {
     assert!(tried > 300, "{tried}");
 }
 
+/// Returns a chart with what it extends.
+fn whole(chart: &Embedded) -> Json {
+    let whole = Extended::of(chart.id, chart.text);
+    toml::from_str(whole.text()).unwrap_or_default()
+}
+
 /// Removes the key at `path` from the chart, at each place separately: is it missed?
 fn without(chart: &Embedded, path: &[String]) -> Vec<bool> {
     fn places(json: &Json, path: &[String]) -> Vec<String> {
@@ -183,7 +191,7 @@ fn without(chart: &Embedded, path: &[String]) -> Vec<bool> {
         });
         inner.collect()
     }
-    let whole: Json = toml::from_str(chart.text).unwrap_or_default();
+    let whole = whole(chart);
     let lacks = |place: String| {
         let mut json = whole.clone();
         let (table, key) = place.rsplit_once('/').unwrap_or_default();
@@ -210,22 +218,28 @@ struct Section<'s> {
 /// Returns the page. The error comes from a chart that is compiled in.
 fn markdown() -> Result<String, ChartError> {
     let schema = statechart::of_charts();
-    let charts: Vec<Json> = CHARTS
-        .iter()
-        .map(|chart| toml::from_str(chart.text).unwrap_or_default())
-        .collect();
+    let charts: Vec<Json> = CHARTS.iter().map(whole).collect();
     let mut text = "# Reference\n\nThis page lists every key, name, filter and test that a chart can use. It is generated from the code.\n\n\
         ## Keys\n\nIn the “Type” column, an expression, a text, a pattern and a line pattern are strings; \
         [Expressions, texts and patterns](expressions.md) explains them. You can leave out a key unless its default is \
         “required” or its description says when it is required. The examples are from the charts that ship with taskie.\n"
         .to_owned();
+    let mut listed = HashSet::new();
     for section in sections(&schema) {
         text.push_str(&format!("\n### {}\n\n", section.headings.join(", ")));
         if let Some(about) = section.schema.get("description").and_then(Json::as_str) {
             text.push_str(&format!("{about}\n\n"));
         }
+        // A key that means the same in several tables is listed once.
+        let (new, known): (Vec<_>, Vec<_>) = entries(section.schema).partition(|(key, value)| {
+            listed.insert((*key, value.get("description").and_then(Json::as_str)))
+        });
+        if !known.is_empty() {
+            let keys: Vec<String> = known.iter().map(|(key, _)| format!("`{key}`")).collect();
+            text.push_str(&format!("As above: {}.\n\n", keys.join(", ")));
+        }
         text.push_str("| Key | Type | Default | What it is | Example |\n|---|---|---|---|---|\n");
-        for (key, value) in entries(section.schema) {
+        for (key, value) in new {
             let default = match value.get("default").filter(|value| !is_empty(value)) {
                 Some(default) => format!("`{default}`"),
                 None if is_required(section.schema, key) => "required".to_owned(),

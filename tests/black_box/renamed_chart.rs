@@ -144,10 +144,10 @@ touch  = ["*.json"]
 [context]
 where = { type = "phase" }
 tries = { type = "integer", default = 0, about = "How often it was tried" }
-note  = { type = "string", nullable = true, optional = true }
+note  = { type = "string or null or absent" }
 
 [args]
-text = { type = "string", about = "What to note", positional = true }
+text = { type = "string", about = "What to note", given = "argument" }
 
 [files]
 keys = ["{metal}.key"]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::check_chart::{explored, over_base, with_chart};
-use crate::support::{PLAN, Project, Ran, cases};
+use crate::support::{PLAN, Project, Ran, cases, write_chart};
 use crate::typed::{texts, typed};
 
 fn repository() -> &'static Path {
@@ -131,10 +131,10 @@ fn a_saved_walk_is_a_test() {
     assert_eq!(ran.err(), (0, ""));
     insta::assert_snapshot!("test-passed", ran.stdout);
     // A chart with a different rule behaves differently, and the output says at which step.
-    let text = fs::read_to_string(repository().join("statechart.toml")).unwrap();
-    let changed = text.replace("default = [\"opus\", \"sonnet\"]", "default = [\"haiku\"]");
-    assert_ne!(text, changed);
-    fs::write(project.root.join("statechart.toml"), changed).unwrap();
+    let files = write_chart(&project.root, |text| {
+        text.replace("default = [\"opus\", \"sonnet\"]", "default = [\"haiku\"]")
+    });
+    assert!(files[1].1.contains("haiku"));
     for folder in ["templates", "plugin"] {
         std::os::unix::fs::symlink(repository().join(folder), project.root.join(folder)).unwrap();
     }

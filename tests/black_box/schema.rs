@@ -30,6 +30,9 @@ fn the_files_are_fresh() {
     for what in ["state", "config", "statechart"] {
         let fresh = Project::empty().run(&["schema", what]);
         assert_eq!(fresh.err(), (0, ""));
+        if std::env::var_os("TASKIE_UPDATE_DOCS").is_some() {
+            fs::write(file(what), &fresh.stdout).unwrap();
+        }
         let stored = fs::read_to_string(file(what)).unwrap();
         let differs = stored
             .lines()
@@ -96,31 +99,97 @@ fn valid_and_invalid_states() {
 #[test]
 fn valid_and_invalid_charts() {
     let schema = schema("statechart");
-    let text =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("statechart.toml")).unwrap();
+    let chart = &taskie::chart::embedded::CHARTS[0];
+    let whole = taskie::chart::extend::Extended::of(chart.id, chart.text);
+    // As a chart that extends nothing, each column one space wide, so that the edits below find their lines.
+    let lines = whole.text().lines();
+    let lines = lines.filter(|line| !line.starts_with("extends"));
+    let text = lines.fold(String::new(), |all, line| {
+        all + &line
+            .split(' ')
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
+            + "\n"
+    });
+    let text = text.as_str();
     let fits = |text: &str| {
         breaches(
             &schema,
             &serde_json::to_value(toml::from_str::<toml::Table>(text).unwrap()).unwrap(),
         )
     };
-    assert_eq!(fits(&text), Vec::<String>::new());
+    assert_eq!(fits(text), Vec::<String>::new());
     let bad = [
         ("[scope]", "[scoep]", "scoep"),
-        ("nullable = true", "nulable = true", "nulable"),
-        ("type  = \"phase\"", "type  = \"phaze\"", "phaze"),
+        ("looser = ", "loser = ", "loser"),
+        ("type = \"phase\"", "type = \"phaze\"", "phaze"),
         (
-            "timeout  = \"{{ config.review_timeout }}\"",
-            "timeout  = true",
+            "timeout = \"{{ config.review_timeout }}\"",
+            "timeout = true",
             "/invocation/timeout",
         ),
         ("advance = true", "advance = \"yes\"", "/advance"),
-        ("id           = \"taskie\"", "", "id"),
+        ("id = \"taskie\"", "", "id"),
     ];
     for (right, wrong, named) in bad {
         let found = fits(&text.replacen(right, wrong, 1));
         assert!(
-            found.iter().any(|breach| breach.contains(named)),
+            text.contains(right) && found.iter().any(|breach| breach.contains(named)),
+            "{wrong}: {found:?}"
+        );
+    }
+}
+
+/// A chart that extends another, and a part of one, need only have what is their own.
+#[test]
+fn overlays_and_parts() {
+    let schema = schema("statechart");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let fits = |text: &str| {
+        breaches(
+            &schema,
+            &serde_json::to_value(toml::from_str::<toml::Table>(text).unwrap()).unwrap(),
+        )
+    };
+    let folders = ["examples", "examples/overlays", "parts"].map(|folder| root.join(folder));
+    let files = folders
+        .iter()
+        .flat_map(|folder| fs::read_dir(folder).unwrap());
+    let files = files.map(|entry| entry.unwrap().path().join("statechart.toml"));
+    let files: Vec<PathBuf> = files.filter(|file| file.exists()).collect();
+    assert!(files.len() >= 9);
+    for file in files.iter().chain([&root.join("statechart.toml")]) {
+        assert_eq!(
+            fits(&fs::read_to_string(file).unwrap()),
+            [""; 0],
+            "{file:?}"
+        );
+    }
+    let overlay = "extends = [\"taskie\"]\nremove = [\"commands.skip\"]\n[cycles.plan-review]\n\
+                   subject = { append = [\"design.md\"] }\n[[on.Stop]]\nid = \"review\"\nbefore = \"waits\"\n";
+    assert_eq!(fits(overlay), [""; 0]);
+    for (right, wrong, place) in [
+        ("before = ", "bevore = ", "/on/Stop/0: "),
+        ("append = ", "apend = ", "/cycles/plan-review/subject: "),
+        (
+            "extends = [\"taskie\"]",
+            "[phases.start]",
+            ": \"id\" is a required property",
+        ),
+        (
+            "extends = [\"taskie\"]",
+            "[phases.start]",
+            "/cycles/plan-review/subject: ",
+        ),
+    ] {
+        let found = fits(&overlay.replacen(right, wrong, 1).replacen(
+            "remove = [\"commands.skip\"]",
+            "",
+            1,
+        ));
+        assert!(
+            found.iter().any(|breach| breach.starts_with(place)),
             "{wrong}: {found:?}"
         );
     }

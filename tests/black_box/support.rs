@@ -513,6 +513,60 @@ pub fn git(dir: &Path, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Returns the default chart as its files, as (path in the repository, text): its own, and those of the parts that it extends.
+pub fn chart_files() -> Vec<(String, String)> {
+    let read = |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
+    let own = read("statechart.toml").unwrap();
+    let chart: toml::Table = own.parse().unwrap();
+    let parts = chart["extends"].as_array().unwrap().iter();
+    let parts = parts.map(|part| format!("parts/{}/statechart.toml", part.as_str().unwrap()));
+    let parts = parts.map(|path| (path.clone(), read(&path).unwrap()));
+    [("statechart.toml".to_owned(), own)]
+        .into_iter()
+        .chain(parts.collect::<Vec<_>>())
+        .collect()
+}
+
+/// Writes the default chart into a folder, with changed texts. What it extends is written too if it changes. Its own templates
+/// are not. Returns the path and the text of each file, in the order of [`chart_files`]; an unchanged part has its name.
+pub fn write_chart(folder: &Path, change: impl Fn(&str) -> String) -> Vec<(String, String)> {
+    let files = chart_files();
+    let mut written = vec![(String::new(), change(&files[0].1))];
+    for (path, text) in &files[1..] {
+        let part = path.split('/').nth(1).unwrap().to_owned();
+        let changed = change(text);
+        if changed == *text {
+            written.push((part, changed));
+            continue;
+        }
+        let target = folder.join(path);
+        let beside = target.parent().unwrap();
+        fs::create_dir_all(beside).unwrap();
+        fs::write(&target, &changed).unwrap();
+        let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        let templates = templates.with_file_name("templates");
+        if templates.exists() && !beside.join("templates").exists() {
+            std::os::unix::fs::symlink(templates, beside.join("templates")).unwrap();
+        }
+        written[0].1 = written[0]
+            .1
+            .replacen(&format!("{part:?}"), &format!("{target:?}"), 1);
+        written.push((target.to_str().unwrap().to_owned(), changed));
+    }
+    let own = folder.join("statechart.toml");
+    fs::create_dir_all(folder).unwrap();
+    fs::write(&own, &written[0].1).unwrap();
+    written[0].0 = own.to_str().unwrap().to_owned();
+    written
+}
+
+/// Returns the default chart with what it extends.
+pub fn whole_chart() -> toml::Table {
+    let chart = &taskie::chart::embedded::CHARTS[0];
+    let whole = taskie::chart::extend::Extended::of(chart.id, chart.text);
+    whole.text().parse().unwrap()
+}
+
 /// Returns what `taskie check-chart --format json` prints about a chart. Its template folders are in `beside`.
 pub fn report(origin: &str, chart: &str, beside: &Path) -> Value {
     let templates = |folders: &[String]| {

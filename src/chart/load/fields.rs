@@ -87,15 +87,6 @@ impl Resolver<'_> {
     /// Checks fields of the state or of the settings: their types, bounds and defaults.
     fn typed(&mut self, table: &str, fields: &IndexMap<String, Field>, phases: &Phases) {
         for (name, field) in fields {
-            if field
-                .pattern
-                .as_deref()
-                .is_some_and(|pattern| pattern != "[A-Za-z0-9_-]+")
-            {
-                let help = "remove it, or write [A-Za-z0-9_-]+";
-                let message = "the only supported pattern is [A-Za-z0-9_-]+";
-                self.flaw(Code::BadPattern, at![table, name, "pattern"], message, help);
-            }
             let misfit = match &field.default {
                 None if field.kind == FieldType::Phase || field.nullable => None,
                 Some(_) if table == "context" && field.setting().is_some() => None,
@@ -111,37 +102,24 @@ impl Resolver<'_> {
                     .err()
                     .map(|wanted| format!("the default of `{name}` must be {wanted}")),
             };
-            for (key, is_given, kind) in [
-                ("maximum", field.maximum.is_some(), FieldType::Integer),
-                ("pattern", field.pattern.is_some(), FieldType::String),
-                ("one_of", field.one_of.is_some(), FieldType::String),
-                ("prefix", field.prefix.is_some(), FieldType::List),
-                (
-                    "per_project",
-                    !field.per_project.is_empty(),
-                    FieldType::List,
-                ),
-                ("file", field.file, FieldType::String),
-                ("commands", field.commands, FieldType::List),
-            ] {
-                if is_given {
-                    self.only(at![table, name, key], field.kind, kind);
-                }
-            }
-            if field.minimum.is_some() && field.kind != FieldType::List {
-                self.only(at![table, name, "minimum"], field.kind, FieldType::Integer);
+            if field.one_of.is_some() {
+                self.only(at![table, name, "one_of"], field.kind, FieldType::String);
             }
             self.looser(at![table, name, "looser"], field, phases);
-            for (key, is_given) in [
-                ("trust", field.trust != Trust::default()),
-                ("per_project", !field.per_project.is_empty()),
-                ("file", field.file),
-                ("commands", field.commands),
-            ] {
-                if is_given && table != "config" {
-                    let message = format!("only a setting can have `{key}`");
-                    self.flaw(Code::WrongType, at![table, name, key], message, "remove it");
-                }
+            let words = matches!(&field.trust, Trust::Words(words) if !words.is_empty());
+            if table != "config" && (words || !field.per_project.is_empty()) {
+                let message = "only a setting can have `trust`";
+                self.flaw(
+                    Code::WrongType,
+                    at![table, name, "trust"],
+                    message,
+                    "remove it",
+                );
+            }
+            if table != "config" && (field.file || field.commands) {
+                let message = "only a setting can be a file or a list of commands";
+                let help = "make it a string or a list";
+                self.flaw(Code::WrongType, at![table, name, "type"], message, help);
             }
             let words = field.one_of.as_ref().map_or(&[][..], Words::list);
             let trusted = match &field.trust {
@@ -211,21 +189,11 @@ impl Resolver<'_> {
                 let help = "make the option a string, or remove `one_of`";
                 self.flaw(Code::WrongType, at!["args", name, "one_of"], message, help);
             }
-            if arg.stdin
-                && (arg.kind != FieldType::String || arg.positional || arg.default.is_some())
-            {
-                let message =
-                    "an option read from stdin is a string, without `positional` and `default`";
-                let help = "make it a string, and remove `positional` and `default`";
-                self.flaw(
-                    Code::ConflictingKeys,
-                    at!["args", name, "stdin"],
-                    message,
-                    help,
-                );
-            }
-            if arg.minimum.is_some() {
-                self.only(at!["args", name, "minimum"], arg.kind, FieldType::Integer);
+            if arg.stdin && (arg.kind != FieldType::String || arg.default.is_some()) {
+                let message = "an option read from stdin is a string without `default`";
+                let help = "make it a string, and remove `default`";
+                let path = at!["args", name, "given"];
+                self.flaw(Code::ConflictingKeys, path, message, help);
             }
         }
     }
@@ -320,7 +288,7 @@ impl Resolver<'_> {
                 self.flaw(Code::ConflictingKeys, &path, message, help);
             } else if !field.nullable {
                 let message = format!("`{name}` cannot be null");
-                let help = format!("set `nullable = true` in [context.{name}]");
+                let help = format!("add `or null` to its type in [context.{name}]");
                 self.flaw(Code::WrongAssignment, &path, message, help);
             }
         }

@@ -61,7 +61,6 @@ impl Resolver<'_> {
             self.process(&path, name, invoke, &holes, source);
         }
         if let Some(gates) = &source.gates {
-            self.name_pattern(at!["gates", "log"], &gates.log, &holes);
             let limit = source.hook_timeout / 2;
             let help = "use at most half of that, so that a reviewer has the other half";
             let path = at!["gates", "timeout"];

@@ -106,8 +106,8 @@ fn property(chart: &Chart, field: &Field) -> Json {
             property.insert("enum".to_owned(), names);
         }
         FieldType::String => {
-            if let Some(pattern) = &field.pattern {
-                property.insert("pattern".to_owned(), json!(format!("^{pattern}$")));
+            if field.is_id {
+                property.insert("pattern".to_owned(), json!("^[A-Za-z0-9_-]+$"));
             }
             if let Some(one_of) = &field.one_of {
                 let words = words(one_of.list(), field.nullable);

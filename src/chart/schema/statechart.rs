@@ -4,7 +4,7 @@
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform as _};
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::chart::model::Source;
 
@@ -16,6 +16,76 @@ pub fn of_charts() -> Json {
     RecursiveTransform(plain).transform(&mut schema);
     schema.insert("title".to_owned(), Json::from("statechart.toml"));
     schema.to_value()
+}
+
+/// Returns the schema for editors. It is that of a whole chart only where a file has `phases` and extends nothing: a chart that
+/// extends others, and a part, need no key, and such a chart can change a list with a table.
+pub fn for_editors() -> Json {
+    let whole = of_charts();
+    let mut schema = whole.clone();
+    loosen(&mut schema);
+    // Tombi wants to read that other keys are allowed.
+    schema["if"] = json!({
+        "required": ["phases"],
+        "not": { "required": ["extends"], "additionalProperties": true },
+        "additionalProperties": true,
+    });
+    schema["then"] = Json::Object(needs(&whole));
+    schema
+}
+
+/// Makes every key optional, and lets a table take the place of a list.
+fn loosen(schema: &mut Json) {
+    match schema {
+        Json::Object(object) => {
+            object.remove("required");
+            object.values_mut().for_each(loosen);
+            if object.get("type") == Some(&json!("array")) {
+                let list = json!({ "type": "array" });
+                let names = json!({ "type": "array", "items": { "type": "string" } });
+                object.insert("type".to_owned(), json!(["array", "object"]));
+                object.insert(
+                    "properties".to_owned(),
+                    json!({ "replace": list, "prepend": list, "append": list, "remove": names }),
+                );
+                object.insert("additionalProperties".to_owned(), Json::Bool(false));
+            }
+        }
+        Json::Array(items) => items.iter_mut().for_each(loosen),
+        _ => {}
+    }
+}
+
+/// Returns what the schema of a whole chart demands beyond [`loosen`]: its required keys, and its lists.
+fn needs(schema: &Json) -> Map<String, Json> {
+    let mut needs = Map::new();
+    let keys = schema.get("properties").and_then(Json::as_object);
+    let inner: Map<String, Json> = keys
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| (key.clone(), Json::Object(self::needs(value))))
+        .filter(|(_, value)| *value != json!({}))
+        .collect();
+    if !inner.is_empty() {
+        needs.insert("properties".to_owned(), Json::Object(inner));
+    }
+    for key in ["additionalProperties", "items"] {
+        let inner = schema.get(key).map(self::needs).unwrap_or_default();
+        if !inner.is_empty() {
+            needs.insert(key.to_owned(), Json::Object(inner));
+        }
+    }
+    if let Some(required) = schema.get("required") {
+        needs.insert("required".to_owned(), required.clone());
+    }
+    if schema.get("type") == Some(&json!("array")) {
+        needs.insert("type".to_owned(), json!("array"));
+    } else if !needs.is_empty() {
+        needs
+            .entry("additionalProperties")
+            .or_insert(Json::Bool(true));
+    }
+    needs
 }
 
 fn plain(schema: &mut Schema) {

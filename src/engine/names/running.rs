@@ -104,9 +104,12 @@ impl Names {
             let place = format_args!("cycles.{}.subject", cycle.id);
             let names = self.items(place, expr, &self.root())?;
             if names.is_empty() {
-                let why = cycle.empty.as_deref();
+                let place = format_args!("cycles.{}.empty", cycle.id);
+                let why = cycle.empty.as_ref();
+                let why = why.map(|why| self.text(place, why, &self.root()));
+                let why = why.transpose()?;
                 return Err(Fault::File(
-                    why.unwrap_or("there is nothing to review").to_owned(),
+                    why.unwrap_or_else(|| "there is nothing to review".to_owned()),
                 ));
             }
             files.extend(names.iter().map(ToString::to_string));

@@ -171,7 +171,7 @@ impl Reader<'_> {
             .chart
             .context
             .get(field)
-            .is_some_and(|field| field.pattern.is_some());
+            .is_some_and(|field| field.is_id);
         for term in value.terms {
             match term {
                 Term::Input { path, list } => {

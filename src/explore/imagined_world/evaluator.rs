@@ -161,9 +161,8 @@ impl Evaluator for ImaginedWorld {
         let mut options = Vec::new();
         options.extend(value.is_err().then_some(Answer::AsItIs));
         options.extend(self.any_value(name));
-        let may_misfit = field.kind == FieldType::Integer
-            || field.kind == FieldType::Phase
-            || field.pattern.is_some();
+        let may_misfit =
+            field.kind == FieldType::Integer || field.kind == FieldType::Phase || field.is_id;
         options.extend((may_fail || may_misfit || value.is_err()).then_some(Answer::Fails(None)));
         if is_read_by_the_engine(chart, name) {
             let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,0 +1,167 @@
+//! What `type` says of a field, a setting or an option: `integer from 1 to 570`, `string or null`, `list of commands`.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error as _};
+
+/// The type of a context field.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FieldType {
+    #[default]
+    Boolean,
+    Integer,
+    String,
+    /// A list of strings.
+    List,
+    /// The name of a phase.
+    Phase,
+}
+
+/// What each type is called, what it is, and whether each of its values is a line of text with its own meaning.
+const NAMES: [(&str, FieldType, Use); 9] = [
+    ("boolean", FieldType::Boolean, Use::Plain),
+    ("integer", FieldType::Integer, Use::Plain),
+    ("string", FieldType::String, Use::Plain),
+    ("id", FieldType::String, Use::Id),
+    ("file", FieldType::String, Use::File),
+    ("phase", FieldType::Phase, Use::Plain),
+    ("list of commands", FieldType::List, Use::Commands),
+    ("non-empty list", FieldType::List, Use::NonEmpty),
+    ("list", FieldType::List, Use::Plain),
+];
+
+/// The pattern of all types, for editors.
+const PATTERN: &str = "^(boolean|integer( from -?[0-9]+)?( to -?[0-9]+)?|string|id|file|phase|(non-empty )?list|list of commands)\
+    ( or null)?( or absent)?$";
+
+/// What the values of a type are used for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Use {
+    #[default]
+    Plain,
+    /// Part of a file name: letters, digits, `_` and `-`.
+    Id,
+    /// The path of a file whose text expressions see.
+    File,
+    /// Commands that run without a shell.
+    Commands,
+    /// At least one item.
+    NonEmpty,
+}
+
+/// A type, with its limits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Kind {
+    pub kind: FieldType,
+    pub used: Use,
+    pub minimum: Option<i64>,
+    pub maximum: Option<i64>,
+    /// It may be null.
+    pub nullable: bool,
+    /// The key may be absent without a warning.
+    pub optional: bool,
+}
+
+impl Kind {
+    /// Reads a type; `None` if these words are none.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (text, optional) = without(text, " or absent");
+        let (text, nullable) = without(text, " or null");
+        let (text, maximum) = limit(text, " to ")?;
+        let (text, minimum) = limit(text, " from ")?;
+        let (_, kind, used) = NAMES.into_iter().find(|(name, ..)| *name == text)?;
+        let has_limits = minimum.is_some() || maximum.is_some();
+        (kind == FieldType::Integer || !has_limits).then_some(Self {
+            kind,
+            used,
+            minimum: minimum.or((used == Use::NonEmpty).then_some(1)),
+            maximum,
+            nullable,
+            optional,
+        })
+    }
+
+    /// Returns the names of all types.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.into_iter().map(|(name, ..)| name)
+    }
+}
+
+fn without<'t>(text: &'t str, end: &str) -> (&'t str, bool) {
+    text.strip_suffix(end)
+        .map_or((text, false), |text| (text, true))
+}
+
+fn limit<'t>(text: &'t str, word: &str) -> Option<(&'t str, Option<i64>)> {
+    match text.split_once(word) {
+        None => Some((text, None)),
+        Some((text, number)) => Some((text, Some(number.parse().ok()?))),
+    }
+}
+
+impl<'de> Deserialize<'de> for Kind {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(from)?;
+        Self::parse(&text).ok_or_else(|| D::Error::custom(format!("unknown type `{text}`")))
+    }
+}
+
+impl JsonSchema for Kind {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "type".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": PATTERN })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pattern for editors and the parser accept the same.
+    #[test]
+    fn types_are_read() {
+        let validator =
+            jsonschema::draft7::new(&serde_json::json!({ "pattern": PATTERN })).unwrap();
+        let names = Kind::names().flat_map(|name| {
+            ["", " or null", " or absent", " or null or absent"].map(|end| format!("{name}{end}"))
+        });
+        let good = names.chain(
+            [
+                "integer from 0",
+                "integer from -1 to 3 or null",
+                "integer to 9",
+            ]
+            .map(str::to_owned),
+        );
+        for text in good {
+            assert!(Kind::parse(&text).is_some(), "{text}");
+            assert!(validator.is_valid(&text.clone().into()), "{text}");
+        }
+        for text in [
+            "",
+            "phaze",
+            "string from 1",
+            "list to 3",
+            "integer from x",
+            "null",
+            "id or nil",
+            "integer or absent or null",
+        ] {
+            assert_eq!(Kind::parse(text), None, "{text}");
+            assert!(!validator.is_valid(&text.into()), "{text}");
+        }
+        let kind = Kind::parse("integer from 1 to 570 or null").unwrap();
+        assert_eq!(
+            (kind.minimum, kind.maximum, kind.nullable, kind.optional),
+            (Some(1), Some(570), true, false)
+        );
+    }
+}

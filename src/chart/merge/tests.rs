@@ -1,0 +1,244 @@
+//! Layers of a small chart, and what they make together.
+
+use super::*;
+
+const BASE: &str = r#"
+id = "base"
+[cycle]
+entry = { count = 0, clean = 0 }
+[cycles.code]
+subject = ["plan.md", "task.md"]
+[[cycles.code.advance]]
+id = "last"
+target = "end"
+[commands.skip]
+about = "s"
+[[on.Stop]]
+id = "waits"
+guard = "a"
+[[on.Stop]]
+id = "limit"
+message = """\
+  one \
+  two"""
+[on.Stop.assign]
+x = 1
+[let]
+clean = "x > 1"
+other = "y"
+[phases.start]
+"#;
+
+fn merged(texts: &[&str]) -> Merged {
+    let layers = texts.iter().enumerate();
+    let layers: Vec<Layer> = layers
+        .map(|(at, text)| Layer {
+            name: format!("layer-{at}"),
+            text: (*text).to_owned(),
+        })
+        .collect();
+    merge(&layers)
+}
+
+/// Returns the value at a path, as JSON.
+fn at(merged: &Merged, path: &str) -> String {
+    let table: serde_json::Value = toml::from_str(&merged.text).unwrap();
+    let value = path.split('.').try_fold(&table, |value, step| {
+        let index = step.parse::<usize>();
+        index.map_or_else(|_| value.get(step), |index| value.get(index))
+    });
+    value.map(ToString::to_string).unwrap_or_default()
+}
+
+/// Each change, a path, and the value there.
+#[test]
+fn a_chart_is_written_over_another() {
+    for (own, path, value) in [
+        ("id = \"own\"", "id", "\"own\""),
+        ("hook_timeout = 9", "hook_timeout", "9"),
+        (
+            "[cycle]\nentry = { own = 1 }",
+            "cycle.entry",
+            r#"{"count":0,"clean":0,"own":1}"#,
+        ),
+        (
+            "[cycles.code]\nsubject = [\"x\"]",
+            "cycles.code.subject",
+            "[\"x\"]",
+        ),
+        (
+            "[cycles.code.subject]\nappend = [\"x\"]\nprepend = [\"y\"]\nremove = [\"plan.md\"]",
+            "cycles.code.subject",
+            r#"["y","task.md","x"]"#,
+        ),
+        (
+            "[[cycles.code.advance]]\nid = \"last\"\ntarget = \"x\"",
+            "cycles.code.advance.0.target",
+            "\"x\"",
+        ),
+        (
+            "[cycles.code.advance]\nreplace = [{ target = \"y\" }]",
+            "cycles.code.advance.0",
+            r#"{"target":"y"}"#,
+        ),
+        (
+            "[cycles.new]\ncopy = \"code\"\nstage = \"S\"",
+            "cycles.new.subject.0",
+            "\"plan.md\"",
+        ),
+        (
+            "[cycles.new]\ncopy = \"code\"\nstage = \"S\"",
+            "cycles.new.stage",
+            "\"S\"",
+        ),
+        (
+            "[[on.Stop]]\nid = \"waits\"\nguard = \"b\"",
+            "on.Stop.0.guard",
+            "\"b\"",
+        ),
+        (
+            "[[on.Stop]]\nbefore = \"waits\"\nguard = \"b\"",
+            "on.Stop.0",
+            r#"{"guard":"b"}"#,
+        ),
+        (
+            "[[on.Stop]]\nafter = \"waits\"\nid = \"b\"\n[[on.Stop]]\nafter = \"waits\"\nid = \"c\"",
+            "on.Stop.2.id",
+            "\"c\"",
+        ),
+        ("[[on.Stop]]\nguard = \"b\"", "on.Stop.2.guard", "\"b\""),
+        ("remove = [\"on.Stop.waits\"]", "on.Stop.0.id", "\"limit\""),
+        (
+            "remove = [\"on.Stop.limit.assign\"]",
+            "on.Stop.1.assign",
+            "",
+        ),
+        ("remove = [\"commands.skip\"]", "commands.skip", ""),
+        (
+            "[let]\nclean = \"base.clean or other\"",
+            "let.clean",
+            "\"base_clean or other\"",
+        ),
+        (
+            "[let]\nclean = \"base.clean or other\"",
+            "let.base_clean",
+            "\"x > 1\"",
+        ),
+        // What is not replaced is the same with and without `base`.
+        ("[let]\nclean = \"base.other\"", "let.clean", "\"other\""),
+        // A rule can be put elsewhere; it keeps what it has.
+        (
+            "[[on.Stop]]\nid = \"limit\"\nbefore = \"waits\"",
+            "on.Stop.0.assign",
+            r#"{"x":1}"#,
+        ),
+        (
+            "[cycles.code.advance]\nremove = [\"last\"]\nappend = [{ target = \"x\" }]",
+            "cycles.code.advance.0.target",
+            "\"x\"",
+        ),
+    ] {
+        let merged = merged(&[BASE, own]);
+        assert_eq!(merged.faults, [], "{own}");
+        assert_eq!(at(&merged, path), value, "{own}\n{}", merged.text);
+    }
+}
+
+/// What is not changed is written as it is, so that everything in it is checked.
+#[test]
+fn a_table_in_braces_stays_in_braces() {
+    let own = "[phases.end]\nentry = { x = 1, }\n[cycle]\nentry = { own = 1 }";
+    let merged = merged(&[BASE, own]);
+    assert!(
+        merged.text.contains("entry = { x = 1, }"),
+        "{}",
+        merged.text
+    );
+    assert!(merged.text.contains("[cycle.entry]"), "{}", merged.text);
+    // A table without a header of its own is where it is first named.
+    let start = merged.text.find("phases").unwrap();
+    let place = merged.origin(&(start..start + 6)).unwrap();
+    assert_eq!(&[BASE, own][place.layer][place.span], "phases");
+}
+
+#[test]
+fn what_changes_nothing_is_a_fault() {
+    for (own, name, known) in [
+        ("remove = [\"commands.skpi\"]", "commands.skpi", "skip"),
+        ("remove = [\"on.Stop.wait\"]", "on.Stop.wait", "waits"),
+        ("[[on.Stop]]\nid = \"wait\"", "wait", "waits"),
+        ("[[on.Stop]]\nafter = \"wait\"", "wait", "waits"),
+        ("[[on.next]]\nafter = \"wait\"", "wait", ""),
+        ("[cycles.new]\ncopy = \"coed\"", "coed", "code"),
+        ("[cycles.code.subject]\nremove = [\"x\"]", "x", "plan.md"),
+        ("[cycles.code.advance]\nremove = [\"lst\"]", "lst", "last"),
+    ] {
+        let faults = merged(&[BASE, own]).faults;
+        let [fault] = faults.as_slice() else {
+            panic!("{own}: {faults:?}");
+        };
+        assert_eq!((fault.name.as_str(), fault.place.layer), (name, 1), "{own}");
+        assert!(
+            known.is_empty() || fault.known.iter().any(|other| other == known),
+            "{own}: {fault:?}"
+        );
+        assert_eq!(&own[fault.place.span.clone()], format!("{name:?}"), "{own}");
+    }
+}
+
+/// A let can only build on one that is there.
+#[test]
+fn the_base_of_a_let_is_known() {
+    let own = "[let]\nclean = \"base.claen or other\"";
+    let faults = merged(&[BASE, own]).faults;
+    let [fault] = faults.as_slice() else {
+        panic!("{faults:?}");
+    };
+    assert_eq!(fault.message, "there is no let `claen` to change");
+    assert_eq!(&own[fault.place.span.clone()], "base.claen");
+    assert_eq!(fault.known, ["clean", "other"]);
+}
+
+/// Each of several layers builds on the one below it.
+#[test]
+fn lets_build_on_each_other() {
+    let second = "[let]\nclean = \"base.clean and 2\"";
+    let third = "[let]\nclean = \"base.clean and 3\"";
+    let merged = merged(&[BASE, second, third]);
+    assert_eq!(merged.faults, []);
+    assert_eq!(at(&merged, "let.clean"), "\"base_base_clean and 3\"");
+    assert_eq!(at(&merged, "let.base_base_clean"), "\"base_clean and 2\"");
+    assert_eq!(at(&merged, "let.base_clean"), "\"x > 1\"");
+}
+
+#[test]
+fn each_place_leads_back_to_its_file() {
+    let own = "[let]\nclean = \"base.clean or zz\"\n[[on.Stop]]\nid = \"waits\" # taskie: ignore[no-final] x\n";
+    let merged = merged(&[BASE, own]);
+    for (text, layer) in [
+        ("two", 0),
+        ("x > 1", 0),
+        ("zz", 1),
+        ("# taskie: ignore[no-final] x", 1),
+    ] {
+        let start = merged.text.find(text).unwrap();
+        let place = merged.origin(&(start..start + text.len())).unwrap();
+        assert_eq!(place.layer, layer, "{text}");
+        assert_eq!(&[BASE, own][layer][place.span], text);
+    }
+    // What a chart replaces leads to what replaces it.
+    let start = merged.text.find("base_clean or").unwrap();
+    let place = merged.origin(&(start..start + 10)).unwrap();
+    assert_eq!(&own[place.span], "base.clean");
+}
+
+/// A part has no order of its own: the fields of a state are written in the order of the chart.
+#[test]
+fn a_chart_orders_its_parts() {
+    let part = "[context.model]\ntype = \"string\"\n[let]\na = \"1\"\n";
+    let own = "[context.phase]\ntype = \"phase\"\n[phases.start]\n";
+    let merged = merged(&[part, own]);
+    let table: toml::Table = merged.text.parse().unwrap();
+    let fields = table["context"].as_table().unwrap().keys();
+    assert_eq!(fields.collect::<Vec<_>>(), ["phase", "model"]);
+}
