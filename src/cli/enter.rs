@@ -18,9 +18,8 @@ use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::expr::Expressions;
-use crate::run::asked::typed;
-use crate::run::perform::check;
-use crate::run::perform::perform;
+use crate::run::asked::{stop, typed};
+use crate::run::perform::{check, foresee, perform};
 use crate::run::place::Place;
 use crate::run::review;
 use crate::run::stuck::Stuck;
@@ -253,6 +252,12 @@ fn transition(
     }
     for line in decision.says.iter().chain(&decision.messages) {
         say(line);
+    }
+    if let Trigger::Enter { .. } = &event.trigger
+        && let Ok(foreseen) = foresee(place, &stop(event.session.as_deref()))
+        && let Some(why) = foreseen.obstacle
+    {
+        say(&format!("That review cannot run yet: {why}."));
     }
     if is_first
         && !is_check

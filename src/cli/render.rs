@@ -78,7 +78,7 @@ pub(crate) fn run(
     let Some(name) = wanted else {
         if driver.is_none() && !chart.scope.is_per_session() {
             tell(&format!(
-                "taskie: no session drives the {}, so a stop does nothing until one has taken it up",
+                "taskie: no session drives the {}: what follows is the first stop after one has taken it up",
                 chart.scope.noun
             ));
         }

@@ -130,10 +130,7 @@ pub(super) fn own_chart(command: Option<&str>) -> Result<Option<PathBuf>, CliErr
     match root.map_or(OwnChart::Absent, |root| trust::own_chart(&root)) {
         OwnChart::Absent => Ok(None),
         OwnChart::Trusted(path) => Ok(Some(path)),
-        OwnChart::Changed(why) if !is_harmless => {
-            let help = "`taskie trust` shows it and asks you";
-            Err(CliError::with_help(why, help))
-        }
+        OwnChart::Changed(why) if !is_harmless => Err(CliError::new(why)),
         OwnChart::Ignored(why) | OwnChart::Changed(why) => {
             tell(&format!("taskie: {why}"));
             Ok(None)
