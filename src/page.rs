@@ -392,9 +392,8 @@ mod tests {
             .collect::<Vec<_>>()
             .join(" ");
         let page = Page::new(60, 10);
-        let plain = |most, is_counted| {
-            anstream::adapter::strip_str(&page.shortened(&text, most, is_counted)).to_string()
-        };
+        let plain =
+            |most, is_counted| strip_str(&page.shortened(&text, most, is_counted)).to_string();
         let glance = plain(2, false);
         assert!(
             glance.ends_with("word15 …") && glance.starts_with("word1 word2"),

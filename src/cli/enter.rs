@@ -264,7 +264,11 @@ fn transition(
         && decision.effects.is_empty()
         && let Some(running) = review::running(place)
     {
-        say(&running);
+        let moves_on = decision.fired.iter().any(|rule| rule.advance.is_some());
+        match moves_on && review::end(place) {
+            true => say("The review that was running is ended: nothing waits for it anymore."),
+            false => say(&running),
+        }
     }
     Ok(())
 }

@@ -292,6 +292,11 @@ pub(crate) fn running(place: &Place) -> Option<String> {
     is_held.then(|| said_of_running(place, "."))
 }
 
+/// Ends the review that is running; returns whether it could be asked to end.
+pub(crate) fn end(place: &Place) -> bool {
+    running::cancel(&place.store, &place.instance.name, &place.dir()).is_ok()
+}
+
 fn said_of_running(place: &Place, end: &str) -> String {
     let noun = &place.chart.scope.noun;
     let name = &place.instance.name;

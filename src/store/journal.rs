@@ -304,9 +304,10 @@ impl Decided {
             Answer::Refuse(_) => "refuse",
         };
         answer.clone_into(&mut self.answer);
+        let is_aside = self.review.as_ref().is_some_and(|review| review.superseded);
         let why = match &decision.answer {
             Answer::Refuse(why) => Some(why),
-            Answer::Allow if self.rules.is_empty() => decision.messages.first(),
+            Answer::Allow if is_aside || self.fired().next().is_none() => decision.messages.first(),
             _ => None,
         };
         self.stuck = why.map(|why| plain_line(why, LENGTH));
