@@ -388,7 +388,7 @@ fn every_mutant_is_reported_at_its_line() {
     let folder = temporary();
     // With fewer reviews per cycle, there are fewer states to explore, and the same mistakes show. That a cycle falls
     // short shows only if a third review is left. What a rule finds in the text needs no states at all.
-    let edits: Vec<(Vec<(String, String)>, Edited, bool)> = MUTANTS
+    let edits = MUTANTS
         .iter()
         .enumerate()
         .map(|(index, mutant)| {
@@ -406,7 +406,7 @@ fn every_mutant_is_reported_at_its_line() {
             let folder = folder.path().join(index.to_string());
             (written(&folder, &edited.files), edited, is_explored)
         })
-        .collect();
+        .collect::<Vec<_>>();
     assert!(chart.iter().any(|(_, text)| text.contains("default = 8")));
     let texts: Vec<(String, String, bool)> = edits
         .iter()

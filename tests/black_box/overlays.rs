@@ -360,7 +360,7 @@ fn a_plan_outlives_a_changed_chart() {
     }
     assert_eq!(project.read("state.json"), before);
     // Another mistake is just that.
-    project.write("state.json", &before.replace("\"audit\"", "\"audti\""));
+    project.write("state.json", before.replace("\"audit\"", "\"audti\""));
     let ran = project.run(&["next", "--plan", "test-plan"]);
     assert!(!ran.stderr.contains("chart has changed"), "{}", ran.stderr);
 }
