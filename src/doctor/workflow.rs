@@ -26,6 +26,7 @@ use crate::project::trust;
 use crate::run::perform::peek;
 use crate::run::place::Place;
 use crate::store::{Store, driver};
+use crate::text::plain_line;
 
 /// Checks the chart and the schema of its state. Its states are not explored; that is left to `check-chart`.
 pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
@@ -207,10 +208,10 @@ pub(super) fn instance(
         )),
     }
     let view = Inspector::new(&place.chart, &snapshot.as_world());
-    let mut count = 0;
+    let mut findings = Vec::new();
     for list in chart.checks.keys() {
         match view.findings(list) {
-            Ok(findings) => count += findings.len(),
+            Ok(found) => findings.extend(found),
             Err(fault) => found.push(Diagnosis::problem(
                 "instance",
                 fault.to_string(),
@@ -218,12 +219,15 @@ pub(super) fn instance(
             )),
         }
     }
-    if count > 0 {
-        let findings = counted(count, "finding");
+    if let Some(first) = findings.first() {
+        let more = match findings.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {})", counted(more, "other finding")),
+        };
         found.push(Diagnosis::warning(
             "instance",
-            format!("{noun} {name}: its files have {findings}"),
-            format!("`{} validate {name}` shows them", chart.program()),
+            format!("{noun} {name}: {}{more}", plain_line(first, 300)),
+            format!("`{} validate {name}` shows all of it", chart.program()),
         ));
     }
     found.extend(undriven(place));

@@ -297,7 +297,9 @@ fn misfit(name: &str, value: &Json, wanted: &str) -> String {
 /// Returns `2.0` as 2: to JSON Schema, it is an integer.
 fn whole(value: &Json) -> Json {
     match value.as_f64() {
-        Some(number) if value.is_f64() && number.fract() == 0.0 => Json::from(number as i64),
+        Some(number) if value.is_f64() && number.fract() == 0.0 && number.abs() < 1e18 => {
+            Json::from(number as i64)
+        }
         _ => value.clone(),
     }
 }

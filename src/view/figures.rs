@@ -101,10 +101,10 @@ impl Figures {
         }
     }
 
-    /// Returns the percentage of verdicts that found something.
+    /// Returns the percentage of verdicts that found something, rounded.
     fn share(&self) -> Option<usize> {
         let verdicts: usize = self.verdicts.values().sum();
-        (self.found * 100).checked_div(verdicts)
+        (self.found * 200 + verdicts).checked_div(verdicts * 2)
     }
 
     fn time(&self) -> String {
@@ -116,9 +116,18 @@ impl Figures {
     }
 
     pub(crate) fn sentence(&self) -> String {
+        let failed = match self.failed {
+            0 => String::new(),
+            failed => format!(", {failed} failed"),
+        };
+        let of = if self.failed == 0 {
+            ""
+        } else {
+            " of the others"
+        };
         let share = self
             .share()
-            .map(|share| format!(", {share} % found something"));
+            .map(|share| format!(", {share} %{of} found something"));
         let findings: Vec<String> = self
             .findings
             .iter()
@@ -129,7 +138,7 @@ impl Figures {
             false => format!(": {}", findings.join(", ")),
         };
         format!(
-            "{} in {}, cost {}{}{findings}",
+            "{} in {}, cost {}{failed}{}{findings}",
             counted(self.reviews, "review"),
             self.time(),
             self.price(),

@@ -54,7 +54,8 @@ impl Resolver<'_> {
                 let is_in_none = source.cycles.len() > 1
                     && source.cycles.values().all(|cycle| cycle.$key.is_none());
                 if value.is_none() {
-                    self.missing("cycle", at!["cycles", id], key, is_in_none);
+                    let names = source.cycles.keys().map(String::as_str);
+                    self.missing("cycle", at!["cycles", id], key, is_in_none, names);
                 }
                 value
             }};

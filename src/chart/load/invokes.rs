@@ -24,7 +24,8 @@ impl Resolver<'_> {
                     let mut all = source.invoke.values();
                     let is_in_none = all.len() > 1 && all.all(|invoke| invoke.$key.is_none());
                     let (path, key) = (at!["invoke", name], stringify!($key));
-                    self.missing("invocation", path, key, is_in_none);
+                    let names = source.invoke.keys().map(String::as_str);
+                    self.missing("invocation", path, key, is_in_none, names);
                     $instead
                 })
             };
