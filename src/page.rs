@@ -3,10 +3,12 @@
 //! A page only collects lines. The caller prints them, so that it can draw a screen again. Whatever is printed has its
 //! harmful characters escaped here, wherever it comes from.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, Write as _};
 use std::time::Duration;
 
+use anstream::adapter::strip_str;
 use anstyle::{AnsiColor, Style};
 use serde::{Serialize as _, Serializer};
 use serde_json::Value as Json;
@@ -149,11 +151,47 @@ pub(crate) fn terminal() -> Option<(usize, usize)> {
     Some((columns.0.into(), rows.0.into()))
 }
 
+/// Returns the columns of the terminal on stdout; `None` if stdout is not a terminal.
+pub(crate) fn columns() -> Option<usize> {
+    terminal().map(|(columns, _)| columns)
+}
+
+/// Returns the same for stderr.
+pub(crate) fn columns_of_stderr() -> Option<usize> {
+    let size = terminal_size::terminal_size_of(io::stderr());
+    size.map(|(columns, _)| columns.0.into())
+}
+
+/// Returns a text whose lines are not wider than a terminal with this many `columns`: they are broken between words and
+/// go on below the place where their text begins. A word that is wider stays whole, so that it can be copied.
+pub(crate) fn fitted(text: &str, columns: Option<usize>) -> Cow<'_, str> {
+    let Some(columns) = columns else {
+        return Cow::Borrowed(text);
+    };
+    let fit = |line| {
+        let below = " ".repeat(hang(line, columns));
+        let options = options(columns).break_words(false);
+        textwrap::fill(line, options.subsequent_indent(&below))
+    };
+    let lines: Vec<String> = text.split('\n').map(fit).collect();
+    Cow::Owned(lines.join("\n"))
+}
+
+/// Returns where the text of a line begins: after its label, which two spaces end, if enough room is left there.
+fn hang(line: &str, columns: usize) -> usize {
+    let line = strip_str(line).to_string();
+    let indent = line.len() - line.trim_start().len();
+    let label = line[indent..].find("  ").map(|end| {
+        let rest = &line[indent + end..];
+        display_width(&line[..indent + end]) + rest.len() - rest.trim_start().len()
+    });
+    let fits = |at: &usize| at + MIN_TEXT <= columns;
+    label.into_iter().chain([indent]).find(fits).unwrap_or(0)
+}
+
 /// Returns how wide a page on this stdout is.
 pub(crate) fn width() -> usize {
-    terminal()
-        .map_or(MAX_WIDTH, |(columns, _)| columns)
-        .min(MAX_WIDTH)
+    columns().unwrap_or(MAX_WIDTH).min(MAX_WIDTH)
 }
 
 /// Returns the width of a label column that fits `labels`.
@@ -185,9 +223,28 @@ impl Page {
         Self::new(width(), column(labels.into_iter()))
     }
 
-    /// Adds a table. Its first row has the names of the columns; the first `names` columns contain names.
+    /// Adds a table. Its first row has the names of the columns; the first `names` columns contain names. If the page is
+    /// too narrow for it, each row becomes a name with the other cells below it.
     pub(crate) fn table(&mut self, rows: &[Vec<String>], names: usize) {
-        let mut lines = aligned(rows, names).into_iter();
+        let lines = aligned(rows, names);
+        if lines.iter().any(|line| display_width(line) > self.width)
+            && let Some((head, rows)) = rows.split_first()
+        {
+            for row in rows {
+                let mut cells = head.iter().zip(row);
+                let name = cells.next().map_or("", |(_, name)| name);
+                self.text(STRONG, name);
+                let cells = cells.filter(|(_, cell)| *cell != "-");
+                let cells = cells.map(|(head, cell)| unbroken(&format!("{head} {cell}")));
+                let text = format!("  {}", cells.collect::<Vec<_>>().join(", "));
+                let wrapped = options(self.width).subsequent_indent("  ");
+                let lines = textwrap::wrap(&text, wrapped).into_iter();
+                self.lines
+                    .extend(lines.map(|line| line.replace('\u{a0}', " ")));
+            }
+            return;
+        }
+        let mut lines = lines.into_iter();
         let head = lines.next().map(|head| paint(FAINT, head));
         self.lines.extend(head.into_iter().chain(lines));
     }
@@ -335,9 +392,8 @@ mod tests {
             .collect::<Vec<_>>()
             .join(" ");
         let page = Page::new(60, 10);
-        let plain = |most, is_counted| {
-            anstream::adapter::strip_str(&page.shortened(&text, most, is_counted)).to_string()
-        };
+        let plain =
+            |most, is_counted| strip_str(&page.shortened(&text, most, is_counted)).to_string();
         let glance = plain(2, false);
         assert!(
             glance.ends_with("word15 …") && glance.starts_with("word1 word2"),

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ArgMatches;
-use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::error::CliError;
@@ -18,9 +17,9 @@ use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::expr::Expressions;
-use crate::run::asked::typed;
-use crate::run::perform::check;
-use crate::run::perform::perform;
+use crate::hash::IndexMap;
+use crate::run::asked::{stop, typed};
+use crate::run::perform::{check, foresee, perform};
 use crate::run::place::Place;
 use crate::run::review;
 use crate::run::stuck::Stuck;
@@ -254,19 +253,29 @@ fn transition(
     for line in decision.says.iter().chain(&decision.messages) {
         say(line);
     }
+    if let Trigger::Enter { .. } = &event.trigger
+        && let Ok(foreseen) = foresee(place, &stop(event.session.as_deref()))
+        && let Some(why) = foreseen.obstacle
+    {
+        say(&format!("That review cannot run yet: {why}."));
+    }
     if is_first
         && !is_check
         && decision.effects.is_empty()
         && let Some(running) = review::running(place)
     {
-        say(&running);
+        let moves_on = decision.fired.iter().any(|rule| rule.advance.is_some());
+        match moves_on && review::end(place) {
+            true => say("The review that was running is ended: nothing waits for it anymore."),
+            false => say(&running),
+        }
     }
     Ok(())
 }
 
 /// Returns the given options, converted to their types.
 fn args(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
-    let mut args = IndexMap::new();
+    let mut args = IndexMap::default();
     for (name, arg) in &chart.args {
         // Not every command has every option.
         let value = match arg.kind {

@@ -40,7 +40,11 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let mut page = Page::labeled(entries.iter().map(|entry| entry.id.as_str()));
     for group in entries.chunk_by(|a, b| a.state == b.state) {
         let Some(first) = group.first() else { continue };
-        page.text(FAINT, &shown(&first.state));
+        // What an answer says, no reviewer has confirmed.
+        let is_claim = words.answers.contains(&first.state);
+        let is_claim = is_claim && words.unanswered.as_ref() != Some(&first.state);
+        let head = if is_claim { "answered: " } else { "" };
+        page.text(FAINT, &format!("{head}{}", shown(&first.state)));
         for entry in group {
             let finding = &entry.finding;
             let place = finding.place().map(|place| format!(", {place}"));

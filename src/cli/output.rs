@@ -12,6 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use super::error::CliError;
 use crate::host::events::REVIEWER;
 use crate::host::hosts;
+use crate::page::{columns, columns_of_stderr, fitted};
 use crate::text::{shown_json, shown_lines, styled_lines};
 
 /// Returns whether this is a reviewer's session, which changes no state; says so if it is.
@@ -36,12 +37,14 @@ pub(crate) fn refuse_agents(what: &str, command: &str) -> Result<(), CliError> {
 
 /// Prints a line to stdout. A reader that is gone is not an error.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{}", shown_lines(line));
+    let line = shown_lines(line);
+    let _ = writeln!(std::io::stdout().lock(), "{}", fitted(&line, columns()));
 }
 
 /// Prints a report with styles in it to stdout.
 pub(super) fn say_styled(report: &str) {
-    let _ = writeln!(anstream::stdout().lock(), "{}", styled_lines(report));
+    let report = styled_lines(report);
+    let _ = writeln!(anstream::stdout().lock(), "{}", fitted(&report, columns()));
 }
 
 /// Prints the fields of an object as one line of JSON, for programs.
@@ -133,10 +136,14 @@ pub(super) fn warn(warnings: impl IntoIterator<Item = impl Display>) {
 
 /// Prints a line to stderr.
 pub(crate) fn tell(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{}", shown_lines(line));
+    let line = shown_lines(line);
+    let line = fitted(&line, columns_of_stderr());
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 /// Prints a report with styles in it to stderr.
 pub(super) fn tell_styled(report: &str) {
-    let _ = writeln!(anstream::stderr().lock(), "{}", styled_lines(report));
+    let report = styled_lines(report);
+    let report = fitted(&report, columns_of_stderr());
+    let _ = writeln!(anstream::stderr().lock(), "{report}");
 }

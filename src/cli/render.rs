@@ -78,7 +78,7 @@ pub(crate) fn run(
     let Some(name) = wanted else {
         if driver.is_none() && !chart.scope.is_per_session() {
             tell(&format!(
-                "taskie: no session drives the {}, so a stop does nothing until one has taken it up",
+                "taskie: no session drives the {}: what follows is the first stop after one has taken it up",
                 chart.scope.noun
             ));
         }
@@ -176,7 +176,9 @@ fn print(text: &str) {
         ""
     };
     // A reader that is gone is not an error.
-    let _ = write!(out, "{}{end}", shown_lines(text)).and_then(|()| out.flush());
+    let text = shown_lines(text);
+    let text = page::fitted(&text, page::columns());
+    let _ = write!(out, "{text}{end}").and_then(|()| out.flush());
 }
 
 /// Returns an instance that has not started, which is enough for a prompt.
@@ -205,7 +207,7 @@ fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<S
     };
     let bytes = std::fs::read(Path::new(file))
         .map_err(CliError::because(format!("{file} cannot be read")))?;
-    let state = state_file::validate(chart, &bytes);
+    let state = state_file::parse(chart, &bytes);
     if let Reading::Broken(why) = &state {
         return Err(CliError::new(format!("{file}: {why}")));
     }

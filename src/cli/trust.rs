@@ -56,19 +56,22 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         say("This project contains nothing that needs trust.");
         return Ok(ExitCode::SUCCESS);
     }
-    for part in asked.iter().flat_map(|(_, list)| list) {
-        show(part);
-    }
     let mut lists = asked.to_vec();
     lists.push((Subject::Bases, bases));
     let is_trusted = |(subject, list): &(Subject, Vec<Part>)| {
         list.is_empty() || trust::is_trusted(&root, *subject, list)
     };
-    if lists.iter().all(is_trusted) {
+    let is_all_trusted = lists.iter().all(is_trusted);
+    if !is_all_trusted {
+        refuse_agents("agree", "taskie trust")?;
+    }
+    for part in asked.iter().flat_map(|(_, list)| list) {
+        show(part);
+    }
+    if is_all_trusted {
         say("All of this is already trusted.");
         return Ok(ExitCode::SUCCESS);
     }
-    refuse_agents("agree", "taskie trust")?;
     if !matches.get_flag("yes") && !agrees()? {
         say("Nothing was changed.");
         return Ok(ExitCode::FAILURE);
@@ -127,10 +130,7 @@ pub(super) fn own_chart(command: Option<&str>) -> Result<Option<PathBuf>, CliErr
     match root.map_or(OwnChart::Absent, |root| trust::own_chart(&root)) {
         OwnChart::Absent => Ok(None),
         OwnChart::Trusted(path) => Ok(Some(path)),
-        OwnChart::Changed(why) if !is_harmless => {
-            let help = "`taskie trust` shows it and asks you";
-            Err(CliError::with_help(why, help))
-        }
+        OwnChart::Changed(why) if !is_harmless => Err(CliError::new(why)),
         OwnChart::Ignored(why) | OwnChart::Changed(why) => {
             tell(&format!("taskie: {why}"));
             Ok(None)

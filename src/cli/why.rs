@@ -70,7 +70,9 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
         );
         return Err(CliError::with_help(message, help));
     };
-    if let Some(stuck) = &stop.stuck {
+    if let Some(stuck) = &stop.stuck
+        && stop.answer == "none"
+    {
         return Err(CliError::new(format!("nothing could be decided: {stuck}")));
     }
     Ok(Stop {

@@ -13,6 +13,7 @@ use crate::engine::context::{Context, initial};
 use crate::host::events::{EVENTS, STOP};
 use crate::host::hosts::{BLOCKS, Host};
 use crate::os::file::slashed;
+use crate::page::counted;
 use crate::project::find;
 
 impl Settings {
@@ -310,7 +311,8 @@ impl Settings {
                 cap => cap.to_string(),
             };
             let text = format!(
-                "{cap} blocked stops in a row are allowed, and a cycle has at most {limit} reviews ({field})"
+                "{cap} blocked stops in a row are allowed, and a cycle has at most {} ({field})",
+                counted(limit, "review")
             );
             return vec![Diagnosis::ok("blocks", text)];
         }

@@ -85,7 +85,7 @@ impl Origin {
             ),
             Self::Archive => (
                 "installed by hand".to_owned(),
-                "replace it with the program from the archive of a newer release".to_owned(),
+                "a later release, if there is one, replaces it".to_owned(),
             ),
         }
     }
@@ -192,7 +192,7 @@ mod tests {
             (
                 "opt/taskie",
                 "installed by hand",
-                "replace it with the program from the archive of a newer release",
+                "a later release, if there is one, replaces it",
             ),
         ];
         for (exe, how, update) in cases {

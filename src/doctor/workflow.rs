@@ -8,7 +8,6 @@ use serde_json::Value as Json;
 use super::diagnosis::Diagnosis;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
-use crate::chart::schema;
 use crate::disk;
 use crate::engine::context::initial;
 use crate::engine::decision::Step;
@@ -27,6 +26,7 @@ use crate::project::trust;
 use crate::run::perform::peek;
 use crate::run::place::Place;
 use crate::store::{Store, driver};
+use crate::text::plain_line;
 
 /// Checks the chart and the schema of its state. Its states are not explored; that is left to `check-chart`.
 pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
@@ -61,10 +61,12 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
 
 /// Checks that a new instance matches the schema.
 fn state_schema(chart: &Chart) -> Diagnosis {
-    let state = Json::Object(initial(chart).into_iter().collect());
-    match schema::state::breach(chart, &state) {
-        None => Diagnosis::ok("schema", "the schema of state.json is valid"),
-        Some(why) => Diagnosis::problem(
+    let state = serde_json::to_vec(&initial(chart)).unwrap_or_default();
+    match state_file::parse(chart, &state) {
+        Reading::Missing | Reading::Sound { .. } => {
+            Diagnosis::ok("schema", "the schema of state.json is valid")
+        }
+        Reading::Broken(why) => Diagnosis::problem(
             "schema",
             format!(
                 "a new {} does not fit the schema of its state.json: {why}",
@@ -206,10 +208,10 @@ pub(super) fn instance(
         )),
     }
     let view = Inspector::new(&place.chart, &snapshot.as_world());
-    let mut count = 0;
+    let mut findings = Vec::new();
     for list in chart.checks.keys() {
         match view.findings(list) {
-            Ok(findings) => count += findings.len(),
+            Ok(found) => findings.extend(found),
             Err(fault) => found.push(Diagnosis::problem(
                 "instance",
                 fault.to_string(),
@@ -217,12 +219,15 @@ pub(super) fn instance(
             )),
         }
     }
-    if count > 0 {
-        let findings = counted(count, "finding");
+    if let Some(first) = findings.first() {
+        let more = match findings.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {})", counted(more, "other finding")),
+        };
         found.push(Diagnosis::warning(
             "instance",
-            format!("{noun} {name}: its files have {findings}"),
-            format!("`{} validate {name}` shows them", chart.program()),
+            format!("{noun} {name}: {}{more}", plain_line(first, 300)),
+            format!("`{} validate {name}` shows all of it", chart.program()),
         ));
     }
     found.extend(undriven(place));

@@ -237,7 +237,11 @@ impl Due<'_> {
             let _ = note.say(&announced);
         }
         let files = Files::read(place);
-        let (outcome, spent) = run(place, invocation, announced.timeout, self.lock)?;
+        let run = run(place, invocation, announced.timeout, self.lock);
+        let (outcome, spent) = run.inspect_err(|stuck| {
+            let spent = effort(&announced, Effort::default());
+            record_lost(place, announced.clone(), stuck.to_string(), &spent);
+        })?;
         Ok(Some(Attempt {
             changed: Some(files.changed(place)),
             outcome: or_another(place, event, invocation, outcome),
@@ -262,10 +266,20 @@ fn record_left(place: &Place) {
     let Some(running) = running::take_left(&place.store, &place.instance.name) else {
         return;
     };
-    let outcome = Outcome::Failed("its hook was killed".to_owned());
     // How long it had been running is not known.
-    let effort = Effort::default();
-    let review = ended(place, running, Seen::default(), &outcome, &effort);
+    let spent = Effort::default();
+    record_lost(place, running, "its hook was killed".to_owned(), &spent);
+}
+
+/// Writes to the journal a review that was lost together with its hook.
+fn record_lost(place: &Place, running: Running, why: String, spent: &Effort) {
+    let review = ended(
+        place,
+        running,
+        Seen::default(),
+        &Outcome::Failed(why),
+        spent,
+    );
     let _ = place.journal().add(&Line::Review(review));
 }
 
@@ -281,6 +295,11 @@ fn already_running(place: &Place, event: &Event) -> String {
 pub(crate) fn running(place: &Place) -> Option<String> {
     let is_held = ReviewLock::is_held(&place.store, &place.instance.name, &place.dir());
     is_held.then(|| said_of_running(place, "."))
+}
+
+/// Ends the review that is running; returns whether it could be asked to end.
+pub(crate) fn end(place: &Place) -> bool {
+    running::cancel(&place.store, &place.instance.name, &place.dir()).is_ok()
 }
 
 fn said_of_running(place: &Place, end: &str) -> String {

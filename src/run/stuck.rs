@@ -59,7 +59,7 @@ impl std::fmt::Display for Stuck {
                     "{why}{end} {review} The first stop after this is fixed runs it again."
                 )
             }
-            Self::Interrupted { signal } => write!(out, "ended by signal {signal}"),
+            Self::Interrupted { signal } => write!(out, "its hook was ended by signal {signal}"),
             Self::Abandoned => write!(out, "the host is gone"),
         }
     }

@@ -1,13 +1,13 @@
 //! The journal: one JSON line for each decision, one for each review that has ended, and one for each gate.
 //!
 //! It says what happened and why: the line of a decision has every rule that was tried, and what its guard looked at.
-//! It never contains the text of a prompt or a message, nor anything from the environment. It is a fact about this
+//! It never contains the text of a prompt or a message, except why a command was refused or why a stop was allowed without
+//! a rule, nor anything from the environment. It is a fact about this
 //! machine and is kept in the [store](super). A line that cannot be written changes no answer.
 
 use std::io;
 use std::time::SystemTime;
 
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -16,7 +16,12 @@ use crate::chart::Chart;
 use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::spent::PastReview;
+use crate::hash::IndexMap;
 use crate::reviewer::finding::Found;
+use crate::text::plain_line;
+
+/// The most characters of a reason.
+const LENGTH: usize = 300;
 
 /// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,7 +58,7 @@ pub(crate) struct Decided {
     /// The answer to `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) action: Option<String>,
-    /// Why nothing could be decided.
+    /// Why nothing could be decided, or why that was the answer if no rule says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) stuck: Option<String>,
     /// How many milliseconds it took.
@@ -299,6 +304,13 @@ impl Decided {
             Answer::Refuse(_) => "refuse",
         };
         answer.clone_into(&mut self.answer);
+        let is_aside = self.review.as_ref().is_some_and(|review| review.superseded);
+        let why = match &decision.answer {
+            Answer::Refuse(why) => Some(why),
+            Answer::Allow if is_aside || self.fired().next().is_none() => decision.messages.first(),
+            _ => None,
+        };
+        self.stuck = why.map(|why| plain_line(why, LENGTH));
     }
 }
 

@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use crate::chart::Chart;
 use crate::engine::inspect;
+use crate::hash::IndexMap;
 use crate::page::{self, counted, span, usd};
 use crate::store::journal::{Gate, Review};
 use crate::text::shown;
@@ -101,10 +101,10 @@ impl Figures {
         }
     }
 
-    /// Returns the percentage of verdicts that found something.
+    /// Returns the percentage of verdicts that found something, rounded.
     fn share(&self) -> Option<usize> {
         let verdicts: usize = self.verdicts.values().sum();
-        (self.found * 100).checked_div(verdicts)
+        (self.found * 200 + verdicts).checked_div(verdicts * 2)
     }
 
     fn time(&self) -> String {
@@ -116,9 +116,18 @@ impl Figures {
     }
 
     pub(crate) fn sentence(&self) -> String {
+        let failed = match self.failed {
+            0 => String::new(),
+            failed => format!(", {failed} failed"),
+        };
+        let of = if self.failed == 0 {
+            ""
+        } else {
+            " of the others"
+        };
         let share = self
             .share()
-            .map(|share| format!(", {share} % found something"));
+            .map(|share| format!(", {share} %{of} found something"));
         let findings: Vec<String> = self
             .findings
             .iter()
@@ -129,7 +138,7 @@ impl Figures {
             false => format!(": {}", findings.join(", ")),
         };
         format!(
-            "{} in {}, cost {}{}{findings}",
+            "{} in {}, cost {}{failed}{}{findings}",
             counted(self.reviews, "review"),
             self.time(),
             self.price(),
@@ -156,7 +165,7 @@ fn groups(
     reviews: &[Review],
     key: impl Fn(&Review) -> String,
 ) -> IndexMap<String, Figures> {
-    let mut groups: IndexMap<String, Figures> = IndexMap::new();
+    let mut groups: IndexMap<String, Figures> = IndexMap::default();
     for review in reviews {
         groups.entry(key(review)).or_default().add(chart, review);
     }
@@ -170,7 +179,7 @@ pub(crate) fn rounds(chart: &Chart, reviews: &[Review]) -> IndexMap<String, Vec<
         .into_iter()
         .map(|file| (file.name, file.files))
         .collect();
-    let mut rounds: IndexMap<String, Vec<u64>> = IndexMap::new();
+    let mut rounds: IndexMap<String, Vec<u64>> = IndexMap::default();
     let mut clean: Vec<(&str, &str)> = Vec::new();
     for review in reviews.iter().filter(|review| review.error.is_none()) {
         // The reviews of the same have the same name but for the number.

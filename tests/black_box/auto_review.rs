@@ -6,7 +6,8 @@ use crate::expected::{Expected, VALID, blocks, check, goes_through, passes, revi
 use crate::support::{Project, Reviewer};
 
 const LIMIT: &str = "Edit state.json to adjust max_reviews or set next_phase manually. \
-                     (`! taskie run limit N` allows more; `! taskie run skip` moves on to complete-task.)";
+                     (The cycle has not passed: 0 of 2 clean in a row. \
+                     `! taskie run limit N` allows more; `! taskie run skip` moves on to complete-task.)";
 
 /// The limit is reached: no review runs, and the message says how to continue.
 fn limit_of(max_reviews: u32) {

@@ -128,7 +128,10 @@ fn failures_in_a_row_are_bounded() {
     let failed = "Review failed: `claude` exited with code 1: no network.";
     for _ in 0..2 {
         let said = message(&project.stop());
-        assert_eq!(said, format!("{failed} The next stop tries again."));
+        assert_eq!(
+            said,
+            format!("{failed} The next stop tries again: ask the agent to go on.")
+        );
     }
     let said = message(&project.stop());
     assert_eq!(said, format!("{failed} {FAILED_OUT}"));
@@ -154,7 +157,10 @@ fn failures_in_a_row_are_bounded() {
 
     assert_eq!(project.run(&["next", "--retry"]).code, 0);
     let said = message(&project.stop());
-    assert_eq!(said, format!("{failed} The next stop tries again."));
+    assert_eq!(
+        said,
+        format!("{failed} The next stop tries again: ask the agent to go on.")
+    );
     // One that succeeds ends the row.
     review(&project, &Reviewer::fail());
     project.reviewer(&failing(None));
@@ -179,7 +185,10 @@ fn failures_without_a_reviewer_are_not_bounded() {
     let project = Project::in_state(json!({}));
     for _ in 0..5 {
         let said = message(&project.stop());
-        assert!(said.ends_with("The next stop tries again."), "{said}");
+        assert!(
+            said.ends_with("The next stop tries again: ask the agent to go on."),
+            "{said}"
+        );
     }
 }
 

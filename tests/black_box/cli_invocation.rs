@@ -26,7 +26,7 @@ fn called(before: Value, next_model: &str, review: Review) {
 /// A failed review is reported, `state.json` stays the same, and the structure checks decide about the stop.
 fn failed(why: &str) -> Expected {
     Expected::allow(&format!(
-        "Review failed: {why}. The next stop tries again.\n{VALID}"
+        "Review failed: {why}. The next stop tries again: ask the agent to go on.\n{VALID}"
     ))
     .stderr(&format!("taskie: the review failed: {why}\n"))
 }

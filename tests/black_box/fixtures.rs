@@ -87,7 +87,7 @@ fn everything_the_client_prints() {
                 let is_postponed = *outcome == "is postponed";
                 let next = match is_postponed {
                     true => ". It is postponed until ",
-                    false => ". The next stop tries again.\n",
+                    false => ". The next stop tries again: ask the agent to go on.\n",
                 };
                 let (failed, rest) = message.split_once(next).unwrap();
                 assert!(

@@ -344,7 +344,7 @@ fn a_missing_reviewer_names_the_hosts_own() {
     command.env("PATH", format!("{}:/usr/bin:/bin", project.bin.display()));
     let message = feed(command, event.to_string()).message();
     let expected = "Review failed: `claude` is not on PATH; Codex can review itself: \
-                    add \"reviewer\": \"codex\" to your settings (`taskie config` names the file). The next stop tries again.";
+                    add \"reviewer\": \"codex\" to your settings (`taskie config` names the file). The next stop tries again: ask the agent to go on.";
     assert!(message.contains(expected), "{message}");
 }
 

@@ -115,6 +115,7 @@ const MUTANTS: &[Mutant] = &[
             ("unknown-name", Line("{% if args.reviews == 0")),
             ("unknown-name", Line("At most {{ args.reviews")),
             ("unknown-name", Line("At most {{ args.reviews")),
+            ("unknown-name", Line("{% if args.reviews < config.clean")),
         ]),
     mutant("driver is none", 1, "drivr is none", &[("unknown-name", Edit)]),
     mutant("session is not none", 1, "sesion is not none", &[("unknown-name", Edit)]),
@@ -216,7 +217,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"guard = "not checks.structure""#, 1, r#"guard = "true""#, &[("constant-guard", Edit)]),
     mutant("guard = \"review.ok and cycle.exit\"\n", 1, "", &[(
             "shadowed-rule",
-            Rule("not clean yet"),
+            Rule("the cycle goes on"),
         )]),
     mutant(r#"guard = "not event.stop_hook_active""#, 1, r#"guard = "phase == phase""#, &[("constant-guard", Edit)]),
     mutant("guard = \"free\"\n", 1, "guard = \"free and false\"\n", &[("constant-guard", Edit)]),
@@ -255,7 +256,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("cycle.n <= cycle.limit", 3, "cycle.n <= cycle.limit + 1", &[("cycle-unbounded", Rule("a review is due: run it"))]),
     mutant("cycle.n <= cycle.limit", 3, "cycle.n < cycle.limit", &[("cycle-falls-short", Rule("a review is due: run it"))]),
     // A counter that does not count, a verdict that is taken for its opposite.
-    mutant("phase_iteration = \"{{ review.n }}\"\n", 1, "", &[("cycle-unbounded", Rule("a review is due: run it")), ("block-loop", Rule("not clean yet")), ("rule-never-fires", Rule(r#"the limit is reached""#))]),
+    mutant("phase_iteration = \"{{ review.n }}\"\n", 1, "", &[("cycle-unbounded", Rule("a review is due: run it")), ("block-loop", Rule("the cycle goes on")), ("rule-never-fires", Rule(r#"the limit is reached""#))]),
     // A guard that is true in no state that can be reached.
     mutant(r#"guard = "review.ok and cycle.exit""#, 1, r#"guard = "review.ok and cycle.exit and free""#, &[("rule-never-fires", Rule("enough clean reviews"))]),
     mutant("next_phase == it.id\n or phase in", 1, "next_phase == it.cycle\n  and phase in", &[("phase-unreachable", Line(r#"[phases."post-{cycle}"]"#))]),

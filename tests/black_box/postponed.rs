@@ -163,7 +163,10 @@ fn only_what_this_machine_has_seen_counts() {
     std::fs::write(locks.join("reviewer.postponed"), forged.to_string()).unwrap();
     project.reviewer(&limited(401, "Invalid API key"));
     let failed = project.stop().message();
-    assert!(failed.contains("The next stop tries again."), "{failed}");
+    assert!(
+        failed.contains("The next stop tries again: ask the agent to go on."),
+        "{failed}"
+    );
     project.stop();
     assert_eq!(project.calls().len(), 2);
 }

@@ -863,7 +863,7 @@ fn each_session_drives_its_own_plan() {
 
 #[test]
 fn the_limit_names_the_ways_out_and_they_work() {
-    let limit = "Max review limit (2) reached for code-review. Edit state.json to adjust max_reviews or set next_phase manually. (`! taskie run limit N` allows more; `! taskie run skip` moves on to complete-task.)";
+    let limit = "Max review limit (2) reached for code-review. Edit state.json to adjust max_reviews or set next_phase manually. (The cycle has not passed: 0 of 2 clean in a row. `! taskie run limit N` allows more; `! taskie run skip` moves on to complete-task.)";
     let project = Project::valid();
     project
         .set_state(json!({ "phase": "post-code-review", "phase_iteration": 2, "max_reviews": 2 }));

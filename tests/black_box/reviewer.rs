@@ -20,7 +20,7 @@ const VALIDATED: &str = "Plan 'test-plan' structure validated successfully";
 /// The message about a failed review, and about a plan without a flaw.
 fn failed(why: &str) -> Value {
     allowed(&format!(
-        "Review failed: {why}. The next stop tries again.\n{VALIDATED}"
+        "Review failed: {why}. The next stop tries again: ask the agent to go on.\n{VALIDATED}"
     ))
 }
 
@@ -315,7 +315,9 @@ fn failed_reviews() {
             let is_logged = !reviewer.stderr.is_empty();
             let why = format!("{why}{}", if is_logged { log.as_str() } else { "" });
             let expected = if active {
-                allowed(&format!("Review failed: {why}. The next stop tries again."))
+                allowed(&format!(
+                    "Review failed: {why}. The next stop tries again: ask the agent to go on."
+                ))
             } else {
                 failed(&why)
             };
@@ -459,7 +461,9 @@ fn a_missing_subject_is_a_failed_review() {
         project.reviewer(&Reviewer::pass());
         let before = project.files();
         let ran = project.stop();
-        let message = format!("Review failed: {why}. The next stop tries again.\n{structure}");
+        let message = format!(
+            "Review failed: {why}. The next stop tries again: ask the agent to go on.\n{structure}"
+        );
         assert_eq!((ran.code, ran.json()), (0, allowed(&message)), "{why}");
         assert_eq!(ran.stderr, format!("taskie: the review failed: {why}\n"));
         assert_eq!(
@@ -477,7 +481,7 @@ fn a_failed_review_and_a_flaw_are_both_reported() {
     let project = Project::in_state(json!({}));
     project.write("notes.md", "x");
     project.reviewer(&Reviewer::fail().exits(1).prints(""));
-    let why = "Review failed: `claude` exited with code 1. The next stop tries again.".to_owned();
+    let why = "Review failed: `claude` exited with code 1. The next stop tries again: ask the agent to go on.".to_owned();
     let flaw = format!("Plan '{PLAN}': Invalid filename: notes.md");
     assert_eq!(
         project.stop().json(),

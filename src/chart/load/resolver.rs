@@ -6,7 +6,7 @@ use crate::chart::field::Phases;
 use crate::chart::model::{FilePattern, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::suggest::hint;
+use crate::diagnostic::suggest::{hint, is_slip};
 use crate::diagnostic::toml::{Document, Step};
 use crate::files::is_below;
 use crate::files::pattern::Pattern;
@@ -72,8 +72,15 @@ impl Resolver<'_> {
     }
 
     /// Reports that the table at `path` lacks a key, and so does `shared`, the table of what all such tables share. If
-    /// all of them lack it, one finding is enough.
-    pub(super) fn missing(&mut self, shared: &str, path: &[Step], key: &str, is_in_none: bool) {
+    /// all of them lack it, one finding is enough. `names` are those of all such tables.
+    pub(super) fn missing<'n>(
+        &mut self,
+        shared: &str,
+        path: &[Step],
+        key: &str,
+        is_in_none: bool,
+        mut names: impl Iterator<Item = &'n str>,
+    ) {
         let of_all = format!("[{shared}], which all {shared}s share");
         if is_in_none {
             let message = format!("no {shared} has `{key}`");
@@ -81,7 +88,9 @@ impl Resolver<'_> {
             self.flaw(Code::MissingKey, &[Step::from(shared)], message, help);
         } else if let [.., Step::Key(name)] = path {
             let message = format!("{shared} `{name}` has no `{key}`");
-            let help = format!("add it here, or to {of_all}");
+            let close = names.find(|other| is_slip(name, other));
+            let close = close.map(|close| format!("; did you mean `{close}`?"));
+            let help = format!("add it here, or to {of_all}{}", close.unwrap_or_default());
             self.flaw(Code::MissingKey, path, message, help);
         }
     }

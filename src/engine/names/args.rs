@@ -55,7 +55,10 @@ fn value(names: &Arc<Names>, name: &str) -> Looked {
 fn not_one_of(value: &Value, allowed: &[Value]) -> String {
     let names: Vec<String> = allowed.iter().map(ToString::to_string).collect();
     if value.is_none() {
-        return "is missing, and there is no value to choose".to_owned();
+        return match names.is_empty() {
+            true => "has no value to choose from yet".to_owned(),
+            false => format!("is missing: one of {}", names.join(", ")),
+        };
     }
     let text = value.to_string();
     let shown = text.escape_debug();
