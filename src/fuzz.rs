@@ -1,7 +1,7 @@
 //! Feeds random input to everything that reads files and events: nothing may panic, and each reader keeps its
 //! promises.
 //!
-//! `cargo test` runs a few rounds. `TASKIE_FORCE=1000000 cargo test --release --lib fuzz` runs a million cases
+//! `cargo test` runs a few rounds. `TASKIE_FORCE=1000000 cargo test --profile dist --lib fuzz` runs a million cases
 //! of each target. The cases are the same in every run; a failing case is printed.
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
