@@ -19,9 +19,10 @@ pub mod shipped;
 pub(crate) mod structure;
 
 use std::ops::{Deref, Range};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexSet;
+use jsonschema::Validator;
 
 use crate::diagnostic::toml::{Document, Step, at};
 use crate::expr::Expressions;
@@ -51,6 +52,8 @@ pub struct Chart {
     pub commands: Part<IndexMap<String, Command>>,
     pub invoke: Part<IndexMap<String, Invoke>>,
     pub templates: Templates,
+    /// The schema of its states, compiled when it is first needed: that takes longer than a whole stop.
+    pub validator: OnceLock<Result<Validator, String>>,
 }
 
 impl Deref for Chart {

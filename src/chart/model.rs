@@ -386,16 +386,6 @@ pub(crate) const GIVEN: &str = "^(argument|stdin|-[A-Za-z])$";
 #[schemars(with = "String", extend("pattern" = GIVEN))]
 pub struct Given(String);
 
-impl Given {
-    /// Returns whether this is one of the ways.
-    pub(crate) fn is_one(word: &str) -> bool {
-        match word.as_bytes() {
-            [b'-', letter] => letter.is_ascii_alphabetic(),
-            _ => matches!(word, "argument" | "stdin"),
-        }
-    }
-}
-
 impl From<String> for Given {
     fn from(word: String) -> Self {
         Self(word)

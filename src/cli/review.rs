@@ -13,7 +13,6 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
 use super::error::CliError;
@@ -227,7 +226,7 @@ fn began(chart: &Chart) -> Event {
             force: false,
         },
         fields: asked::typed(),
-        args: IndexMap::new(),
+        args: Context::default(),
         session: None,
     }
 }
@@ -238,7 +237,7 @@ fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
     let step = decide(&place.chart, &snapshot.as_world(), &began(&place.chart), None)?;
     let entered = match step {
         Step::Done(decision) => decision.patch.into_iter().collect(),
-        Step::Invoke(_) => Context::new(),
+        Step::Invoke(_) => Context::default(),
     };
     let world = Arc::new(snapshot.again(&entered)).as_world();
     Ok(decide(&place.chart, &world, event, None)?)

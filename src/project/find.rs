@@ -496,6 +496,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let touch = ["*.md", "state.json"].map(|pattern| Pattern::parse(pattern).unwrap());
         let scope = Scope {
+            settings: None,
             home: ".home".to_owned(),
             noun: "plan".to_owned(),
             folder: "plans".to_owned(),

@@ -225,6 +225,7 @@ mod tests {
 
     fn invoke() -> Invoke {
         Invoke {
+            text: Vec::new(),
             cost: Some("/total_cost_usd".to_owned()),
             findings: vec!["/structured_output/findings".to_owned()],
             tokens: vec!["/usage/in".to_owned(), "/usage/out".to_owned()],

@@ -11,7 +11,7 @@ mod scope;
 mod targets;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::chart::extend::Extended;
 use crate::chart::model::{FieldType, Rule, Source};
@@ -115,6 +115,7 @@ impl Resolver<'_> {
         let scope = self.scope(&source.scope);
         let is_complete = cycles.len() == source.cycles.len();
         is_complete.then(|| Chart {
+            validator: OnceLock::new(),
             origin: origin.to_owned(),
             scope,
             files: files.into(),
