@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 
-use super::output::{tell, tell_styled};
 use crate::diagnostic::flaw::ChartError;
 use crate::engine::fault::Fault;
 use crate::run::stuck::Stuck;
@@ -33,24 +32,6 @@ impl CliError {
         Self::Message {
             message: message.into(),
             help: Some(help.into()),
-        }
-    }
-
-    /// Prints it to stderr.
-    pub(super) fn print(&self) {
-        match self {
-            Self::Chart(error) => {
-                for report in error.reports() {
-                    tell_styled(&format!("{report:?}"));
-                }
-            }
-            Self::Report(report) => tell_styled(&format!("{report:?}")),
-            Self::Message { message, help } => {
-                tell(&format!("taskie: {message}"));
-                if let Some(help) = help {
-                    tell(&format!("  help: {help}"));
-                }
-            }
         }
     }
 

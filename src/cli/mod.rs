@@ -41,7 +41,7 @@ use crate::os::bond::become_program;
 use crate::process::supervisor;
 use crate::project::find;
 use error::CliError;
-use output::{say_styled, tell_styled};
+use output::{say_styled, tell_error, tell_styled};
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
@@ -59,7 +59,7 @@ pub fn run() -> ExitCode {
         return code;
     }
     dispatch(&args).unwrap_or_else(|error| {
-        error.print();
+        tell_error(&error);
         ExitCode::FAILURE
     })
 }

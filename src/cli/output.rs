@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write as _};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -12,8 +12,8 @@ use serde_json::{Map, Value as Json, json};
 use super::error::CliError;
 use crate::host::events::REVIEWER;
 use crate::host::hosts;
-use crate::page::{columns, columns_of_stderr, fitted};
-use crate::text::{shown_json, shown_lines, styled_lines};
+use crate::page::{self, columns, columns_of_stderr, fitted};
+use crate::text::{shown, shown_json, shown_lines, styled_lines};
 
 /// Returns whether this is a reviewer's session, which changes no state; says so if it is.
 pub(crate) fn is_reviewer() -> bool {
@@ -132,6 +132,36 @@ pub(super) fn warn(warnings: impl IntoIterator<Item = impl Display>) {
     for warning in warnings {
         tell(&format!("taskie: {warning}"));
     }
+}
+
+/// Prints why a command failed.
+pub(super) fn tell_error(error: &CliError) {
+    match error {
+        CliError::Chart(error) => {
+            for report in error.reports() {
+                tell_styled(&format!("{report:?}"));
+            }
+        }
+        CliError::Report(report) => tell_styled(&format!("{report:?}")),
+        CliError::Message { message, help } => {
+            tell(&format!("taskie: {message}"));
+            if let Some(help) = help {
+                tell(&format!("  help: {help}"));
+            }
+        }
+    }
+}
+
+/// Draws a line on a terminal, over the one that was drawn last; an empty one removes it.
+pub(super) fn draw_over(line: &str) {
+    let width = page::terminal().map_or(80, |(columns, _)| columns);
+    let line: String = shown(line).chars().take(width.saturating_sub(1)).collect();
+    let _ = write!(std::io::stderr().lock(), "\r{line}\x1b[K");
+}
+
+/// Returns whether somebody watches stderr.
+pub(super) fn is_watched() -> bool {
+    std::io::stderr().is_terminal()
 }
 
 /// Prints a line to stderr.

@@ -4,7 +4,6 @@
 //! a stop would do, and reports it. There is one instance for each branch.
 
 use std::fs;
-use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use clap::ArgMatches;
 use serde_json::{Value as Json, json};
 
 use super::error::CliError;
-use super::output::{is_reviewer, say, say_json, say_json_text, say_styled, tell, warn};
+use super::output::{draw_over, is_reviewer, is_watched, say, say_json, say_json_text, say_styled, tell, tell_error, warn};
 use super::{place, render};
 use crate::chart::embedded::{CHARTS, Choice};
 use crate::chart::{Chart, IN_GIT};
@@ -108,7 +107,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> ExitCode {
             return ExitCode::from(u8::try_from(128 + signal).unwrap_or(3));
         }
     };
-    error.print();
+    tell_error(&error);
     ExitCode::from(code)
 }
 
@@ -293,7 +292,7 @@ fn event(change: &Change, paths: &[String], matches: &ArgMatches) -> Event {
 
 /// Calls `work`, and meanwhile shows on a terminal how the review is going.
 fn watched<T>(place: &Place, change: &Change, work: impl FnOnce() -> T) -> T {
-    if !std::io::stderr().is_terminal() || change.files.is_empty() {
+    if !is_watched() || change.files.is_empty() {
         return work();
     }
     let (end, ended) = channel::<()>();
@@ -326,13 +325,11 @@ fn watched<T>(place: &Place, change: &Change, work: impl FnOnce() -> T) -> T {
 fn show(ended: &Receiver<()>, line: impl Fn() -> Option<String>) {
     let mut turn = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'].into_iter().cycle();
     while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(Duration::from_millis(150)) {
-        let width = page::terminal().map_or(80, |(columns, _)| columns);
         if let (Some(line), Some(sign)) = (line(), turn.next()) {
-            let line: String = shown(&line).chars().take(width.saturating_sub(3)).collect();
-            let _ = write!(std::io::stderr(), "\r{sign} {line}\x1b[K");
+            draw_over(&format!("{sign} {line}"));
         }
     }
-    let _ = write!(std::io::stderr(), "\r\x1b[K");
+    draw_over("");
 }
 
 /// What came of a review.

@@ -1,8 +1,10 @@
 //! Checks the programs: this one, the one on PATH, and those that the chart runs.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use minijinja::value::Value;
 use serde_json::{Value as Json, json};
 
 use super::diagnosis::{Diagnosis, shown};
@@ -111,7 +113,14 @@ pub(super) fn invoked(chart: &Chart, settings: &Context, project: &Path) -> Vec<
         names.unwrap_or_default()
     });
     let expressions = Expressions::new(chart.templates.clone());
-    let config = to_value(&json!({ "config": settings }));
+    // The settings, and the names that depend on nothing else.
+    let mut known = BTreeMap::from([("config".to_owned(), to_value(&json!(settings)))]);
+    for (name, expr) in &chart.lets {
+        if let Ok(value) = expressions.value(&expr.0, &Value::from(known.clone())) {
+            known.insert(name.clone(), value);
+        }
+    }
+    let known = Value::from(known);
     let mut found = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
     for invoke in names.filter_map(|name| chart.invoke.get(&name)) {
@@ -130,7 +139,7 @@ pub(super) fn invoked(chart: &Chart, settings: &Context, project: &Path) -> Vec<
         let lets = chart.lets.iter();
         let lets = lets.filter(|(_, expr)| expr.0.contains(unasked));
         let is_chosen = |expr: &Expr| {
-            let value = expressions.value(&expr.0, &config);
+            let value = expressions.value(&expr.0, &known);
             value.is_ok_and(|value| value.to_string().contains(unasked))
         };
         let names: Vec<&String> = lets

@@ -83,7 +83,7 @@ impl Place {
 
     /// Takes a snapshot for a first look: an event that does nothing needs no more. The state is not validated.
     pub(crate) fn glance(&self, git: &Arc<Git>) -> Arc<Snapshot> {
-        let state = state_file::glance(&self.chart, &self.dir());
+        let state = self.explained(state_file::glance(&self.chart, &self.dir()));
         let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
         Arc::new(snapshot.with_git(git))
     }

@@ -284,9 +284,10 @@ fn record_lost(place: &Place, running: Running, why: String, spent: &Effort) {
 }
 
 fn already_running(place: &Place, event: &Event) -> String {
-    let end = match event.session {
-        Some(_) => ": this stop is allowed.",
-        None => ".",
+    // Only commands say whether a person typed them.
+    let end = match event.fields.get("terminal") {
+        None => ": this stop is allowed.",
+        Some(_) => ".",
     };
     said_of_running(place, end)
 }

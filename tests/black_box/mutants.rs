@@ -210,7 +210,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(" to 570", 1, "", &[("wrong-type", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.max_review }}", &[("unknown-name", Edit)]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.push }}", &[("bad-default", Edit)]),
-    mutant("config.permissions == 'bypass'", 1, "config.permissions == 'bypas'", &[("unlike-types", Edit)]),
+    mutant("rights == 'bypass'", 1, "rights == 'bypas'", &[("unlike-types", Edit)]),
     mutant("hook_timeout = 600", 1, "hook_timeout = 570", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("[[on.Stop]]\nabout = \"a flaw in", 1, "[[on.Stop]] # the second\nguard = \"event.stop_hook_active and not checks.structure\"\nallow = true\n\n[[on.Stop]]\nabout = \"a flaw in", &[("shadowed-rule", Line("# the second"))]),
     mutant("guard = \"cycle.due and not undriven\"\nsay", 1, "guard = \"true\"\nsay", &[("constant-guard", Edit)]),
