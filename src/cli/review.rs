@@ -15,7 +15,10 @@ use clap::ArgMatches;
 use serde_json::{Value as Json, json};
 
 use super::error::CliError;
-use super::output::{draw_over, is_reviewer, is_watched, say, say_json, say_json_text, say_styled, tell, tell_error, warn};
+use super::output::{
+    draw_over, is_reviewer, is_watched, say, say_json, say_json_text, say_styled, tell, tell_error,
+    warn,
+};
 use super::{place, render};
 use crate::chart::embedded::{CHARTS, Choice};
 use crate::chart::{Chart, IN_GIT};
@@ -233,7 +236,12 @@ fn began(chart: &Chart) -> Event {
 /// Returns what the stop would do. Nothing is run or written.
 fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
     let snapshot = place.snapshot();
-    let step = decide(&place.chart, &snapshot.as_world(), &began(&place.chart), None)?;
+    let step = decide(
+        &place.chart,
+        &snapshot.as_world(),
+        &began(&place.chart),
+        None,
+    )?;
     let entered = match step {
         Step::Done(decision) => decision.patch.into_iter().collect(),
         Step::Invoke(_) => Context::default(),

@@ -184,7 +184,10 @@ fn a_chart_that_cannot_be_read_is_named() {
     let what = "the chart cannot be read: there is no such file or chart";
     let cases = [
         ("dr-don", "  help: did you mean `dr-done`?\n"),
-        ("no.toml", "  help: the known names are taskie, dr-done, change\n"),
+        (
+            "no.toml",
+            "  help: the known names are taskie, dr-done, change\n",
+        ),
         ("./no.toml", ""),
     ];
     for (name, help) in cases {

@@ -109,6 +109,29 @@ fn the_commands_of_their_pages_work() {
     }
 }
 
+/// The page about reviews of any change, in a repository in which something has changed.
+#[test]
+fn the_commands_of_reviewing_work() {
+    let project = Project::empty();
+    let found = r#"{"structured_output": {"verdict": "FAIL", "review": "x", "findings": [
+        {"severity": "minor", "title": "A"}, {"severity": "minor", "title": "B"}]}}"#;
+    project.reviewer(&Reviewer::fail().without_review().prints(found));
+    let made = "git init -q -b main; mkdir src; touch src/a; git add .; git -c user.name=n -c user.email=e commit -qm one; echo x > src/a";
+    assert_eq!(typed(&project, made).err(), (0, ""));
+    let blocks = texts("docs/review.md", "sh");
+    assert_eq!(blocks.len(), 2);
+    for line in blocks.iter().flat_map(|block| block.lines()) {
+        let ran = typed(&project, line);
+        let reads = line.starts_with("taskie review") && !line.contains("--print-prompt");
+        assert_eq!(
+            (ran.code, ran.stderr.as_str()),
+            (i32::from(reads), ""),
+            "{line}: {}",
+            ran.stdout
+        );
+    }
+}
+
 /// The page about installing, block by block.
 #[test]
 fn the_ways_of_installing_work() {
