@@ -1,19 +1,22 @@
 //! Feeds random input to everything that reads files and events: nothing may panic, and each reader keeps its
 //! promises.
 //!
-//! `cargo test` runs a few rounds. `TASKIE_FORCE=1000000 cargo test --profile dist --lib fuzz` runs a million cases
+//! `cargo test` runs a few rounds. `TASKIE_FORCE=1000000 cargo test --release --lib fuzz` runs a million cases
 //! of each target. The cases are the same in every run; a failing case is printed.
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use minijinja::value::Value;
 use serde_json::{Value as Json, json};
 
 use crate::chart::embedded::CHARTS;
 use crate::chart::field::LARGEST_INTEGER;
 use crate::chart::model::FieldType;
-use crate::chart::{Chart, load, schema};
+use crate::chart::schema::fit::{What, misfits};
+use crate::chart::schema::state::Judge;
+use crate::chart::schema::statechart;
+use crate::chart::{Chart, load};
+use crate::diagnostic::toml::Step;
 use crate::engine::context::{Context, initial};
 use crate::engine::decide::decide;
 use crate::engine::event::Event;
@@ -23,6 +26,7 @@ use crate::expr::templates::Templates;
 use crate::expr::{Expressions, prompt};
 use crate::files::pattern::{Capture, LinePattern, Pattern};
 use crate::files::table;
+use crate::hash::IndexMap;
 use crate::project::state_file::{self, Reading};
 use crate::reviewer::outcome;
 use crate::text::{is_harmful, plain, shown};
@@ -170,6 +174,7 @@ const STATES: &[&str] = &[
 #[test]
 fn fuzz_states_against_their_schema() {
     let charts = charts();
+    let judges: Vec<Judge> = charts.iter().map(|chart| Judge::of(chart)).collect();
     let numbers = [
         json!(0),
         json!(2.0),
@@ -190,7 +195,8 @@ fn fuzz_states_against_their_schema() {
     let values: Vec<Json> = [&numbers[..], &limits, &others].concat();
     let (mut sound, mut broken) = (0, 0);
     fuzz(5_000, STATES, |dice, case| {
-        let chart = &charts[dice.below(charts.len())];
+        let which = dice.below(charts.len());
+        let chart = &charts[which];
         // Half of them are cut and torn texts, the others have one value or another for each field.
         let text = match serde_json::from_slice::<Json>(case) {
             Ok(_) if dice.below(2) == 0 => case.to_vec(),
@@ -236,7 +242,7 @@ fn fuzz_states_against_their_schema() {
             }
         }
         let is_read = matches!(state_file::parse(chart, &text), Reading::Sound { .. });
-        let breach = schema::state::breach(chart, &state);
+        let breach = judges[which].breach(&state);
         assert_eq!(
             is_read,
             breach.is_none(),
@@ -251,18 +257,136 @@ fn fuzz_states_against_their_schema() {
     assert!(sound > 100 && broken > 100, "{sound} {broken}");
 }
 
+/// What the program finds wrong with the keys and values of a chart is what the schema of charts says.
+#[test]
+fn fuzz_charts_against_their_schema() {
+    let schema = statechart::of_charts();
+    let judge = jsonschema::draft7::new(&schema).unwrap();
+    let charts = CHARTS.iter().map(|chart| {
+        let table: toml::Table = chart.text.parse().unwrap();
+        serde_json::to_value(table).unwrap()
+    });
+    let charts: Vec<Json> = charts.collect();
+    let values = [
+        json!(null),
+        json!(true),
+        json!(0),
+        json!(-1),
+        json!(2.0),
+        json!(1.5),
+        json!(""),
+        json!("x"),
+        json!("higher"),
+        json!("invoke"),
+        json!("integer from 1 or null"),
+        json!("-f"),
+        json!([]),
+        json!([1]),
+        json!(["x"]),
+        json!({}),
+        json!({ "x": "y" }),
+    ];
+    let (mut sound, mut broken) = (0, 0);
+    fuzz(500, &["x"], |dice, _| {
+        let mut chart = charts[dice.below(charts.len())].clone();
+        for _ in 0..=dice.below(3) {
+            let other = charts[dice.below(charts.len())].clone();
+            let part = match dice.below(3) {
+                0 => any(&other, dice).clone(),
+                _ => values[dice.below(values.len())].clone(),
+            };
+            change(&mut chart, part, dice);
+        }
+        let places = |errors: Vec<String>| {
+            let mut places = errors;
+            places.sort_unstable();
+            places
+        };
+        let expected = judge.iter_errors(&chart).map(|error| {
+            use jsonschema::error::ValidationErrorKind::{AdditionalProperties, Required};
+            let kind = match error.kind() {
+                AdditionalProperties { unexpected } => format!("unknown {unexpected:?}"),
+                Required { property } => format!("missing {property}"),
+                _ => "wrong".to_owned(),
+            };
+            format!("{}: {kind}", error.instance_path())
+        });
+        let expected = places(expected.collect());
+        let found = misfits(&schema, &chart).into_iter().map(|misfit| {
+            let kind = match misfit.what {
+                What::Unknown { keys, .. } => format!("unknown {keys:?}"),
+                What::Missing(name) => format!("missing {name:?}"),
+                What::Wrong(_) => "wrong".to_owned(),
+            };
+            let path = misfit.path.iter().map(|step| match step {
+                Step::Key(key) => format!("/{}", key.replace('~', "~0").replace('/', "~1")),
+                Step::Index(index) => format!("/{index}"),
+            });
+            format!("{}: {kind}", path.collect::<String>())
+        });
+        assert_eq!(places(found.collect()), expected);
+        match expected.is_empty() {
+            true => sound += 1,
+            false => broken += 1,
+        }
+    });
+    assert!(sound > 10 && broken > 100, "{sound} {broken}");
+}
+
+/// Returns a part of a value.
+fn any<'j>(value: &'j Json, dice: &mut Dice) -> &'j Json {
+    let inner: Vec<&Json> = match value {
+        Json::Array(items) => items.iter().collect(),
+        Json::Object(table) => table.values().collect(),
+        _ => return value,
+    };
+    match dice.below(4) {
+        0 => value,
+        _ if inner.is_empty() => value,
+        _ => any(inner[dice.below(inner.len())], dice),
+    }
+}
+
+/// Replaces, removes or adds a part of a value.
+fn change(value: &mut Json, part: Json, dice: &mut Dice) {
+    let goes_down = dice.below(4) > 0;
+    match value {
+        Json::Array(items) if goes_down && !items.is_empty() => {
+            let at = dice.below(items.len());
+            change(&mut items[at], part, dice);
+        }
+        Json::Object(table) if !table.is_empty() => {
+            let at = dice.below(table.len());
+            let key = table.keys().nth(at).unwrap().clone();
+            match dice.below(6) {
+                _ if goes_down => change(table.get_mut(&key).unwrap(), part, dice),
+                0 => drop(table.shift_remove(&key)),
+                1 => drop(table.insert("a/b~c".to_owned(), part)),
+                2 => drop(table.insert("timeout".to_owned(), part)),
+                _ => drop(table.insert(key, part)),
+            }
+        }
+        _ => *value = part,
+    }
+}
+
 /// A usable state is still usable after a write, and only the assigned fields have changed.
 #[test]
 fn fuzz_states() {
     let charts = charts();
-    let patch = IndexMap::from([("consecutive_clean".to_owned(), json!(7))]);
+    let patch = IndexMap::from_iter([("consecutive_clean".to_owned(), json!(7))]);
     fuzz(3_000, STATES, |dice, case| {
         let chart = &charts[dice.below(charts.len())];
         let Reading::Sound { text, context, .. } = state_file::parse(chart, case) else {
             return;
         };
-        let written =
-            state_file::with(Some(&text), &IndexMap::new(), &IndexMap::new(), &patch).unwrap();
+        let written = state_file::with(
+            Some(&text),
+            &IndexMap::default(),
+            &IndexMap::default(),
+            &patch,
+        )
+        .unwrap();
         match state_file::parse(chart, &written) {
             Reading::Sound { context: after, .. } => {
                 for (name, value) in &context {

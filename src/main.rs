@@ -6,12 +6,32 @@ use std::process::ExitCode;
 use std::alloc::System;
 
 #[cfg(target_env = "musl")]
-use talc::{TalcLock, source::GlobalAllocSource};
+use talc::base::binning::{Binning, linear_extent_then_linearly_divided_exponential_binning};
+#[cfg(target_env = "musl")]
+use talc::{source::GlobalAllocSource, sync::TalcLock};
 
 #[cfg(target_env = "musl")]
 #[global_allocator]
-static ALLOCATOR: TalcLock<spin::mutex::Mutex<(), spin::Yield>, GlobalAllocSource<System>> =
+static ALLOCATOR: TalcLock<spin::mutex::Mutex<(), spin::Yield>, GlobalAllocSource<System>, Bins> =
     TalcLock::new(GlobalAllocSource::new(System));
+
+/// How free memory is sorted by its size: so that one word says where there is some. With the default, three words do, and a
+/// stop takes 5% longer.
+#[cfg(target_env = "musl")]
+#[derive(Debug)]
+struct Bins;
+
+#[cfg(target_env = "musl")]
+impl Binning for Bins {
+    type AvailabilityBitField = u64;
+
+    const BIN_COUNT: u32 = u64::BITS - 1;
+
+    fn size_to_bin(size: usize) -> u32 {
+        // One for each size up to 256 bytes, then four for each power of two, up to 2 MB.
+        linear_extent_then_linearly_divided_exponential_binning::<4, 2>(size)
+    }
+}
 
 fn main() -> ExitCode {
     taskie::run()

@@ -16,9 +16,14 @@ pub fn is_harmful(char: char) -> bool {
         )
 }
 
+/// Returns whether a text has ASCII's visible characters only, as most names have. This is the fast answer.
+fn is_simple(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+}
+
 /// Returns the text with every harmful character escaped, including line ends.
 pub fn shown(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_harmful) {
+    if is_simple(text) || !text.contains(is_harmful) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
@@ -64,7 +69,7 @@ pub fn shown_json(text: &str) -> Cow<'_, str> {
 /// Escapes every harmful character, except line ends, tabs, and what `kept` returns the length of.
 fn shown_but(text: &str, kept: impl Fn(&str) -> Option<usize>) -> Cow<'_, str> {
     let is_kept = |char| matches!(char, '\n' | '\t') || !is_harmful(char);
-    if text.chars().all(is_kept) {
+    if is_simple(text) || text.chars().all(is_kept) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());

@@ -3,7 +3,6 @@
 //! Only [`Field::accepts`] decides whether a value fits: the loader calls it for defaults and assignments, the engine
 //! for what it assigns, the shell for what it reads.
 
-use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::model::{Arg, Direction, Field, FieldType, Looser, Words, setting_in};
@@ -12,6 +11,7 @@ use crate::command_line;
 use crate::expr::source::Literal;
 use crate::expr::{has_holes, single_expression};
 use crate::files::pattern::is_slug;
+use crate::hash::IndexMap;
 
 /// The largest integer that every JSON reader keeps exactly; no field accepts a larger one.
 pub const LARGEST_INTEGER: i64 = 9_007_199_254_740_991;

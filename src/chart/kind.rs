@@ -32,7 +32,7 @@ const NAMES: [(&str, FieldType, Use); 9] = [
 ];
 
 /// The pattern of all types, for editors.
-const PATTERN: &str = "^(boolean|integer( from -?[0-9]+)?( to -?[0-9]+)?|string|id|file|phase|(non-empty )?list|list of commands)\
+pub(crate) const PATTERN: &str = "^(boolean|integer( from -?[0-9]+)?( to -?[0-9]+)?|string|id|file|phase|(non-empty )?list|list of commands)\
     ( or null)?( or absent)?$";
 
 /// What the values of a type are used for.
@@ -68,11 +68,12 @@ impl Kind {
     pub fn parse(text: &str) -> Option<Self> {
         let (text, optional) = without(text, " or absent");
         let (text, nullable) = without(text, " or null");
-        let (text, maximum) = limit(text, " to ")?;
-        let (text, minimum) = limit(text, " from ")?;
+        // Every stop reads some types, and few have limits.
+        let has_limits = text.starts_with("integer ");
+        let (text, maximum) = limit(text, " to ", has_limits)?;
+        let (text, minimum) = limit(text, " from ", has_limits)?;
         let (_, kind, used) = NAMES.into_iter().find(|(name, ..)| *name == text)?;
-        let has_limits = minimum.is_some() || maximum.is_some();
-        (kind == FieldType::Integer || !has_limits).then_some(Self {
+        Some(Self {
             kind,
             used,
             minimum: minimum.or((used == Use::NonEmpty).then_some(1)),
@@ -93,9 +94,10 @@ fn without<'t>(text: &'t str, end: &str) -> (&'t str, bool) {
         .map_or((text, false), |text| (text, true))
 }
 
-fn limit<'t>(text: &'t str, word: &str) -> Option<(&'t str, Option<i64>)> {
-    match text.split_once(word) {
+fn limit<'t>(text: &'t str, word: &str, may_have: bool) -> Option<(&'t str, Option<i64>)> {
+    match may_have.then(|| text.split_once(word)).flatten() {
         None => Some((text, None)),
+        Some((_, number)) if number.starts_with('+') => None,
         Some((text, number)) => Some((text, Some(number.parse().ok()?))),
     }
 }
@@ -151,6 +153,7 @@ mod tests {
             "string from 1",
             "list to 3",
             "integer from x",
+            "integer from +1",
             "null",
             "id or nil",
             "integer or absent or null",

@@ -19,16 +19,16 @@ pub mod shipped;
 pub(crate) mod structure;
 
 use std::ops::{Deref, Range};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use indexmap::{IndexMap, IndexSet};
-use jsonschema::Validator;
+use indexmap::IndexSet;
 
 use crate::diagnostic::toml::{Document, Step, at};
 use crate::expr::Expressions;
 use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
 use crate::files::pattern::{Captures, LinePattern, Pattern};
+use crate::hash::IndexMap;
 use model::{
     Advance, Amount, AnswerForm, Assign, FilePattern, Phase, PhaseType, Postpone, Rule, Source,
 };
@@ -50,8 +50,6 @@ pub struct Chart {
     pub commands: Part<IndexMap<String, Command>>,
     pub invoke: Part<IndexMap<String, Invoke>>,
     pub templates: Templates,
-    /// The schema of its states, compiled when it is first needed: that takes longer than a whole stop.
-    pub validator: OnceLock<Result<Validator, String>>,
 }
 
 impl Deref for Chart {

@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 
-use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer};
 
@@ -14,6 +13,7 @@ use super::kind::{Kind, Use};
 use super::part::Part;
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
+use crate::hash::IndexMap;
 
 /// A file name with holes: `{base}-review-{n:int}.md`. It renders a name and matches one.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -375,11 +375,24 @@ pub struct ArgSource {
     pub given: Given,
 }
 
+/// The pattern of [`Given`], for editors.
+pub(crate) const GIVEN: &str = "^(argument|stdin|-[A-Za-z])$";
+
 /// How an option is given.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(from = "String")]
-#[schemars(with = "String", extend("pattern" = "^(argument|stdin|-[A-Za-z])$"))]
+#[schemars(with = "String", extend("pattern" = GIVEN))]
 pub struct Given(String);
+
+impl Given {
+    /// Returns whether this is one of the ways.
+    pub(crate) fn is_one(word: &str) -> bool {
+        match word.as_bytes() {
+            [b'-', letter] => letter.is_ascii_alphabetic(),
+            _ => matches!(word, "argument" | "stdin"),
+        }
+    }
+}
 
 impl From<String> for Given {
     fn from(word: String) -> Self {

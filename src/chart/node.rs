@@ -1,7 +1,7 @@
 //! A chart that is compiled in, as data: `build.rs` writes its TOML as a static tree, so that a stop parses nothing and
 //! copies only what it looks at.
 
-use indexmap::IndexMap;
+use crate::hash::IndexMap;
 use serde::de::value::{BorrowedStrDeserializer, Error, MapDeserializer, SeqDeserializer};
 use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;

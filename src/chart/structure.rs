@@ -5,36 +5,26 @@
 
 use std::sync::LazyLock;
 
-use jsonschema::Validator;
-use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json};
 use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
-use super::kind::Kind;
 use super::model::Source;
+use super::schema::fit::{Misfit, What, misfits};
 use super::schema::statechart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::{is_slip, suggest};
 use crate::diagnostic::toml::{Step, below, locate, locate_key};
 
-/// The schema of charts, compiled and as it is.
-static SCHEMA: LazyLock<Result<(Validator, Json), String>> = LazyLock::new(|| {
-    let schema = statechart::of_charts();
-    jsonschema::draft7::new(&schema)
-        .map_err(|error| error.to_string())
-        .map(|validator| (validator, schema))
-});
+/// The schema of charts.
+static SCHEMA: LazyLock<Json> = LazyLock::new(statechart::of_charts);
 
 /// All keys and fixed values that a chart can have anywhere.
-static VOCABULARY: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let schema = SCHEMA.as_ref();
-    schema.map_or_else(|_| Vec::new(), |(_, schema)| words_in(schema))
-});
+static VOCABULARY: LazyLock<Vec<String>> = LazyLock::new(|| words_in(&SCHEMA));
 
 /// Reads a chart that is to run: any flaw is an error.
 pub(super) fn parse(text: &str) -> Result<Source, Vec<Flaw>> {
-    // To compile the schema takes longer than to read a chart, and only says what is wrong with one.
+    // To make the schema takes longer than to read a chart, and only says what is wrong with one.
     if let Ok(source) = serde_json::from_value(json(text)?) {
         return Ok(source);
     }
@@ -44,23 +34,13 @@ pub(super) fn parse(text: &str) -> Result<Source, Vec<Flaw>> {
 /// Reads a chart, and returns everything that its syntax and its schema say is wrong.
 pub(crate) fn read(text: &str) -> Result<Source, Vec<Flaw>> {
     let json = json(text)?;
-    let unusable = |message: String| vec![Flaw::new(Code::WrongType, message)];
-    let (validator, schema) = match &*SCHEMA {
-        Ok(compiled) => compiled,
-        Err(error) => {
-            return Err(unusable(format!(
-                "the schema of charts cannot be used: {error}"
-            )));
-        }
-    };
-    let (mut flaws, meant) = unknown_keys(validator, schema, text, &json);
-    for error in validator.iter_errors(&json) {
-        let path = steps(&json, &error.instance_path().to_string());
-        let (code, message) = match error.kind() {
-            ValidationErrorKind::AdditionalProperties { .. } => continue,
-            ValidationErrorKind::Required { property } => {
-                let name = property.as_str().unwrap_or_default();
-                if meant.contains(&below(&path, name)) {
+    let found = misfits(&SCHEMA, &json);
+    let (mut flaws, meant) = unknown_keys(text, &found);
+    for Misfit { path, value, what } in &found {
+        let (code, message) = match what {
+            What::Unknown { .. } => continue,
+            What::Missing(name) => {
+                if meant.contains(&below(path, *name)) {
                     continue;
                 }
                 let place = match path.as_slice() {
@@ -69,17 +49,19 @@ pub(crate) fn read(text: &str) -> Result<Source, Vec<Flaw>> {
                 };
                 (Code::MissingKey, format!("{place} has no `{name}`"))
             }
-            kind => {
-                let found = kind_of(error.instance().as_ref());
-                let expected = expected(kind);
-                let misfit = expected.map(|expected| format!("expected {expected}, found {found}"));
-                (Code::WrongType, misfit.unwrap_or_else(|| error.to_string()))
+            What::Wrong(expected) => {
+                let found = kind_of(value);
+                (
+                    Code::WrongType,
+                    format!("expected {expected}, found {found}"),
+                )
             }
         };
-        flaws.push(Flaw::new(code, message).at(locate(text, &path)));
+        flaws.push(Flaw::new(code, message).at(locate(text, path)));
     }
     match flaws.is_empty() {
-        true => serde_json::from_value(json).map_err(|error| unusable(error.to_string())),
+        true => serde_json::from_value(json)
+            .map_err(|error| vec![Flaw::new(Code::WrongType, error.to_string())]),
         false => Err(flaws),
     }
 }
@@ -101,109 +83,26 @@ fn json(text: &str) -> Result<Json, Vec<Flaw>> {
 }
 
 /// Returns the keys that their tables cannot have, and the paths of those that were meant.
-fn unknown_keys(
-    validator: &Validator,
-    schema: &Json,
-    text: &str,
-    json: &Json,
-) -> (Vec<Flaw>, Vec<Vec<Step>>) {
+fn unknown_keys(text: &str, found: &[Misfit<'_>]) -> (Vec<Flaw>, Vec<Vec<Step>>) {
     let (mut flaws, mut all_meant) = (Vec::new(), Vec::new());
-    for error in validator.iter_errors(json) {
-        let ValidationErrorKind::AdditionalProperties { unexpected } = error.kind() else {
+    for Misfit { path, value, what } in found {
+        let What::Unknown { keys, allowed } = what else {
             continue;
         };
-        let place = error.schema_path().to_string();
-        let owner = place.rsplit_once('/').map_or("", |(owner, _)| owner);
-        let allowed = schema
-            .pointer(owner)
-            .and_then(|owner| owner["properties"].as_object());
-        let allowed = || allowed.into_iter().flat_map(Map::keys).map(String::as_str);
-        let table = error.instance().as_ref();
-        let path = steps(json, &error.instance_path().to_string());
-        for key in unexpected {
+        let allowed = || allowed.iter().copied();
+        for key in keys {
             let meant = suggest(key, allowed());
-            let absent = allowed().filter(|key| table.get(key).is_none());
+            let absent = allowed().filter(|key| value.get(key).is_none());
             let meant = meant
                 .filter(|meant| is_slip(key, meant))
                 .or_else(|| suggest(key, absent));
             let help = meant.map(|key| format!("did you mean `{key}`?"));
             let flaw = Flaw::new(Code::UnknownKey, format!("unknown key `{key}`"));
-            flaws.push(flaw.help(help).at(locate_key(text, &below(&path, key))));
-            all_meant.extend(meant.map(|meant| below(&path, meant)));
+            flaws.push(flaw.help(help).at(locate_key(text, &below(path, *key))));
+            all_meant.extend(meant.map(|meant| below(path, meant)));
         }
     }
     (flaws, all_meant)
-}
-
-/// The name of a type that TOML does not have.
-const NOTHING: &str = "nothing";
-
-fn expected(kind: &ValidationErrorKind) -> Option<String> {
-    let named = |kind: String| match kind.as_str() {
-        "boolean" => "a boolean",
-        "integer" => "an integer",
-        "string" => "a string",
-        "array" => "a list",
-        "object" => "a table",
-        _ => NOTHING,
-    };
-    match kind {
-        ValidationErrorKind::Type { kind } => Some(match kind {
-            jsonschema::error::TypeKind::Single(kind) => named(kind.to_string()).to_owned(),
-            jsonschema::error::TypeKind::Multiple(kinds) => {
-                let kinds = kinds
-                    .iter()
-                    .map(|kind| kind.to_string())
-                    .filter(|kind| kind != "null");
-                one_of(&kinds.map(named).collect::<Vec<_>>())
-            }
-        }),
-        ValidationErrorKind::Enum { options } => {
-            let options: Vec<String> = options
-                .as_array()
-                .into_iter()
-                .flatten()
-                .map(Json::to_string)
-                .collect();
-            Some(if let [only] = options.as_slice() {
-                only.clone()
-            } else {
-                format!("one of {}", options.join(", "))
-            })
-        }
-        // Only a type and the way in which an option is given have a pattern.
-        ValidationErrorKind::Pattern { pattern } if pattern.contains("boolean") => {
-            let names: Vec<&str> = Kind::names().collect();
-            let words = "with `from N to N` for an integer, and `or null` where it may be null";
-            Some(format!("a type, which is {}, {words}", one_of(&names)))
-        }
-        ValidationErrorKind::Pattern { .. } => {
-            Some("`argument`, `stdin` or a letter such as `-f`".to_owned())
-        }
-        ValidationErrorKind::Constant { expected_value } => Some(expected_value.to_string()),
-        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-            let mut ways: Vec<String> = Vec::new();
-            for way in context
-                .iter()
-                .filter_map(|errors| expected(errors.first()?.kind()))
-            {
-                if !ways.contains(&way) && way != NOTHING {
-                    ways.push(way);
-                }
-            }
-            Some(one_of(&ways))
-        }
-        _ => None,
-    }
-}
-
-/// Returns alternatives as a list for people: `a boolean, an integer or a string`.
-fn one_of<T: AsRef<str>>(ways: &[T]) -> String {
-    let ways: Vec<&str> = ways.iter().map(AsRef::as_ref).collect();
-    match ways.split_last() {
-        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
-        _ => ways.concat(),
-    }
 }
 
 fn kind_of(value: &Json) -> String {
@@ -247,27 +146,6 @@ fn words_in(schema: &Json) -> Vec<String> {
         _ => Vec::new(),
     };
     keys.chain(values).chain(inner).collect()
-}
-
-/// Converts a JSON pointer to a path through `json`.
-fn steps(json: &Json, pointer: &str) -> Vec<Step> {
-    let mut value = Some(json);
-    let parts = pointer
-        .split('/')
-        .skip(1)
-        .map(|part| part.replace("~1", "/").replace("~0", "~"));
-    parts
-        .map(|part| {
-            let index = value
-                .filter(|value| value.is_array())
-                .and_then(|_| part.parse::<usize>().ok());
-            value = match index {
-                Some(index) => value.and_then(|value| value.get(index)),
-                None => value.and_then(|value| value.get(&part)),
-            };
-            index.map_or_else(|| Step::from(&part), Step::from)
-        })
-        .collect()
 }
 
 fn table_json(table: &DeTable<'_>) -> Json {

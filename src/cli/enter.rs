@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ArgMatches;
-use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::error::CliError;
@@ -18,6 +17,7 @@ use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::expr::Expressions;
+use crate::hash::IndexMap;
 use crate::run::asked::{stop, typed};
 use crate::run::perform::{check, foresee, perform};
 use crate::run::place::Place;
@@ -275,7 +275,7 @@ fn transition(
 
 /// Returns the given options, converted to their types.
 fn args(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
-    let mut args = IndexMap::new();
+    let mut args = IndexMap::default();
     for (name, arg) in &chart.args {
         // Not every command has every option.
         let value = match arg.kind {

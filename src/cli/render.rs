@@ -206,7 +206,7 @@ fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<S
     };
     let bytes = std::fs::read(Path::new(file))
         .map_err(CliError::because(format!("{file} cannot be read")))?;
-    let state = state_file::validate(chart, &bytes);
+    let state = state_file::parse(chart, &bytes);
     if let Reading::Broken(why) = &state {
         return Err(CliError::new(format!("{file}: {why}")));
     }

@@ -1,12 +1,12 @@
 //! The content of every picture of a chart: its phases and cycles, the transitions between them, and the path taken.
 
-use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::chart::model::{PhaseType, Rule};
 use crate::chart::{Chart, Cycle};
 use crate::expr::source::Expr;
 use crate::expr::syntax::conjuncts;
+use crate::hash::IndexMap;
 use crate::text::shown;
 
 /// The most characters of a guard that are shown.
@@ -76,7 +76,7 @@ impl Picture {
             caption: None,
             nodes: Vec::new(),
             edges: Vec::new(),
-            shows: IndexMap::new(),
+            shows: IndexMap::default(),
         };
         picture.add_nodes(chart);
         for (name, entry) in &chart.phases {

@@ -8,7 +8,6 @@ use serde_json::Value as Json;
 use super::diagnosis::Diagnosis;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
-use crate::chart::schema;
 use crate::disk;
 use crate::engine::context::initial;
 use crate::engine::decision::Step;
@@ -62,10 +61,12 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
 
 /// Checks that a new instance matches the schema.
 fn state_schema(chart: &Chart) -> Diagnosis {
-    let state = Json::Object(initial(chart).into_iter().collect());
-    match schema::state::breach(chart, &state) {
-        None => Diagnosis::ok("schema", "the schema of state.json is valid"),
-        Some(why) => Diagnosis::problem(
+    let state = serde_json::to_vec(&initial(chart)).unwrap_or_default();
+    match state_file::parse(chart, &state) {
+        Reading::Missing | Reading::Sound { .. } => {
+            Diagnosis::ok("schema", "the schema of state.json is valid")
+        }
+        Reading::Broken(why) => Diagnosis::problem(
             "schema",
             format!(
                 "a new {} does not fit the schema of its state.json: {why}",

@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use minijinja::value::Value;
 
 use super::decision::Effect;
@@ -14,6 +13,7 @@ use super::names::Names;
 use crate::chart::model::{Action, Deed};
 use crate::expr::source::{Literal, Text};
 use crate::files::timestamp;
+use crate::hash::IndexMap;
 
 /// Returns the effects of `actions`, in order, and sets `touched` to their paths.
 pub(super) fn effects(
@@ -23,7 +23,7 @@ pub(super) fn effects(
 ) -> Result<Vec<Effect>, Fault> {
     let mut plan = Plan {
         names,
-        folders: IndexMap::new(),
+        folders: IndexMap::default(),
         effects: Vec::new(),
         touched: Vec::new(),
     };

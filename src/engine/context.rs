@@ -1,11 +1,11 @@
 //! The typed fields of one instance: their names, their defaults, and conversions between JSON and values.
 
-use indexmap::IndexMap;
 use minijinja::value::{Serde, Value};
 use serde_json::Value as Json;
 
 use crate::chart::Chart;
 use crate::chart::field::default_of;
+use crate::hash::IndexMap;
 
 /// The context of one instance: field → value, in the chart's order.
 pub type Context = IndexMap<String, Json>;

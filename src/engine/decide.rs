@@ -7,7 +7,6 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use minijinja::value::Value;
 use serde_json::Value as Json;
 
@@ -24,6 +23,7 @@ use crate::chart::{Chart, Cycle, Invoke};
 use crate::diagnostic::suggest::did_you_mean;
 use crate::expr::source::{Expr, Literal};
 use crate::files::pattern::Pattern;
+use crate::hash::IndexMap;
 
 /// The file for the output of the gate that runs, in the instance's directory. It is removed if all succeed.
 const GATES_LOG: &str = ".gates.log";

@@ -1,11 +1,11 @@
 //! A decision: data that the shell carries out, and that can be shown to a person.
 
-use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::context::Context;
 use super::saw::Saw;
 use crate::clock::Moment;
+use crate::hash::IndexMap;
 use crate::host::reply::Reply;
 use crate::reviewer::finding::Found;
 
@@ -51,7 +51,7 @@ impl Decision {
 
     /// Writes the fields into a context, and returns those that it had, with their previous values.
     pub(crate) fn apply(&self, context: &mut Context) -> Context {
-        let mut before = Context::new();
+        let mut before = Context::default();
         for (name, value) in &self.patch {
             let old = context.insert(name.clone(), value.clone());
             before.extend(old.map(|old| (name.clone(), old)));

@@ -1,6 +1,6 @@
 //! Events: a hook event, a phase to enter, the question of what comes next, or a command.
 
-use indexmap::IndexMap;
+use crate::hash::IndexMap;
 use serde_json::Value as Json;
 
 /// What happened.
@@ -37,7 +37,7 @@ impl Event {
         Self {
             trigger: Trigger::Hook(name.to_owned()),
             fields,
-            args: IndexMap::new(),
+            args: IndexMap::default(),
             session,
         }
     }

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 
 use crate::chart::Chart;
 use crate::expr::source::Literal;
 use crate::expr::{Expressions, MAX_DEPTH, syntax};
+use crate::hash::IndexMap;
 
 /// Which names of a chart use which others.
 pub(super) struct References<'c> {
@@ -21,7 +22,7 @@ impl<'c> References<'c> {
         let mut graph = Self {
             chart,
             expressions: Expressions::new(chart.templates.clone()),
-            edges: IndexMap::new(),
+            edges: IndexMap::default(),
         };
         for (name, expr) in &chart.lets {
             graph.add(name, [expr]);

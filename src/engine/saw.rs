@@ -1,6 +1,6 @@
 //! The names that a guard looked at, with their values, short enough to be kept for each decision.
 
-use indexmap::IndexMap;
+use crate::hash::IndexMap;
 use minijinja::value::{Value, ValueKind};
 use serde_json::{Map, Value as Json, json};
 

@@ -1,6 +1,6 @@
 //! The lists that an input is tried with: of all kinds of item, those that differ in what the chart asks of them.
 
-use indexmap::IndexMap;
+use crate::hash::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
 /// More values than these are not tried.

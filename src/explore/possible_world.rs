@@ -236,7 +236,7 @@ pub fn event(trigger: crate::engine::event::Trigger, fields: Map<String, Json>) 
     Event {
         trigger,
         fields: json!(fields),
-        args: indexmap::IndexMap::new(),
+        args: crate::hash::IndexMap::default(),
         session,
     }
 }

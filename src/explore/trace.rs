@@ -6,7 +6,6 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 
-use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::domain::Choice;
@@ -17,6 +16,7 @@ use super::plain::plain;
 use super::search::Search;
 use crate::engine::decision::{Invocation, Outcome};
 use crate::engine::event::Trigger;
+use crate::hash::IndexMap;
 
 /// Why a property does not hold, and the shortest way there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,7 +138,7 @@ impl Trace {
         };
         let steps_again = steps.end..end;
         // By field, its value before the first repetition and after the last one.
-        let mut changes: IndexMap<&str, (Option<&str>, &str)> = IndexMap::new();
+        let mut changes: IndexMap<&str, (Option<&str>, &str)> = IndexMap::default();
         for change in self.steps[steps.start..end]
             .iter()
             .flat_map(|step| &step.changes)

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use serde_json::Value as Json;
 
 use crate::chart::Chart;
 use crate::chart::model::{Assign, Field, FieldType, Rule};
 use crate::expr::single_expression;
 use crate::expr::source::Literal;
+use crate::hash::IndexMap;
 
 /// What the user can set at any time, by name, with the values that are tried; the default first.
 pub(super) type Parameters = IndexMap<String, Arc<[Json]>>;

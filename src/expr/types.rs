@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use crate::hash::IndexMap;
 
 /// What an expression can evaluate to.
 #[derive(Debug, Clone, PartialEq, Eq)]

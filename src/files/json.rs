@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use indexmap::IndexMap;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
+use crate::hash::IndexMap;
 use crate::text::shown;
 
 /// The most values that a text may hold: each takes dozens of bytes, however short it is.

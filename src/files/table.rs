@@ -240,7 +240,11 @@ fn is_separator(line: &str) -> bool {
 /// Returns the cells of a table line; `\|` is a pipe inside a cell.
 fn cells(line: &str) -> Vec<String> {
     let cells = raw_cells(line).into_iter();
-    cells.map(|cell| plain(&cell.replace("\\|", "|"))).collect()
+    let plain = |cell: &str| match cell.contains('\\') {
+        true => plain(&cell.replace("\\|", "|")),
+        false => plain(cell),
+    };
+    cells.map(plain).collect()
 }
 
 /// Returns the cells of a table line as they are written.

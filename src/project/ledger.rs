@@ -8,12 +8,11 @@ use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
-use indexmap::IndexMap;
-
 use crate::chart::Chart;
 use crate::disk;
 use crate::engine::inspect::{self, ReviewFile};
 use crate::engine::spent::PastReview;
+use crate::hash::IndexMap;
 use crate::reviewer::finding::Finding;
 use crate::text::plain_line;
 
@@ -71,7 +70,7 @@ pub(crate) fn entries(
 ) -> Vec<Entry> {
     let words = &chart.findings;
     let rulings = rulings(chart, root, dir);
-    let mut last: IndexMap<String, PastReview> = IndexMap::new();
+    let mut last: IndexMap<String, PastReview> = IndexMap::default();
     for review in runs {
         // A review that ran again has replaced the file of the one before.
         if review.error.is_none() {

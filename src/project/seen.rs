@@ -5,12 +5,11 @@
 
 use std::path::Path;
 
-use indexmap::IndexMap;
-
 use crate::chart::Chart;
 use crate::disk;
 use crate::engine::records;
 use crate::hash::Hash;
+use crate::hash::IndexMap;
 use crate::project::git::Tree;
 use crate::project::ledger::rulings;
 
@@ -26,7 +25,7 @@ pub(crate) struct Seen {
 /// Returns what a review of the files in `names` sees.
 pub(crate) fn seen(chart: &Chart, root: &Path, dir: &Path, names: &[String]) -> Seen {
     let mut hash = Hash::default();
-    let mut subject = IndexMap::new();
+    let mut subject = IndexMap::default();
     let mut is_known = true;
     for name in names {
         let text = disk::read(root, &dir.join(name));

@@ -5,7 +5,6 @@
 
 use std::path::{Path, PathBuf};
 
-use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
 use crate::chart::Chart;
@@ -13,6 +12,7 @@ use crate::chart::field::default_of;
 use crate::disk;
 use crate::engine::context::Context;
 use crate::files::pattern::is_slug;
+use crate::hash::IndexMap;
 use crate::project::find::{is_inside, user_folders};
 use crate::project::state_file::{self, CONFIG};
 use crate::project::trust::{self, Part, Subject};
@@ -197,7 +197,7 @@ fn without(items: &[String], value: &Json) -> Json {
 
 /// Returns a sentence for each file with values that are held back.
 fn warning(wanted: &[(String, HeldBack)]) -> Vec<String> {
-    let mut files: IndexMap<String, Vec<String>> = IndexMap::new();
+    let mut files: IndexMap<String, Vec<String>> = IndexMap::default();
     for (name, held) in wanted {
         let names = files.entry(held.file.display().to_string()).or_default();
         names.push(match held.why {

@@ -6,18 +6,18 @@
 use std::io;
 use std::path::Path;
 
-use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
 use crate::chart::Chart;
 use crate::chart::field;
 use crate::chart::model::FieldType;
-use crate::chart::schema;
 use crate::diagnostic::suggest::suggest;
 use crate::disk;
 use crate::engine::context::Context;
 use crate::files::json;
+use crate::hash::IndexMap;
 
 /// The file's name in an instance's directory.
 pub(crate) const FILE: &str = "state.json";
@@ -81,19 +81,10 @@ impl Reading {
     }
 }
 
-/// Reads the state in `dir`, fast: for a stop that may have nothing to do.
-pub(crate) fn glance(chart: &Chart, dir: &Path) -> Reading {
-    of_file(dir, |bytes| parse(chart, bytes))
-}
-
-/// Reads the state in `dir` and validates it against its schema: a person or a review depends on it.
+/// Reads the state in `dir`.
 pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
-    of_file(dir, |bytes| validate(chart, bytes))
-}
-
-fn of_file(dir: &Path, read: impl FnOnce(&[u8]) -> Reading) -> Reading {
     match bytes(dir) {
-        Ok(Some(bytes)) => read(&bytes),
+        Ok(Some(bytes)) => parse(chart, &bytes),
         Ok(None) => Reading::Missing,
         Err(why) => Reading::Broken(why),
     }
@@ -113,18 +104,8 @@ pub(crate) fn fields(dir: &Path) -> Option<Map<String, Json>> {
     serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)).ok()
 }
 
-/// Reads the state from the contents of its file, and accepts what its schema accepts. (A test holds it to that; compiling
-/// the schema would take longer than a whole stop.)
+/// Reads the state from the contents of its file, and accepts what its schema accepts: tests compare the two.
 pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
-    judged(chart, bytes, |_| None)
-}
-
-/// Reads the state from the contents of its file. Its schema has the last word.
-pub(crate) fn validate(chart: &Chart, bytes: &[u8]) -> Reading {
-    judged(chart, bytes, |state| schema::state::breach(chart, state))
-}
-
-fn judged(chart: &Chart, bytes: &[u8], judge: impl FnOnce(&Json) -> Option<String>) -> Reading {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut json = match json::parse(text) {
         Ok(json) => json,
@@ -134,12 +115,10 @@ fn judged(chart: &Chart, bytes: &[u8], judge: impl FnOnce(&Json) -> Option<Strin
     let Json::Object(raw) = &json else {
         return Reading::Broken(not_an_object(&json));
     };
-    // These words name the field and what it may have.
-    let wrong = wrong_fields(chart, raw).next();
-    if let Some(wrong) = wrong.or_else(|| judge(&json)) {
+    if let Some(wrong) = wrong_fields(chart, raw).next() {
         return Reading::Broken(wrong);
     }
-    let mut fields = Context::with_capacity(chart.context.len());
+    let mut fields = Context::with_capacity_and_hasher(chart.context.len(), FxBuildHasher);
     let mut absent = Vec::new();
     for (name, field) in &chart.context {
         let value = match raw.get(name) {
@@ -255,7 +234,7 @@ pub(crate) fn with(
     // Raw values: we must not round a user's number of thirty digits.
     let mut fields: IndexMap<String, Box<RawValue>> = match old {
         Some(old) => serde_json::from_slice(old)?,
-        None => IndexMap::new(),
+        None => IndexMap::default(),
     };
     for (name, value) in absent.iter().chain(patch) {
         let is_null = value.is_null() && context.get(name) == Some(value);
@@ -348,6 +327,7 @@ fn kind_of(json: &Json) -> &'static str {
 mod tests {
     use super::*;
     use crate::chart::embedded::CHARTS;
+    use crate::chart::schema::state::Judge;
     use serde_json::json;
 
     /// A stop accepts the same states as an editor with the schema.
@@ -373,7 +353,8 @@ mod tests {
         samples.extend(["", "x", "a/b", "a\nb", "a\n", "\u{e9}", "1"].map(Json::from));
         for embedded in CHARTS {
             let chart = embedded.load().unwrap();
-            let sound = |state: &Json| schema::state::breach(&chart, state).is_none();
+            let judge = Judge::of(&chart);
+            let sound = |state: &Json| judge.breach(state).is_none();
             let phases = chart.phases.keys().map(|phase| Json::from(phase.as_str()));
             let values: Vec<Json> = samples.iter().cloned().chain(phases).collect();
             let names = chart.context.keys().map(String::as_str);

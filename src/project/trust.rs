@@ -257,7 +257,11 @@ pub(crate) fn is_trusted(root: &Path, subject: Subject, parts: &[Part]) -> bool 
 
 /// Returns the lines of the record of what the user has agreed to in the project at `root`.
 fn record(root: &Path) -> impl Iterator<Item = String> {
-    let text = ledger(root).and_then(|file| fs::read_to_string(file).ok());
+    // Every stop looks here, and finds most projects without a record: whether it can count comes second.
+    let text = ledger(root).and_then(|(file, state)| {
+        let text = fs::read_to_string(file).ok()?;
+        is_ours(&state, root).then_some(text)
+    });
     let lines: Vec<String> = text
         .iter()
         .flat_map(|text| text.lines())
@@ -273,7 +277,7 @@ fn line(subject: Subject, parts: &[Part]) -> String {
 /// Records that the user has agreed to each of `lists` of the project at `root`, and to nothing else in it. Returns
 /// the file with that record.
 pub(crate) fn keep(root: &Path, lists: &[(Subject, Vec<Part>)]) -> Result<PathBuf, String> {
-    let file = ledger(root).ok_or(
+    let file = writable_ledger(root).ok_or(
         "there is no state directory outside the project: set XDG_STATE_HOME or HOME to an absolute path",
     )?;
     let mut text = format!("# what {} may run\n", root.display());
@@ -290,7 +294,7 @@ pub(crate) fn keep(root: &Path, lists: &[(Subject, Vec<Part>)]) -> Result<PathBu
 
 /// Removes the record of what the user has agreed to in the project at `root`; returns false if there was none.
 pub(crate) fn forget(root: &Path) -> Result<bool, String> {
-    let Some(file) = ledger(root) else {
+    let Some(file) = writable_ledger(root) else {
         return Ok(false);
     };
     match fs::remove_file(&file) {
@@ -300,16 +304,23 @@ pub(crate) fn forget(root: &Path) -> Result<bool, String> {
     }
 }
 
-/// Returns the file that records what the user trusts in the project at `root`. It is in the user's state directory,
-/// which no repository can fill. `None` if there is no such directory, or if it is inside the project.
-fn ledger(root: &Path) -> Option<PathBuf> {
+/// Returns the file that records what the user trusts in the project at `root`. `None` if nothing can be recorded.
+fn writable_ledger(root: &Path) -> Option<PathBuf> {
+    let (file, state) = ledger(root)?;
+    is_ours(&state, root).then_some(file)
+}
+
+/// Returns the file that records what the user trusts in the project at `root`, and the user's state directory, which
+/// contains it; `None` if there is no such directory.
+fn ledger(root: &Path) -> Option<(PathBuf, PathBuf)> {
     let state = user_folder("XDG_STATE_HOME", ".local/state")?;
-    let root = root.canonicalize().ok()?;
-    if is_inside(&state, &root) {
-        return None;
-    }
-    let name = hash::of(root.as_os_str().as_encoded_bytes());
-    Some(state.join("taskie/trust").join(name))
+    let name = hash::of(root.canonicalize().ok()?.as_os_str().as_encoded_bytes());
+    Some((state.join("taskie/trust").join(name), state))
+}
+
+/// Returns whether the user's state directory is one that the repository at `root` cannot fill: it is not inside it.
+fn is_ours(state: &Path, root: &Path) -> bool {
+    !is_inside(state, root)
 }
 
 /// Returns a hash of names and contents; no two lists of parts have the same hash.

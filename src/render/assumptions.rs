@@ -1,7 +1,7 @@
 //! `--set NAME=VALUE`: the assumptions of a preview. Values that are computed from the state or read from files
 //! cannot be set.
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use serde_json::{Map, Value as Json};
 
 use super::error::RenderError;
@@ -11,6 +11,7 @@ use crate::diagnostic::suggest::did_you_mean;
 use crate::engine::context::Context;
 use crate::engine::decision::{FailedGate, Outcome};
 use crate::engine::event::Event;
+use crate::hash::IndexMap;
 use crate::reviewer::finding::Found;
 
 /// The event that the host sends when the agent wants to stop.

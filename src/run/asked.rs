@@ -2,10 +2,10 @@
 
 use std::io::IsTerminal as _;
 
-use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
 use crate::engine::event::{Event, Trigger};
+use crate::hash::IndexMap;
 use crate::host::hosts;
 
 /// The event whose rules answer it.
@@ -35,7 +35,7 @@ pub(crate) fn next(session: Option<String>) -> Event {
     Event {
         trigger,
         fields: typed(),
-        args: IndexMap::new(),
+        args: IndexMap::default(),
         session,
     }
 }

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use serde_json::Value as Json;
 use walkdir::{DirEntry, WalkDir};
 
@@ -19,6 +18,7 @@ use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::hash;
+use crate::hash::IndexMap;
 use crate::project::git::Tree;
 use crate::project::state_file;
 use crate::run::place::Place;
@@ -210,7 +210,7 @@ fn patch_of(
     let event = Event {
         trigger: Trigger::Command(command.to_owned()),
         fields: Json::Object(serde_json::Map::new()),
-        args: IndexMap::new(),
+        args: IndexMap::default(),
         session: None,
     };
     let world = Arc::new(snapshot.again(fields)).as_world();

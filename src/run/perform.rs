@@ -29,7 +29,7 @@ use crate::store::owed::Debt;
 pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     let start = Instant::now();
     let git = Arc::default();
-    let snapshot = place.glance(&git);
+    let snapshot = place.snapshot_with(&git, false);
     let pending = pending(place, event, &snapshot);
     let mut result = carry_out(place, event, &snapshot, git);
     if let (Ok(performed), Some(pending)) = (&mut result, pending) {

@@ -56,13 +56,6 @@ impl Place {
         Arc::new(snapshot.with_git(git).after_run(has_run))
     }
 
-    /// Takes a snapshot for a first look: an event that does nothing needs no more. The state is not validated.
-    pub(crate) fn glance(&self, git: &Arc<Git>) -> Arc<Snapshot> {
-        let state = self.explained(state_file::glance(&self.chart, &self.dir()));
-        let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
-        Arc::new(snapshot.with_git(git))
-    }
-
     /// Says of a state that cannot be used whether the chart has changed since the instance last ran.
     fn explained(&self, state: Reading) -> Reading {
         let Reading::Broken(why) = state else {

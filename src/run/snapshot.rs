@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 
-use indexmap::IndexMap;
 use minijinja::value::Value;
 use walkdir::WalkDir;
 
@@ -26,6 +25,7 @@ use crate::engine::spent::{Past, PastReview, of_cycle, spent as spent_so_far};
 use crate::engine::world::{Source, World};
 use crate::expr::prompt;
 use crate::files::timestamp;
+use crate::hash::IndexMap;
 use crate::os::folder::{Entry, Folder};
 use crate::project::find::{self, Instance};
 use crate::project::git::Git;
@@ -370,7 +370,7 @@ impl Snapshot {
         let chart = &self.chart;
         let dir = find::folder(&chart.scope).join(name);
         let whole = self.root.join(&dir);
-        let state = state_file::glance(chart, &whole);
+        let state = state_file::read(chart, &whole);
         let context = match &state {
             Reading::Sound { context, .. } => Some(context.clone()),
             Reading::Missing => Some(context::initial(chart)),

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use crate::disk;
@@ -10,6 +9,7 @@ use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::files::pattern::name_flaw;
+use crate::hash::IndexMap;
 use crate::host::events::{is_event, is_stop};
 use crate::host::hosts;
 use crate::project::git::Git;

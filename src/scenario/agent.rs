@@ -5,7 +5,6 @@
 
 use std::collections::VecDeque;
 
-use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::instance::Instance;
@@ -18,6 +17,7 @@ use crate::engine::context;
 use crate::engine::decision::{self, Decision};
 use crate::files::pattern::Pattern;
 use crate::files::table::is_finished;
+use crate::hash::IndexMap;
 
 /// The most steps of a simulation.
 const STEPS: usize = 1_000;
@@ -195,7 +195,7 @@ impl Agent {
             let event = trial.event("Stop", &step);
             let files = match trial.foresee(&event).map_err(|fault| fault.to_string())? {
                 decision::Step::Invoke(invocation) => match trial.missing(&invocation) {
-                    Some(name) => IndexMap::from([(name.clone(), self.text(&trial, name))]),
+                    Some(name) => IndexMap::from_iter([(name.clone(), self.text(&trial, name))]),
                     None => {
                         let invoke = trial.chart.invoke.get(&invocation.name);
                         let best = invoke.and_then(|invoke| invoke.verdicts.first());

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use anstyle::Style;
-use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::failure::Failure;
@@ -12,6 +11,7 @@ use super::stage::{Answer, Stage, State};
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
 use crate::engine::context;
+use crate::hash::IndexMap;
 use crate::page::{self, ACCENT, ALERT, BAD, FAINT, GOOD, NEW, Page, STRONG, paint};
 use crate::store::journal::{Decided, Tried};
 use crate::text::{cut, in_words};
@@ -63,8 +63,8 @@ impl<'c, S: Stage> Player<'c, S> {
             stage,
             page: Page::new(page::width(), LABEL),
             seen: HashSet::new(),
-            answers: IndexMap::new(),
-            verdicts: IndexMap::new(),
+            answers: IndexMap::default(),
+            verdicts: IndexMap::default(),
             failed: 0,
             decided: Vec::new(),
             is_open: false,

@@ -3,12 +3,12 @@
 //! A step is everything that the agent does up to one event, which is a stop unless the step says otherwise. It is data, so
 //! that you can read and change a scenario without knowing Rust. The doc comments here explain the keys.
 
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::failure::Failure;
 use crate::engine::context::Context;
+use crate::hash::IndexMap;
 use crate::host::events::is_stop;
 
 /// A whole scenario.
@@ -256,7 +256,7 @@ impl From<Review> for Written {
             return Self::One(word);
         }
         Self::Table {
-            words: IndexMap::from([(word, text)]),
+            words: IndexMap::from_iter([(word, text)]),
             findings,
             cost,
         }

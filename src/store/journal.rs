@@ -8,7 +8,6 @@
 use std::io;
 use std::time::SystemTime;
 
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -17,6 +16,7 @@ use crate::chart::Chart;
 use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::spent::PastReview;
+use crate::hash::IndexMap;
 use crate::reviewer::finding::Found;
 use crate::text::plain_line;
 

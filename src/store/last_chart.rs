@@ -5,12 +5,12 @@
 
 use std::io;
 
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::{Store, record};
 use crate::chart::Chart;
+use crate::hash::IndexMap;
 
 const KIND: &str = "chart";
 

@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use crate::chart::Chart;
 use crate::engine::inspect;
+use crate::hash::IndexMap;
 use crate::page::{self, counted, span, usd};
 use crate::store::journal::{Gate, Review};
 use crate::text::shown;
@@ -165,7 +165,7 @@ fn groups(
     reviews: &[Review],
     key: impl Fn(&Review) -> String,
 ) -> IndexMap<String, Figures> {
-    let mut groups: IndexMap<String, Figures> = IndexMap::new();
+    let mut groups: IndexMap<String, Figures> = IndexMap::default();
     for review in reviews {
         groups.entry(key(review)).or_default().add(chart, review);
     }
@@ -179,7 +179,7 @@ pub(crate) fn rounds(chart: &Chart, reviews: &[Review]) -> IndexMap<String, Vec<
         .into_iter()
         .map(|file| (file.name, file.files))
         .collect();
-    let mut rounds: IndexMap<String, Vec<u64>> = IndexMap::new();
+    let mut rounds: IndexMap<String, Vec<u64>> = IndexMap::default();
     let mut clean: Vec<(&str, &str)> = Vec::new();
     for review in reviews.iter().filter(|review| review.error.is_none()) {
         // The reviews of the same have the same name but for the number.

@@ -1,13 +1,12 @@
 //! Cycles with their shared keys filled in, and the phases that are made for each cycle.
 
-use indexmap::IndexMap;
-
 use super::resolver::{CYCLE_HOLE, Resolver, given, name_fields};
 use crate::chart::model::{CycleSource, FilePattern, Source};
 use crate::chart::{Cycle, PhaseEntry};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::at;
 use crate::expr::single_expression;
+use crate::hash::IndexMap;
 
 impl Resolver<'_> {
     /// Resolves the cycles. One that lacks a key is left out; the flaws say which key.
@@ -113,7 +112,7 @@ impl Resolver<'_> {
     }
 
     pub(super) fn phases(&mut self, source: &Source) -> IndexMap<String, PhaseEntry> {
-        let mut phases = IndexMap::new();
+        let mut phases = IndexMap::default();
         for (key, phase) in &source.phases {
             let entry = |cycle: Option<&String>| PhaseEntry {
                 phase: phase.clone(),

@@ -1,7 +1,5 @@
 //! Fields, settings and options: their types, bounds and defaults, and the values assigned to them.
 
-use indexmap::IndexMap;
-
 use super::resolver::Resolver;
 use crate::chart::field::Phases;
 use crate::chart::model::{
@@ -11,6 +9,7 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::diagnostic::toml::{Step, at, below};
 use crate::expr::source::Literal;
+use crate::hash::IndexMap;
 
 /// Replaces the names of tables by the names in them; `invoked` returns those of `[invoke]`.
 pub(super) fn name_words(fields: &mut IndexMap<String, Field>, invoked: impl Fn() -> Vec<String>) {

@@ -1,17 +1,16 @@
 //! Sets of files, and tables.
 
-use indexmap::IndexMap;
-
 use super::resolver::{Resolver, name_fields};
 use crate::chart::model::{Files, LineText, Source, Table as TableSource};
 use crate::chart::{FileSet, RowShape, Table};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::{Step, at};
 use crate::files::pattern::{HoleKind, LinePattern, Pattern};
+use crate::hash::IndexMap;
 
 impl Resolver<'_> {
     pub(super) fn files(&mut self, source: &Source) -> IndexMap<String, FileSet> {
-        let mut sets = IndexMap::new();
+        let mut sets = IndexMap::default();
         for (name, files) in &source.files {
             let (patterns, line) = match files {
                 Files::Names(names) => (names, None),
@@ -69,7 +68,7 @@ impl Resolver<'_> {
 
     /// Returns the tables that could be resolved, and the names of the others.
     pub(super) fn tables(&mut self, source: &Source) -> (IndexMap<String, Table>, Vec<String>) {
-        let (mut tables, mut broken) = (IndexMap::new(), Vec::new());
+        let (mut tables, mut broken) = (IndexMap::default(), Vec::new());
         for (name, table) in &source.tables {
             match self.table(name, table, source) {
                 Some(table) => {

@@ -1,12 +1,11 @@
 //! The processes that rules can start: what they share filled in, and their keys checked.
 
-use indexmap::IndexMap;
-
 use super::resolver::{Resolver, given, name_fields};
 use crate::chart::Invoke;
 use crate::chart::model::{Amount, FilePattern, InvokeSource, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::{Step, at, below};
+use crate::hash::IndexMap;
 
 impl Resolver<'_> {
     /// Resolves the processes. A required key that is missing is reported, and replaced by something valid.

@@ -11,9 +11,7 @@ mod scope;
 mod targets;
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
-
-use indexmap::IndexMap;
+use std::sync::Arc;
 
 use crate::chart::extend::Extended;
 use crate::chart::model::{FieldType, Rule, Source};
@@ -23,6 +21,7 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw, in_order};
 use crate::diagnostic::toml::at;
 use crate::expr::templates::Templates;
+use crate::hash::IndexMap;
 use fields::name_words;
 use resolver::Resolver;
 
@@ -116,7 +115,6 @@ impl Resolver<'_> {
         let scope = self.scope(&source.scope);
         let is_complete = cycles.len() == source.cycles.len();
         is_complete.then(|| Chart {
-            validator: OnceLock::new(),
             origin: origin.to_owned(),
             scope,
             files: files.into(),

@@ -1,13 +1,12 @@
 //! The JSON Schemas of `state.json`, made from a chart's `[context]`, and of `config.json`, made from its `[config]`.
 
-use indexmap::IndexMap;
-use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json, json};
 
 use crate::chart::Chart;
 use crate::chart::field::{LARGEST_INTEGER, default_of};
 use crate::chart::model::{Field, FieldType, Words};
 use crate::files::pattern::is_slug;
+use crate::hash::IndexMap;
 
 const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
 
@@ -25,23 +24,6 @@ pub fn of(chart: &Chart) -> Json {
         "required": required,
         "properties": properties(chart, &chart.context),
         "additionalProperties": true,
-    })
-}
-
-/// Returns what of a state does not match the chart's schema, missing keys aside: they have defaults.
-pub fn breach(chart: &Chart, state: &Json) -> Option<String> {
-    let compile = || jsonschema::draft7::new(&of(chart)).map_err(|error| error.to_string());
-    let validator = match chart.validator.get_or_init(compile) {
-        Ok(validator) => validator,
-        Err(why) => return Some(format!("its schema is not valid: {why}")),
-    };
-    let is_missing = |kind: &_| matches!(kind, ValidationErrorKind::Required { .. });
-    let mut errors = validator.iter_errors(state);
-    let error = errors.find(|error| !is_missing(error.kind()))?;
-    let place = error.instance_path().to_string();
-    Some(match place.trim_start_matches('/') {
-        "" => error.to_string(),
-        field => format!("`{field}`: {error}"),
     })
 }
 
@@ -133,4 +115,26 @@ fn property(chart: &Chart, field: &Field) -> Json {
         property.insert("default".to_owned(), default_of(chart, field));
     }
     Json::Object(property)
+}
+
+/// What tests compare the reading of states with.
+#[cfg(test)]
+pub(crate) struct Judge(jsonschema::Validator);
+
+#[cfg(test)]
+impl Judge {
+    pub(crate) fn of(chart: &Chart) -> Self {
+        Self(jsonschema::draft7::new(&of(chart)).unwrap())
+    }
+
+    /// Returns what of a state does not match the chart's schema, missing keys aside: they have defaults.
+    pub(crate) fn breach(&self, state: &Json) -> Option<String> {
+        let is_missing = |kind: &_| {
+            use jsonschema::error::ValidationErrorKind::Required;
+            matches!(kind, Required { .. })
+        };
+        let mut errors = self.0.iter_errors(state);
+        let error = errors.find(|error| !is_missing(error.kind()))?;
+        Some(error.to_string())
+    }
 }

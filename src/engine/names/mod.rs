@@ -37,7 +37,6 @@ pub mod types;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use indexmap::IndexMap;
 use minijinja::value::{Value, ValueKind};
 use serde_json::Value as Json;
 
@@ -52,6 +51,7 @@ use crate::chart::Chart;
 use crate::chart::model::{Check, FieldType};
 use crate::expr::source::{Expr, Literal, Text};
 use crate::expr::{ExprError, Expressions, MAX_DEPTH};
+use crate::hash::IndexMap;
 use crate::host::events::PROSE;
 
 /// The value of a name, or why it has none; `None` if there is no such name.
@@ -149,9 +149,9 @@ impl Names {
             event: event.clone(),
             is_watched,
             moving: Mutex::new(Moving {
-                assigned: Context::new(),
+                assigned: Context::default(),
                 review: None,
-                known: IndexMap::new(),
+                known: IndexMap::default(),
                 making: Vec::new(),
                 preview: None,
                 touched: Vec::new(),
@@ -166,7 +166,7 @@ impl Names {
         if !self.is_watched {
             return (evaluate(), None);
         }
-        self.moving().seen = Some(IndexMap::new());
+        self.moving().seen = Some(IndexMap::default());
         let value = evaluate();
         let seen = self.moving().seen.take();
         let is_private = |name: &str| self.is_private(name);

@@ -5,14 +5,15 @@ use crate::engine::event::Trigger;
 use crate::explore::answer::Answer;
 use crate::explore::imagined_world::{Kind, Question, is_of_the_host};
 use crate::explore::state::{Look, Looks, Memo, StateRef, number};
-use indexmap::{IndexMap, IndexSet};
+use crate::hash::IndexMap;
+use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use serde_json::Value as Json;
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// Ways that differ in the answers to one question only, with these answers and all that there are.
-type Groups = IndexMap<(u32, Vec<(u32, u32, u32)>), Option<(Vec<u32>, u32)>, FxBuildHasher>;
+type Groups = IndexMap<(u32, Vec<(u32, u32, u32)>), Option<(Vec<u32>, u32)>>;
 
 /// What a walk through the tree of a part begins with.
 pub(super) struct Walk<'w> {

@@ -7,7 +7,8 @@
 
 use std::collections::BTreeSet;
 
-use indexmap::{IndexMap, IndexSet};
+use crate::hash::IndexMap;
+use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 

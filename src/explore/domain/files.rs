@@ -7,8 +7,8 @@ use crate::chart::model::FieldType;
 use crate::explore::dependence::Compared;
 use crate::explore::items::{self};
 use crate::files::pattern::Capture;
+use crate::hash::IndexMap;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
-use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -160,7 +160,7 @@ impl Domain {
     fn kinds_of_siblings(&self, read: &mut Read<'_>) -> (Vec<Map<String, Json>>, bool) {
         let mut is_all = true;
         let chart = Arc::clone(&self.chart);
-        let mut columns: IndexMap<String, Vec<Json>> = IndexMap::new();
+        let mut columns: IndexMap<String, Vec<Json>> = IndexMap::default();
         columns.insert("name".to_owned(), self.texts("siblings.name", read));
         columns.insert(
             "idle_hours".to_owned(),

@@ -6,8 +6,9 @@ use crate::engine::decision::FailedGate;
 use crate::explore::dependence::LENGTH;
 use crate::explore::items::{self};
 use crate::explore::user_fields::assigns_arg;
+use crate::hash::IndexMap;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 

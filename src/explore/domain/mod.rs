@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
 use super::counters::tops;
@@ -24,6 +24,7 @@ use crate::chart::Chart;
 use crate::chart::model::Limited;
 use crate::engine::names::types;
 use crate::expr::source::Literal;
+use crate::hash::IndexMap;
 pub use choice::Choice;
 
 /// A number that is greater than all that a chart names, by this much, is the result of counting.
@@ -98,7 +99,7 @@ impl Domain {
         let mut domain = Self {
             chart: Arc::clone(chart),
             dependence: Dependence::default(),
-            parameters: Parameters::new(),
+            parameters: Parameters::default(),
             invoked: invoked(chart),
             untried: BTreeSet::new(),
             tops: HashMap::new(),

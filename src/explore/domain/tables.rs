@@ -6,7 +6,8 @@ use crate::explore::dependence::{Compared, LENGTH};
 use crate::explore::items::{self, Wanted};
 use crate::files::pattern::{HoleKind, LinePattern, Pattern, is_slug};
 use crate::files::table::is_finished;
-use indexmap::{IndexMap, IndexSet};
+use crate::hash::IndexMap;
+use indexmap::IndexSet;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ impl Domain {
         table: &Table,
         read: &mut Read<'_>,
     ) -> IndexMap<String, Vec<Json>> {
-        let mut columns: IndexMap<String, Vec<Json>> = IndexMap::new();
+        let mut columns: IndexMap<String, Vec<Json>> = IndexMap::default();
         let path = |column: &str| format!("tables.{name}.rows.{column}");
         let slugs_only = |column: &str, values: Vec<Json>| -> Vec<Json> {
             let is_safe = |value: &Json| column != "id" || value.as_str().is_some_and(is_slug);

@@ -86,7 +86,7 @@ impl ImaginedWorld {
         let event = Event {
             trigger: trigger.clone(),
             fields: Json::Null,
-            args: indexmap::IndexMap::new(),
+            args: crate::hash::IndexMap::default(),
             session: None,
         };
         let world: Arc<dyn World> = Arc::new(self.clone());

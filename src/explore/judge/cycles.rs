@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use serde_json::Value as Json;
 
 use super::judgment::Judge;
@@ -18,6 +18,7 @@ use crate::explore::plain::plain;
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Arrow;
 use crate::expr::single_expression;
+use crate::hash::IndexMap;
 
 const CODE: Code = Code::CycleUnbounded;
 
@@ -253,7 +254,7 @@ impl Judge<'_> {
 
     /// All reviews, as a formula: for each limit, how often as many reviews there are.
     fn total(&self, all: &[Limits]) -> String {
-        let mut sums: IndexMap<&str, (usize, Vec<&str>)> = IndexMap::new();
+        let mut sums: IndexMap<&str, (usize, Vec<&str>)> = IndexMap::default();
         let mut starts = Vec::new();
         for (at, (cycle, limits)) in self.chart.cycles.values().zip(all).enumerate() {
             let (times, names) = sums.entry(&cycle.limit).or_default();

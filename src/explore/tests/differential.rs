@@ -18,7 +18,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
 use crate::chart::embedded::CHARTS;
@@ -41,6 +40,7 @@ use crate::explore::report::{PropertyResult, Report, Verdict};
 use crate::expr::source::Expr;
 use crate::expr::templates::Templates;
 use crate::files::pattern::HoleKind;
+use crate::hash::IndexMap;
 use crate::reviewer::finding::{Finding, Found};
 
 /// The ways to write each part of a chart.
