@@ -419,8 +419,8 @@ mod tests {
             (
                 format!("why:  {long}end"),
                 format!(
-                    "why:  {}\n      word word word word end",
-                    "word ".repeat(10).trim_end()
+                    "why:  {}\n      word word word end",
+                    "word ".repeat(11).trim_end()
                 ),
             ),
             (
