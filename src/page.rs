@@ -409,6 +409,54 @@ mod tests {
         }
     }
 
+    /// (line, what a terminal of 60 columns shows)
+    #[test]
+    fn lines_go_on_below_their_text() {
+        let long = "word ".repeat(14);
+        let path = "/path".repeat(14);
+        let cases = [
+            ("short\n\n  lines".to_owned(), "short\n\n  lines".to_owned()),
+            (
+                format!("why:  {long}end"),
+                format!(
+                    "why:  {}\n      word word word end",
+                    "word ".repeat(11).trim_end()
+                ),
+            ),
+            (
+                format!("  \u{1b}[1mlimit\u{1b}[0m  {long}end"),
+                format!(
+                    "  \u{1b}[1mlimit\u{1b}[0m  {}\n         word word word word end",
+                    "word ".repeat(10).trim_end()
+                ),
+            ),
+            (format!("to {path}"), format!("to\n{path}")),
+        ];
+        for (line, shown) in cases {
+            assert_eq!(fitted(&line, Some(60)), shown);
+            assert_eq!(fitted(&line, None), line);
+        }
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_becomes_a_list() {
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let rows = [
+            row(["plan", "phase", "cost"]),
+            row(["a", "code-review", "-"]),
+        ];
+        let shown = |width| {
+            let mut page = Page::new(width, 0);
+            page.table(&rows, 2);
+            strip_str(&page.into_lines().join("\n")).to_string()
+        };
+        assert_eq!(
+            shown(40),
+            "plan  phase        cost\na     code-review     -"
+        );
+        assert_eq!(shown(20), "a\n  phase code-review");
+    }
+
     #[test]
     fn a_text_that_fits_a_line_is_not_broken() {
         let page = Page::new(60, 10);

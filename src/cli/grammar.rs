@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::builder::{PossibleValuesParser, StyledStr, Styles, ValueParser};
-use clap::{Arg, ArgAction, ArgGroup, Command, arg, value_parser};
+use clap::{Arg, ArgAction, ArgGroup, Command, ValueHint, arg, value_parser};
 use clap_complete::Shell;
 use indexmap::IndexSet;
 
@@ -593,6 +593,7 @@ fn instance(chart: &Chart) -> Arg {
     let noun = &chart.scope.noun;
     Arg::new("instance")
         .value_name(noun.to_uppercase())
+        .value_hint(ValueHint::Other)
         .help(format!(
             "The {noun} to use [default: most recently modified]"
         ))

@@ -456,6 +456,26 @@ fn a_program_that_was_chosen_is_all_that_runs() {
     expect_run(&feed(command, "EVENT\n"), "next");
 }
 
+/// What an earlier session has chosen may be on PATH no more. (version printed, whether it is used)
+#[test]
+fn a_program_that_was_chosen_need_not_stay_on_path() {
+    for (prints, is_used) in [
+        (concat!("taskie ", env!("CARGO_PKG_VERSION")), true),
+        ("taskie 4.99.0", false),
+    ] {
+        let machine = Machine::new(TO_CHOOSE);
+        let link = machine.on_path(prints);
+        fs::create_dir_all(&machine.data).unwrap();
+        symlink(fs::read_link(&link).unwrap(), machine.chosen()).unwrap();
+        fs::remove_file(link).unwrap();
+        let ran = machine.session_start();
+        match is_used {
+            true => expect_run(&ran, "hook session-start"),
+            false => assert!(ran.stdout.contains("is version 4.99.0"), "{}", ran.stdout),
+        }
+    }
+}
+
 /// The choice is kept for all projects, so a program of one project is no choice.
 #[test]
 fn a_program_of_the_project_does_not_count() {

@@ -587,6 +587,13 @@ fn a_hook_that_is_told_to_end_takes_the_reviewer_with_it() {
             wait_until_gone(&pid);
         }
         assert_eq!(project.read("state.json"), before);
+        let log = project.run(&["log"]).stdout;
+        let (signal, ended) = (code - 128, "its hook was ended by signal");
+        assert!(
+            log.contains("code-review task-1 1 failed by opus")
+                && log.contains(&format!("Stop undecided: {ended} {signal}")),
+            "{log}"
+        );
         assert!(
             !project
                 .names()
@@ -816,6 +823,22 @@ fn a_reviewer_ends_when_its_hook_and_its_supervisor_are_killed_together() {
     hook.kill().unwrap();
     wait_until_gone(&reviewer);
     hook.wait().unwrap();
+}
+
+/// Nothing waits for the outcome anymore, so nobody pays for the rest of it.
+#[test]
+fn a_review_that_the_user_skips_is_ended() {
+    let project = plan_in(&json!({}), &waiting());
+    let hook = project.start_stop();
+    let reviewer = wait_for_line(&project.bin.join("pid"));
+    let skipped = project.run(&["run", "skip"]);
+    let ended = "The review that was running is ended: nothing waits for it anymore.\n";
+    assert!(skipped.stdout.ends_with(ended), "{}", skipped.stdout);
+    let message = finish(hook).message();
+    let why = "The code-review 1 does not count: the state changed while it ran, and no longer asks for it. It had failed: it \
+               was cancelled.";
+    assert!(message.starts_with(why), "{message}");
+    wait_until_gone(&reviewer);
 }
 
 /// `taskie run cancel` in a terminal ends a review of any host's session; it is still due.
