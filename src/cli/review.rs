@@ -39,6 +39,7 @@ use crate::run::asked;
 use crate::run::perform::perform;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
+use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
 use crate::store::running::Running;
 use crate::text::shown;
@@ -106,7 +107,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> ExitCode {
         Err(Refused::Usage(error)) => (error, 2),
         Err(Refused::Failed(error)) => (error, 3),
         Err(Refused::Interrupted(signal)) => {
-            tell("taskie: the reviewer was ended, and nothing was recorded");
+            tell("taskie: interrupted, and the reviewer was ended");
             return ExitCode::from(u8::try_from(128 + signal).unwrap_or(3));
         }
     };
@@ -154,8 +155,9 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     let performed = match change.files.is_empty() {
         true => Performed::allowed(format!("Nothing has changed {}.", change.against)),
         false => watched(&place, &change, || {
-            // Refused if a review waits already.
-            perform(&place, &began(chart))?;
+            if entering(&place, &place.snapshot())?.is_some() {
+                perform(&place, &began(chart))?;
+            }
             perform(&place, &event)
         })?,
     };
@@ -233,19 +235,26 @@ fn began(chart: &Chart) -> Event {
     }
 }
 
-/// Returns what the stop would do. Nothing is run or written.
-fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
-    let snapshot = place.snapshot();
+/// Returns the fields that the beginning of a change would set; `None` if a review waits already.
+fn entering(place: &Place, snapshot: &Arc<Snapshot>) -> Result<Option<Context>, Stuck> {
     let step = decide(
         &place.chart,
         &snapshot.as_world(),
         &began(&place.chart),
         None,
     )?;
-    let entered = match step {
-        Step::Done(decision) => decision.patch.into_iter().collect(),
-        Step::Invoke(_) => Context::default(),
-    };
+    Ok(match step {
+        Step::Done(decision) if !matches!(decision.answer, Answer::Refuse(_)) => {
+            Some(decision.patch.into_iter().collect())
+        }
+        _ => None,
+    })
+}
+
+/// Returns what the stop would do. Nothing is run or written.
+fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
+    let snapshot = place.snapshot();
+    let entered = entering(place, &snapshot)?.unwrap_or_default();
     let world = Arc::new(snapshot.again(&entered)).as_world();
     Ok(decide(&place.chart, &world, event, None)?)
 }
@@ -406,7 +415,7 @@ impl<'p> Outcomes<'p> {
                     .join("  "),
             );
             let mut page = Page::new(page::width(), 0);
-            page.text(page::PLAIN, &format!("  {}", shown(&finding.title)));
+            page.row("", &shown(&finding.title));
             page.print();
         }
         if !self.findings.is_empty() {

@@ -52,9 +52,13 @@ impl Inspector {
     /// Returns an inspector for `chart` in `world`.
     pub fn new(chart: &Arc<Chart>, world: &Arc<dyn World>) -> Self {
         // No rule is tried, so the event doesn't matter.
-        let event = Event::hook("", json!({}));
+        Self::of_event(chart, world, &Event::hook("", json!({})))
+    }
+
+    /// Returns an inspector that sees an event, too.
+    pub fn of_event(chart: &Arc<Chart>, world: &Arc<dyn World>, event: &Event) -> Self {
         Self {
-            names: Names::new(chart, world, &event),
+            names: Names::new(chart, world, event),
         }
     }
 

@@ -105,7 +105,7 @@ pub(crate) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
         Step::Done(_) => return Ok(Reviewed::NotDue(git)),
     };
     let seen = seen::seen(&place.chart, &place.root, &place.dir(), &invocation.subject);
-    let announced = announced(place, &snapshot, &invocation);
+    let announced = announced(place, event, &snapshot, &invocation);
     // A file system that stores no note stores no state either, and that is reported.
     let note = Note::leave(&place.store, &place.instance.name, &announced).ok();
     let due = Due {
@@ -325,8 +325,13 @@ fn said_of_running(place: &Place, end: &str) -> String {
 }
 
 /// Returns what others are shown about a review that starts now.
-fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> Running {
-    let view = Inspector::new(&place.chart, &snapshot.as_world());
+fn announced(
+    place: &Place,
+    event: &Event,
+    snapshot: &Arc<Snapshot>,
+    invocation: &Invocation,
+) -> Running {
+    let view = Inspector::of_event(&place.chart, &snapshot.as_world(), event);
     Running {
         cycle: invocation.cycle.clone(),
         n: invocation.n,
