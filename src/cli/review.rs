@@ -414,7 +414,7 @@ impl<'p> Outcomes<'p> {
                     .collect::<Vec<_>>()
                     .join("  "),
             );
-            let mut page = Page::new(page::width(), 0);
+            let mut page = Page::new(page::width(), 2);
             page.row("", &shown(&finding.title));
             page.print();
         }
