@@ -370,6 +370,51 @@ async function restricted([project]) {
   assert.ok(!fs.existsSync(own("stolen")));
 }
 
+// A change without a plan, reviewed as in CI: the reviewer sees the change and can run nothing else.
+async function changed([project]) {
+  const git = (...args) => execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.invalid", ...args], { cwd: project, encoding: "utf8" });
+  git("init", "--quiet", "--initial-branch", "main");
+  fs.writeFileSync(path.join(project, "greet.sh"), "echo hello\n");
+  git("add", ".");
+  git("commit", "--quiet", "--message", "one");
+  fs.writeFileSync(path.join(project, "greet.sh"), "echo helo\n");
+  fs.writeFileSync(path.join(project, "new.txt"), "a new file\n");
+  const answers = [
+    { verdict: "FAIL", review: "It says helo.", findings: [{ severity: "major", file: "greet.sh", line: 1, title: "The greeting is misspelled" }] },
+    { verdict: "PASS", review: "It greets.", findings: [] },
+  ];
+  const wrong = [];
+  let answer;
+  const model = await serve((asked) => {
+    if (!isReviewer(asked)) return text("A title");
+    const prompt = said(asked.messages);
+    const [, diff] = /`(git diff [0-9a-f]+ [0-9a-f]+)` shows it/.exec(prompt);
+    const tries = [bash(diff), bash("touch stolen"), bash(`${diff} --output=stolen`), bash("git log -1")];
+    const results = asked.messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter(({ type }) => type === "tool_result");
+    if (results.length === 1 && !said(results[0].content).includes("+a new file")) wrong.push(`the diff: ${said(results[0].content)}`);
+    // The client itself lets commands run that it knows only read.
+    if ([2, 3].includes(results.length) && !results.at(-1).is_error) wrong.push(`${JSON.stringify(tries[results.length - 1].input)} works`);
+    return tries[results.length] ?? [call("StructuredOutput", answer)][results.length - tries.length] ?? text("Done.");
+  });
+  const review = () =>
+    new Promise((done, failed) => {
+      const env = { ...process.env, CI: "true", ANTHROPIC_BASE_URL: model.address, ANTHROPIC_API_KEY: "none" };
+      const child = spawn("taskie", ["review", "--format", "github"], { cwd: project, env, stdio: ["ignore", "pipe", "inherit"] });
+      let printed = "";
+      child.stdout.on("data", (part) => (printed += part));
+      child.on("error", failed);
+      child.on("close", (code) => done([code, printed]));
+    });
+  answer = answers[0];
+  assert.deepEqual(await review(), [1, "::error file=greet.sh,line=1,title=major (change-review-1.1)::The greeting is misspelled\n"]);
+  fs.writeFileSync(path.join(project, "greet.sh"), "echo hello there\n");
+  answer = answers[1];
+  assert.deepEqual(await review(), [0, ""]);
+  model.close();
+  assert.deepEqual(wrong, []);
+  assert.equal(git("status", "--short"), " M greet.sh\n?? new.txt\n");
+}
+
 async function guarded([folder]) {
   const inside = (...names) => path.join(folder, ...names);
   const git = (project, ...args) =>
@@ -458,7 +503,7 @@ async function guarded([folder]) {
 }
 
 const [mode, ...args] = process.argv.slice(2);
-({ typed, played, gated, converged, restricted, guarded })[mode](args).catch((error) => {
+({ typed, played, gated, converged, restricted, changed, guarded })[mode](args).catch((error) => {
   console.error(error.message);
   // Anything that still listens would keep this process alive.
   process.exit(1);

@@ -126,6 +126,10 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     let paths = below(&prefix, &paths);
     let base = matches.get_one::<String>("base").map(String::as_str);
     let objects = place.dir().join(STORED);
+    if entering(&place, &place.snapshot())?.is_some() {
+        // Nobody compares with an earlier change.
+        let _ = fs::remove_dir_all(&objects);
+    }
     let change = change::read(&place.root, &objects, base, &paths)?;
     let place = Place {
         env: vec![(OBJECTS.to_owned(), objects.display().to_string())],

@@ -4,10 +4,10 @@
 //! own. A git that is to see them gets [`OBJECTS`].
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+use std::{fs, io};
 
 use crate::project::git::{git, output_within};
 use crate::store::git_dir::{self, WorkTree};
@@ -112,11 +112,14 @@ impl Repository<'_> {
     /// Writes what is in the work tree as a tree. Returns it, and the untracked files that are too large.
     fn write_tree(&self) -> Result<(String, Vec<String>), Unknown> {
         let failed = |why: String| Unknown::new(why, "see what `git status` says");
-        let index = self.objects.join("index");
+        let folder = tempfile::Builder::new()
+            .prefix(".index-")
+            .tempdir_in(self.objects);
+        let folder = folder.map_err(|error| unwritable(self.objects, &error))?;
+        let index = folder.path().join("index");
         let own = self.ask(&["rev-parse", "--git-path", "index"])?;
         let own = own.map(|path| self.root.join(path));
         // Its own stat data saves reading what has not changed.
-        let _ = fs::remove_file(&index);
         if let Some(own) = own.filter(|own| own.exists()) {
             let copied = fs::copy(own, &index);
             copied.map_err(|error| failed(format!("git's index cannot be copied: {error}")))?;
@@ -152,7 +155,6 @@ impl Repository<'_> {
         };
         write(&["add", "--all", "--", ":/"])?;
         let tree = write(&["write-tree"])?.trim_end().to_owned();
-        let _ = fs::remove_file(&index);
         Ok((tree, large))
     }
 
@@ -279,6 +281,14 @@ fn run(git: &mut Command) -> Result<Result<String, String>, Unknown> {
     Ok(Err(format!("`git {name}` failed: {why}")))
 }
 
+fn unwritable(folder: &Path, error: &io::Error) -> Unknown {
+    let folder = folder.display();
+    Unknown::new(
+        format!("{folder} cannot be written: {error}"),
+        "check its permissions",
+    )
+}
+
 /// Returns the root of the work tree around `dir`, and the name of its branch; `None` outside git.
 pub(crate) fn branch(dir: &Path) -> Option<(PathBuf, String)> {
     let WorkTree { top, .. } = git_dir::around(dir)?;
@@ -299,13 +309,7 @@ pub(crate) fn read(
     base: Option<&str>,
     paths: &[String],
 ) -> Result<Change, Unknown> {
-    let unwritable = |error| {
-        Unknown::new(
-            format!("{}: {error}", objects.display()),
-            "check its permissions",
-        )
-    };
-    fs::create_dir_all(objects).map_err(unwritable)?;
+    fs::create_dir_all(objects).map_err(|error| unwritable(objects, &error))?;
     let mut repository = Repository {
         root,
         objects,
