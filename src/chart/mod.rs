@@ -149,6 +149,11 @@ impl Chart {
         self.rule(place)?.about.as_deref()
     }
 
+    /// Returns whether the rule or command at `place` ends the running cycle.
+    pub fn advances(&self, place: &str) -> bool {
+        self.rule(place).is_some_and(|rule| rule.advance)
+    }
+
     /// Returns the guard of the rule, command or phase at `place` (`on.Stop[2]`, `commands.pause`, `phases.complete`).
     pub fn guard(&self, place: &str) -> Option<&Expr> {
         if let Some(name) = place.strip_prefix("phases.") {

@@ -14,6 +14,7 @@ use crate::chart::embedded::CHARTS;
 use crate::project::find;
 use crate::project::settings::{self, Origin};
 use crate::project::trust;
+use crate::run::place::Place;
 use crate::text::shown;
 
 /// Prints the settings of the project; outside a project, those that a new one would have.
@@ -24,6 +25,7 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         .map_err(|why| CliError::with_help(why, "fix the file"))?;
     warn(&read.warnings);
     warn(root.as_deref().and_then(trust::changed_bases).as_slice());
+    warn(Place::of_none(chart, root.as_deref().unwrap_or(&cwd)).unfit_settings());
     let origin = |origin: &Origin| match origin {
         Origin::Default => "default".to_owned(),
         Origin::File(path) => path.display().to_string(),

@@ -255,7 +255,7 @@ fn transition(
     }
     if let Trigger::Enter { .. } = &event.trigger
         && let Ok(foreseen) = foresee(place, &stop(event.session.as_deref()))
-        && let Some(why) = foreseen.obstacle
+        && let Some(why) = foreseen.failure()
     {
         say(&format!("That review cannot run yet: {why}."));
     }

@@ -34,8 +34,11 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::error::{ContextKind, ContextValue};
+
 use crate::chart::embedded::Choice;
 use crate::demo::reviewer;
+use crate::diagnostic::suggest::suggest;
 use crate::hook;
 use crate::os::bond::become_program;
 use crate::process::supervisor;
@@ -125,7 +128,8 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     }
     let matches = match grammar::command(&chart).try_get_matches_from(args) {
         Ok(matches) => matches,
-        Err(error) => {
+        Err(mut error) => {
+            keep_nearest(&mut error);
             let text = error.render().ansi().to_string();
             match error.use_stderr() {
                 true => tell_styled(text.trim_end()),
@@ -180,6 +184,20 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         // A command of the chart, without `run`.
         Some((name, sub)) => enter::run(&chart, name, sub),
         None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Suggests only the command that an unknown one was most likely meant to be.
+fn keep_nearest(error: &mut clap::Error) {
+    let (Some(ContextValue::String(wrong)), Some(ContextValue::Strings(known))) = (
+        error.get(ContextKind::InvalidSubcommand),
+        error.get(ContextKind::SuggestedSubcommand),
+    ) else {
+        return;
+    };
+    if let Some(nearest) = suggest(wrong, known.iter().map(String::as_str)) {
+        let nearest = ContextValue::Strings(vec![nearest.to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, nearest);
     }
 }
 

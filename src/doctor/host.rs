@@ -96,6 +96,15 @@ impl Settings {
                 found.clear();
                 let text = format!("{} calls the Stop hook", shown(&hooks[0].file.path));
                 found.push(Diagnosis::ok("plugin", text));
+                if let Some(id) = embedded.filter(|_| chart.on.contains_key("next")) {
+                    let text =
+                        format!("the plugin is not used, so its commands (`/{id}:…`) don't exist");
+                    let program = chart.program();
+                    let help = format!(
+                        "where a message names one, ask the agent to run `{program} next` and to do what it says"
+                    );
+                    found.push(Diagnosis::ok("plugin", text).and(help));
+                }
                 if let Some(hook) = hooks.get(1) {
                     let path = shown(&hook.file.path);
                     let text = format!("{path} calls it too, so it may run twice at each stop");

@@ -69,6 +69,11 @@ pub(crate) fn examine(
         found.extend(workflow::owners(chart, &root, place));
         found.extend(workflow::project(chart, &root));
     }
+    if place.is_none() {
+        let unfit = Place::of_none(chart, &here).unfit_settings().into_iter();
+        let help = "change one of the two settings";
+        found.extend(unfit.map(|text| Diagnosis::warning("settings", text, help)));
+    }
     found.extend(workflow::instance(chart, place, warnings));
     found
 }

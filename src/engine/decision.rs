@@ -89,6 +89,16 @@ pub enum Effect {
     Cancel { path: String },
 }
 
+impl Step {
+    /// Returns why the run that was due failed, if it did.
+    pub fn failure(&self) -> Option<&str> {
+        match self {
+            Self::Done(decision) => decision.failure(),
+            Self::Invoke(_) => None,
+        }
+    }
+}
+
 impl Effect {
     /// Returns the path that it is about; the new one if there are two.
     pub fn path(&self) -> &str {

@@ -102,6 +102,24 @@ impl Inspector {
         self.names.find_all(name, checks.map_or(&[], Vec::as_slice))
     }
 
+    /// Returns what the checks find that look at nothing but settings and fields of the state.
+    pub fn unfit_settings(&self) -> Result<Vec<String>, Fault> {
+        let chart = &self.names.chart;
+        let is_known = |name: &String| {
+            let name = name.split('.').next().unwrap_or_default();
+            name == "config" || chart.context.contains_key(name) || chart.lets.contains_key(name)
+        };
+        let lists = chart.checks.iter().filter(|(_, checks)| {
+            let guards = checks.iter().flat_map(|check| &check.guard);
+            let each = checks.iter().flat_map(|check| &check.each);
+            let texts = guards.chain(each).map(AsRef::as_ref);
+            let names = chart.names_in(&self.names.expressions, texts);
+            names.iter().all(is_known)
+        });
+        let found = lists.map(|(name, checks)| self.names.find_all(name, checks));
+        Ok(found.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
     /// Returns the running cycle.
     pub fn running(&self) -> Option<&Cycle> {
         self.names.running()

@@ -40,7 +40,7 @@ impl Reply {
 
     /// Returns the answer that allows the event because no decision could be made.
     pub fn undecided(event: &str, why: String) -> Self {
-        let why = format!("taskie could not decide about this {event} and allows it: {why}");
+        let why = format!("No decision could be made about this {event}, so it is allowed: {why}");
         Self::silent(event, false).with_warnings(vec![why])
     }
 

@@ -215,28 +215,21 @@ pub(crate) fn peek_rules(place: &Place, event: &Event) -> Result<(Step, Vec<Trie
 }
 
 /// Does the same as [`peek`], except that a run whose subject is missing counts as failed, as it does in the hook.
-pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Foreseen, Stuck> {
+pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Step, Stuck> {
     let (step, snapshot) = peek(place, event)?;
-    let obstacle = match &step {
-        Step::Invoke(invocation) => place.obstacle(invocation),
-        Step::Done(_) => None,
+    let Step::Invoke(invocation) = step else {
+        return Ok(step);
     };
-    let step = match (step, &obstacle) {
-        (Step::Invoke(invocation), Some(why)) => {
-            let ended = Ended::new(*invocation, Outcome::Failed(why.clone()));
-            decide(&place.chart, &snapshot.as_world(), event, Some(ended))?
-        }
-        (step, _) => step,
+    let Some(why) = place.obstacle(&invocation) else {
+        return Ok(Step::Invoke(invocation));
     };
-    Ok(Foreseen { step, obstacle })
-}
-
-/// What a hook would do.
-#[derive(Debug)]
-pub(crate) struct Foreseen {
-    pub(crate) step: Step,
-    /// What prevents the run that is due from being started.
-    pub(crate) obstacle: Option<String>,
+    let ended = Ended::new(*invocation, Outcome::Failed(why));
+    Ok(decide(
+        &place.chart,
+        &snapshot.as_world(),
+        event,
+        Some(ended),
+    )?)
 }
 
 /// Returns the result that `event` would have at `place` now, with the errors that carrying it out would cause. The

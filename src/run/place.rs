@@ -1,11 +1,12 @@
 //! An instance of a chart in a project: where it is, and what is there.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::chart::Chart;
 use crate::engine::decision::Invocation;
+use crate::engine::inspect::Inspector;
 use crate::project::find::{self, Instance};
 use crate::project::git::Git;
 use crate::project::state_file::{self, Reading};
@@ -39,6 +40,23 @@ impl Place {
             store,
             env: Vec::new(),
         }
+    }
+
+    /// Returns the place of an instance that does not exist, in which everything has its initial value.
+    pub(crate) fn of_none(chart: &Arc<Chart>, root: &Path) -> Self {
+        let instance = Instance {
+            name: String::new(),
+            dir: find::folder(&chart.scope).join(""),
+        };
+        Self::new(Arc::clone(chart), root.to_owned(), instance)
+    }
+
+    /// Returns what the checks find that look at nothing but settings and fields of the state.
+    pub(crate) fn unfit_settings(&self) -> Vec<String> {
+        let snapshot = self.snapshot();
+        let found = Inspector::new(&self.chart, &snapshot.as_world()).unfit_settings();
+        // A setting that cannot be read is reported where it is used.
+        found.unwrap_or_default()
     }
 
     /// Returns these variables, and those of this place.

@@ -1,5 +1,6 @@
 //! Everything that `taskie status` shows, as data and as its documented JSON.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -104,6 +105,9 @@ pub(crate) struct ReviewFacts {
     pub(crate) is_answered: bool,
     /// The files that it was about and that have changed since, if it is the last one about them and was content.
     pub(crate) changed: Vec<String>,
+    /// It is the last one of a cycle that was left without having passed.
+    #[serde(rename = "skipped")]
+    pub(crate) is_skipped: bool,
 }
 
 /// What the hook does at the next stop.
@@ -198,7 +202,7 @@ impl Facts {
         let obstacle = foreseen
             .as_ref()
             .ok()
-            .and_then(|stop| stop.obstacle.clone());
+            .and_then(|stop| Some(stop.failure()?.to_owned()));
         let view = Inspector::new(chart, &world);
         let context = snapshot.context().clone();
         let phase = context::text(&context, Some(&chart.state));
@@ -209,7 +213,7 @@ impl Facts {
         let cycle =
             running_cycle.map(|cycle| CycleFacts::of(chart, &view, cycle, by.clone(), &journal));
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
-        let due = match foreseen.as_ref().map(|stop| &stop.step) {
+        let due = match &foreseen {
             Ok(Step::Invoke(due)) => Some(&due.gates),
             _ => None,
         };
@@ -224,9 +228,9 @@ impl Facts {
                 Ok(stop) if is_unattended => Stop::allowed(&format!(
                     "no session drives the {}; once one has taken it up, {}",
                     chart.scope.noun,
-                    what(place, stop.step, by.as_deref()).text
+                    what(place, stop, by.as_deref()).text
                 )),
-                Ok(stop) => what(place, stop.step, by.as_deref()),
+                Ok(stop) => what(place, stop, by.as_deref()),
                 Err(why) => Stop::allowed(&why.to_string()),
             },
         };
@@ -234,6 +238,7 @@ impl Facts {
             .as_ref()
             .filter(|running| !running.log.is_empty())
             .and_then(|running| log::last_line(&place.dir().join(&running.log)));
+        let limits = place.unfit_settings();
         let names = known(snapshot.names(), &mut unread).unwrap_or_default();
         Self {
             name: place.instance.name.clone(),
@@ -243,7 +248,7 @@ impl Facts {
             stage,
             is_final,
             cycle,
-            reviews: on_disk(place, names, &journal),
+            reviews: on_disk(place, names, &lines, &journal),
             progress: progress(chart, &snapshot.as_world()),
             totals: Totals::of(chart, &journal),
             running,
@@ -258,6 +263,7 @@ impl Facts {
                 .chain(unread)
                 .chain(running_cycle.and_then(|_| failures(&journal)))
                 .chain(failed_gate)
+                .chain(limits)
                 .collect(),
             of_cycles: of_cycles(chart, &view, invoke.as_deref()),
             finished: is_final.then(|| finished(place)),
@@ -418,7 +424,13 @@ fn stage(chart: &Chart, running: Option<&Cycle>, phase: Option<&str>) -> Option<
 }
 
 /// Returns the reviews on disk, with everything that this machine knows about them; `names` are sorted.
-fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<ReviewFacts> {
+fn on_disk(
+    place: &Place,
+    names: &[String],
+    lines: &[Line],
+    journal: &[journal::Review],
+) -> Vec<ReviewFacts> {
+    let skipped = skipped(&place.chart, lines);
     let files = inspect::reviews(&place.chart, names.iter().map(String::as_str));
     let dir = place.dir();
     let with_ending = |file: inspect::ReviewFile| {
@@ -449,6 +461,7 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
                 .unwrap_or_default(),
             answer: file.answer.clone(),
             is_answered: names.binary_search(&file.answer).is_ok(),
+            is_skipped: skipped.contains(&*file.name),
             file: format!("{}/{}", place.instance.dir.display(), file.name),
             cycle: file.cycle,
             base: file.base,
@@ -467,6 +480,22 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
         }
     }
     reviews.into_iter().map(|(review, _)| review).collect()
+}
+
+/// Returns the files of the reviews after which a cycle was left that they had not ended.
+fn skipped<'l>(chart: &Chart, lines: &'l [Line]) -> HashSet<&'l str> {
+    let mut last = None;
+    let ends = |line: &'l Line| match line {
+        Line::Review(review) if review.error.is_none() => {
+            last = Some(&*review.file);
+            None
+        }
+        Line::Decision(decided) if decided.fired().any(|tried| chart.advances(&tried.rule)) => {
+            last.take().filter(|_| decided.review.is_none())
+        }
+        _ => None,
+    };
+    lines.iter().filter_map(ends).collect()
 }
 
 /// Returns the verdict that the text of a review states: the only one on its last line about a verdict, or on the line

@@ -59,7 +59,9 @@ fn tables(facts: &Facts) -> Vec<Json> {
 fn reviews(place: &Place, facts: &Facts) -> Vec<Json> {
     let group = |(first, group): (&ReviewFacts, &[ReviewFacts])| {
         let reviews: Vec<Json> = group.iter().map(|review| values(place, review)).collect();
-        json!({ "title": screen::title(facts, first), "reviews": reviews })
+        let is_skipped = group.iter().any(|review| review.is_skipped);
+        let end = if is_skipped { " (skipped)" } else { "" };
+        json!({ "title": screen::title(facts, first) + end, "reviews": reviews })
     };
     facts.groups().into_iter().map(group).collect()
 }

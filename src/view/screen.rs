@@ -243,6 +243,9 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
             if skipped > 0 {
                 marks.insert(0, paint(FAINT, unbroken(&format!("… {skipped} earlier"))));
             }
+            if group.iter().any(|review| review.is_skipped) {
+                marks.push(paint_words(ALERT, "(skipped)"));
+            }
             let changed = group.last().map_or(&[][..], |review| &review.changed);
             if let Some((first, others)) = changed.split_first() {
                 let more = match others.len() {

@@ -11,7 +11,7 @@ use crate::engine::decision::{Answer, Step};
 use crate::engine::fault::Fault;
 use crate::project::state_file::Reading;
 use crate::run::asked;
-use crate::run::perform::{Foreseen, foresee};
+use crate::run::perform::foresee;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
@@ -61,7 +61,7 @@ pub(crate) struct Turn {
     /// What the chart's rules for `next` answer; `None` without a usable state.
     pub(crate) next: Result<Option<Next>, Fault>,
     /// What the next stop does.
-    pub(crate) foreseen: Result<Foreseen, Stuck>,
+    pub(crate) foreseen: Result<Step, Stuck>,
 }
 
 impl Turn {
@@ -98,7 +98,7 @@ impl Turn {
         let named = next.as_ref().ok().and_then(Option::as_ref);
         let is_action = named.is_some_and(|next| chart.phases.contains_key(&next.action));
         // A stop that changes the state moves the work forward, with or without a review.
-        let moves = match foreseen.as_ref().map(|stop| &stop.step) {
+        let moves = match &foreseen {
             Ok(Step::Invoke(_)) => true,
             Ok(Step::Done(decision)) => !decision.patch.is_empty(),
             Err(_) => false,

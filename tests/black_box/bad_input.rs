@@ -72,7 +72,7 @@ fn a_plan_that_may_not_be_written() {
     let ran = stop_as_someone(&project);
     mode(0o755);
     let why = format!(
-        "taskie could not decide about this Stop and allows it: the state cannot be locked: {}: Permission denied (os error 13)",
+        "No decision could be made about this Stop, so it is allowed: the state cannot be locked: {}: Permission denied (os error 13)",
         project.lock_file("state").display()
     );
     expect_warning(&ran, &why);
@@ -86,7 +86,7 @@ fn a_table_and_a_plan_that_may_not_be_read() {
     let ran = stop_as_someone(&project);
     let why = "cannot be read: Permission denied (os error 13)";
     let why = format!(
-        "taskie could not decide about this Stop and allows it: .taskie/plans/{PLAN}/tasks.md {why}"
+        "No decision could be made about this Stop, so it is allowed: .taskie/plans/{PLAN}/tasks.md {why}"
     );
     expect_warning(&ran, &why);
     set_mode(project.plan(), 0o000);

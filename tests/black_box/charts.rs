@@ -51,7 +51,7 @@ fn reported(cases: Vec<Case<'_>>) {
         assert_eq!(ran.code, 0);
         assert!(
             answer.starts_with(
-                "taskie could not decide about this Stop and allows it: the chart cannot be used: "
+                "No decision could be made about this Stop, so it is allowed: the chart cannot be used: "
             ),
             "{answer}"
         );

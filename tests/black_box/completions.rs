@@ -39,6 +39,7 @@ fn bash_completes_commands_and_those_of_the_chart() {
     for (line, expected) in [
         ("taskie ent", "enter"),
         ("taskie run pa", "pause"),
+        ("taskie enter post-pl", "post-plan-review"),
         ("taskie completions ba", "bash"),
         ("taskie check-chart --form", "--format"),
     ] {

@@ -438,7 +438,7 @@ fn a_claimed_plan_that_cannot_be_read() {
         ),
         (
             ".taskie/.locks",
-            "taskie could not decide about this Stop and allows it: .taskie/.locks cannot be read: its folder is a symbolic link",
+            "No decision could be made about this Stop, so it is allowed: .taskie/.locks cannot be read: its folder is a symbolic link",
         ),
     ];
     for (path, why) in cases {

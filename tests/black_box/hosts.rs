@@ -242,7 +242,7 @@ fn the_agent_tells_that_nothing_could_be_decided() {
     project.set(&json!({ "clean": "twice" }));
     let stop = |event: &Value| answer(&project, event, "stop", &[], None).json();
     let reason = stop(&event)["reason"].as_str().unwrap().to_owned();
-    let start = "Tell the user exactly this, do nothing else, and end your turn:\n\ntaskie could not decide about this Stop and allows it: ";
+    let start = "Tell the user exactly this, do nothing else, and end your turn:\n\nNo decision could be made about this Stop, so it is allowed: ";
     assert!(reason.starts_with(start), "{reason}");
     event["stop_hook_active"] = json!(true);
     assert_eq!(stop(&event)["decision"], Value::Null);

@@ -84,7 +84,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"review_model = "{{ config.models[0] }}""#, 1, r#"review_modle = "{{ config.models[0] }}""#, &[("unknown-field", Edit)]),
     mutant("assign = { max_reviews =", 1, "assign = { max_review =", &[("unknown-field", Edit)]),
     mutant("{{ model_option }}", 1, "{{ modl_option }}", &[("unknown-name", Edit)]),
-    mutant("consecutive_clean >= config", 1, "consecutive_cleen >= config", &[("unknown-name", Edit)]),
+    mutant("consecutive_clean >= needed", 1, "consecutive_cleen >= needed", &[("unknown-name", Edit)]),
     // Misspelled lets, sources, file sets, tables and their fields.
     mutant(r#""free or phase =="#, 1, r#""fre or phase =="#, &[("unknown-name", Edit)]),
     mutant(r#"block = "{{ flaws }}""#, 1, r#"block = "{{ flaw }}""#, &[("unknown-name", Edit)]),

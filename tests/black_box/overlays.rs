@@ -60,6 +60,11 @@ fn one_clean_review_is_enough_for_the_plan() {
         project.stop_with(&chart);
         assert_eq!(project.state()["next_phase"], next, "{chart:?}");
     }
+    // The texts follow.
+    let project = plan_in(&due, &Reviewer::pass());
+    let path = chart("one-clean-plan").display().to_string();
+    let status = project.run(&["--chart", &path, "status"]).stdout;
+    assert!(status.contains("0 of 8, 0 of 1 clean in a row"), "{status}");
     // The other cycles stay as they are.
     let project = plan_in(&json!({}), &Reviewer::pass());
     project.stop_with(chart("one-clean-plan"));

@@ -230,8 +230,9 @@ fn the_cost_is_counted_right() {
         .unwrap();
     assert_eq!(
         chart["cycle"]["exit"].as_str(),
-        Some("consecutive_clean >= config.clean")
+        Some("consecutive_clean >= needed")
     );
+    assert_eq!(chart["let"]["needed"].as_str(), Some("config.clean"));
     assert_eq!(chart["config"]["clean"]["default"].as_integer(), Some(2));
     let tasks = 5;
     for line in [

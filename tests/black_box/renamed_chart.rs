@@ -314,7 +314,7 @@ fn the_schema_of_another_chart() {
     )
     .unwrap();
     // The rule that would answer writes, and a state that cannot be used is not written.
-    let why = "taskie could not decide about this Stop and allows it: .gates/all/front/state.json: `where` is \"ajar\", but must be a phase of the chart";
+    let why = "No decision could be made about this Stop, so it is allowed: .gates/all/front/state.json: `where` is \"ajar\", but must be a phase of the chart";
     assert_eq!(gate.stop().json(), allowed(why));
 }
 
@@ -370,7 +370,7 @@ fn templates_of_another_chart() {
             .to_owned()
     };
     let undecided =
-        "taskie could not decide about this Stop and allows it: the chart cannot be used: ";
+        "No decision could be made about this Stop, so it is allowed: the chart cannot be used: ";
     let texts = folder.join("texts").display().to_string();
     fs::write(folder.join("texts/loop.md"), "{% include 'loop.md' %}").unwrap();
     fs::write(folder.join("texts/broken.md"), "first\n{{ nope }}\n").unwrap();
