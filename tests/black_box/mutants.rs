@@ -115,7 +115,7 @@ const MUTANTS: &[Mutant] = &[
             ("unknown-name", Line("{% if args.reviews == 0")),
             ("unknown-name", Line("At most {{ args.reviews")),
             ("unknown-name", Line("At most {{ args.reviews")),
-            ("unknown-name", Line("{% if args.reviews < config.clean")),
+            ("unknown-name", Line("{% if args.reviews < needed")),
         ]),
     mutant("driver is none", 1, "drivr is none", &[("unknown-name", Edit)]),
     mutant("session is not none", 1, "sesion is not none", &[("unknown-name", Edit)]),
