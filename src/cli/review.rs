@@ -4,7 +4,7 @@
 //! a stop would do, and reports it. There is one instance for each branch.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -53,8 +53,9 @@ pub(super) const FORMATS: [&str; 4] = ["human", "json", "sarif", "github"];
 /// The folder in the instance's directory with the objects of the change, hidden like everything that is this program's.
 const STORED: &str = ".objects";
 
-/// The most files that the reviewer is given by name. An argument has an end.
-const FILES: usize = 500;
+/// The most bytes of the names of files that the reviewer is given, and of the paths on the command line. An argument has an
+/// end.
+const NAMES: usize = 32 * 1024;
 
 /// This variable is set where nobody watches.
 const CI: &str = "CI";
@@ -123,7 +124,11 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         .flatten()
         .cloned()
         .collect();
-    let paths = below(&prefix, &paths);
+    let paths = below(&place.root, &prefix, &paths)?;
+    if paths.iter().map(String::len).sum::<usize>() > NAMES / 4 {
+        let message = "these are too many paths for one command line";
+        return Err(CliError::with_help(message, "name the folders that they are in").into());
+    }
     let base = matches.get_one::<String>("base").map(String::as_str);
     let objects = place.dir().join(STORED);
     if entering(&place, &place.snapshot())?.is_some() {
@@ -132,7 +137,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     }
     let change = change::read(&place.root, &objects, base, &paths)?;
     let place = Place {
-        env: vec![(OBJECTS.to_owned(), objects.display().to_string())],
+        env: vec![(OBJECTS.to_owned(), change::item(&objects))],
         ..place
     };
     let event = event(&change, &paths, matches);
@@ -186,12 +191,13 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
 /// Returns the instance of the branch, and the folder in which the user is, from the root on.
 fn here(chart: &Arc<Chart>) -> Result<(Place, PathBuf), Refused> {
     let cwd = place::cwd()?;
-    let Some((top, branch)) = change::branch(&cwd) else {
+    let Some(found) = change::branch(&cwd) else {
         let message = format!("{} is in no git repository", cwd.display());
         return Err(
             CliError::with_help(message, "`taskie review` needs git: run `git init`").into(),
         );
     };
+    let (top, branch) = found?;
     if chart.scope.home.starts_with(IN_GIT) {
         let message =
             "the git directory of this work tree is not only yours, so nothing is kept there";
@@ -214,16 +220,45 @@ fn name_of(branch: &str) -> String {
         _ => '-',
     };
     let name: String = branch.chars().map(plain).take(60).collect();
-    match name == branch {
+    let is_plain = name == branch && name == name.to_lowercase() && !name.starts_with('-');
+    match is_plain && !name.contains("--") {
         true => name,
-        false => format!("{name}-{}", &hash::of(branch.as_bytes())[..8]),
+        // No plain name looks like that.
+        false => format!("_{name}--{}", &hash::of(branch.as_bytes())[..8]),
     }
 }
 
-/// Returns paths that are given in the folder `prefix` as they are from the root on.
-fn below(prefix: &Path, paths: &[String]) -> Vec<String> {
-    let whole = |path: &String| prefix.join(path).to_string_lossy().into_owned();
-    paths.iter().map(whole).collect()
+/// Returns paths that are given in the folder `prefix` as they are from the root on; an error if one is outside.
+fn below(root: &Path, prefix: &Path, paths: &[String]) -> Result<Vec<String>, CliError> {
+    let whole = |path: &String| {
+        let given = Path::new(path);
+        let given = given.strip_prefix(root).unwrap_or(given);
+        let start = if Path::new(path).is_absolute() {
+            Path::new("")
+        } else {
+            prefix
+        };
+        let mut steps: Vec<&str> = Vec::new();
+        for step in start.components().chain(given.components()) {
+            match step {
+                Component::Normal(step) => steps.push(step.to_str()?),
+                Component::CurDir => {}
+                Component::ParentDir => steps.pop().map(|_| ())?,
+                Component::RootDir | Component::Prefix(_) => return None,
+            }
+        }
+        let is_root = steps.is_empty();
+        Some(if is_root {
+            ".".to_owned()
+        } else {
+            steps.join("/")
+        })
+    };
+    let outside = |path| CliError::new(format!("`{path}` is outside this work tree"));
+    let paths = paths
+        .iter()
+        .map(|path| whole(path).ok_or_else(|| outside(shown(path))));
+    paths.collect()
 }
 
 /// Returns the beginning of a new change.
@@ -267,12 +302,14 @@ fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
 fn event(change: &Change, paths: &[String], matches: &ArgMatches) -> Event {
     let mut fields = asked::typed();
     let text = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
-    let mut files: Vec<String> = change
-        .files
-        .iter()
-        .take(FILES)
-        .map(ToString::to_string)
-        .collect();
+    let mut room = NAMES;
+    let files = change.files.iter().map(ToString::to_string);
+    let files = files.take_while(|file| {
+        let fits = room > file.len();
+        room = room.saturating_sub(file.len() + 1);
+        fits
+    });
+    let mut files: Vec<String> = files.collect();
     let more = change.files.len() - files.len();
     if more > 0 {
         files.push(format!(

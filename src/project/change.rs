@@ -94,7 +94,16 @@ impl Repository<'_> {
         let mut git = git(self.root).map_err(|why| Unknown::new(why, "install git"))?;
         git.args(["-c", "core.quotePath=false"])
             .args(args)
-            .env(OBJECTS, self.objects);
+            .env(OBJECTS, item(self.objects));
+        // The repository is that of the folder.
+        for other in [
+            "GIT_DIR",
+            "GIT_WORK_TREE",
+            "GIT_INDEX_FILE",
+            "GIT_OBJECT_DIRECTORY",
+        ] {
+            git.env_remove(other);
+        }
         Ok(git)
     }
 
@@ -135,7 +144,8 @@ impl Repository<'_> {
         let others = others.unwrap_or_default();
         let is_large = |path: &&str| {
             let meta = self.root.join(path).symlink_metadata();
-            meta.is_ok_and(|meta| meta.len() > LARGE)
+            // Git lists a repository in the repository with a slash.
+            path.ends_with('/') || meta.is_ok_and(|meta| meta.is_file() && meta.len() > LARGE)
         };
         let others = others.split('\0').filter(|path| !path.is_empty());
         let large: Vec<String> = others.filter(is_large).map(str::to_owned).collect();
@@ -143,17 +153,29 @@ impl Repository<'_> {
             let mut git = self.git(args)?;
             git.env("GIT_INDEX_FILE", &index)
                 .env("GIT_OBJECT_DIRECTORY", self.objects)
-                .env(OBJECTS, &self.own);
-            if args.first() == Some(&"add") {
-                git.args(
-                    large
-                        .iter()
-                        .map(|path| format!(":(exclude,literal,top){path}")),
-                );
-            }
+                .env(OBJECTS, item(&self.own));
             run(&mut git)?.map_err(failed)
         };
-        write(&["add", "--all", "--", ":/"])?;
+        let named = folder.path().join("paths");
+        let excluded = large
+            .iter()
+            .map(|path| format!("\0:(exclude,literal,top){path}"));
+        let listed = fs::write(&named, format!(":/{}", excluded.collect::<String>()));
+        listed.map_err(|error| unwritable(&named, &error))?;
+        let named = format!("--pathspec-from-file={}", named.display());
+        // Line ends are nobody's business here, and a hook of the repository has no part in this.
+        let safe = [
+            "-c",
+            "core.safecrlf=false",
+            "-c",
+            "core.hooksPath=/dev/null",
+        ];
+        let mut add = [&safe[..], &["add", "--all", "--pathspec-file-nul", &named]].concat();
+        let is_sparse = self.ask(&["config", "--type=bool", "core.sparseCheckout"])?;
+        if is_sparse.as_deref() == Some("true") {
+            add.push("--sparse");
+        }
+        write(&add)?;
         let tree = write(&["write-tree"])?.trim_end().to_owned();
         Ok((tree, large))
     }
@@ -211,6 +233,7 @@ impl Repository<'_> {
             "--no-textconv",
         ])?;
         git.args(trees).arg("--").args(paths);
+        git.env("GIT_LITERAL_PATHSPECS", "1");
         let listed = run(&mut git)?;
         let listed = listed.map_err(|why| Unknown::new(why, "check the paths"))?;
         let mut files: Vec<Changed> = (listed.split('\0').filter(|line| !line.is_empty()))
@@ -273,7 +296,10 @@ fn run(git: &mut Command) -> Result<Result<String, String>, Unknown> {
         return Ok(Ok(String::from_utf8_lossy(&output.stdout).into_owned()));
     }
     let stderr = String::from_utf8_lossy(&output.stderr);
-    let last = stderr.lines().rfind(|line| !line.trim().is_empty());
+    let lines = || stderr.lines().filter(|line| !line.trim().is_empty());
+    let is_error = |line: &&str| line.starts_with("fatal:") || line.starts_with("error:");
+    // What follows the error is advice.
+    let last = lines().find(is_error).or_else(|| lines().next_back());
     let why = last.map_or_else(
         || output.status.to_string(),
         |line| shown(line).into_owned(),
@@ -290,14 +316,34 @@ fn unwritable(folder: &Path, error: &io::Error) -> Unknown {
 }
 
 /// Returns the root of the work tree around `dir`, and the name of its branch; `None` outside git.
-pub(crate) fn branch(dir: &Path) -> Option<(PathBuf, String)> {
+pub(crate) fn branch(dir: &Path) -> Option<Result<(PathBuf, String), Unknown>> {
     let WorkTree { top, .. } = git_dir::around(dir)?;
-    let named = git(&top).ok().and_then(|mut git| {
+    let asked = git(&top).map_err(|why| Unknown::new(why, "install git"));
+    let named = asked.and_then(|mut git| {
         git.args(["symbolic-ref", "--quiet", "--short", "HEAD"]);
-        run(&mut git).ok()?.ok()
+        run(&mut git)
     });
-    let named = named.map(|name| name.trim_end().to_owned());
-    Some((top, named.unwrap_or_else(|| DETACHED.to_owned())))
+    // A HEAD that is no branch is one of a name that no branch can have.
+    let named = named.map(|name| name.unwrap_or_else(|_| DETACHED.to_owned()));
+    Some(named.map(|name| (top, name.trim_end().to_owned())))
+}
+
+/// Returns whether a file is one of these, or in one of these folders. Without any, each is.
+fn is_in(path: &str, paths: &[String]) -> bool {
+    let is_below = |folder: &String| {
+        let rest = path.strip_prefix(folder.as_str());
+        folder == "." || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    paths.is_empty() || paths.iter().any(is_below)
+}
+
+/// Returns a folder as an item of [`OBJECTS`], which is a list.
+pub(crate) fn item(folder: &Path) -> String {
+    let text = folder.display().to_string();
+    match text.contains([':', '"']) && cfg!(unix) {
+        true => format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\"")),
+        false => text,
+    }
 }
 
 /// Finds out what has changed in the work tree at `root`: against `base`, if that is given, else against HEAD; if nothing
@@ -347,13 +393,10 @@ pub(crate) fn read(
             )
         }
         (None, Some(head)) => {
-            let is_clean =
-                repository.id("HEAD^{tree}")?.as_ref() == Some(&after) && large.is_empty();
-            match is_clean
-                .then(|| repository.default_branch())
-                .transpose()?
-                .flatten()
-            {
+            let open = repository.files([&head, &after], paths)?;
+            let is_clean = open.is_empty() && !large.iter().any(|path| is_in(path, paths));
+            let branch = is_clean.then(|| repository.default_branch());
+            match branch.transpose()?.flatten() {
                 Some(branch) => (repository.fork(&branch)?, format!("since {branch}")),
                 None => (head, "since HEAD".to_owned()),
             }
@@ -361,14 +404,24 @@ pub(crate) fn read(
     };
     let before = repository.id(&format!("{base}^{{tree}}"))?;
     let before = before.unwrap_or_else(|| base.clone());
-    let mut files = repository.files([&before, &after], paths)?;
-    if paths.is_empty() {
-        files.extend(large.into_iter().map(|path| Changed {
-            path,
-            lines: None,
-            unread: Some("untracked and larger than 1 MB"),
-        }));
+    for path in paths.iter().filter(|path| *path != ".") {
+        let is_here = root.join(path).symlink_metadata().is_ok();
+        if !is_here && repository.id(&format!("{before}:{path}"))?.is_none() {
+            let message = format!("there is no file or folder `{}`", shown(path));
+            let help = "a path starts in the current folder, and names one file or folder";
+            return Err(Unknown::new(message, help));
+        }
     }
+    let mut files = repository.files([&before, &after], paths)?;
+    let large = large.into_iter().filter(|path| is_in(path, paths));
+    files.extend(large.map(|path| Changed {
+        unread: Some(match path.ends_with('/') {
+            true => "a repository of its own",
+            false => "untracked and larger than 1 MB",
+        }),
+        path,
+        lines: None,
+    }));
     Ok(Change {
         base,
         against,
