@@ -118,7 +118,8 @@ enum Node {
 pub(crate) struct End {
     /// Its result, by number.
     pub(crate) leaf: u32,
-    /// Questions, the set of answers with which it is taken, and all that could be chosen there.
+    /// Questions, the set of answers with which it is taken, and all that could be chosen there: none where that is one
+    /// answer, which is then part of each way.
     choices: Vec<(u32, u32, u32)>,
 }
 

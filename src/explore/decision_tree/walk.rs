@@ -157,9 +157,11 @@ impl Tree {
             Some(set) => self.members(set).to_vec(),
             None => options.to_vec(),
         };
+        let has_one = options.len() == 1;
         // Nothing is chosen where a setting is tried at one value.
-        let is_fixed = options.len() == 1 && matches!(self.question(question), Question::Field(_));
+        let is_fixed = has_one && matches!(self.question(question), Question::Field(_));
         let all = self.set(values.clone());
+        let nothing = self.set(Vec::new());
         let mut ends = Vec::new();
         for value in values {
             let one = self.set(vec![value]);
@@ -169,6 +171,9 @@ impl Tree {
             made.pop();
             ends.extend(below.into_iter().map(|mut end| {
                 if !is_fixed {
+                    // Where there is but one value, all of them lead here: that does not say that any value does.
+                    let is_needed = has_one && self.is_made_of(end.leaf, value);
+                    let all = if is_needed { nothing } else { all };
                     end.choices.push((question, one, all));
                     end.choices.sort_unstable();
                 }
@@ -176,6 +181,15 @@ impl Tree {
             }));
         }
         self.merge(ends)
+    }
+
+    /// True for a result that is this value, or a part that assigns it.
+    fn is_made_of(&self, leaf: u32, value: u32) -> bool {
+        match &*self.leaves[leaf as usize] {
+            Leaf::Value(result) => *result == value,
+            Leaf::Part(part) => part.assigned.iter().any(|(_, assigned)| *assigned == value),
+            Leaf::Fault(_) => false,
+        }
     }
 
     /// The paths through the tree from a node that asks for the value of an expression.
