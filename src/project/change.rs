@@ -92,9 +92,15 @@ impl Repository<'_> {
     /// Returns a command that sees the objects of the change.
     fn git(&self, args: &[&str]) -> Result<Command, Unknown> {
         let mut git = git(self.root).map_err(|why| Unknown::new(why, "install git"))?;
-        git.args(["-c", "core.quotePath=false"])
-            .args(args)
-            .env(OBJECTS, item(self.objects));
+        // No hook of the repository has a part in this.
+        git.args([
+            "-c",
+            "core.quotePath=false",
+            "-c",
+            "core.hooksPath=/dev/null",
+        ])
+        .args(args)
+        .env(OBJECTS, item(self.objects));
         // The repository is that of the folder.
         for other in [
             "GIT_DIR",
@@ -163,13 +169,8 @@ impl Repository<'_> {
         let listed = fs::write(&named, format!(":/{}", excluded.collect::<String>()));
         listed.map_err(|error| unwritable(&named, &error))?;
         let named = format!("--pathspec-from-file={}", named.display());
-        // Line ends are nobody's business here, and a hook of the repository has no part in this.
-        let safe = [
-            "-c",
-            "core.safecrlf=false",
-            "-c",
-            "core.hooksPath=/dev/null",
-        ];
+        // Line ends are nobody's business here.
+        let safe = ["-c", "core.safecrlf=false"];
         let mut add = [&safe[..], &["add", "--all", "--pathspec-file-nul", &named]].concat();
         let is_sparse = self.ask(&["config", "--type=bool", "core.sparseCheckout"])?;
         if is_sparse.as_deref() == Some("true") {
