@@ -4,7 +4,7 @@
 //! schema to the model checker, sees one chart, and each place in it leads back to the file in which it is written
 //! ([`Merged::origin`]). `build.rs` includes this module: the charts that are compiled in are merged when taskie is built.
 //!
-//! [`layer`] is a chart as it is written, [`tree`] a chart as it is read, [`over`] writes one tree over another, `write` makes TOML of the result.
+//! `layer` is a chart as it is written, `tree` a chart as it is read, `over` writes one tree over another, `write` makes TOML of the result.
 
 mod layer;
 mod over;
