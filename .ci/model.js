@@ -10,6 +10,8 @@
 //                                                   reviewer is started before it succeeds
 //   node model.js converged PROJECT                 plays a task whose reviewers find something each time: what the user
 //                                                   decides does not come back, and nothing changes in the end
+//   node model.js stopped PROJECT                   asks for reviews of a change, without a plan, and plays the agent until
+//                                                   it is clean
 //   node model.js restricted PROJECT                runs the reviews of a task with `permissions` set to `restricted`,
 //                                                   and checks what the reviewer can do and what it cannot
 const assert = require("node:assert/strict");
@@ -415,6 +417,68 @@ async function changed([project]) {
   assert.equal(git("status", "--short"), " M greet.sh\n?? new.txt\n");
 }
 
+// A change without a plan, in a session that has asked for reviews: its stops are reviewed until two reviews are clean, and
+// then no more.
+async function stopped([project]) {
+  const git = (...args) => execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.invalid", ...args], { cwd: project, encoding: "utf8" });
+  const file = path.join(project, "greet.sh");
+  git("init", "--quiet", "--initial-branch", "main");
+  fs.writeFileSync(file, "echo hello\n");
+  git("add", ".");
+  git("commit", "--quiet", "--message", "one");
+  fs.writeFileSync(file, "echo helo\n");
+  const objects = git("count-objects");
+  const clean = { verdict: "PASS", review: "It greets.", findings: [] };
+  const verdicts = [{ verdict: "FAIL", review: "It says helo.", findings: [{ severity: "major", file: "greet.sh", line: 1, title: "The greeting is misspelled" }] }, clean, clean];
+  const wrong = [];
+  let reviews = 0;
+  let heard = [];
+  let asks = "";
+  let steps = [
+    () => bash(/taskie review --at-stop --session "[^"]+"/.exec(asks)?.[0] ?? `echo "${asks.slice(-900)}"`),
+    text("Whatever has changed is reviewed now."),
+    call("Read", { file_path: file }),
+    call("Write", { file_path: file, content: "echo hello there\n" }),
+    text("change-review-1.1: fixed"),
+    text("Done."),
+  ];
+  const model = await serve((asked) => {
+    if (isReviewer(asked)) {
+      const prompt = said(asked.messages);
+      const [, diff] = /`(git diff --no-ext-diff --no-textconv [0-9a-f]+ [0-9a-f]+)` shows it/.exec(prompt);
+      const results = asked.messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter(({ type }) => type === "tool_result");
+      if (results.length === 0) return bash(diff);
+      if (results.length > 1) return text("Done.");
+      if (!said(results[0].content).includes("-echo hello\n")) wrong.push(`the diff: ${said(results[0].content)}`);
+      reviews += 1;
+      if (reviews === 2 && !prompt.includes("change-review-1.1: fixed")) wrong.push("the agent's answer is not in the second prompt");
+      return call("StructuredOutput", verdicts[reviews - 1] ?? clean);
+    }
+    if (!isAgent(asked)) return text("A title");
+    asks = said(asked.messages);
+    heard.push(said(asked.messages.at(-1)));
+    const step = steps[heard.length - 1] ?? text("Nothing is left to do.");
+    return typeof step === "function" ? step() : step;
+  });
+  const printed = await type("/taskie:review", project, model.address);
+  const story = () => `${heard.map((text, n) => `${n}: ${text.slice(-400)}`).join("\n")}\n${printed}`;
+  assert.deepEqual(wrong, [], story());
+  assert.equal(reviews, 3, story());
+  const ends = [/What has changed since HEAD, and what you still change/, /change-review-1.1 \(major, greet.sh:1\): The greeting is misspelled/, /1 of 2 reviews in a row/];
+  for (const end of ends) assert.ok(heard.some((text) => end.test(text)), `${end}\n${story()}`);
+  assert.match(seen(printed).join("\n"), /^Stop says: The change is clean, 2 reviews in a row: read by opus in /, story());
+  // It is off again.
+  fs.writeFileSync(file, "echo hello everybody\n");
+  heard = [];
+  steps = [];
+  const again = await type("hi", project, model.address, ["--resume", JSON.parse(printed.split("\n")[0]).session_id, "--permission-mode", "acceptEdits"]);
+  model.close();
+  assert.deepEqual([reviews, seen(again)], [3, []]);
+  assert.equal(git("status", "--short"), " M greet.sh\n");
+  assert.deepEqual([git("fsck"), git("count-objects")], ["", objects]);
+  assert.ok(!fs.existsSync(path.join(project, ".taskie")) && !fs.existsSync(path.join(project, ".git/taskie/changes/main/.objects")));
+}
+
 async function guarded([folder]) {
   const inside = (...names) => path.join(folder, ...names);
   const git = (project, ...args) =>
@@ -503,7 +567,7 @@ async function guarded([folder]) {
 }
 
 const [mode, ...args] = process.argv.slice(2);
-({ typed, played, gated, converged, restricted, changed, guarded })[mode](args).catch((error) => {
+({ typed, played, gated, converged, restricted, changed, stopped, guarded })[mode](args).catch((error) => {
   console.error(error.message);
   // Anything that still listens would keep this process alive.
   process.exit(1);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::node::Node;
-use super::{Chart, load};
+use super::{Chart, IN_GIT, load};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::diagnostic::quote::quoted;
@@ -14,11 +14,24 @@ use crate::expr::templates::Templates;
 
 pub use super::shipped::{CHARTS, Embedded};
 
+/// Returns the chart whose instances are changes: the first one whose home is in the git directory.
+pub fn of_changes() -> Option<&'static Embedded> {
+    CHARTS.iter().find(|chart| chart.home().starts_with(IN_GIT))
+}
+
 impl Embedded {
     /// Returns the chart's `scope.home`. Like the other keys here, it is known before the chart is loaded.
     pub fn home(&self) -> &'static str {
         match self.chart.at("scope").at("home") {
             Node::Text(home) => home,
+            _ => "",
+        }
+    }
+
+    /// Returns the folder of the chart's instances, below its home.
+    pub fn folder(&self) -> &'static str {
+        match self.chart.at("scope").at("newest") {
+            Node::Text(newest) => newest.strip_suffix("/*").unwrap_or(newest),
             _ => "",
         }
     }
@@ -42,7 +55,49 @@ impl Embedded {
     }
 }
 
+/// The program's own commands, which have their meaning with every chart.
+pub(crate) const OWN: &[&str] = &[
+    "review",
+    "status",
+    "list",
+    "log",
+    "findings",
+    "resolve",
+    "stats",
+    "report",
+    "validate",
+    "doctor",
+    "config",
+    "trust",
+    "demo",
+    "completions",
+    "check-chart",
+    "test",
+    "simulate",
+    "diagram",
+    "render",
+    "schema",
+    "hook",
+    "enter",
+    "next",
+    "run",
+    "help",
+];
+
+/// Returns the words with which a command of a chart is run, after the program's name.
+pub(crate) fn words_of(command: &str) -> String {
+    match OWN.contains(&command) {
+        true => format!("run {command}"),
+        false => command.to_owned(),
+    }
+}
+
 impl Chart {
+    /// Returns what a user types to run one of the chart's commands.
+    pub(crate) fn call(&self, command: &str) -> String {
+        format!("{} {}", self.program(), words_of(command))
+    }
+
     /// Returns how a user runs this program for this chart: with `--chart`, unless it is the default chart.
     pub fn program(&self) -> String {
         let name = env!("CARGO_PKG_NAME");
@@ -50,6 +105,11 @@ impl Chart {
             Some(first) if first.id == self.origin => name.to_owned(),
             _ => format!("{name} --chart {}", quoted(&self.origin)),
         }
+    }
+
+    /// Returns the plugin whose commands the chart's texts name: its own, or that of the chart whose settings it uses.
+    pub fn plugin(&self) -> &str {
+        self.scope.settings.map_or(&self.id, |chart| chart.id)
     }
 
     /// Returns the command that only cancels a running review, if the chart has one.

@@ -96,7 +96,13 @@ impl Field {
                     Some(least @ 2..) => format!("{least} or more "),
                     _ => String::new(),
                 };
-                format!("a list of {count}different strings, none of them empty")
+                match &self.one_of {
+                    Some(words) => {
+                        let words = words.list().join(", ");
+                        format!("a list of {count}different words out of {words}")
+                    }
+                    None => format!("a list of {count}different strings, none of them empty"),
+                }
             }
             FieldType::Phase => "a phase of the chart".to_owned(),
         };
@@ -125,7 +131,10 @@ impl Field {
             }
             None => true,
         };
-        !item.is_empty() && self.prefix.as_ref().is_none_or(has_prefix)
+        let is_word = |words: &Words| words.list().iter().any(|word| word == item);
+        !item.is_empty()
+            && self.prefix.as_ref().is_none_or(has_prefix)
+            && self.one_of.as_ref().is_none_or(is_word)
     }
 
     /// Returns whether `value` lets more through than `other`. Null is the highest number: no limit.

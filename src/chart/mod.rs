@@ -232,6 +232,8 @@ pub struct Scope {
     pub choice: InstanceChoice,
     /// The chart whose settings count here too.
     pub settings: Option<&'static Embedded>,
+    /// The field with the commit that a change is compared with.
+    pub since: Option<String>,
 }
 
 /// Which of the directories in the folder is the instance.
@@ -247,9 +249,9 @@ pub enum InstanceChoice {
 pub const IN_GIT: &str = "{git}/";
 
 impl Scope {
-    /// Returns how to repair the broken state of an instance. The state of a session is not in git.
+    /// Returns how to repair the broken state of an instance. That of a session or of a change is not in git.
     pub fn remedy(&self) -> &'static str {
-        if self.is_per_session() {
+        if self.is_per_session() || self.since.is_some() {
             "fix the file, or delete it to start over"
         } else {
             "fix the file, or restore it from git"

@@ -106,7 +106,7 @@ pub struct Source {
     /// The rules for each event, in order of priority.
     #[serde(default)]
     pub on: IndexMap<String, Part<Vec<Rule>>>,
-    /// The commands that users run: `taskie run NAME`.
+    /// The commands that users run: `taskie NAME`.
     #[serde(default)]
     pub commands: Part<IndexMap<String, Command>>,
     /// Lists of findings: `checks.NAME`.
@@ -144,6 +144,9 @@ pub struct Scope {
     pub touch: Vec<FilePattern>,
     /// The chart, among those that are compiled in, whose files of settings this one uses, as far as both have a setting.
     pub settings: Option<String>,
+    /// The context field with the commit that a change is compared with. While one of the chart's cycles is running, a stop
+    /// is about what has changed since.
+    pub since: Option<String>,
 }
 
 /// A set of files: their patterns, or a table that also says which of their lines to read.
@@ -191,8 +194,10 @@ pub struct FieldSource {
     pub kind: Kind,
     /// What the field means. It becomes the description in the JSON Schema.
     pub about: Option<String>,
-    /// The strings that are allowed: a list, or `invoke` for the names of the tables under `[invoke]`. For a list: what an
-    /// item that has a `:` must begin with, before the first one.
+    /// For an integer: what it counts, such as `seconds`. `taskie config` says so beside the value.
+    pub unit: Option<String>,
+    /// The strings that are allowed: a list, or a table whose names they are, `invoke` or `cycles`. For a list, `cycles` names
+    /// its items, and everything else what an item that has a `:` must begin with, before the first one.
     pub one_of: Option<Words>,
     /// The value if the key is absent. Without a default it is null, or the initial phase.
     pub default: Option<Literal>,
@@ -213,10 +218,11 @@ pub struct FieldSource {
 pub struct Field {
     pub kind: FieldType,
     pub about: Option<String>,
+    pub unit: Option<String>,
     /// The smallest integer, or the smallest number of items of a list.
     pub minimum: Option<i64>,
     pub maximum: Option<i64>,
-    /// The strings that are allowed.
+    /// The strings that are allowed, or the items of a list.
     pub one_of: Option<Words>,
     /// What an item of a list that has a `:` begins with.
     pub prefix: Option<Words>,
@@ -239,9 +245,9 @@ impl From<FieldSource> for Field {
     fn from(source: FieldSource) -> Self {
         let kind = source.kind;
         let is_list = kind.kind == FieldType::List;
-        let (one_of, prefix) = match is_list {
-            true => (None, source.one_of),
-            false => (source.one_of, None),
+        let (one_of, prefix) = match source.one_of {
+            words if !is_list || words == Some(Words::Of(WordTable::Cycles)) => (words, None),
+            words => (None, words),
         };
         let (per_project, words) = match is_list {
             true => (source.trust, Vec::new()),
@@ -250,6 +256,7 @@ impl From<FieldSource> for Field {
         Self {
             kind: kind.kind,
             about: source.about,
+            unit: source.unit,
             minimum: kind.minimum,
             maximum: kind.maximum,
             one_of,
@@ -288,7 +295,7 @@ impl JsonSchema for Field {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "it is a list of strings, or `invoke` for the names of the tables under [invoke]"
+    expecting = "it is a list of strings, or `invoke` or `cycles` for the names of the tables under [invoke] or [cycles]"
 )]
 pub enum Words {
     List(Vec<String>),
@@ -300,6 +307,7 @@ pub enum Words {
 #[serde(rename_all = "lowercase")]
 pub enum WordTable {
     Invoke,
+    Cycles,
 }
 
 impl Words {
@@ -879,7 +887,8 @@ pub struct Rule {
     /// The context fields that it sets to null.
     #[serde(default)]
     pub clear: Vec<String>,
-    /// The running cycle's first open advance target comes next. If it is a cycle, that starts over.
+    /// The running cycle's first open advance target comes next. If it is a cycle, that starts over; next to `block`, its
+    /// first review runs at the same stop if one is due then and the host leaves time for it.
     #[serde(default)]
     pub advance: bool,
     /// What it does to files, in this order.
@@ -931,7 +940,7 @@ fn given<const N: usize>(keys: [(&'static str, bool); N]) -> Vec<&'static str> {
     given.map(|(key, _)| key).collect()
 }
 
-/// A command, `taskie run NAME`: one rule, and a message if it does not apply.
+/// A command, `taskie NAME`: one rule, and a message if it does not apply.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct Command {

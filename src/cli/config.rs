@@ -40,7 +40,11 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
                     json!({ "value": held.value, "from": from, "why": held.why.text() })
                 });
                 let from = origin(&setting.origin);
-                let facts = json!({ "value": setting.value, "from": from, "held_back": held_back });
+                let mut facts =
+                    json!({ "value": setting.value, "from": from, "held_back": held_back });
+                if let Some(unit) = unit(chart, name) {
+                    facts["unit"] = Json::from(unit);
+                }
                 (name.clone(), facts)
             })
             .collect();
@@ -58,7 +62,10 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             format!("; {value} in {file} is held back: {why}: `taskie trust`")
         });
         let from = origin(&setting.origin) + &held_back.unwrap_or_default();
-        let value = setting.value.to_string();
+        let mut value = setting.value.to_string();
+        if let (Some(unit), false) = (unit(chart, name), setting.value.is_null()) {
+            value = format!("{value} {unit}");
+        }
         say(&format!(
             "{name:width$}  {}  ({})",
             shown(&value),
@@ -69,4 +76,9 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         say("This chart has no settings.");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns what a setting counts, if its chart says so.
+fn unit<'c>(chart: &'c Chart, name: &str) -> Option<&'c str> {
+    chart.config.get(name)?.unit.as_deref()
 }

@@ -1,4 +1,4 @@
-//! `taskie enter PHASE` and `taskie run COMMAND`: the two ways to change the state by hand.
+//! `taskie enter PHASE` and the commands of the chart: the two ways to change the state by hand.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::process::ExitCode;
@@ -12,13 +12,14 @@ use super::grammar;
 use super::output::{is_reviewer, say, tell, warn};
 use super::place::{self, Absent};
 use crate::chart::Chart;
+use crate::chart::embedded::OWN;
 use crate::chart::model::FieldType;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::expr::Expressions;
 use crate::hash::IndexMap;
-use crate::run::asked::{stop, typed};
+use crate::run::asked::{stop, typed_at};
 use crate::run::perform::{check, foresee, perform};
 use crate::run::place::Place;
 use crate::run::review;
@@ -44,7 +45,7 @@ pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode
     let session = place::session(matches)?;
     let place = place::resolve(chart, matches, session.as_deref(), absent)?;
     let event = Event {
-        fields: typed(),
+        fields: typed_at(&place),
         session,
         ..entering(chart, matches)
     };
@@ -135,7 +136,7 @@ pub(crate) fn run(
     let events = running(chart, name, matches, stdin)?;
     for (index, event) in events.into_iter().enumerate() {
         let event = Event {
-            fields: typed(),
+            fields: typed_at(&place),
             session: session.clone(),
             ..event
         };
@@ -155,7 +156,7 @@ fn sequence<'c>(chart: &'c Chart, name: &'c str) -> Vec<&'c str> {
     std::iter::once(name).chain(raised).collect()
 }
 
-/// Returns what reads the command lines of scenarios: `taskie enter …` and `taskie run …`.
+/// Returns what reads the command lines of scenarios: `taskie enter …` and the commands of the chart.
 pub(super) fn typist(chart: &Arc<Chart>) -> Arc<Typist> {
     let chart = Arc::clone(chart);
     Arc::new(move |line: &str, stdin: &str| events(&chart, line, stdin))
@@ -169,18 +170,17 @@ fn events(chart: &Chart, line: &str, stdin: &str) -> Result<Vec<Event>, String> 
         let why = why.lines().next().unwrap_or_default();
         why.trim_start_matches("error: ").to_owned()
     })?;
+    let command = |(name, matches): (&str, &ArgMatches)| {
+        running(chart, name, matches, |_| Ok(stdin.to_owned()))
+            .map_err(|_| format!("`{name}` cannot be run"))
+    };
     match matches.subcommand() {
         Some(("enter", matches)) if !matches.get_flag("check") => {
             Ok(vec![entering(chart, matches)])
         }
-        Some(("run", matches)) => {
-            let Some((name, matches)) = matches.subcommand() else {
-                return Ok(Vec::new());
-            };
-            running(chart, name, matches, |_| Ok(stdin.to_owned()))
-                .map_err(|_| format!("`{name}` cannot be run"))
-        }
-        _ => Err("a scenario can run only `taskie enter` and `taskie run`".to_owned()),
+        Some(("run", matches)) => matches.subcommand().map_or(Ok(Vec::new()), command),
+        Some((name, matches)) if !OWN.contains(&name) => command((name, matches)),
+        _ => Err("a scenario can run only `taskie enter` and the commands of the chart".to_owned()),
     }
 }
 
@@ -254,7 +254,7 @@ fn transition(
         say(line);
     }
     if let Trigger::Enter { .. } = &event.trigger
-        && let Ok(foreseen) = foresee(place, &stop(event.session.as_deref()))
+        && let Ok(foreseen) = foresee(place, &stop(place, event.session.as_deref()))
         && let Some(why) = foreseen.failure()
     {
         say(&format!("That review cannot run yet: {why}."));

@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use clap::builder::{PossibleValuesParser, StyledStr, Styles, ValueParser};
+use clap::builder::{
+    NonEmptyStringValueParser, PossibleValuesParser, StyledStr, Styles, ValueParser,
+};
 use clap::{Arg, ArgAction, ArgGroup, Command, ValueHint, arg, value_parser};
 use clap_complete::Shell;
 use indexmap::IndexSet;
 
 use crate::chart::Chart;
-use crate::chart::embedded::CHARTS;
+use crate::chart::embedded::{CHARTS, OWN};
 use crate::chart::field::LARGEST_INTEGER;
 use crate::chart::fragments::Fragment;
 use crate::chart::model::{self, FieldType};
@@ -47,8 +49,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
     command.subcommands(all)
 }
 
-/// The commands in the groups of `taskie --help`, each under its heading. If a chart has a command of the same name as
-/// one of these, `taskie run NAME` is the chart's.
+/// The commands in the groups of `taskie --help`, each under its heading.
 fn groups(chart: &Chart) -> [(String, Vec<Command>); 5] {
     let run = run(chart);
     let mut groups = [
@@ -61,14 +62,9 @@ fn groups(chart: &Chart) -> [(String, Vec<Command>); 5] {
             vec![hook(), enter(chart), next(chart), run.clone()],
         ),
     ];
-    let taken: Vec<String> = groups
-        .iter()
-        .flat_map(|(_, commands)| commands)
-        .map(|command| command.get_name().to_owned())
-        .collect();
-    let own = run.get_subcommands();
-    let own = own.filter(|command| !taken.iter().any(|name| name == command.get_name()));
-    groups[1].1.extend(own.cloned());
+    let of_chart = run.get_subcommands();
+    let of_chart = of_chart.filter(|command| !OWN.contains(&command.get_name()));
+    groups[1].1.extend(of_chart.cloned());
     groups
 }
 
@@ -107,7 +103,10 @@ fn review() -> Command {
         )
         .arg(arg!(paths: [PATH]... "Review only these files and folders"))
         .arg(arg!(--base <REV> "Compare with the commit at which HEAD left REV"))
-        .arg(arg!(--model <MODEL> "Who reviews, as in the setting `models`"))
+        .arg(
+            arg!(--model <MODEL> "Who reviews, as in the setting `models`")
+                .value_parser(NonEmptyStringValueParser::new()),
+        )
         .arg(
             arg!(--"max-cost" <USD> "What the review may cost, in whole US dollars")
                 .value_parser(value_parser!(i64).range(1..)),
@@ -123,6 +122,13 @@ fn review() -> Command {
         )
         .arg(arg!(--json "Short for --format json").conflicts_with("format"))
         .arg(arg!(--"print-prompt" "Print what the reviewer would be asked, and start nothing"))
+        .arg(
+            arg!(--"at-stop" "Review it whenever the agent of this session stops, until it is clean")
+                .conflicts_with_all([
+                    "paths", "base", "model", "max-cost", "permissions", "format", "json", "print-prompt",
+                ]),
+        )
+        .arg(session("The session whose agent stops").requires("at-stop"))
 }
 
 fn hook() -> Command {
@@ -625,4 +631,26 @@ fn instance_args_for(chart: &Chart, help: &str) -> impl Iterator<Item = Arg> {
             true => arg.help(help.to_owned()),
             false => arg,
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::embedded::Choice;
+
+    #[test]
+    fn the_program_knows_its_own_commands() {
+        let chart = Choice::of(None).load().unwrap();
+        let groups = groups(&chart).into_iter();
+        let commands = groups.flat_map(|(_, commands)| commands);
+        let names = commands.map(|command| command.get_name().to_owned());
+        let of_chart = |name: &String| chart.commands.contains_key(name);
+        let mut names: Vec<String> = names.filter(|name| !of_chart(name)).collect();
+        // clap adds this one.
+        names.push("help".to_owned());
+        let mut own = OWN.to_vec();
+        names.sort();
+        own.sort_unstable();
+        assert_eq!(names, own);
+    }
 }

@@ -28,7 +28,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         let lifted = postponed::lift(&place.store);
         lifted.map_err(|error| CliError::new(format!("this cannot be recorded: {error}")))?;
     }
-    let performed = perform(&place, &asked::next(session))?;
+    let performed = perform(&place, &asked::next(&place, session))?;
     let flaw = git::untrusted_locks(&place.root, &chart.scope.home).map(|why| format!("{why}."));
     warn(performed.warnings.iter().chain(&flaw));
     if let Answer::Refuse(why) = performed.decision.answer {

@@ -20,9 +20,8 @@ use super::output::{
     warn,
 };
 use super::{place, render};
-use crate::chart::embedded::{CHARTS, Choice};
+use crate::chart::embedded::{Choice, of_changes};
 use crate::chart::{Chart, IN_GIT};
-use crate::diagnostic::quote::quoted;
 use crate::engine::context::Context;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Ended, Outcome, Step};
@@ -32,15 +31,15 @@ use crate::lint::report;
 use crate::os::supervisor;
 use crate::page::{self, Page, counted, paint, paint_words, span};
 use crate::process::log;
-use crate::project::change::{self, Change, OBJECTS, Unknown};
+use crate::project::change::{self as changes, Base, Change, Unknown};
 use crate::project::find;
 use crate::reviewer::finding::Finding;
-use crate::run::asked;
 use crate::run::perform::perform;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
+use crate::run::{asked, change};
 use crate::store::running::Running;
 use crate::text::shown;
 
@@ -50,20 +49,12 @@ pub(super) const NAME: &str = "review";
 /// The values of `--format`.
 pub(super) const FORMATS: [&str; 4] = ["human", "json", "sarif", "github"];
 
-/// The folder in the instance's directory with the objects of the change, hidden like everything that is this program's.
-const STORED: &str = ".objects";
-
-/// The most bytes of the names of files that the reviewer is given, and of the paths on the command line. An argument has an
-/// end.
-const NAMES: usize = 32 * 1024;
-
 /// This variable is set where nobody watches.
 const CI: &str = "CI";
 
-/// Returns the chart that decides about changes: the first one whose home is in the git directory.
+/// Returns the chart that decides about changes.
 pub(super) fn choice() -> Choice<'static> {
-    let chart = CHARTS.iter().find(|chart| chart.home().starts_with(IN_GIT));
-    chart.map_or_else(|| Choice::of(None), Choice::Embedded)
+    of_changes().map_or_else(|| Choice::of(None), Choice::Embedded)
 }
 
 /// Why there is no review.
@@ -92,6 +83,10 @@ impl From<Stuck> for Refused {
     fn from(stuck: Stuck) -> Self {
         match stuck {
             Stuck::Interrupted { signal } => Self::Interrupted(signal),
+            Stuck::Broken(why) => {
+                let help = "fix the file, or delete it to start over";
+                Self::Failed(CliError::with_help(why, help))
+            }
             stuck => Self::Failed(stuck.into()),
         }
     }
@@ -103,7 +98,11 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> ExitCode {
     if is_reviewer() {
         return ExitCode::SUCCESS;
     }
-    let (error, code) = match review(chart, matches) {
+    let reviewed = match matches.get_flag("at-stop") {
+        true => at_stop(chart, matches),
+        false => review(chart, matches),
+    };
+    let (error, code) = match reviewed {
         Ok(code) => return ExitCode::from(code),
         Err(Refused::Usage(error)) => (error, 2),
         Err(Refused::Failed(error)) => (error, 3),
@@ -116,8 +115,36 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> ExitCode {
     ExitCode::from(code)
 }
 
+/// Has the change of a session reviewed whenever its agent stops, until it is clean.
+fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
+    let Some(session) = place::session(matches)? else {
+        let help =
+            "pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"";
+        return Err(CliError::with_help("the session is unknown", help).into());
+    };
+    let (mut place, _) = here(chart)?;
+    let base = change::base(&place);
+    let base = base.as_deref().map_or(Base::AtHand, Base::Known);
+    let change = change::find(&mut place, base, &[])?;
+    let begins = entering(&place, &place.snapshot())?.is_some();
+    let mut event = match begins {
+        true => began(chart),
+        false => asked::next(&place, None),
+    };
+    change::describe(&mut event.fields, &change, &[]);
+    event.session = Some(session);
+    let performed = perform(&place, &event)?;
+    warn(&performed.warnings);
+    let decision = performed.decision;
+    if let Answer::Refuse(why) = decision.answer {
+        return Err(CliError::new(why).into());
+    }
+    decision.says.iter().for_each(|text| say(text));
+    Ok(0)
+}
+
 fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
-    let (place, prefix) = here(chart)?;
+    let (mut place, prefix) = here(chart)?;
     let paths: Vec<String> = matches
         .get_many("paths")
         .into_iter()
@@ -125,21 +152,21 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         .cloned()
         .collect();
     let paths = below(&place.root, &prefix, &paths)?;
-    if paths.iter().map(String::len).sum::<usize>() > NAMES / 4 {
+    if paths.iter().map(String::len).sum::<usize>() > change::NAMES / 4 {
         let message = "these are too many paths for one command line";
         return Err(CliError::with_help(message, "name the folders that they are in").into());
     }
-    let base = matches.get_one::<String>("base").map(String::as_str);
-    let objects = place.dir().join(STORED);
-    if entering(&place, &place.snapshot())?.is_some() {
+    let known = change::base(&place);
+    if known.is_none() {
         // Nobody compares with an earlier change.
-        let _ = fs::remove_dir_all(&objects);
+        change::forget(&place);
     }
-    let change = change::read(&place.root, &objects, base, &paths)?;
-    let place = Place {
-        env: vec![(OBJECTS.to_owned(), change::item(&objects))],
-        ..place
+    let base = match (matches.get_one::<String>("base"), &known) {
+        (Some(given), _) => Base::Left(given),
+        (None, Some(known)) => Base::Known(known),
+        (None, None) => Base::AtHand,
     };
+    let change = change::find(&mut place, base, &paths)?;
     let event = event(&change, &paths, matches);
     let is_json = matches.get_flag("json");
     let format = matches.get_one::<String>("format").map(String::as_str);
@@ -165,7 +192,9 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         true => Performed::allowed(format!("Nothing has changed {}.", change.against)),
         false => watched(&place, &change, || {
             if entering(&place, &place.snapshot())?.is_some() {
-                perform(&place, &began(chart))?;
+                let mut began = began(chart);
+                change::describe(&mut began.fields, &change, &paths);
+                perform(&place, &began)?;
             }
             perform(&place, &event)
         })?,
@@ -191,7 +220,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
 /// Returns the instance of the branch, and the folder in which the user is, from the root on.
 fn here(chart: &Arc<Chart>) -> Result<(Place, PathBuf), Refused> {
     let cwd = place::cwd()?;
-    let Some(found) = change::branch(&cwd) else {
+    let Some(found) = changes::branch(&cwd) else {
         let message = format!("{} is in no git repository", cwd.display());
         return Err(
             CliError::with_help(message, "`taskie review` needs git: run `git init`").into(),
@@ -302,27 +331,7 @@ fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
 fn event(change: &Change, paths: &[String], matches: &ArgMatches) -> Event {
     let mut fields = asked::typed();
     let text = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
-    let mut room = NAMES;
-    let files = change.files.iter().map(ToString::to_string);
-    let files = files.take_while(|file| {
-        let fits = room > file.len();
-        room = room.saturating_sub(file.len() + 1);
-        fits
-    });
-    let mut files: Vec<String> = files.collect();
-    let more = change.files.len() - files.len();
-    if more > 0 {
-        files.push(format!(
-            "{}; `git diff --stat` lists them",
-            counted(more, "more file")
-        ));
-    }
-    let paths: String = match paths {
-        [] => String::new(),
-        paths => paths.iter().fold(" --".to_owned(), |all, path| {
-            format!("{all} {}", quoted(path))
-        }),
-    };
+    change::describe(&mut fields, change, paths);
     let permissions = match (text("permissions"), std::env::var_os(CI)) {
         (given, Some(ci)) if given.is_empty() && !ci.is_empty() && ci != "false" => {
             "restricted".to_owned()
@@ -330,15 +339,6 @@ fn event(change: &Change, paths: &[String], matches: &ArgMatches) -> Event {
         (given, _) => given,
     };
     for (name, value) in [
-        ("change", json!(files)),
-        ("base", json!(change.base)),
-        ("against", json!(change.against)),
-        ("tree", json!(change.after)),
-        (
-            "range",
-            json!(format!("{} {}", change.before, change.after)),
-        ),
-        ("paths", json!(paths)),
         ("model", json!(text("model"))),
         ("permissions", json!(permissions)),
         ("max_cost", json!(matches.get_one::<i64>("max-cost"))),
@@ -425,13 +425,25 @@ impl<'p> Outcomes<'p> {
         };
         let is_read = ended.is_some_and(|ended| matches!(ended.outcome, Outcome::Ran { .. }));
         let file = ended.filter(|_| is_read);
+        let mut messages = decision.messages.clone();
+        let unreadable = found.as_ref().map_or(0, |(found, _)| found.unreadable);
+        if unreadable > 0 {
+            let more = counted(unreadable, "finding");
+            messages.push(format!(
+                "{more} could not be read as one, or are too many: see the review."
+            ));
+        } else if is_read && code == 1 && findings.is_empty() {
+            messages.push(
+                "Its verdict is not PASS, and it names no finding: see the review.".to_owned(),
+            );
+        }
         Self {
             chart: &place.chart,
             change,
             findings,
             file: file.map(|ended| place.instance.dir.join(&ended.invocation.file)),
             ended,
-            messages: decision.messages.clone(),
+            messages,
             code,
         }
     }
@@ -550,7 +562,7 @@ impl<'p> Outcomes<'p> {
             });
             if let Some(file) = &finding.file {
                 let mut place = json!({ "artifactLocation": { "uri": report::uri(file) } });
-                if let Some(line) = finding.line.filter(|line| *line > 0) {
+                if let Some(line) = finding.line {
                     place["region"] = json!({ "startLine": line });
                 }
                 result["locations"] = json!([{ "physicalLocation": place }]);

@@ -88,7 +88,7 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
 
 /// Returns what would happen at the next stop.
 fn coming(place: &Place, session: Option<&str>) -> Result<Stop, CliError> {
-    let (step, tried) = peek_rules(place, &asked::stop(session))?;
+    let (step, tried) = peek_rules(place, &asked::stop(place, session))?;
     let answer = match step {
         Step::Invoke(_)
             if Running::read(&place.store, &place.instance.name, &place.dir()).is_some() =>

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use super::reviewer;
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Embedded};
+use crate::host::hosts::PLUGIN;
 use crate::os::file::stand_in;
 use crate::project::state_file;
 use crate::scenario::failure::{Failure, at, io};
@@ -150,6 +151,7 @@ impl Project {
             .env("CLAUDECODE", "1")
             .env("CLAUDE_CODE_SESSION_ID", &self.session)
             .env("CLAUDE_PROJECT_DIR", &self.root)
+            .env(PLUGIN, "1")
             .env("PATH", &self.path)
             .env("TMPDIR", &self.behind)
             .env(reviewer::FOLDER, &self.behind)

@@ -107,25 +107,28 @@ impl Plan<'_> {
     /// Returns the path that a text evaluates to, which must be inside the home.
     fn path(&self, place: &str, key: &str, text: &Text, root: &Value) -> Result<String, Fault> {
         let path = self.names.text(format_args!("{place}.{key}"), text, root)?;
-        let home = Path::new(&self.names.chart.scope.home);
-        let parts = || Path::new(&path).components();
-        let names: Option<Vec<&str>> = parts()
-            .map(|part| match part {
-                Component::Normal(name) => name.to_str(),
-                _ => None,
-            })
-            .collect();
-        let is_plain = names.is_some_and(|names| names.join("/") == path);
-        if is_plain
-            && Path::new(&path).starts_with(home)
-            && parts().count() > home.components().count()
-        {
+        // A home in a git directory outside the work tree is absolute.
+        let home = &self.names.chart.scope.home;
+        let below = path
+            .strip_prefix(home)
+            .and_then(|path| path.strip_prefix('/'));
+        let parts = below.map(|below| (below, Path::new(below).components()));
+        let is_plain = parts.is_some_and(|(below, parts)| {
+            let names: Option<Vec<&str>> = parts
+                .map(|part| match part {
+                    Component::Normal(name) => name.to_str(),
+                    _ => None,
+                })
+                .collect();
+            names.is_some_and(|names| !names.is_empty() && names.join("/") == below)
+        });
+        if is_plain {
             return Ok(path);
         }
         Err(Fault::World(format!(
             "{place}.{key}: `{}` is not a path below {}",
             path.escape_debug(),
-            home.display()
+            home
         )))
     }
 

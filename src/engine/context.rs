@@ -3,8 +3,8 @@
 use minijinja::value::{Serde, Value};
 use serde_json::Value as Json;
 
-use crate::chart::Chart;
 use crate::chart::field::default_of;
+use crate::chart::{Chart, Cycle};
 use crate::hash::IndexMap;
 
 /// The context of one instance: field → value, in the chart's order.
@@ -22,6 +22,17 @@ pub fn initial(chart: &Chart) -> Context {
 /// Returns the text in a field, if the chart has such a field.
 pub fn text<'c>(context: &'c Context, field: Option<&String>) -> Option<&'c str> {
     context.get(field?)?.as_str()
+}
+
+/// Returns the running cycle: the one that comes next, or whose post phase does.
+pub fn running<'c>(chart: &'c Chart, context: &Context) -> Option<&'c Cycle> {
+    cycle_of(chart, text(context, chart.next.as_ref())?)
+}
+
+/// Returns the cycle that a phase belongs to: as its review, or as the answer to it.
+pub fn cycle_of<'c>(chart: &'c Chart, phase: &str) -> Option<&'c Cycle> {
+    let mut cycles = chart.cycles.values();
+    cycles.find(|cycle| cycle.id == phase || cycle.post == phase)
 }
 
 /// Returns a JSON value as a value for expressions.

@@ -10,7 +10,7 @@ pub enum Trigger {
     Hook(String),
     /// `taskie enter PHASE`; with `force`, the guards are skipped.
     Enter { phase: String, force: bool },
-    /// `taskie run NAME`.
+    /// `taskie NAME`, a command of the chart.
     Command(String),
 }
 

@@ -10,10 +10,44 @@ use super::domain::{Domain, config_path};
 use super::steering::steering;
 use super::user_fields::{Parameters, fields_of_the_user};
 use crate::chart::field::default_of;
-use crate::chart::model::{Field, FieldType};
+use crate::chart::model::{Field, FieldType, Words};
 
 /// A number beyond this is not tried as a setting just because a count is compared with it.
 const FAR: i64 = 100;
+
+/// Of more words than this, not every selection is tried.
+const WORDS: usize = 6;
+
+/// Returns whether each selection of a list's words is tried.
+pub(super) fn is_tried_whole(field: &Field) -> bool {
+    let words = field.one_of.as_ref().map(|words| words.list().len());
+    field.kind == FieldType::List && words.is_some_and(|count| count <= WORDS)
+}
+
+/// Returns selections of `words`: all there are, or of many words none, each one, and all but one.
+fn some_of(words: &[String]) -> Vec<Vec<&String>> {
+    let count = words.len();
+    let masks: Vec<u64> = match count {
+        0..=WORDS => (0..1 << count).collect(),
+        _ => {
+            let one = |at: usize| 1_u64.checked_shl(u32::try_from(at).unwrap_or(u32::MAX));
+            let each = (0..count).map(|at| one(at).unwrap_or_default());
+            [0, u64::MAX]
+                .into_iter()
+                .chain(each.flat_map(|one| [one, !one]))
+                .collect()
+        }
+    };
+    let has = |mask: u64, at: usize| at >= 64 || mask >> at & 1 == 1;
+    let some = |mask: u64| {
+        let words = words.iter().enumerate();
+        words
+            .filter(|(at, _)| has(mask, *at))
+            .map(|(_, word)| word)
+            .collect()
+    };
+    masks.into_iter().map(some).collect()
+}
 
 impl Domain {
     /// What the user can set at any time, with the values that are tried.
@@ -63,7 +97,11 @@ impl Domain {
                 Some(words) => values.extend(words.list().iter().map(|word| json!(word))),
                 None => values.extend(self.texts(name, &mut |_| Json::Null)),
             },
-            // What a list holds is tried only where an option must be one of its words.
+            FieldType::List if field.one_of.is_some() => {
+                let words = field.one_of.as_ref().map_or(&[][..], Words::list);
+                values.extend(some_of(words).into_iter().map(|some| json!(some)));
+            }
+            // What another list holds is tried only where an option must be one of its words.
             FieldType::List => {
                 let mut options = chart.args.values().filter_map(|arg| arg.one_of.as_ref());
                 if options.any(|one_of| one_of.0.trim() == name) {

@@ -7,11 +7,13 @@
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::slice::from_ref;
+use std::sync::Arc;
 
 use serde_json::Value as Json;
 
 use crate::chart::Scope;
-use crate::chart::embedded::Choice;
+use crate::chart::embedded::{Choice, of_changes};
 use crate::diagnostic::suggest::suggest;
 use crate::disk;
 use crate::engine::decision::Step;
@@ -20,15 +22,18 @@ use crate::files::json::{self, Unread};
 use crate::files::pattern::name_flaw;
 use crate::host::events::{EVENTS, REVIEWER, UNCLAIMED, is_stop, session_of};
 use crate::host::hosts::{HOSTS, Host};
-use crate::host::reply::Reply;
+use crate::host::reply::{Reply, cut};
 use crate::os::supervisor;
+use crate::project::change::{Base, Unknown};
 use crate::project::find::{self, Newest};
 use crate::project::state_file;
 use crate::project::trust::{self, OwnChart};
+use crate::run::change;
 use crate::run::perform::{peek, perform};
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::store::driver::{self, Claimed};
+use crate::store::lock::WriteLock;
 use crate::store::notices::Pending;
 use crate::store::owed::Debt;
 use crate::store::turn::Turn;
@@ -125,18 +130,21 @@ fn unknown<'a>(what: &str, given: &str, known: impl Iterator<Item = &'a str>) ->
 /// What is removed once the host has the answer.
 #[derive(Default)]
 struct Due {
-    debt: Option<Debt>,
-    pending: Option<Pending>,
+    debts: Vec<Debt>,
+    pending: Vec<Pending>,
 }
 
 impl Due {
+    /// Adds what another answer is due.
+    fn and(mut self, other: Self) -> Self {
+        self.debts.extend(other.debts);
+        self.pending.extend(other.pending);
+        self
+    }
+
     fn settle(self) {
-        if let Some(debt) = self.debt {
-            debt.settle();
-        }
-        if let Some(pending) = self.pending {
-            pending.settle();
-        }
+        self.debts.into_iter().for_each(Debt::settle);
+        self.pending.into_iter().for_each(Pending::settle);
     }
 }
 
@@ -353,7 +361,7 @@ fn unclaimed(place: &Place, event: &Event, host: &Host) -> Vec<String> {
     };
     let messages = decision.messages.iter();
     let messages: Vec<String> = messages
-        .map(|text| host.rename_commands(text, &place.chart.id))
+        .map(|text| host.rename_commands(text, place.chart.plugin()))
         .collect();
     let (Some(state), false) = (snapshot.state.text(), messages.is_empty()) else {
         return Vec::new();
@@ -361,6 +369,20 @@ fn unclaimed(place: &Place, event: &Event, host: &Host) -> Vec<String> {
     match place.lock() {
         Ok(_lock) if !driver::is_news(store, name, session, state) => Vec::new(),
         _ => messages,
+    }
+}
+
+/// Ends the driving of a session that has ended, as `/clear` ends it too: whoever looks next reads that nobody drives the
+/// instance.
+fn release(session: Option<&str>, named: Option<&str>) {
+    let Choice::Embedded(chart) = Choice::of(named) else {
+        return;
+    };
+    if let Some(session) = session.filter(|_| !chart.is_per_session())
+        && let Ok(Some(claimed)) = driver::claimed(&find::roots(&cwd()), chart.home(), session)
+        && let Ok(_lock) = WriteLock::acquire(&claimed.store, &claimed.instance)
+    {
+        driver::release(&claimed.store, &claimed.instance, session);
     }
 }
 
@@ -384,6 +406,44 @@ fn of_claim(claimed: &Claimed, scope: &Scope, session: Option<&str>) -> Newest {
     found
 }
 
+/// Finds the place of the change that the session of an event has reviewed at its stops; `None` if it has none reviewed.
+fn place_of_change(event: &Event, name: &str) -> Result<Option<Target>, String> {
+    let (Some(session), Some(chart)) = (event.session.as_deref(), of_changes()) else {
+        return Ok(None);
+    };
+    let starts = [Some(cwd()), find::host_project()];
+    for start in starts.into_iter().flatten() {
+        let Some((root, home)) = find::in_git(chart.home(), &start) else {
+            continue;
+        };
+        if !root.join(&home).join(chart.folder()).is_dir() {
+            continue;
+        }
+        let Some(claimed) = driver::claimed(from_ref(&root), &home, session)? else {
+            continue;
+        };
+        let chart = Choice::Embedded(chart).load();
+        let mut chart = chart.map_err(|error| format!("the chart cannot be used: {error}"))?;
+        if let Some(chart) = Arc::get_mut(&mut chart) {
+            chart.scope.home = home;
+        }
+        if !chart.on.contains_key(name) {
+            break;
+        }
+        let found = of_claim(&claimed, &chart.scope, Some(session));
+        let found = distrusting(&root, &chart.scope.home, found);
+        return Ok(Some(Target {
+            quiet: chart.quiet,
+            warnings: found.warnings,
+            is_unclaimed: false,
+            place: (found.instance).map(|instance| Place::new(chart, root, instance)),
+        }));
+    }
+    Ok(None)
+}
+
+/// Returns the answer to an event: that of the chart, or of the project's own. If it has nothing against a stop and none of its
+/// cycles is running, the chart of changes answers too.
 fn reply_to(
     name: &str,
     fields: Json,
@@ -391,8 +451,43 @@ fn reply_to(
     quiet: bool,
     host: &Host,
 ) -> Result<(Reply, Due), Ended> {
-    let mut event = Event::hook(name, fields);
-    let session = event.session.as_deref();
+    let event = Event::hook(name, fields);
+    if name == "SessionEnd" {
+        release(event.session.as_deref(), named);
+    }
+    let found = find_place(name, event.session.as_deref(), named, quiet);
+    let of_change = match named.is_none() && is_stop(name) {
+        true => place_of_change(&event, name),
+        false => Ok(None),
+    };
+    let also = match of_change {
+        Ok(None) => return answer(name, event, found, host),
+        Ok(Some(target)) => Ok(target),
+        Err(why) => Err(Box::new(Reply::undecided(name, why))),
+    };
+    let is_running = |target: &Target| {
+        let place = target.place.as_ref().filter(|_| !target.is_unclaimed);
+        place.is_some_and(Place::is_in_cycle)
+    };
+    if found.as_ref().is_ok_and(is_running) {
+        return answer(name, event, found, host);
+    }
+    let answer = |found| answer(name, event.clone(), found, host);
+    let (first, due) = answer(found)?;
+    if first.blocks() {
+        return Ok((first, due));
+    }
+    let (reply, more) = answer(also)?;
+    Ok((first.followed_by(reply), due.and(more)))
+}
+
+/// Returns the answer of one chart.
+fn answer(
+    name: &str,
+    mut event: Event,
+    found: Result<Target, Box<Reply>>,
+    host: &Host,
+) -> Result<(Reply, Due), Ended> {
     let goes_on = event.fields["stop_hook_active"] == Json::Bool(true);
     // Without a decision, nothing is counted: the agent reports it once per turn, where the host would not show it.
     let reported = |mut reply: Reply| {
@@ -401,17 +496,23 @@ fn reply_to(
         }
         Ok((reply, Due::default()))
     };
-    let found = match find_place(name, session, named, quiet) {
+    let found = match found {
         Ok(found) => found,
         Err(reply) => return reported(*reply),
     };
     let (quiet, warnings) = (found.quiet, found.warnings);
-    let Some(place) = found.place else {
+    let Some(mut place) = found.place else {
         return reported(Reply::silent(name, quiet).with_warnings(warnings));
     };
-    let (plugin, store) = (place.chart.id.clone(), place.store.clone());
+    let (plugin, store) = (place.chart.plugin().to_owned(), place.store.clone());
     let state = place.dir().join(state_file::FILE);
     let session = event.session.clone().filter(|_| is_stop(name));
+    let bare = host.is_bare(&event.fields);
+    event.fields["bare"] = Json::from(bare);
+    // A plugin also calls the hook at the start of a session, and only then is an old record looked up.
+    if bare || name == "SessionStart" {
+        driver::set_bare(&store, &place.instance.name, bare);
+    }
     let turn = session
         .as_deref()
         .and_then(|session| Turn::of(host, &store, session, goes_on));
@@ -432,7 +533,28 @@ fn reply_to(
         let is_used_up = turn.as_ref().is_some_and(|turn| turn.is_used_up(host));
         event.fields["ignores_blocks"] = Json::from(is_used_up);
     }
+    let is_of_change = place.chart.scope.since.is_some();
+    // Only a change is looked at for this: it validates the state, which takes longer than a whole stop of a plan.
+    if let Some(base) = is_of_change.then(|| change::base(&place)).flatten() {
+        match change::find(&mut place, Base::Known(&base), &[]) {
+            Ok(change) => {
+                change::describe(&mut event.fields, &change, &[]);
+                shorten(&mut event.fields["last_assistant_message"]);
+            }
+            Err(Unknown { message, help }) => {
+                let why = format!("what has changed is unknown: {message} ({help})");
+                return reported(Reply::undecided(name, why));
+            }
+        }
+    }
     let result = perform(&place, &event);
+    if is_of_change && !place.is_in_cycle() {
+        change::forget(&place);
+        // From now on, its stops are nothing to us.
+        session
+            .iter()
+            .for_each(|session| driver::forget(&store, session));
+    }
     // The process is about to end, so the memory of the chart is not freed piece by piece.
     std::mem::forget(place);
     match result {
@@ -453,14 +575,21 @@ fn reply_to(
                 turn.count(host, &store, &session, &state, &mut reply);
             }
             let due = Due {
-                debt: performed.debt,
-                pending: performed.pending,
+                debts: performed.debt.into_iter().collect(),
+                pending: performed.pending.into_iter().collect(),
             };
             Ok((reply, due))
         }
         Err(Stuck::Interrupted { signal }) => Err(Ended::BySignal(signal)),
         Err(Stuck::Abandoned) => Err(Ended::WithHost),
         Err(stuck) => reported(Reply::undecided(name, stuck.to_string())),
+    }
+}
+
+/// Cuts a text, which becomes part of an argument of a program.
+fn shorten(text: &mut Json) {
+    if let Json::String(text) = text {
+        *text = cut(text);
     }
 }
 

@@ -43,6 +43,8 @@ pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
     // Not from a host, like the others of a change: what `taskie review` has found out, and what it was asked for.
     ("against", FieldDefault::Text),
     ("background_tasks", FieldDefault::List),
+    // Not from the host itself: a settings file has called the hook.
+    ("bare", FieldDefault::False),
     ("base", FieldDefault::Text),
     ("change", FieldDefault::List),
     ("custom_instructions", FieldDefault::Text),

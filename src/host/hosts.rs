@@ -13,6 +13,9 @@ use serde_json::Value as Json;
 /// How many seconds before the host ends the hook a reviewer has to end.
 pub const RESERVE: u64 = 10;
 
+/// The variable that a plugin's launcher sets.
+pub const PLUGIN: &str = "TASKIE_PLUGIN";
+
 /// How many bytes at the end of a transcript are read.
 const TRANSCRIPT: u64 = 4 * 1024 * 1024;
 
@@ -24,6 +27,8 @@ pub struct Host {
     pub name: &'static str,
     /// Variables that only the environment of its hooks has.
     variables: &'static [&'static str],
+    /// The variable that the environment of all its hooks has, if there is one.
+    project: &'static str,
     /// Fields that only its events have.
     fields: &'static [&'static str],
     /// The variables that hold the session id in the environment of its tools.
@@ -98,6 +103,7 @@ const ANY: Host = Host {
     id: "",
     name: "",
     variables: &[],
+    project: "",
     fields: &[],
     sessions: &[],
     shell: &[],
@@ -159,6 +165,7 @@ pub static HOSTS: &[Host] = &[
         id: "gemini",
         name: "Gemini CLI",
         variables: &["GEMINI_SESSION_ID"],
+        project: "GEMINI_PROJECT_DIR",
         fields: &["prompt_response"],
         shell: &["GEMINI_CLI"],
         names_session: "UserPromptSubmit",
@@ -171,6 +178,7 @@ pub static HOSTS: &[Host] = &[
         id: "qwen",
         name: "Qwen Code",
         variables: &["QWEN_PROJECT_DIR"],
+        project: "QWEN_PROJECT_DIR",
         sessions: &["QWEN_CODE_SESSION_ID"],
         shell: &["QWEN_CODE"],
         command: "/",
@@ -205,6 +213,7 @@ pub static HOSTS: &[Host] = &[
         id: "droid",
         name: "Factory droid",
         variables: &["DROID_PROJECT_DIR"],
+        project: "DROID_PROJECT_DIR",
         fields: &["tool_execution_count"],
         shell: &[
             "FACTORY_EXEC_TARGET_AUTONOMY",
@@ -227,6 +236,7 @@ pub static DEFAULT: &Host = &HOSTS[HOSTS.len() - 1];
 const CLAUDE: Host = Host {
     id: "claude",
     name: "Claude Code",
+    project: "CLAUDE_PROJECT_DIR",
     sessions: &["CLAUDE_CODE_SESSION_ID"],
     shell: &["CLAUDECODE"],
     context: Context::Text,
@@ -292,6 +302,13 @@ impl Host {
         let own = self.blocks.filter(|_| !self.tools_reset_blocks)?;
         let given = env::var(self.block_cap).ok();
         Some(given.and_then(|cap| cap.trim().parse().ok()).unwrap_or(own))
+    }
+
+    /// Returns whether this process is a hook that a settings file calls: the host runs it, and no plugin does. Without a
+    /// session, nothing is known about the caller.
+    pub fn is_bare(&self, event: &Json) -> bool {
+        let has = |name: &str| !name.is_empty() && env::var_os(name).is_some();
+        event.get("session_id").is_some() && has(self.project) && !has(PLUGIN)
     }
 
     /// Returns whether this process is a tool of the host's agent.

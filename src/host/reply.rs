@@ -71,6 +71,15 @@ impl Reply {
         self
     }
 
+    /// Returns both answers as one; this one blocks nothing.
+    pub fn followed_by(self, mut other: Self) -> Self {
+        other.messages.splice(0..0, self.messages);
+        other.warnings.splice(0..0, self.warnings);
+        other.log.splice(0..0, self.log);
+        other.quiet &= self.quiet;
+        other
+    }
+
     /// Returns whether the stop is blocked.
     pub fn blocks(&self) -> bool {
         self.block.is_some()

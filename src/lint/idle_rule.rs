@@ -18,7 +18,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     for (name, command) in &subject.chart.commands {
         if command.rule.effects().is_empty() && command.raise.is_empty() {
             let help = "add `assign`, `say`, `target` or `advance`, or remove it";
-            let message = format!("`taskie run {name}` has no effect");
+            let message = format!("the command `{name}` has no effect");
             let path = at!["commands", name];
             flaws.push(subject.flaw(Code::IdleRule, path, message, help));
         }

@@ -1,11 +1,11 @@
-//! `misleading-text`: a text that says `taskie run NAME` or `taskie enter NAME`, which the chart does not have.
+//! `misleading-text`: a text that says `taskie NAME`, `taskie run NAME` or `taskie enter NAME`, which the chart does not have.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::subject::Subject;
 use super::words::Toml;
-use crate::chart::embedded::{CHARTS, Embedded};
+use crate::chart::embedded::{CHARTS, Embedded, OWN};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{Flaw, SourceFile};
 use crate::diagnostic::suggest::hint;
@@ -43,12 +43,19 @@ fn unknown(subject: &Subject<'_>, text: &str) -> Vec<(Flaw, Range<usize>)> {
             return None;
         }
         let mut words = words_without_options(call).skip(1);
-        let (what, known): (_, Vec<&str>) = match words.next()?.1 {
-            "run" => ("command", chart.commands.keys().map(String::as_str).collect()),
-            "enter" => ("phase", chart.phases.keys().map(String::as_str).collect()),
-            _ => return None,
+        let commands = || chart.commands.keys().map(String::as_str);
+        let first = words.next()?;
+        let (what, known, (at, name)): (_, Vec<&str>, _) = match first.1 {
+            "run" => ("command", commands().collect(), words.next()?),
+            "enter" => {
+                let phases = chart.phases.keys().map(String::as_str);
+                ("phase", phases.collect(), words.next()?)
+            }
+            _ => {
+                let known = commands().chain(OWN.iter().copied());
+                ("command", known.collect(), first)
+            }
         };
-        let (at, name) = words.next()?;
         // A placeholder such as NAME, or a name with a hole.
         let is_name = name.starts_with(char::is_lowercase) && !name.contains(['{', '<']);
         if !is_name || known.contains(&name) {

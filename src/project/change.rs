@@ -22,11 +22,37 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// An untracked file that is larger is not stored.
 const LARGE: u64 = 1024 * 1024;
 
+/// Line ends are nobody's business here.
+const SAFE: [&str; 2] = ["-c", "core.safecrlf=false"];
+
+/// The same where the program of a filter is missing: files are stored as they are.
+const UNFILTERED: [&str; 8] = [
+    "-c",
+    "core.safecrlf=false",
+    "-c",
+    "filter.lfs.required=false",
+    "-c",
+    "filter.lfs.process=",
+    "-c",
+    "filter.lfs.clean=",
+];
+
 /// What stands for a branch where there is none. (No branch can be called that.)
 const DETACHED: &str = "..detached";
 
 /// The ends of the names of files that programs write to pin versions.
 const LOCKS: [&str; 5] = [".lock", "-lock.json", "-lock.yaml", ".lockb", "go.sum"];
+
+/// What a change is compared with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Base<'b> {
+    /// HEAD, or where the branch began if nothing differs from that.
+    AtHand,
+    /// The commit at which HEAD left this one, which the user has named.
+    Left(&'b str),
+    /// What an earlier change was compared with; the change at hand if that is gone.
+    Known(&'b str),
+}
 
 /// A change.
 #[derive(Debug)]
@@ -100,7 +126,7 @@ impl Repository<'_> {
             "core.hooksPath=/dev/null",
         ])
         .args(args)
-        .env(OBJECTS, item(self.objects));
+        .env(OBJECTS, with(self.objects));
         // The repository is that of the folder.
         for other in [
             "GIT_DIR",
@@ -159,7 +185,7 @@ impl Repository<'_> {
             let mut git = self.git(args)?;
             git.env("GIT_INDEX_FILE", &index)
                 .env("GIT_OBJECT_DIRECTORY", self.objects)
-                .env(OBJECTS, item(&self.own));
+                .env(OBJECTS, with(&self.own));
             run(&mut git)?.map_err(failed)
         };
         let named = folder.path().join("paths");
@@ -169,15 +195,15 @@ impl Repository<'_> {
         let listed = fs::write(&named, format!(":/{}", excluded.collect::<String>()));
         listed.map_err(|error| unwritable(&named, &error))?;
         let named = format!("--pathspec-from-file={}", named.display());
-        // Line ends are nobody's business here.
-        let safe = ["-c", "core.safecrlf=false"];
-        let mut add = [&safe[..], &["add", "--all", "--pathspec-file-nul", &named]].concat();
         let is_sparse = self.ask(&["config", "--type=bool", "core.sparseCheckout"])?;
-        if is_sparse.as_deref() == Some("true") {
-            add.push("--sparse");
-        }
-        write(&add)?;
-        let tree = write(&["write-tree"])?.trim_end().to_owned();
+        let all = ["add", "--all", "--pathspec-file-nul", &named, "--sparse"];
+        let count = all.len() - usize::from(is_sparse.as_deref() != Some("true"));
+        let tree = |options: &[&str]| {
+            write(&[options, &all[..count]].concat())?;
+            write(&[options, &["write-tree"]].concat())
+        };
+        let tree = tree(&SAFE).or_else(|why| tree(&UNFILTERED).map_err(|_| why))?;
+        let tree = tree.trim_end().to_owned();
         Ok((tree, large))
     }
 
@@ -338,22 +364,26 @@ fn is_in(path: &str, paths: &[String]) -> bool {
     paths.is_empty() || paths.iter().any(is_below)
 }
 
-/// Returns a folder as an item of [`OBJECTS`], which is a list.
-pub(crate) fn item(folder: &Path) -> String {
+/// Returns the value of [`OBJECTS`] that adds a folder to what the user has there.
+pub(crate) fn with(folder: &Path) -> String {
     let text = folder.display().to_string();
-    match text.contains([':', '"']) && cfg!(unix) {
+    let item = match text.contains([':', '"']) && cfg!(unix) {
         true => format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\"")),
         false => text,
+    };
+    let sign = if cfg!(windows) { ';' } else { ':' };
+    match std::env::var(OBJECTS) {
+        Ok(others) if !others.is_empty() => format!("{item}{sign}{others}"),
+        _ => item,
     }
 }
 
-/// Finds out what has changed in the work tree at `root`: against `base`, if that is given, else against HEAD; if nothing
-/// differs from that, against the commit at which the default branch was left. Only `paths` count, if there are any. The
-/// folder `objects` gets what git does not have yet.
+/// Finds out what has changed in the work tree at `root`, compared with `base`. Only `paths` count, if there are any. The folder
+/// `objects` gets what git does not have yet.
 pub(crate) fn read(
     root: &Path,
     objects: &Path,
-    base: Option<&str>,
+    base: Base<'_>,
     paths: &[String],
 ) -> Result<Change, Unknown> {
     fs::create_dir_all(objects).map_err(|error| unwritable(objects, &error))?;
@@ -367,8 +397,19 @@ pub(crate) fn read(
     repository.own = root.join(own);
     let head = repository.id("HEAD^{commit}")?;
     let (after, large) = repository.write_tree()?;
+    let base = match base {
+        Base::Known(id) if repository.id(&format!("{id}^{{tree}}"))?.is_none() => Base::AtHand,
+        base => base,
+    };
     let (base, against) = match (base, head) {
-        (Some(given), Some(_)) => {
+        (Base::Known(id), Some(head)) => {
+            let against = match id == head {
+                true => "since HEAD".to_owned(),
+                false => format!("since {}", shown(id).chars().take(12).collect::<String>()),
+            };
+            (id.to_owned(), against)
+        }
+        (Base::Left(given), Some(_)) => {
             if repository.id(&format!("{given}^{{commit}}"))?.is_none() {
                 let message = format!("there is no commit `{}`", shown(given));
                 let help = "name a branch, a tag or a commit; in CI, it has to be fetched first";
@@ -376,13 +417,13 @@ pub(crate) fn read(
             }
             (repository.fork(given)?, format!("since {}", shown(given)))
         }
-        (Some(_), None) => {
+        (Base::Left(_), None) => {
             return Err(Unknown::new(
                 "there is no commit yet to compare with",
                 "omit --base",
             ));
         }
-        (None, None) => {
+        (Base::AtHand | Base::Known(_), None) => {
             let empty = repository.git(&["hash-object", "-t", "tree", "--stdin"])?;
             let empty = { empty }
                 .output()
@@ -393,7 +434,7 @@ pub(crate) fn read(
                 "in this repository, which has no commit yet".to_owned(),
             )
         }
-        (None, Some(head)) => {
+        (Base::AtHand, Some(head)) => {
             let open = repository.files([&head, &after], paths)?;
             let is_clean = open.is_empty() && !large.iter().any(|path| is_in(path, paths));
             let branch = is_clean.then(|| repository.default_branch());

@@ -164,24 +164,25 @@ pub(crate) fn project_root(cwd: &Path, home: &str) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
-/// Finds the home of a chart that is in the git directory of the work tree around `cwd`. It is absolute if that directory is
-/// outside the work tree.
+/// Finds the home of a chart that is in the git directory of the work tree around `cwd`.
 pub(crate) fn settle(scope: &mut Scope, cwd: &Path) {
-    let Some(below) = scope.home.strip_prefix(IN_GIT) else {
-        return;
-    };
-    let tree = git_dir::around(cwd);
-    if let Some(WorkTree {
-        top,
-        git_dir: Some(dir),
-    }) = &tree
-    {
-        let dir = match dir.strip_prefix(top) {
-            Ok(inside) if inside == Path::new(".git") => inside.to_owned(),
-            _ => dir.canonicalize().unwrap_or_else(|_| dir.clone()),
-        };
-        scope.home = slashed(dir.join(below)).to_string_lossy().into_owned();
+    if let Some((_, home)) = in_git(&scope.home, cwd) {
+        scope.home = home;
     }
+}
+
+/// Returns the root of the work tree around `cwd`, and where a `home` in its git directory is: absolute if that directory is
+/// outside the work tree. `None` if the home is not in a git directory, or if there is none of the user's own.
+pub(crate) fn in_git(home: &str, cwd: &Path) -> Option<(PathBuf, String)> {
+    let below = home.strip_prefix(IN_GIT)?;
+    let WorkTree { top, git_dir } = git_dir::around(cwd)?;
+    let dir = git_dir?;
+    let dir = match dir.strip_prefix(&top) {
+        Ok(inside) if inside == Path::new(".git") => inside.to_owned(),
+        _ => dir.canonicalize().unwrap_or_else(|_| dir.clone()),
+    };
+    let home = slashed(dir.join(below)).to_string_lossy().into_owned();
+    Some((top, home))
 }
 
 /// Returns all directories that may be the root of the project in which a session has claimed an instance, whatever
@@ -497,6 +498,7 @@ mod tests {
         let touch = ["*.md", "state.json"].map(|pattern| Pattern::parse(pattern).unwrap());
         let scope = Scope {
             settings: None,
+            since: None,
             home: ".home".to_owned(),
             noun: "plan".to_owned(),
             folder: "plans".to_owned(),

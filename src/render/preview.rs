@@ -59,7 +59,10 @@ pub(crate) fn next(place: &Place, scene: &Scene<'_>) -> Result<Step, RenderError
 /// Returns the template `name`, filled in from the state. If the user has replaced a prompt, it is the user's text.
 pub(crate) fn template(scene: &Scene<'_>, name: &str) -> Result<String, RenderError> {
     let chart = scene.chart;
-    if !matches!(chart.templates.get(name), Ok(Some(_))) {
+    let is_known = |name: &str| matches!(chart.templates.get(name), Ok(Some(_)));
+    let full = format!("{name}.md");
+    let name = if is_known(&full) { &full } else { name };
+    if !is_known(name) {
         let names = chart.templates.names();
         let help = did_you_mean(name, names.iter().map(String::as_str)).unwrap_or_else(|| {
             format!("run `{} render --list` to see all of them", chart.program())

@@ -132,7 +132,8 @@ impl Finding {
             title: text("title")?,
             severity: severities.contains(&severity).then_some(severity)?,
             file: text("file"),
-            line: item.get("line").and_then(Json::as_u64),
+            // Lines begin with 1.
+            line: (item.get("line").and_then(Json::as_u64)).filter(|line| *line > 0),
         })
     }
 

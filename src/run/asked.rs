@@ -4,9 +4,11 @@ use std::io::IsTerminal as _;
 
 use serde_json::{Value as Json, json};
 
+use super::place::Place;
 use crate::engine::event::{Event, Trigger};
 use crate::hash::IndexMap;
 use crate::host::hosts;
+use crate::store::driver;
 
 /// The event whose rules answer it.
 pub(crate) const RULES: &str = "next";
@@ -20,9 +22,17 @@ pub(crate) fn typed() -> Json {
     fields
 }
 
+/// Returns the same for a command about `place`, with how its hook is called.
+pub(crate) fn typed_at(place: &Place) -> Json {
+    let mut fields = typed();
+    fields["bare"] = driver::is_bare(&place.store, &place.instance.name).into();
+    fields
+}
+
 /// Returns the next stop of a session.
-pub(crate) fn stop(session: Option<&str>) -> Event {
-    let mut fields = json!({ "session_id": session.unwrap_or_default() });
+pub(crate) fn stop(place: &Place, session: Option<&str>) -> Event {
+    let bare = driver::is_bare(&place.store, &place.instance.name);
+    let mut fields = json!({ "session_id": session.unwrap_or_default(), "bare": bare });
     if let Some(host) = hosts::around() {
         host.limit(&mut fields);
     }
@@ -30,11 +40,11 @@ pub(crate) fn stop(session: Option<&str>) -> Event {
 }
 
 /// Returns the event that asks what is next.
-pub(crate) fn next(session: Option<String>) -> Event {
+pub(crate) fn next(place: &Place, session: Option<String>) -> Event {
     let trigger = Trigger::Hook(RULES.to_owned());
     Event {
         trigger,
-        fields: typed(),
+        fields: typed_at(place),
         args: IndexMap::default(),
         session,
     }

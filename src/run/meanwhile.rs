@@ -197,8 +197,8 @@ impl Pause {
         }
         decision.patch.extend(paused);
         decision.answer = Answer::Allow;
-        let (program, command) = (chart.program(), &self.command);
-        let message = format!("The review counts, and `{program} run {command}` takes effect now.");
+        let call = chart.call(&self.command);
+        let message = format!("The review counts, and `{call}` takes effect now.");
         decision.messages.push(message);
     }
 }

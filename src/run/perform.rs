@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::engine::decide::{decide, explain};
-use crate::engine::decision::{Decision, Ended, Outcome, Step, Tried};
+use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step, Tried};
 use crate::engine::event::{Event, Trigger};
 use crate::host::events::{is_event, is_stop};
 use crate::project::git::Git;
 use crate::project::state_file::Reading;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::run::review::{Reviewed, Unwritten, review, running};
+use crate::run::review::{Reviewed, Unwritten, hook_timeout, review, running};
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
 use crate::run::write::{claim, claimant, is_reviewed_by_another, write};
@@ -31,7 +31,7 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
     let git = Arc::default();
     let snapshot = place.glance(&git);
     let pending = pending(place, event, &snapshot);
-    let mut result = carry_out(place, event, &snapshot, git);
+    let mut result = carry_out(place, event, &snapshot, git, start);
     if let (Ok(performed), Some(pending)) = (&mut result, pending) {
         let messages = &mut performed.decision.messages;
         messages.splice(0..0, pending.texts.iter().cloned());
@@ -94,6 +94,7 @@ fn carry_out(
     event: &Event,
     snapshot: &Arc<Snapshot>,
     git: Arc<Git>,
+    start: Instant,
 ) -> Result<Performed, Stuck> {
     if let Some(performed) = owed(place, event, snapshot) {
         return Ok(performed);
@@ -114,23 +115,57 @@ fn carry_out(
         }
         Step::Done(_) => Next::Write(None, git),
     };
-    // In each round but the last, someone else has changed what is due.
+    // The review that has ended, if this is already the next one at the same stop.
+    let mut earlier: Option<(Performed, Duration)> = None;
+    // In each round but the last, someone else has changed what is due, or a cycle has ended and the next one has begun.
     loop {
         next = match next {
-            Next::Review => match review(place, event)? {
-                Reviewed::Ran(run) => Next::Write(Some(run), Arc::default()),
-                Reviewed::NotDue(git) => Next::Write(None, git),
-                Reviewed::Answered(performed) => return Ok(*performed),
-            },
+            Next::Review => {
+                let before = earlier.as_ref().map_or(Duration::ZERO, |(_, took)| *took);
+                match review(place, event, before)? {
+                    Reviewed::Ran(run) => Next::Write(Some(run), Arc::default()),
+                    Reviewed::NotDue(git) => Next::Write(None, git),
+                    Reviewed::Answered(performed) => return Ok(performed.after(earlier)),
+                }
+            }
             Next::Write(run, git) => {
                 let ended = run.as_ref().and_then(|run| run.in_words(place));
                 let written = write(place, event, run.map(|run| *run), &git);
-                match written.map_err(|stuck| stuck.losing(ended))? {
-                    Some(performed) => return Ok(performed),
-                    None => Next::Review,
-                }
+                let Some(performed) = written.map_err(|stuck| stuck.losing(ended))? else {
+                    next = Next::Review;
+                    continue;
+                };
+                let Some(then) = follows(place, event, &performed, start) else {
+                    return Ok(performed.after(earlier));
+                };
+                let result = Ok(performed);
+                // If it cannot be written, neither can the next line, and that is reported.
+                let _ = add_decision(place, event, &result, start.elapsed());
+                earlier = result
+                    .ok()
+                    .map(|done| (done.after(earlier), start.elapsed()));
+                then
             }
         };
+    }
+}
+
+/// Returns what follows at once if this decision sends the agent back only to stop again: the review that is due next, if the
+/// host leaves time for it, at least half of what it gives a hook; or the end of another cycle without reviews. Gates need
+/// their own time.
+fn follows(place: &Place, event: &Event, performed: &Performed, start: Instant) -> Option<Next> {
+    let has_advanced =
+        |decision: &Decision| decision.fired.iter().any(|fired| fired.advance.is_some());
+    let decision = &performed.decision;
+    if !matches!(decision.answer, Answer::Block(_)) || !has_advanced(decision) {
+        return None;
+    }
+    match peek(place, event).ok()?.0 {
+        Step::Invoke(due) => {
+            let is_early = start.elapsed().as_secs() <= hook_timeout(place, event) / 2;
+            (is_early && due.gates.commands.is_empty()).then_some(Next::Review)
+        }
+        Step::Done(next) => has_advanced(&next).then(|| Next::Write(None, Arc::default())),
     }
 }
 

@@ -1,6 +1,7 @@
 //! A decision that was carried out, with the problems on the way that the user should know about.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Decision};
@@ -43,6 +44,16 @@ impl Performed {
             pending: None,
             has_state: snapshot.state.text().is_some(),
         }
+    }
+
+    /// Returns it together with what an earlier review at the same stop has said.
+    pub(crate) fn after(mut self, earlier: Option<(Self, Duration)>) -> Self {
+        if let Some((earlier, _)) = earlier {
+            let messages = earlier.decision.messages;
+            self.decision.messages.splice(0..0, messages);
+            self.debt = self.debt.or(earlier.debt);
+        }
+        self
     }
 
     /// Returns a command or a phase that is refused, without any rule of the chart.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::chart::Chart;
+use crate::engine::context::running;
 use crate::engine::decision::Invocation;
 use crate::engine::inspect::Inspector;
 use crate::project::find::{self, Instance};
@@ -65,6 +66,11 @@ impl Place {
         own: [(String, String); N],
     ) -> Vec<(String, String)> {
         own.into_iter().chain(self.env.iter().cloned()).collect()
+    }
+
+    /// Returns whether one of the chart's cycles is running.
+    pub(crate) fn is_in_cycle(&self) -> bool {
+        running(&self.chart, self.snapshot().context()).is_some()
     }
 
     /// Returns the instance's directory.

@@ -76,8 +76,8 @@ impl Unwritten {
     }
 }
 
-/// Runs the review that is due, unless one is already running.
-pub(crate) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
+/// Runs the review that is due, unless one is already running. The hook has been at it for the time `before`.
+pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<Reviewed, Stuck> {
     let answered = |performed| Ok(Reviewed::Answered(Box::new(performed)));
     if event.session.is_some()
         && let Some(why) = git::untrusted_locks(&place.root, &place.chart.scope.home)
@@ -105,13 +105,18 @@ pub(crate) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
         Step::Done(_) => return Ok(Reviewed::NotDue(git)),
     };
     let seen = seen::seen(&place.chart, &place.root, &place.dir(), &invocation.subject);
-    let announced = announced(place, event, &snapshot, &invocation);
+    let mut announced = announced(place, event, &snapshot, &invocation);
+    let hook = hook_timeout(place, event).saturating_sub(before.as_secs());
+    if !before.is_zero() {
+        announced.timeout = time_left(hook, invocation.timeout, Duration::ZERO);
+    }
     // A file system that stores no note stores no state either, and that is reported.
     let note = Note::leave(&place.store, &place.instance.name, &announced).ok();
     let due = Due {
         snapshot: &snapshot,
         invocation: &invocation,
         revision,
+        hook,
         lock: &running,
         note: note.as_ref(),
     };
@@ -149,6 +154,8 @@ struct Due<'r> {
     snapshot: &'r Arc<Snapshot>,
     invocation: &'r Invocation,
     revision: u64,
+    /// How many seconds the host leaves for it.
+    hook: u64,
     lock: &'r ReviewLock,
     note: Option<&'r Note>,
 }
@@ -209,7 +216,7 @@ impl Due<'_> {
         if let Some(obstacle) = obstacle(place, invocation) {
             return without(announced, Outcome::Failed(obstacle));
         }
-        let hook = hook_timeout(place, event);
+        let hook = self.hook;
         let gates = gates::run(
             place,
             invocation,
@@ -315,8 +322,8 @@ fn said_of_running(place: &Place, end: &str) -> String {
     };
     let cancel = place.chart.cancels();
     let cancel = cancel.map(|command| {
-        let program = place.chart.program();
-        format!(" To end the review: `{program} run {command}{option}`.")
+        let call = place.chart.call(command);
+        format!(" To end the review: `{call}{option}`.")
     });
     format!(
         "A review of {noun} `{name}` is already running{running}{end}{}",
@@ -346,7 +353,7 @@ fn announced(
 }
 
 /// Returns how many seconds the host gives this hook.
-fn hook_timeout(place: &Place, event: &Event) -> u64 {
+pub(crate) fn hook_timeout(place: &Place, event: &Event) -> u64 {
     let longest = event.fields.get("longest_review").and_then(Json::as_u64);
     let of_host = longest.map_or(u64::MAX, |longest| longest.saturating_add(RESERVE));
     place.chart.hook_timeout.min(of_host)

@@ -15,6 +15,7 @@ use super::save;
 use super::script::{self, Driver, Review, Script, Sibling, Step};
 use super::stage::Stage as _;
 use crate::chart::Chart;
+use crate::chart::embedded::words_of;
 use crate::chart::field::default_of;
 use crate::chart::model::FieldType;
 use crate::diagnostic::quote::quoted;
@@ -203,10 +204,10 @@ impl Author<'_> {
                 }
             }
             Trigger::Enter { phase, .. } => {
-                step.run = vec![self.line(&mut step, "enter", phase, taken)?];
+                step.run = vec![self.line(&mut step, &format!("enter {phase}"), None, taken)?];
             }
             Trigger::Command(name) => {
-                step.run = vec![self.line(&mut step, "run", name, taken)?];
+                step.run = vec![self.line(&mut step, &words_of(name), Some(name), taken)?];
             }
         }
         step.review = taken.outcome.as_ref().map(|outcome| match outcome {
@@ -270,11 +271,18 @@ impl Author<'_> {
         }
     }
 
-    /// Returns a command line; text for stdin goes into the step.
-    fn line(&self, step: &mut Step, verb: &str, name: &str, taken: &Taken) -> Option<String> {
-        let mut line = format!("{} {verb} {name}", env!("CARGO_PKG_NAME"));
+    /// Returns the command line that begins with `words`, which run a command of the chart or enter a phase; text for stdin goes
+    /// into the step.
+    fn line(
+        &self,
+        step: &mut Step,
+        words: &str,
+        command: Option<&str>,
+        taken: &Taken,
+    ) -> Option<String> {
+        let mut line = format!("{} {words}", env!("CARGO_PKG_NAME"));
         // The commands that it raises may read it, and the walk does not know them.
-        let command = self.chart.commands.get(name).filter(|_| verb == "run");
+        let command = command.and_then(|name| self.chart.commands.get(name));
         if command.is_some_and(|command| !command.raise.is_empty()) {
             step.stdin = "1".to_owned();
         }
@@ -289,7 +297,7 @@ impl Author<'_> {
                 _ if arg.stdin => step.stdin = word,
                 FieldType::Boolean if *value == json!(true) => line.push_str(&format!(" {option}")),
                 FieldType::Boolean => {}
-                _ if arg.positional && verb == "run" => {
+                _ if arg.positional && command.is_some() => {
                     line.push_str(&format!(" {}", quoted(&word)));
                 }
                 _ => line.push_str(&format!(" {option}={}", quoted(&word))),

@@ -27,6 +27,9 @@ const DRIVER: &str = "driver";
 /// The kind of record that says which instance without a driver a session has reported to its user.
 const REPORTED: &str = "reported";
 
+/// The kind of record that says that a settings file calls the hook for an instance, and no plugin does.
+const BARE: &str = "bare";
+
 /// The record of a session that has claimed nothing for this long is removed.
 const FORGOTTEN: Duration = Duration::from_secs(60 * 24 * 60 * 60);
 
@@ -156,7 +159,43 @@ pub(crate) fn say(store: &Store, instance: &str, session: &str, is_gone: bool) -
     record::write(store, session, SESSION, claim)
 }
 
+/// Records that a session has ended: it drives nothing until it is resumed and stops again. What it claimed stays its own.
+/// The caller holds the instance's write lock.
+pub(crate) fn release(store: &Store, instance: &str, session: &str) {
+    let mut drivers = of(store, instance);
+    let before = drivers.len();
+    drivers.retain(|driver| driver != session);
+    // If this cannot be recorded, others read that the session may have ended.
+    let _ = match (drivers.len(), before) {
+        (now, before) if now == before => Ok(()),
+        (0, _) => {
+            record::remove(store, instance, DRIVER);
+            Ok(())
+        }
+        _ => record::write(store, instance, DRIVER, drivers),
+    };
+}
+
 /// Removes the claim of a session, which drives nothing from then on.
 pub(crate) fn forget(store: &Store, session: &str) {
     record::remove(store, session, SESSION);
+}
+
+/// Returns whether a settings file calls the hook for an instance, so that the commands of a plugin are missing.
+pub(crate) fn is_bare(store: &Store, instance: &str) -> bool {
+    record::read(store, instance, BARE).unwrap_or(false)
+}
+
+/// Records that a settings file calls the hook for an instance, or that a plugin does.
+pub(crate) fn set_bare(store: &Store, instance: &str, bare: bool) {
+    if is_bare(store, instance) != bare {
+        // If this cannot be recorded, commands are named as the plugin has them.
+        let _ = match bare {
+            true => record::write(store, instance, BARE, true),
+            false => {
+                record::remove(store, instance, BARE);
+                Ok(())
+            }
+        };
+    }
 }

@@ -12,9 +12,10 @@ use serde_json::Value as Json;
 
 use super::lock::WriteLock;
 use super::{Store, driver, record};
+use crate::chart::Chart;
+use crate::chart::embedded::words_of;
 use crate::chart::model::FieldType;
-use crate::chart::{Chart, Cycle};
-use crate::engine::context::{Context, text};
+use crate::engine::context::{self, Context, cycle_of, text};
 use crate::engine::decision::Decision;
 use crate::engine::event::{Event, Trigger};
 
@@ -65,7 +66,7 @@ impl By {
             Trigger::Hook(_) => return None,
             Trigger::Enter { phase, force: true } => format!("{program} enter {phase} --force"),
             Trigger::Enter { phase, .. } => format!("{program} enter {phase}"),
-            Trigger::Command(name) => format!("{program} run {name}"),
+            Trigger::Command(name) => format!("{program} {}", words_of(name)),
         };
         Some(Self::Command {
             line,
@@ -169,10 +170,9 @@ impl Kept {
     }
 }
 
-/// Returns the cycle that comes next, or whose post phase does.
+/// Returns the id of the running cycle.
 fn running(chart: &Chart, context: &Context) -> Option<String> {
-    let cycle = cycle_of(chart, text(context, chart.next.as_ref())?)?;
-    Some(cycle.id.clone())
+    context::running(chart, context).map(|cycle| cycle.id.clone())
 }
 
 /// Returns whether another field than the next phase remembers a phase of the cycle.
@@ -186,11 +186,6 @@ fn paused(chart: &Chart, context: &Context, cycle: &str) -> bool {
         let found = phase.and_then(|phase| cycle_of(chart, phase));
         found.is_some_and(|found| found.id == cycle)
     })
-}
-
-fn cycle_of<'c>(chart: &'c Chart, phase: &str) -> Option<&'c Cycle> {
-    let mut cycles = chart.cycles.values();
-    cycles.find(|cycle| cycle.id == phase || cycle.post == phase)
 }
 
 /// Returns whether a command lets something else come first, before a cycle that has had no review yet: it is not over.

@@ -384,10 +384,8 @@ pub(crate) fn sentence(facts: &Facts) -> String {
 }
 
 fn what_to_do(facts: &Facts) -> String {
-    let left = facts.next.as_ref().map(|next| match &next.message {
-        Some(text) => shown_lines(text).into_owned(),
-        None => format!("{}: {}", shown(&next.action), shown_lines(&next.why)),
-    });
+    let next = facts.next.as_ref();
+    let left = next.map(|next| shown_lines(&next.message).into_owned());
     match (facts.waits, &facts.running, &facts.owner) {
         (Waits::Review, Some(running), _) => {
             format!(

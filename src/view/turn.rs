@@ -43,8 +43,8 @@ pub(crate) struct Next {
     pub(crate) action: String,
     /// Why, for the agent.
     pub(crate) why: String,
-    /// The same for the user.
-    pub(crate) message: Option<String>,
+    /// The same for the user: the rule's `message`, without one its `say`.
+    pub(crate) message: String,
 }
 
 /// Whose turn it is, and what that follows from.
@@ -84,14 +84,17 @@ impl Turn {
         let is_killed = running.is_none() && running::has_note(&place.store, &place.instance.name);
         let has_stopped = is_killed || at_work::has_stopped(lines, &drivers);
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
-        let mut asked = asked::next(session.map(str::to_owned));
+        let mut asked = asked::next(place, session.map(str::to_owned));
         asked.fields["stopped"] = has_stopped.into();
         // Without a usable state, the rules would only see defaults.
         let next =
             decide(chart, &world, &asked, None).map(|step| action(step).filter(|_| is_usable));
         let owner = drivers.first().filter(|_| !is_per_session);
         // In a terminal, the stop of whoever drives the instance is meant.
-        let foreseen = foresee(place, &asked::stop(session.or(owner.map(String::as_str))));
+        let foreseen = foresee(
+            place,
+            &asked::stop(place, session.or(owner.map(String::as_str))),
+        );
         let is_anothers = !is_per_session
             && session.is_some_and(|session| !drivers.iter().any(|driver| driver == session));
         let is_unattended = drivers.is_empty();
@@ -138,8 +141,11 @@ fn action(step: Step) -> Option<Next> {
         Step::Done(decision) => match decision.answer {
             Answer::Action { action, why } => Some(Next {
                 action,
+                message: match decision.messages.is_empty() {
+                    true => why.clone(),
+                    false => decision.messages.join(" "),
+                },
                 why,
-                message: Some(decision.messages.join(" ")).filter(|text| !text.is_empty()),
             }),
             _ => None,
         },

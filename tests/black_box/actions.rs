@@ -74,7 +74,8 @@ fn the_state_step_is_in_the_command_and_not_in_the_action() {
             let name = file.strip_suffix(".md").unwrap();
             if folder == "actions" {
                 assert!(!text.contains("taskie enter"), "{file}");
-                assert!(!text.contains("taskie run"), "{file}");
+                assert!(!text.contains("taskie pause"), "{file}");
+                assert!(!text.contains("taskie skip"), "{file}");
                 assert!(!text.contains("state step"), "{file}");
             } else {
                 steps.insert(name.to_owned(), last_steps(name));
@@ -85,7 +86,10 @@ fn the_state_step_is_in_the_command_and_not_in_the_action() {
         let expected = match command.as_str() {
             "continue-plan" => vec!["taskie next".to_owned()],
             "status" => vec!["taskie status".to_owned()],
-            "add-task" => vec!["taskie run add-task --plan PLAN --task ID".to_owned()],
+            "review" => {
+                vec!["taskie review --at-stop --session \"${CLAUDE_SESSION_ID}\"".to_owned()]
+            }
+            "add-task" => vec!["taskie add-task --plan PLAN --task ID".to_owned()],
             // Which one depends on the interrupted action.
             "continue-task" => vec![
                 "taskie enter complete-task --plan PLAN --task ID".to_owned(),
@@ -99,7 +103,7 @@ fn the_state_step_is_in_the_command_and_not_in_the_action() {
         };
         assert_eq!(steps, &expected, "{command}");
     }
-    assert_eq!(steps.len(), 18);
+    assert_eq!(steps.len(), 19);
 }
 
 /// No action refers the agent to another action's text; complete-task has its own instructions.

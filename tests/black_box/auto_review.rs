@@ -7,7 +7,7 @@ use crate::support::{Project, Reviewer};
 
 const LIMIT: &str = "Edit state.json to adjust max_reviews or set next_phase manually. \
                      (The cycle has not passed: 0 of 2 clean in a row. \
-                     `! taskie run limit N` allows more; `! taskie run skip` moves on to complete-task.)";
+                     `! taskie limit N` allows more; `! taskie skip` moves on to complete-task.)";
 
 /// The limit is reached: no review runs, and the message says how to continue.
 fn limit_of(max_reviews: u32) {

@@ -14,7 +14,7 @@ tasks.md, commit and push to remote. If there is no remote, skip the push and sa
 branch unless the user asked for that. As the last step, AFTER completing all post-review work and writing the \
 post-review file, run `taskie enter post-code-review --plan test-plan`: it updates state.json atomically (phase \
 \"post-code-review\", next_phase \"code-review\", all other fields unchanged). Do not edit state.json yourself. (User: Esc, \
-then `! taskie run pause`, stops the review loop.)";
+then `! taskie pause`, stops the review loop.)";
 
 const PLAN: &str = "A plan review (iteration 1) has been written to .taskie/plans/test-plan/plan-review-1.md by an \
 independent reviewer. Read this review file and perform the post-plan-review action: address all issues in plan.md, \
@@ -23,7 +23,7 @@ steps. Skip a suggestion that would remove working functionality, and say so in 
 to remote. If there is no remote, skip the push and say so. Do not push to its default branch unless the user asked \
 for that. As the last step, AFTER completing all post-review work and writing the post-review file, run `taskie enter \
 post-plan-review --plan test-plan`: it updates state.json atomically (phase \"post-plan-review\", next_phase \
-\"plan-review\", all other fields unchanged). Do not edit state.json yourself. (User: Esc, then `! taskie run pause`, stops the \
+\"plan-review\", all other fields unchanged). Do not edit state.json yourself. (User: Esc, then `! taskie pause`, stops the \
 review loop.)";
 
 const TASKS: &str = "A tasks review (iteration 2) has been written to .taskie/plans/test-plan/tasks-review-2.md by an \
@@ -34,7 +34,7 @@ the post-review file. Commit and push to remote. If there is no remote, skip the
 default branch unless the user asked for that. As the last step, AFTER completing all post-review work and writing the \
 post-review file, run `taskie enter post-tasks-review --plan test-plan`: it updates state.json atomically (phase \
 \"post-tasks-review\", next_phase \"tasks-review\", all other fields unchanged). Do not edit state.json yourself. \
-(User: Esc, then `! taskie run pause`, stops the review loop.)";
+(User: Esc, then `! taskie pause`, stops the review loop.)";
 
 const ALL_CODE: &str = "An all-code review (iteration 1) has been written to \
 .taskie/plans/test-plan/all-code-review-1.md by an independent reviewer. Read this review file and perform the \
@@ -45,7 +45,7 @@ commit and push to remote. If there is no remote, skip the push and say so. Do n
 the user asked for that. As the last step, AFTER completing all post-review work and writing the post-review file, run \
 `taskie enter post-all-code-review --plan test-plan`: it updates state.json atomically (phase \
 \"post-all-code-review\", next_phase \"all-code-review\", all other fields unchanged). Do not edit state.json \
-yourself. (User: Esc, then `! taskie run pause`, stops the review loop.)";
+yourself. (User: Esc, then `! taskie pause`, stops the review loop.)";
 
 /// The whole answer to a stop at which a review is due.
 fn answer(before: Value) -> Ran {

@@ -36,7 +36,7 @@ fn a_cycle_pauses_at_its_budget() {
     // The one that uses it up counts.
     review(&project, &priced("FAIL", Some(0.01)));
     let over = "The code-reviews of this cycle cost $2.00, and the budget is $2. Raise `max_cost_usd_cycle` in \
-                .taskie/config.json to continue. (`! taskie run skip` moves on to complete-task without another review.)";
+                .taskie/config.json to continue. (`! taskie skip` moves on to complete-task without another review.)";
     let before = project.state();
     assert_eq!(message(&project.stop()), over);
     assert_eq!((project.calls().len(), project.state()), (3, before));
@@ -136,7 +136,7 @@ fn failures_in_a_row_are_bounded() {
     let said = message(&project.stop());
     assert_eq!(said, format!("{failed} {FAILED_OUT}"));
     let over = format!(
-        "The last 3 reviews failed: `claude` exited with code 1: no network. {FAILED_OUT} (`! taskie run skip` moves on to \
+        "The last 3 reviews failed: `claude` exited with code 1: no network. {FAILED_OUT} (`! taskie skip` moves on to \
          complete-task without another review.)"
     );
     for _ in 0..7 {
@@ -201,7 +201,7 @@ fn a_plan_pauses_after_its_reviews_and_minutes() {
     review(&project, &Reviewer::fail());
     review(&project, &Reviewer::fail());
     let said = message(&project.stop());
-    let skip = "in .taskie/config.json to continue. (`! taskie run skip` moves on to complete-task without another review.)";
+    let skip = "in .taskie/config.json to continue. (`! taskie skip` moves on to complete-task without another review.)";
     let over = format!(
         "Plan '{PLAN}' has had all of its 3 reviews, failed ones included. Raise `max_reviews_total` {skip}"
     );

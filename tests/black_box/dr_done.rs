@@ -135,7 +135,9 @@ fn slash_commands() {
     for name in commands {
         assert!(help.contains(&format!("\n  {name} ")), "{name}");
         let text = fs::read_to_string(plugin(&format!("commands/{name}.md"))).unwrap();
-        let call = format!("taskie --chart dr-done run {name} ");
+        // taskie has a command of its own with this name.
+        let run = if name == "status" { "run " } else { "" };
+        let call = format!("taskie --chart dr-done {run}{name} ");
         assert!(
             text.contains(&call) && text.starts_with("---\ndescription: "),
             "{name}"

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use taskie::text::is_harmful;
 
 use crate::force::{rounds, scattered};
-use crate::support::{PLAN, Project, Ran, Reviewer};
+use crate::support::{PLAN, Project, Ran, Reviewer, git};
 
 /// What each § in a file or in a name may become.
 const HARMFUL: &[&str] = &[
@@ -85,6 +85,9 @@ const FILES: &[(&str, &str)] = &[
 const ANSWER: &str = r#"{"type": "result", "is_error": false, "total_cost_usd": 0.1, "result": "§", "structured_output":
     {"verdict": "FAIL", "findings": [{"severity": "major", "file": "src§", "line": 1, "title": "It is wrong §"}]}}"#;
 
+/// Where a report is written.
+const PAGE: &str = "page.html";
+
 /// Everything that prints something about a project.
 const COMMANDS: &[&[&str]] = &[
     &["hook", "stop"],
@@ -99,8 +102,24 @@ const COMMANDS: &[&[&str]] = &[
     &["validate", "--json"],
     &["log"],
     &["log", "--json"],
-    &["why"],
-    &["why", "--now"],
+    &["log", "--why", "next"],
+    &["log", "--why", "1"],
+    &["report", "--html", PAGE],
+    &["review"],
+    &["review", "--json"],
+    &["review", "--format", "github"],
+    &["review", "--format", "sarif"],
+    &["review", "--print-prompt"],
+    &[
+        "resolve",
+        "task-1-review-1.1",
+        "accept",
+        "why\u{1b}[2J\u{202e}",
+    ],
+    &["add-task", "--task", "1\u{1b}[2J"],
+    &["pause"],
+    &["resume"],
+    &["test", ".taskie"],
     &["stats"],
     &["stats", "--json"],
     &["list"],
@@ -210,21 +229,35 @@ fn no_field_of_any_file_reaches_a_terminal_or_an_agent_as_it_is() {
             project.stop();
         }
         let command = COMMANDS[usize::try_from(dice(COMMANDS.len() as u64)).unwrap()];
+        if command[0] == "review" {
+            git(&project.root, &["init", "--quiet"]);
+        }
         let event = json!({ "cwd": project.root, "prompt": "x\u{1b}[2J", "source": "startup" });
         let ran = match command {
             ["hook", name] => project.hook_raw(name, event.to_string()),
             command => project.run(command),
         };
-        expect_clean(round, command, &ran);
+        expect_clean(&project, round, command, &ran);
     }
 }
 
 #[track_caller]
-fn expect_clean(round: u64, command: &[&str], ran: &Ran) {
+fn expect_clean(project: &Project, round: u64, command: &[&str], ran: &Ran) {
     let what = format!("round {round}: {command:?}");
     assert_ne!(ran.code, 101, "{what}: {}", ran.stderr);
     expect_harmless(&what, &ran.stdout);
     expect_harmless(&what, &ran.stderr);
+    let unknown_to_the_program = command[0].starts_with("unknown");
+    assert_eq!(
+        ran.stderr.contains("unrecognized subcommand"),
+        unknown_to_the_program,
+        "{what}"
+    );
+    if command.contains(&PAGE)
+        && let Ok(page) = fs::read_to_string(project.root.join(PAGE))
+    {
+        expect_harmless(&what, &page);
+    }
     if command[0] == "hook" && ran.stdout.starts_with('{') {
         expect_harmless_texts(&what, &ran.json());
     }

@@ -198,7 +198,7 @@ impl Review {
              user asked for that. As the last step, AFTER completing all post-review work and writing the post-review \
              file, run `taskie enter post-{id} --plan {PLAN}`: it updates state.json atomically (phase \"post-{id}\", \
              next_phase \"{id}\", all other fields unchanged). Do not edit state.json yourself. (User: Esc, then \
-             `! taskie run pause`, stops the review loop.){}",
+             `! taskie pause`, stops the review loop.){}",
             if self.is_clean { NO_FINDINGS } else { "" }
         )
     }

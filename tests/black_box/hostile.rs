@@ -54,7 +54,7 @@ fn a_write_that_does_not_fit_leaves_the_old_state() {
     // Longer than the one block that the process may write.
     project.set_state(json!({ "note": "x".repeat(5_000) }));
     let before = project.files();
-    let line = "ulimit -f 1 && exec taskie run limit 3";
+    let line = "ulimit -f 1 && exec taskie limit 3";
     let ran = Ran::of(project.shell(line).output().unwrap());
     let why = format!(
         "taskie: .taskie/plans/{PLAN}/state.json cannot be written: File too large (os error 27)\n"
@@ -186,7 +186,7 @@ fn a_block_for_an_earlier_state_is_dropped() {
     feed(command, project.stop_event(false));
     assert_eq!(project.run(&["run", "pause"]).code, 0);
     let valid = validated()["systemMessage"].as_str().unwrap().to_owned();
-    let paused = format!("The code-review was paused: `taskie run pause`.\n{valid}");
+    let paused = format!("The code-review was paused: `taskie pause`.\n{valid}");
     assert_eq!(project.stop().json(), allowed(&paused));
     assert_eq!(project.run(&["run", "resume"]).code, 0);
     assert_eq!(project.stop().json(), validated());

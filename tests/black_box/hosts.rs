@@ -155,8 +155,8 @@ fn due() -> Value {
 fn no_review_starts_that_the_host_would_not_wait_for() {
     let (project, event) = stops("qwen-Stop.0.24.4", due(), &Reviewer::pass());
     let stop = || answer(&project, &event, "stop", &["--host", "qwen"], None);
-    let message = "The plan-review is due and waits until `review_timeout` in .taskie/config.json is 50 or less: Qwen Code \
-                   gives a review no more seconds, and this one may take 570.";
+    let message = "The plan-review is due and waits until the setting `review_timeout` is 50 or less: Qwen Code gives \
+                   a review no more seconds, and this one may take 570.";
     assert_eq!(stop().message(), message);
     assert_eq!(project.calls().len(), 0);
     project.set(&json!({ "review_timeout": 50 }));
@@ -591,6 +591,7 @@ fn the_extension_for_gemini_agrees_with_the_plugin() {
         // Names the session: the shell doesn't know it.
         "BeforeAgent": hook("SessionStart", &json!(10), "user-prompt-submit"),
         "AfterAgent": hook("Stop", &Value::Null, "stop"),
+        "SessionEnd": hook("SessionEnd", &Value::Null, "session-end"),
     } });
     is_fresh(&extension.join("hooks/hooks.json"), &pretty(&hooks));
 }

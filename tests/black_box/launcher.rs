@@ -563,6 +563,9 @@ fn without_a_home_nothing_is_kept() {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         feed(command, "EVENT\n")
     };
+    let kept =
+        || fs::metadata("/.claude/plugins/data/taskie-taskie").and_then(|data| data.modified());
+    let before = kept().ok();
     let ran = next();
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     assert!(
@@ -571,7 +574,7 @@ fn without_a_home_nothing_is_kept() {
     );
     machine.on_path("taskie 9.0.0");
     expect_run(&next(), "next");
-    assert!(!Path::new("/.claude/plugins/data/taskie-taskie").exists());
+    assert_eq!(kept().ok(), before);
 }
 
 #[test]

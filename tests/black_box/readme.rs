@@ -119,10 +119,13 @@ fn the_commands_of_reviewing_work() {
     let made = "git init -q -b main; mkdir src; touch src/a; git add .; git -c user.name=n -c user.email=e commit -qm one; echo x > src/a";
     assert_eq!(typed(&project, made).err(), (0, ""));
     let blocks = texts("docs/review.md", "sh");
-    assert_eq!(blocks.len(), 2);
+    assert_eq!(blocks.len(), 3);
     for line in blocks.iter().flat_map(|block| block.lines()) {
         let ran = typed(&project, line);
-        let reads = line.starts_with("taskie review") && !line.contains("--print-prompt");
+        let waits = ["--print-prompt", "--at-stop"]
+            .iter()
+            .any(|option| line.contains(option));
+        let reads = line.starts_with("taskie review") && !waits;
         assert_eq!(
             (ran.code, ran.stderr.as_str()),
             (i32::from(reads), ""),

@@ -45,7 +45,7 @@ fn large() -> Project {
             });
             let decision = json!({
                 "line": "decision", "at": time, "instance": PLAN, "event": "Stop", "session": null, "rules": [
-                    { "rule": "on.Stop[7]", "about": "the cycle goes on: the agent answers the review", "fired": true }],
+                    { "rule": "on.Stop[9]", "about": "the cycle goes on: the agent answers the review", "fired": true }],
                 "answer": "block", "ms": 1, "changed": { "phase_iteration": [n - 1, n] },
             });
             write!(journal, "\n{review}\n{decision}").unwrap();

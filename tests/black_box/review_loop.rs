@@ -537,7 +537,7 @@ fn a_running_cycle_keeps_other_phases_out() {
                         "No {review} waits for an answer: the phase is {phase}, and {next} comes next."
                     ),
                     _ => format!(
-                        "The {} loop is running, and {next} comes next. Only the user can leave it: `! taskie run pause` for now, `! taskie run skip` for good.",
+                        "The {} loop is running, and {next} comes next. Only the user can leave it: `! taskie pause` for now, `! taskie skip` for good.",
                         cycle.id
                     ),
                 };
@@ -754,7 +754,7 @@ fn a_paused_loop_resumes_where_it_was_left() {
     );
     assert_eq!(project.run(&["run", "pause"]).code, 0);
     let valid = validated()["systemMessage"].as_str().unwrap().to_owned();
-    let paused = format!("The code-review was paused: `taskie run pause`.\n{valid}");
+    let paused = format!("The code-review was paused: `taskie pause`.\n{valid}");
     assert_eq!(project.stop().json(), allowed(&paused));
     assert!(project.calls().is_empty());
     assert_eq!(project.run(&["run", "resume"]).code, 0);
@@ -853,7 +853,7 @@ fn each_session_drives_its_own_plan() {
     }
 
     let ran = project.run(&["run", "pause", "--session", "A"]);
-    let stdout = "Paused: `taskie run resume` returns to it.\nplan: p\n";
+    let stdout = "Paused: `taskie resume` returns to it.\nplan: p\n";
     assert_eq!(ran.all(), (0, stdout, ""));
     let mut paused = expected.clone();
     paused["next_phase"] = Value::Null;
@@ -863,7 +863,7 @@ fn each_session_drives_its_own_plan() {
 
 #[test]
 fn the_limit_names_the_ways_out_and_they_work() {
-    let limit = "Max review limit (2) reached for code-review. Edit state.json to adjust max_reviews or set next_phase manually. (The cycle has not passed: 0 of 2 clean in a row. `! taskie run limit N` allows more; `! taskie run skip` moves on to complete-task.)";
+    let limit = "Max review limit (2) reached for code-review. Edit state.json to adjust max_reviews or set next_phase manually. (The cycle has not passed: 0 of 2 clean in a row. `! taskie limit N` allows more; `! taskie skip` moves on to complete-task.)";
     let project = Project::valid();
     project
         .set_state(json!({ "phase": "post-code-review", "phase_iteration": 2, "max_reviews": 2 }));
@@ -887,7 +887,7 @@ fn the_limit_names_the_ways_out_and_they_work() {
     assert_eq!(project.run(&["run", "skip"]).code, 0);
     assert_eq!(project.state()["next_phase"], "complete-task");
     let valid = validated()["systemMessage"].as_str().unwrap().to_owned();
-    let left = "The code-review was left without having passed, and complete-task comes next: `taskie run skip`.";
+    let left = "The code-review was left without having passed, and complete-task comes next: `taskie skip`.";
     assert_eq!(project.stop().json(), allowed(&format!("{left}\n{valid}")));
     assert_eq!(project.calls().len(), 1);
 }
@@ -902,7 +902,7 @@ fn an_answer_does_not_resume_a_paused_loop() {
     assert_eq!(project.run(&["run", "pause"]).code, 0);
     let before = project.files();
     let ran = project.run(&["enter", "post-code-review"]);
-    let why = "taskie: No code-review waits for an answer: the phase is code-review, and the loop is paused (`taskie run resume`).\n  help: nothing was written\n";
+    let why = "taskie: No code-review waits for an answer: the phase is code-review, and the loop is paused (`taskie resume`).\n  help: nothing was written\n";
     assert_eq!(ran.all(), (1, "", why));
     assert_eq!(project.files(), before);
 }

@@ -30,7 +30,7 @@ fn is_running_already(answer: &Value) -> bool {
     let start = format!("A review of plan `{PLAN}` is already running");
     answer == &allowed(message)
         && message.starts_with(&start)
-        && message.contains(": this stop is allowed. To end the review: `taskie run cancel")
+        && message.contains(": this stop is allowed. To end the review: `taskie cancel")
 }
 
 /// A reviewer that reports that it is running and then waits for `go` next to it, or for the end of a failed test.
@@ -841,7 +841,7 @@ fn a_review_that_the_user_skips_is_ended() {
     wait_until_gone(&reviewer);
 }
 
-/// `taskie run cancel` in a terminal ends a review of any host's session; it is still due.
+/// `taskie cancel` in a terminal ends a review of any host's session; it is still due.
 #[test]
 fn a_review_that_the_user_cancels() {
     let project = plan_in(&json!({}), &waiting());
@@ -855,15 +855,14 @@ fn a_review_that_the_user_cancels() {
     let hook = project.start_stop();
     let reviewer = wait_for_line(&project.bin.join("pid"));
     let other = project.stop().message();
-    let end = format!("To end the review: `taskie run cancel --plan {PLAN}`.");
+    let end = format!("To end the review: `taskie cancel --plan {PLAN}`.");
     assert!(other.ends_with(&end), "{other}");
     let cancelled = project.run(&["run", "cancel"]);
     assert_eq!(
         cancelled.all(),
         (
             0,
-            "Cancelled: the reviewer is ended, and the stop is allowed. The next stop starts the review again; \
-             `taskie run pause` leaves the loop.\n\
+            "Cancelled: the reviewer is ended, and the review stays due.\n\
              The code-review is due, but no session is working on this plan: run /taskie:continue-plan in a session to \
              start the review.\n",
             ""
@@ -1191,7 +1190,7 @@ fn a_pause_and_another_limit_in_the_middle_of_a_review() {
     });
     let answer = ran.json();
     assert_eq!(answer["decision"], Value::Null, "{answer}");
-    let message = "The review counts, and `taskie run pause` takes effect now.\nChanged while it was reviewed: max_reviews (from 8 to 12), next_phase (from \"code-review\" to null), paused (from null to \"code-review\").";
+    let message = "The review counts, and `taskie pause` takes effect now.\nChanged while it was reviewed: max_reviews (from 8 to 12), next_phase (from \"code-review\" to null), paused (from null to \"code-review\").";
     assert!(ran.message().ends_with(message), "{answer}");
     let reviewed = json!({
         "max_reviews": 12, "phase": "code-review", "phase_iteration": 1, "next_phase": null,
@@ -1219,7 +1218,7 @@ fn a_session_that_wants_the_plan_in_the_middle_of_a_review() {
     };
     let start =
         "taskie: A review of plan `test-plan` is already running (code-review 1 by opus, since ";
-    let end = "). To end the review: `taskie run cancel --plan test-plan`.\n";
+    let end = "). To end the review: `taskie cancel --plan test-plan`.\n";
     for (args, rest) in [
         (&["next"][..], ""),
         (
@@ -1261,8 +1260,8 @@ fn a_command_in_the_middle_of_a_review_names_it() {
     let project = Project::in_state(json!({}));
     meanwhile(&project, |project| {
         let said = project.run(&["run", "pause"]).stdout;
-        let start = "Paused: `taskie run resume` returns to it.\nA review of plan `test-plan` is already running (code-review 1 by opus, since ";
-        let end = "). To end the review: `taskie run cancel --plan test-plan`.\n";
+        let start = "Paused: `taskie resume` returns to it.\nA review of plan `test-plan` is already running (code-review 1 by opus, since ";
+        let end = "). To end the review: `taskie cancel --plan test-plan`.\n";
         assert!(said.starts_with(start) && said.ends_with(end), "{said}");
     });
     assert_eq!(project.state()["phase_iteration"], 1);

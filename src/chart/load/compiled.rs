@@ -10,7 +10,7 @@ use super::commands;
 use super::fields::name_words;
 use super::resolver::Resolver;
 use crate::chart::Chart;
-use crate::chart::model::{Scope, Source, host_default_timeout, templates_beside};
+use crate::chart::model::{Scope, Source, WordTable, host_default_timeout, templates_beside};
 use crate::chart::node::Node;
 use crate::chart::part::Part;
 use crate::expr::templates::Templates;
@@ -43,7 +43,11 @@ where
 }
 
 fn source(node: &'static Node) -> Result<Source, Error> {
-    let words = |fields: &mut _| name_words(fields, || node.at("invoke").keys());
+    let names = |table| match table {
+        WordTable::Invoke => node.at("invoke").keys(),
+        WordTable::Cycles => node.at("cycles").keys(),
+    };
+    let words = move |fields: &mut _| name_words(fields, names);
     Ok(Source {
         extends: Option::deserialize(node.at("extends"))?.unwrap_or_default(),
         remove: Vec::new(),

@@ -11,12 +11,15 @@ use crate::diagnostic::toml::{Step, at, below};
 use crate::expr::source::Literal;
 use crate::hash::IndexMap;
 
-/// Replaces the names of tables by the names in them; `invoked` returns those of `[invoke]`.
-pub(super) fn name_words(fields: &mut IndexMap<String, Field>, invoked: impl Fn() -> Vec<String>) {
+/// Replaces the names of tables by the names in them, which `names` returns.
+pub(super) fn name_words(
+    fields: &mut IndexMap<String, Field>,
+    names: impl Fn(WordTable) -> Vec<String>,
+) {
     for field in fields.values_mut() {
         for words in [&mut field.one_of, &mut field.prefix].into_iter().flatten() {
-            if *words == Words::Of(WordTable::Invoke) {
-                *words = Words::List(invoked());
+            if let Words::Of(table) = *words {
+                *words = Words::List(names(table));
             }
         }
     }
@@ -42,6 +45,9 @@ impl Resolver<'_> {
                 "a chart with cycles needs `next`",
                 help,
             );
+        }
+        if let Some(since) = &source.scope.since {
+            self.field(at!["scope", "since"], since, &source.context);
         }
         self.typed("context", &source.context, phases);
         self.typed("config", &source.config, phases);
@@ -101,7 +107,10 @@ impl Resolver<'_> {
                     .err()
                     .map(|wanted| format!("the default of `{name}` must be {wanted}")),
             };
-            if field.one_of.is_some() {
+            if field.unit.is_some() {
+                self.only(at![table, name, "unit"], field.kind, FieldType::Integer);
+            }
+            if field.one_of.is_some() && field.kind != FieldType::List {
                 self.only(at![table, name, "one_of"], field.kind, FieldType::String);
             }
             self.looser(at![table, name, "looser"], field, phases);

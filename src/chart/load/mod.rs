@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use crate::chart::extend::Extended;
-use crate::chart::model::{FieldType, Rule, Source};
+use crate::chart::model::{FieldType, Rule, Source, WordTable};
 use crate::chart::structure;
 use crate::chart::{Chart, Command};
 use crate::diagnostic::code::Code;
@@ -88,8 +88,13 @@ pub fn resolve_all(
 impl Resolver<'_> {
     fn chart(&mut self, origin: &str, mut source: Source, templates: Templates) -> Option<Chart> {
         let invoked: Vec<String> = source.invoke.keys().cloned().collect();
+        let cycles: Vec<String> = source.cycles.keys().cloned().collect();
+        let names = |table| match table {
+            WordTable::Invoke => invoked.clone(),
+            WordTable::Cycles => cycles.clone(),
+        };
         for fields in [&mut source.context, &mut source.config] {
-            fields.edit(|fields| name_words(fields, || invoked.clone()));
+            fields.edit(|fields| name_words(fields, names));
         }
         let source = Arc::new(source);
         self.names(&source);

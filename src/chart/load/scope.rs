@@ -89,6 +89,7 @@ impl Resolver<'_> {
         });
         Scope {
             settings,
+            since: source.since.clone(),
             home: source.home.clone(),
             noun: source.noun.clone(),
             folder: folder.to_owned(),

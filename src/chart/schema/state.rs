@@ -79,6 +79,8 @@ fn words<'w>(words: impl IntoIterator<Item = &'w String>, nullable: bool) -> Jso
 fn property(chart: &Chart, field: &Field) -> Json {
     let mut property = Map::new();
     if let Some(about) = &field.about {
+        let unit = field.unit.as_ref().map(|unit| format!(" (in {unit})"));
+        let about = format!("{about}{}", unit.unwrap_or_default());
         property.insert("description".to_owned(), json!(about));
     }
     let kind = match field.kind {
@@ -116,6 +118,9 @@ fn property(chart: &Chart, field: &Field) -> Json {
         }
         FieldType::List => {
             let mut item = json!({ "type": "string", "minLength": 1 });
+            if let Some(one_of) = &field.one_of {
+                item["enum"] = words(one_of.list(), false);
+            }
             let prefix = field.prefix.as_ref().map(Words::list);
             if let Some(words) = prefix.filter(|words| words.iter().all(|word| is_slug(word))) {
                 let words = words.join("|");

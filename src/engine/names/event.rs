@@ -18,6 +18,7 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
         ("event.against", "what the change is compared with, in words: `since HEAD`", "`taskie review`"),
         ("event.background_tasks", "what the agent runs in the background", "hook events"),
         ("event.custom_instructions", "the user's instructions for `/compact`", "hook events"),
+        ("event.bare", "a settings file calls the hook, not the plugin: its commands do not exist", "hook events, commands"),
         ("event.base", "the commit that the change starts from", "`taskie review`"),
         ("event.change", "the files that have changed, each with its number of lines", "`taskie review`"),
         ("event.cwd", "the directory that the agent works in", "hook events"),

@@ -10,6 +10,7 @@ use super::Names;
 use crate::chart::Cycle;
 use crate::chart::field::name_part;
 use crate::chart::model::{Amount, FieldType};
+use crate::engine::context;
 use crate::engine::fault::Fault;
 use crate::engine::world::Source;
 use crate::expr::single_expression;
@@ -33,9 +34,7 @@ impl Names {
     }
 
     fn cycle_of(&self, phase: &Json) -> Option<&Cycle> {
-        let phase = phase.as_str()?;
-        let mut cycles = self.chart.cycles.values();
-        cycles.find(|cycle| cycle.id == phase || cycle.post == phase)
+        context::cycle_of(&self.chart, phase.as_str()?)
     }
 
     /// Returns the phase that comes next.

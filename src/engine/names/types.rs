@@ -66,7 +66,13 @@ impl<'c> ChartNames<'c> {
 
     pub(super) fn typed(&self, field: &Field) -> Type {
         let kind = match &field.one_of {
-            Some(words) => Type::word(words.list().iter().cloned()),
+            Some(words) => {
+                let word = Type::word(words.list().iter().cloned());
+                match field.kind {
+                    FieldType::List => Type::list(word),
+                    _ => word,
+                }
+            }
             None => self.of(field.kind),
         };
         if field.nullable { kind.or_none() } else { kind }

@@ -10,6 +10,7 @@ use super::{LENGTH, root_of};
 use crate::chart::field::default_of;
 use crate::chart::model::{Field, FieldType};
 use crate::chart::{Chart, Cycle, RowShape};
+use crate::explore::parameters::is_tried_whole;
 use crate::expr::single_expression;
 use crate::expr::source::Literal;
 use crate::files::pattern::HoleKind;
@@ -200,6 +201,8 @@ impl Reader<'_> {
                 vars.for_each(|var| drop(self.source(&var.0)));
                 Val::input(whole, false)
             }
+            // All of its values are tried.
+            ("config", _) if chart.config.get(name).is_some_and(is_tried_whole) => Val::settled(),
             ("config" | "event" | "scope", _) => {
                 let is_list = self.kind(&whole) == Kind::List;
                 Val::input(whole, is_list)
