@@ -124,6 +124,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     };
     let mut chart = choice.load()?;
     if let (Some(chart), Ok(cwd)) = (Arc::get_mut(&mut chart), place::cwd()) {
+        chart.is_default |= own.is_some();
         find::settle(&mut chart.scope, &cwd);
     }
     let matches = match grammar::command(&chart).try_get_matches_from(args) {

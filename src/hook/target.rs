@@ -118,9 +118,13 @@ pub(super) fn find_place(
             return Err(Box::new(Reply::silent(name, quiet).with_warnings(ignored)));
         }
     }
-    let chart = choice
+    let mut chart = choice
         .load()
         .map_err(|error| undecided(format!("the chart cannot be used: {error}")))?;
+    if let Some(chart) = Arc::get_mut(&mut chart) {
+        // Without a name, it is the first chart or the project's own.
+        chart.is_default |= named.is_none();
+    }
     let (scope, quiet) = (&chart.scope, chart.quiet);
     let meant = match known {
         Some(known) => Some(known),
