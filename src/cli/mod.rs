@@ -19,6 +19,7 @@ mod place;
 mod render;
 mod report;
 mod review;
+mod reviewed;
 mod schema;
 mod simulate;
 mod stats;
