@@ -14,6 +14,7 @@ use crate::engine::event::Event;
 use crate::host::events::{UNCLAIMED, is_stop};
 use crate::host::reply::Reply;
 use crate::project::find::{self, Newest};
+use crate::project::home;
 use crate::project::trust::{self, OwnChart};
 use crate::run::place::Place;
 use crate::store::driver::{self, Claimed};
@@ -45,7 +46,7 @@ fn meant(
     let cwd = cwd();
     let session = session.filter(|_| is_stop(event) && !is_per_session);
     if let Some(session) = session
-        && let Some(claimed) = driver::claimed(&find::roots(&cwd), home, session)?
+        && let Some(claimed) = driver::claimed(&home::roots(&cwd), home, session)?
     {
         return Ok(Some(Meant {
             root: claimed.root.clone(),
@@ -53,7 +54,7 @@ fn meant(
             is_unclaimed: false,
         }));
     }
-    Ok(find::project_root(&cwd, home).map(|root| Meant {
+    Ok(home::project_root(&cwd, home).map(|root| Meant {
         root,
         claimed: None,
         is_unclaimed: session.is_some(),
@@ -67,7 +68,7 @@ fn own_chart(named: Option<&str>, home: &str, known: Option<&Meant>) -> OwnChart
     }
     let root = match known {
         Some(meant) => Some(meant.root.clone()),
-        None => find::project_root(&cwd(), home),
+        None => home::project_root(&cwd(), home),
     };
     root.map_or(OwnChart::Absent, |root| trust::own_chart(&root))
 }
@@ -195,9 +196,9 @@ pub(super) fn place_of_change(event: &Event, name: &str) -> Result<Option<Target
     let (Some(session), Some(chart)) = (event.session.as_deref(), of_changes()) else {
         return Ok(None);
     };
-    let starts = [Some(cwd()), find::host_project()];
+    let starts = [Some(cwd()), home::host_project()];
     for start in starts.into_iter().flatten() {
-        let Some((root, home)) = find::in_git(chart.home(), &start) else {
+        let Some((root, home)) = home::in_git(chart.home(), &start) else {
             continue;
         };
         if !root.join(&home).join(chart.folder()).is_dir() {
@@ -233,7 +234,7 @@ pub(super) fn release(session: Option<&str>, named: Option<&str>) {
         return;
     };
     if let Some(session) = session.filter(|_| !chart.is_per_session())
-        && let Ok(Some(claimed)) = driver::claimed(&find::roots(&cwd()), chart.home(), session)
+        && let Ok(Some(claimed)) = driver::claimed(&home::roots(&cwd()), chart.home(), session)
         && let Ok(_lock) = WriteLock::acquire(&claimed.store, &claimed.instance)
     {
         driver::release(&claimed.store, &claimed.instance, session);

@@ -14,7 +14,7 @@ use crate::disk;
 use crate::engine::context::Context;
 use crate::files::pattern::is_slug;
 use crate::hash::IndexMap;
-use crate::project::find::{is_inside, user_folders};
+use crate::project::home::{is_inside, user_folders};
 use crate::project::state_file::{self, CONFIG};
 use crate::project::trust::{self, Part, Subject};
 use crate::text::full_stop;
