@@ -52,7 +52,6 @@ mod reference;
 mod renamed_chart;
 mod render;
 mod report;
-mod review_loop;
 mod reviewer;
 mod scenarios;
 mod schema;
