@@ -15,7 +15,6 @@ mod auto_review;
 mod bad_input;
 mod bench;
 mod block_messages;
-mod budget;
 mod charts;
 mod check_chart;
 mod cli_invocation;
