@@ -22,6 +22,9 @@ use crate::host::hosts::{self, HOSTS};
 use crate::lint::report::Format;
 use crate::render::assumptions::settable;
 
+/// The id of the argument that names an instance.
+pub(super) const INSTANCE: &str = "instance";
+
 /// Returns the command line for `chart`.
 pub(crate) fn command(chart: &Chart) -> Command {
     let ids: Vec<&str> = CHARTS.iter().map(|chart| chart.id).collect();
@@ -165,7 +168,8 @@ fn of_instances(chart: &Chart) -> Vec<Command> {
         .arg(arg!(--watch "Keep watching until Ctrl-C: redraw on a terminal, otherwise print a line per change")),
         Command::new("list")
             .about(format!("List all {noun}s: progress, reviews, cost, driver"))
-            .arg(json()),
+            .arg(json())
+            .arg(arg!(--names "Print only the names, one per line").conflicts_with("json")),
         log(chart),
     ];
     commands.extend(findings(chart));
@@ -597,7 +601,7 @@ fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
 /// Returns the argument that names the instance: an option if the caller adds its name.
 fn instance(chart: &Chart) -> Arg {
     let noun = &chart.scope.noun;
-    Arg::new("instance")
+    Arg::new(INSTANCE)
         .value_name(noun.to_uppercase())
         .value_hint(ValueHint::Other)
         .help(format!(
@@ -627,7 +631,7 @@ fn instance_args(chart: &Chart) -> Vec<Arg> {
 fn instance_args_for(chart: &Chart, help: &str) -> impl Iterator<Item = Arg> {
     instance_args(chart)
         .into_iter()
-        .map(move |arg| match arg.get_id() == "instance" {
+        .map(move |arg| match arg.get_id() == INSTANCE {
             true => arg.help(help.to_owned()),
             false => arg,
         })
