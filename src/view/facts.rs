@@ -13,7 +13,7 @@ use super::turn::{Next, Turn, Waits};
 use crate::chart::{Chart, Cycle};
 use crate::disk;
 use crate::engine::context::{self, Context};
-use crate::engine::decision::{Answer, Gates, Invocation, Step};
+use crate::engine::decision::{Answer, Invocation, Step};
 use crate::engine::fault::Fault;
 use crate::engine::inspect::{self, Inspector, Standing};
 use crate::engine::spent::of_cycle;
@@ -23,7 +23,7 @@ use crate::project::find;
 use crate::project::seen;
 use crate::project::state_file::Reading;
 use crate::run::place::Place;
-use crate::store::journal::{self, Gate, Line};
+use crate::store::journal::{self, Line};
 use crate::store::running::Running;
 use crate::text::{self, full_stop};
 
@@ -55,6 +55,8 @@ pub(crate) struct Facts {
     /// The session that drives the instance.
     pub(crate) owner: Option<String>,
     pub(crate) next: Option<Next>,
+    /// Why it is unknown what comes next.
+    pub(crate) unknown: Option<String>,
     /// The sentence that ends the instance, if it is at its end.
     pub(crate) finished: Option<String>,
     /// The fields that the cycles count, limit and end with, and that say who reviews.
@@ -197,8 +199,12 @@ impl Facts {
             is_unattended,
             next,
             foreseen,
+            failed_gate,
         } = Turn::of(place, &snapshot, &lines, session);
         let next = known(next, &mut unread).flatten();
+        let unknown = unread.first().cloned();
+        // One that has ended the turn is what the turn is about.
+        let failed_gate = failed_gate.filter(|gate| !gate.has_ended_turn);
         let obstacle = foreseen
             .as_ref()
             .ok()
@@ -213,11 +219,6 @@ impl Facts {
         let cycle =
             running_cycle.map(|cycle| CycleFacts::of(chart, &view, cycle, by.clone(), &journal));
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
-        let due = match &foreseen {
-            Ok(Step::Invoke(due)) => Some(&due.gates),
-            _ => None,
-        };
-        let failed_gate = due.and_then(|due| failed_gate(&lines, due));
         let stop = match () {
             () if running.is_some() => Stop::allowed("a review is already running"),
             () if is_anothers => Stop::allowed(&format!(
@@ -256,13 +257,14 @@ impl Facts {
             others: others(place),
             owner,
             next,
+            unknown,
             stop,
             waits,
             obstacle,
             warnings: (snapshot.warnings().into_iter())
                 .chain(unread)
                 .chain(running_cycle.and_then(|_| failures(&journal)))
-                .chain(failed_gate)
+                .chain(failed_gate.map(|gate| gate.text))
                 .chain(limits)
                 .collect(),
             of_cycles: of_cycles(chart, &view, invoke.as_deref()),
@@ -384,27 +386,6 @@ fn failures(journal: &[journal::Review]) -> Option<String> {
         many => format!("The last {many} reviews failed"),
     };
     Some(format!("{failed}: {why}{}", full_stop(why)))
-}
-
-/// Says how many times in a row the same gate has failed, if more than once, and why; only one of those that are `due`.
-fn failed_gate(lines: &[Line], due: &Gates) -> Option<String> {
-    let gates = lines.iter().rev().filter_map(|line| match line {
-        Line::Gate(gate) => Some(gate),
-        Line::Decision(_) | Line::Review(_) => None,
-    });
-    let mut gates = gates.peekable();
-    let is_due = |gate: &&&Gate| due.commands.contains(&gate.command);
-    let last = *gates.peek().filter(is_due)?;
-    let why = last.error.as_ref()?;
-    let is_same = |gate: &&Gate| gate.error.is_some() && gate.command == last.command;
-    let times = gates.take_while(is_same).count();
-    (times > 1).then(|| {
-        format!(
-            "The gate `{}` has failed {times} times in a row: it {why}{}",
-            last.command,
-            full_stop(why)
-        )
-    })
 }
 
 /// Returns the stage that an instance is in. Between two cycles, the next phase says more than the review that has ended.
