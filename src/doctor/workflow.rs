@@ -226,7 +226,10 @@ pub(super) fn instance(
         found.push(Diagnosis::warning(
             "instance",
             format!("{noun} {name}: {}{more}", plain_line(first, 300)),
-            format!("`{} validate {name}` shows all of it", chart.program()),
+            format!(
+                "`{} validate --{noun} {name}` shows all of it",
+                chart.program()
+            ),
         ));
     }
     found.extend(undriven(place));
