@@ -9,7 +9,7 @@ use super::place::Place;
 use crate::engine::decision::{Gates, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::hash::IndexMap;
-use crate::host::events::is_stop;
+use crate::host::events::{is_event, is_stop};
 use crate::host::hosts;
 use crate::run::perform::foresee;
 use crate::store::driver;
@@ -60,14 +60,14 @@ pub(crate) fn next(place: &Place, session: Option<String>, failed_gate: Option<&
 
 /// A gate that has failed more than once in a row.
 #[derive(Debug)]
-pub(crate) struct FailedGate {
+pub(crate) struct FailingGate {
     /// How it has failed, as a sentence.
     pub(crate) text: String,
     /// The agent was no longer sent back for it.
     pub(crate) has_ended_turn: bool,
 }
 
-impl FailedGate {
+impl FailingGate {
     /// Returns the gate that failed last, by the journal's `lines`, if it is one of those that are `due`.
     pub(crate) fn of(lines: &[Line], due: &Gates) -> Option<Self> {
         let gates = lines.iter().rev().filter_map(|line| match line {
@@ -80,11 +80,14 @@ impl FailedGate {
         let why = last.error.as_ref()?;
         let is_same = |gate: &&Gate| gate.error.is_some() && gate.command == last.command;
         let times = gates.take_while(is_same).count();
-        let stops = lines.iter().rev().filter_map(|line| match line {
+        // Nobody has entered a phase or run a command since that stop.
+        let stop = lines.iter().rev().find_map(|line| match line {
             Line::Decision(decided) if is_stop(&decided.event) => Some(decided),
-            _ => None,
+            Line::Decision(decided) if decided.event == RULES || is_event(&decided.event) => None,
+            Line::Decision(decided) => Some(decided),
+            Line::Gate(_) | Line::Review(_) => None,
         });
-        let stop = stops.take(1).find(|stop| {
+        let stop = stop.filter(|stop| {
             let gate = stop.review.as_ref().and_then(|run| run.gate.as_ref());
             gate == Some(&last.command)
         });

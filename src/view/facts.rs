@@ -199,12 +199,12 @@ impl Facts {
             is_unattended,
             next,
             foreseen,
-            failed_gate,
+            failing_gate,
         } = Turn::of(place, &snapshot, &lines, session);
         let next = known(next, &mut unread).flatten();
         let unknown = unread.first().cloned();
         // One that has ended the turn is what the turn is about.
-        let failed_gate = failed_gate.filter(|gate| !gate.has_ended_turn);
+        let failing_gate = failing_gate.filter(|gate| !gate.has_ended_turn);
         let obstacle = foreseen
             .as_ref()
             .ok()
@@ -264,7 +264,7 @@ impl Facts {
             warnings: (snapshot.warnings().into_iter())
                 .chain(unread)
                 .chain(running_cycle.and_then(|_| failures(&journal)))
-                .chain(failed_gate.map(|gate| gate.text))
+                .chain(failing_gate.map(|gate| gate.text))
                 .chain(limits)
                 .collect(),
             of_cycles: of_cycles(chart, &view, invoke.as_deref()),

@@ -10,7 +10,7 @@ use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Step};
 use crate::engine::fault::Fault;
 use crate::project::state_file::Reading;
-use crate::run::asked::{self, FailedGate};
+use crate::run::asked::{self, FailingGate};
 use crate::run::perform::foresee;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
@@ -66,7 +66,7 @@ pub(crate) struct Turn {
     /// What the next stop does.
     pub(crate) foreseen: Result<Step, Stuck>,
     /// The gate that has failed again and again, if it would run at that stop.
-    pub(crate) failed_gate: Option<FailedGate>,
+    pub(crate) failing_gate: Option<FailingGate>,
 }
 
 impl Turn {
@@ -94,11 +94,11 @@ impl Turn {
         let stops = session.or(owner.map(String::as_str));
         let stops = stops.or((!is_per_session).then_some(ANY));
         let foreseen = foresee(place, &asked::stop(place, stops));
-        let failed_gate = match &foreseen {
-            Ok(Step::Invoke(due)) => FailedGate::of(lines, &due.gates),
+        let failing_gate = match &foreseen {
+            Ok(Step::Invoke(due)) => FailingGate::of(lines, &due.gates),
             _ => None,
         };
-        let ending = failed_gate.as_ref().filter(|gate| gate.has_ended_turn);
+        let ending = failing_gate.as_ref().filter(|gate| gate.has_ended_turn);
         let ending = ending.map(|gate| gate.text.as_str());
         let is_ended = ending.is_some();
         let mut asked = asked::next(place, session.map(str::to_owned), ending);
@@ -136,7 +136,7 @@ impl Turn {
             is_unattended,
             next,
             foreseen,
-            failed_gate,
+            failing_gate,
         }
     }
 }

@@ -65,8 +65,9 @@ fn bash_completes_commands_and_those_of_the_chart() {
 #[test]
 fn shells_complete_the_names_of_plans() {
     let project = Project::empty();
-    project.write(".taskie/plans/alpha/plan.md", "# Alpha\n");
-    project.write(".taskie/plans/beta/plan.md", "# Beta\n");
+    for plan in ["alpha", "beta"] {
+        std::fs::create_dir_all(project.root.join(".taskie/plans").join(plan)).unwrap();
+    }
     let bash = "taskie completions bash >../script; bash -c '. ../script; COMP_WORDS=(taskie status --plan \"\"); \
                 COMP_CWORD=3; _taskie taskie \"\" --plan; echo \"${COMPREPLY[*]}\"'";
     let ran = Ran::of(project.shell(bash).output().unwrap());

@@ -325,7 +325,7 @@ fn the_values_of_settings_are_broken_between_words() {
         "\"code-review\",",
         "\"all-code-review\"]",
         "(~/.config/taskie/taskie.json)",
-        "1 US dollar ",
+        "1 US dollar",
         "570 seconds ",
         "8 reviews ",
     ] {
