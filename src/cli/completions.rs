@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, Command, ValueHint};
 use clap_complete::Shell;
 
-use super::grammar;
+use super::grammar::{self, options};
 use super::output::say;
 use crate::chart::Chart;
 
@@ -34,7 +34,7 @@ pub(super) fn print(chart: &Chart, matches: &ArgMatches) -> ExitCode {
 
 /// Marks where the command line takes the name of an instance.
 fn with_names(command: Command) -> Command {
-    let marked = command.mut_args(|arg| match arg.get_id() == grammar::INSTANCE {
+    let marked = command.mut_args(|arg| match arg.get_id() == options::INSTANCE {
         true => arg
             .value_hint(ValueHint::Unknown)
             .value_parser(PossibleValuesParser::new([NAMES])),

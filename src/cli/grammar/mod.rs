@@ -22,9 +22,6 @@ use crate::host::hosts::HOSTS;
 use crate::lint::report::Format;
 use crate::render::assumptions::settable;
 
-/// The id of the argument that names an instance.
-pub(in crate::cli) const INSTANCE: &str = "instance";
-
 /// Returns the command line for `chart`.
 pub(crate) fn command(chart: &Chart) -> Command {
     let ids: Vec<&str> = CHARTS.iter().map(|chart| chart.id).collect();

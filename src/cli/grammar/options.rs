@@ -6,13 +6,15 @@ use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ValueHint, arg, value_parser};
 use indexmap::IndexSet;
 
-use super::INSTANCE;
 use crate::chart::Chart;
 use crate::chart::field::LARGEST_INTEGER;
 use crate::chart::fragments::Fragment;
 use crate::chart::model::{self, FieldType};
 use crate::expr::Expressions;
 use crate::host::hosts;
+
+/// The id of the argument that names an instance.
+pub(crate) const INSTANCE: &str = "instance";
 
 /// A stop that `taskie log --why` explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
