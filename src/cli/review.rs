@@ -128,7 +128,7 @@ fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     let begins = entering(&place, &place.snapshot())?.is_some();
     let mut event = match begins {
         true => began(chart),
-        false => asked::next(&place, None),
+        false => asked::next(&place, None, None),
     };
     change::describe(&mut event.fields, &change, &[]);
     event.session = Some(session);

@@ -165,7 +165,8 @@ fn of_instances(chart: &Chart) -> Vec<Command> {
         .arg(arg!(--watch "Keep watching until Ctrl-C: redraw on a terminal, otherwise print a line per change")),
         Command::new("list")
             .about(format!("List all {noun}s: progress, reviews, cost, driver"))
-            .arg(json()),
+            .arg(json())
+            .arg(arg!(--names "Print only the names, one per line").conflicts_with("json")),
         log(chart),
     ];
     commands.extend(findings(chart));
