@@ -109,7 +109,8 @@ fn review() -> Command {
         )
         .arg(
             arg!(--"max-cost" <USD> "What the review may cost, in whole US dollars")
-                .value_parser(value_parser!(i64).range(1..)),
+                .value_parser(value_parser!(i64).range(1..))
+                .allow_negative_numbers(true),
         )
         .arg(
             arg!(--permissions <RIGHTS> "What the reviewer may do [default: the setting; in CI: restricted]")
@@ -574,7 +575,8 @@ fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
     };
     let mut option = Arg::new(name.to_owned())
         .value_name(name.to_uppercase())
-        .value_parser(parser);
+        .value_parser(parser)
+        .allow_negative_numbers(arg.kind == FieldType::Integer);
     if let Some(about) = &arg.about {
         option = option.help(about.clone());
     }

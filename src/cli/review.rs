@@ -232,7 +232,10 @@ fn here(chart: &Arc<Chart>) -> Result<(Place, PathBuf), Refused> {
             "the git directory of this work tree is not only yours, so nothing is kept there";
         return Err(CliError::with_help(message, "clone the repository as your own user").into());
     }
-    let instance = find::named(&chart.scope, &name_of(&branch)).map_err(CliError::new)?;
+    let found = find::of_session(&top, &chart.scope, Some(&name_of(&branch)));
+    let Some(instance) = found.instance else {
+        return Err(CliError::new(found.warnings.join(" ")).into());
+    };
     let place = Place::new(Arc::clone(chart), top, instance);
     fs::create_dir_all(place.dir()).map_err(CliError::because(format!(
         "{} cannot be made",
@@ -417,13 +420,16 @@ impl<'p> Outcomes<'p> {
             .collect();
         let rank = |finding: &Finding| severities.iter().position(|one| *one == finding.severity);
         findings.sort_by_key(|(_, finding)| rank(finding));
-        let code = match (&decision.answer, ended.map(|ended| &ended.outcome)) {
+        // One that does not count says nothing about the change, and only the chart says that it is clean.
+        let is_clean = decision.fired.iter().any(|fired| fired.advance.is_some());
+        let valid = ended.filter(|ended| !ended.superseded);
+        let code = match (&decision.answer, valid.map(|ended| &ended.outcome)) {
             (Answer::Block(_), _) | (_, Some(Outcome::Gate(_))) => 1,
-            (_, Some(Outcome::Ran { .. })) => 0,
-            (_, None) if change.files.is_empty() => 0,
+            (_, Some(Outcome::Ran { .. })) => u8::from(!is_clean),
+            (_, None) if ended.is_none() && change.files.is_empty() => 0,
             _ => 3,
         };
-        let is_read = ended.is_some_and(|ended| matches!(ended.outcome, Outcome::Ran { .. }));
+        let is_read = valid.is_some_and(|ended| matches!(ended.outcome, Outcome::Ran { .. }));
         let file = ended.filter(|_| is_read);
         let mut messages = decision.messages.clone();
         let unreadable = found.as_ref().map_or(0, |(found, _)| found.unreadable);
