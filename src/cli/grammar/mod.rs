@@ -109,7 +109,8 @@ fn review() -> Command {
         )
         .arg(
             arg!(--"max-cost" <USD> "What the review may cost, in whole US dollars")
-                .value_parser(value_parser!(i64).range(1..)),
+                .value_parser(value_parser!(i64).range(1..))
+                .allow_negative_numbers(true),
         )
         .arg(
             arg!(--permissions <RIGHTS> "What the reviewer may do [default: the setting; in CI: restricted]")

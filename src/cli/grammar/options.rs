@@ -120,7 +120,8 @@ pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> A
     };
     let mut option = Arg::new(name.to_owned())
         .value_name(name.to_uppercase())
-        .value_parser(parser);
+        .value_parser(parser)
+        .allow_negative_numbers(arg.kind == FieldType::Integer);
     if let Some(about) = &arg.about {
         option = option.help(about.clone());
     }
