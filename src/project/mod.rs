@@ -5,6 +5,7 @@ pub(crate) mod change;
 pub(crate) mod find;
 pub(crate) mod git;
 pub(crate) mod ledger;
+pub(crate) mod manifest;
 pub(crate) mod seen;
 pub(crate) mod settings;
 pub(crate) mod state_file;

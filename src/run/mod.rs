@@ -5,6 +5,7 @@ pub(crate) mod asked;
 pub(crate) mod change;
 mod effects;
 pub(crate) mod gates;
+pub(crate) mod keep;
 mod meanwhile;
 pub(crate) mod perform;
 pub(crate) mod performed;

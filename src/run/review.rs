@@ -23,12 +23,14 @@ use crate::process::program;
 use crate::process::spec::Spec;
 use crate::process::supervisor;
 use crate::project::git::{self, Git};
+use crate::project::manifest::Manifest;
 use crate::project::seen::{self, Seen};
 use crate::project::state_file;
 use crate::reviewer::finding::Found;
 use crate::reviewer::outcome;
 use crate::run::effects;
 use crate::run::gates;
+use crate::run::keep;
 use crate::run::meanwhile::Files;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -104,6 +106,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         }
         Step::Done(_) => return Ok(Reviewed::NotDue(git)),
     };
+    let mut due_review = keep::due(place, &snapshot, &invocation);
     let seen = seen::seen(&place.chart, &place.root, &place.dir(), &invocation.subject);
     let mut announced = announced(place, event, &snapshot, &invocation);
     let hook = hook_timeout(place, event).saturating_sub(before.as_secs());
@@ -129,7 +132,11 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         outcome,
         effort,
         changed,
+        tree,
     } = attempt;
+    due_review.tree = tree;
+    // Without it, a receipt says that something is not in the record.
+    let _ = keep::ended(place, due_review, (&outcome, &effort));
     if outcome.failed_gate().is_none() {
         // Before the state: if the process is killed in between, the verdict of a review that runs again is known.
         let review = ended(place, announced, seen, &outcome, &effort);
@@ -167,6 +174,8 @@ struct Attempt {
     effort: Effort,
     /// As in [`Unwritten`].
     changed: Option<Vec<PathBuf>>,
+    /// The work tree that the reviewer saw.
+    tree: Option<Manifest>,
 }
 
 impl Attempt {
@@ -177,6 +186,7 @@ impl Attempt {
             announced,
             outcome,
             changed: None,
+            tree: None,
         }
     }
 }
@@ -243,6 +253,7 @@ impl Due<'_> {
         if let Some(note) = self.note {
             let _ = note.say(&announced);
         }
+        let tree = keep::tree(place, self.snapshot, event);
         let files = Files::read(place);
         let run = run(place, invocation, announced.timeout, self.lock);
         let (outcome, spent) = run.inspect_err(|stuck| {
@@ -251,6 +262,7 @@ impl Due<'_> {
         })?;
         Ok(Some(Attempt {
             changed: Some(files.changed(place)),
+            tree,
             outcome: or_another(place, event, invocation, outcome),
             effort: effort(&announced, spent),
             announced,

@@ -22,6 +22,7 @@ use crate::process::log;
 use crate::project::find;
 use crate::project::seen;
 use crate::project::state_file::Reading;
+use crate::run::keep::{self, Stale};
 use crate::run::place::Place;
 use crate::store::journal::{self, Gate, Line};
 use crate::store::running::Running;
@@ -188,7 +189,7 @@ impl Facts {
         // What cannot be read hides nothing else.
         let mut unread: Vec<String> = Vec::new();
         let journal = place.journal();
-        let (lines, journal) = (journal.read(), journal.reviews());
+        let (lines, journal) = (journal.read(), place.reviews());
         let Turn {
             waits,
             running,
@@ -239,6 +240,7 @@ impl Facts {
             .filter(|running| !running.log.is_empty())
             .and_then(|running| log::last_line(&place.dir().join(&running.log)));
         let limits = place.unfit_settings();
+        let stale = keep::stale(place);
         let names = known(snapshot.names(), &mut unread).unwrap_or_default();
         Self {
             name: place.instance.name.clone(),
@@ -248,7 +250,7 @@ impl Facts {
             stage,
             is_final,
             cycle,
-            reviews: on_disk(place, names, &lines, &journal),
+            reviews: on_disk(place, names, &lines, &journal, stale.as_ref()),
             progress: progress(chart, &snapshot.as_world()),
             totals: Totals::of(chart, &journal),
             running,
@@ -264,6 +266,7 @@ impl Facts {
                 .chain(running_cycle.and_then(|_| failures(&journal)))
                 .chain(failed_gate)
                 .chain(limits)
+                .chain((!is_final).then(|| Some(stale?.to_string())).flatten())
                 .collect(),
             of_cycles: of_cycles(chart, &view, invoke.as_deref()),
             finished: is_final.then(|| finished(place)),
@@ -429,6 +432,7 @@ fn on_disk(
     names: &[String],
     lines: &[Line],
     journal: &[journal::Review],
+    stale: Option<&Stale>,
 ) -> Vec<ReviewFacts> {
     let skipped = skipped(&place.chart, lines);
     let files = inspect::reviews(&place.chart, names.iter().map(String::as_str));
@@ -477,6 +481,9 @@ fn on_disk(
             && place.chart.is_best_verdict(verdict)
         {
             last.changed = seen::changed(&place.chart, &place.root, &dir, &ended.subject);
+            let code = stale.filter(|stale| stale.review.file == ended.file);
+            last.changed
+                .extend(code.into_iter().flat_map(|stale| stale.files.clone()));
         }
     }
     reviews.into_iter().map(|(review, _)| review).collect()
