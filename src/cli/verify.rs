@@ -16,6 +16,7 @@ use crate::page::{self, BAD, GOOD, PLAIN, Page, counted, paint_words};
 use crate::project::change::{Blobs, Unknown};
 use crate::project::find;
 use crate::project::git;
+use crate::project::home::project_root;
 use crate::project::manifest::{self, Manifest};
 use crate::receipt::check::{self, Checked, Seen};
 use crate::receipt::statement;
@@ -39,7 +40,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> ExitCode {
 fn verify(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, CliError> {
     let cwd = place::cwd()?;
     let home = &chart.scope.home;
-    let root = find::project_root(&cwd, home);
+    let root = project_root(&cwd, home);
     let range = matches.get_one::<String>("range").map(String::as_str);
     let mut result = Verified::default();
     if let Some(root) = &root {

@@ -153,7 +153,7 @@ pub struct Replayed {
 
 impl Replayed {
     /// Returns the world with this state and these answers.
-    pub fn new<'k>(state: Context, known: impl Iterator<Item = &'k Known>) -> Arc<dyn World> {
+    pub fn world<'k>(state: Context, known: impl Iterator<Item = &'k Known>) -> Arc<dyn World> {
         let answers = known.map(|(question, answer)| (question.to_string(), answer.clone()));
         let answers = answers.collect();
         Arc::new(Self { state, answers })
@@ -286,7 +286,7 @@ mod tests {
         let known = serde_json::to_string(&recorder.known()).unwrap();
         assert!(!known.contains("secret"));
         let known: Vec<Known> = serde_json::from_str(&known).unwrap();
-        let again = Replayed::new(Context::default(), known.iter());
+        let again = Replayed::world(Context::default(), known.iter());
         let second: Vec<String> = sources.iter().map(|source| said(&*again, source)).collect();
         assert_eq!(first[1..], second[1..]);
         let rows = again.look(&table).unwrap();

@@ -139,7 +139,7 @@ impl Run {
             found.push("an answer that it had is not in the record".to_owned());
             return found;
         };
-        let world = Replayed::new(state.clone(), known.into_iter());
+        let world = Replayed::world(state.clone(), known.into_iter());
         let ended = review.map(|review| review.ended(decision.is_superseded));
         let step = decide_again(
             &ready.chart,

@@ -253,6 +253,10 @@ pub(crate) fn decided(
     paused: Vec<String>,
 ) -> io::Result<Vec<String>> {
     let ended = decision.ended.as_ref();
+    let changes_nothing = decision.patch.is_empty() && ended.is_none();
+    if place.chart.cycles.is_empty() || changes_nothing {
+        return Ok(Vec::new());
+    }
     let fired = decision.fired.iter().map(|fired| fired.place.clone());
     let entry: Open = Entry::Decision(Box::new(receipt::Decision {
         at: clock::precise(),
