@@ -46,6 +46,7 @@ mod os;
 mod page;
 mod process;
 mod project;
+mod receipt;
 mod render;
 pub mod reviewer;
 mod run;

@@ -66,6 +66,8 @@ pub(crate) const OWN: &[&str] = &[
     "resolve",
     "stats",
     "report",
+    "receipt",
+    "verify",
     "validate",
     "doctor",
     "config",

@@ -69,7 +69,7 @@ impl Chart {
             all.add(Role::Condition, exit.chain(guards).chain(&cycle.ready));
             all.assigned(&cycle.entry);
             all.add(Role::Named, cycle.text.values());
-            all.shown([&cycle.streak, &cycle.empty]);
+            all.shown([&cycle.streak, &cycle.empty, &cycle.skips]);
             let subjects = cycle.subject.iter();
             all.add(
                 Role::Condition,

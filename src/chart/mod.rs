@@ -361,6 +361,7 @@ pub struct Cycle {
     pub ready: Option<Expr>,
     pub resume: Option<String>,
     pub stall: Option<Amount>,
+    pub skips: Option<Text>,
     pub stage: Option<String>,
     pub text: IndexMap<String, Text>,
     pub advance: Vec<Advance>,

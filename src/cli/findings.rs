@@ -13,6 +13,7 @@ use crate::cli::place;
 use crate::engine::inspect::Inspector;
 use crate::page::{FAINT, Page};
 use crate::project::ledger::{self, Entry};
+use crate::receipt::elsewhere;
 use crate::run::place::Place;
 use crate::text::shown;
 
@@ -71,7 +72,10 @@ fn entries(place: &Place) -> Vec<Entry> {
     let unfinished = standing.as_ref();
     let unfinished =
         unfinished.and_then(|standing| Some((standing.files.as_deref()?, standing.count)));
-    snapshot.ledger(unfinished)
+    let own = place.journal().reviews();
+    let elsewhere = elsewhere::reviews(&place.dir(), &place.instance.name, &own);
+    let elsewhere = elsewhere.into_iter().map(|review| review.past());
+    snapshot.ledger_with(elsewhere.collect(), unfinished)
 }
 
 fn to_json(entry: &Entry) -> Json {

@@ -14,6 +14,7 @@ use crate::chart::Chart;
 use crate::engine::decision::Answer;
 use crate::project::git;
 use crate::run::asked::{self, FailingGate};
+use crate::run::keep;
 use crate::run::perform::perform;
 use crate::store::postponed;
 
@@ -40,14 +41,20 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         let message = format!("the chart {} does not say what is next", chart.id);
         return Err(CliError::new(message));
     };
+    let stale = keep::stale(&place);
     if matches.get_flag("json") {
+        let stale = stale.map(|stale| stale.files);
         say_json(json!({
             "action": action, "why": why, chart.scope.noun.as_str(): place.instance.name, "context": performed.context,
+            "stale": stale.unwrap_or_default(),
         }));
         return Ok(ExitCode::SUCCESS);
     }
     say(&format!("next: {action}"));
     say(&format!("why:  {why}"));
     say(&format!("{}: {}", chart.scope.noun, place.instance.name));
+    if let Some(stale) = stale {
+        say(&format!("stale: {stale}"));
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -11,6 +11,8 @@ use super::output::say_json;
 use super::place;
 use crate::chart::Chart;
 use crate::page::{PLAIN, Page, STRONG, width};
+use crate::project::find;
+use crate::receipt::elsewhere;
 use crate::store::Store;
 use crate::store::journal::{self, Line};
 use crate::text::shown;
@@ -18,7 +20,8 @@ use crate::view::figures::{Gates, Totals, rounds, rows};
 
 /// Prints the figures.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let store = Store::of(&place::root(chart)?, &chart.scope.home);
+    let root = place::root(chart)?;
+    let store = Store::of(&root, &chart.scope.home);
     let only = matches.get_one::<String>("instance");
     let (mut reviews, mut gates) = (Vec::new(), Gates::default());
     for line in journal::read_all(&store) {
@@ -30,6 +33,18 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             Line::Gate(gate) => gates.add(&gate),
             Line::Decision(_) => {}
         }
+    }
+    let names = find::names(&root, &chart.scope).unwrap_or_default();
+    for name in names
+        .iter()
+        .filter(|name| only.is_none_or(|only| only == *name))
+    {
+        let dir = root.join(find::folder(&chart.scope)).join(name);
+        let own = reviews
+            .iter()
+            .filter(|review: &&journal::Review| review.instance == *name);
+        let own: Vec<journal::Review> = own.cloned().collect();
+        reviews.extend(elsewhere::reviews(&dir, name, &own));
     }
     let Totals {
         all,

@@ -285,6 +285,9 @@ impl Checker<'_> {
         if let Some(Amount::Setting(text)) = &cycle.stall {
             self.value(&at("stall"), text, names);
         }
+        if let Some(text) = &cycle.skips {
+            self.value(&at("skips"), text, names);
+        }
         for (index, item) in cycle.subject.iter().enumerate() {
             if let Some(expr) = single_expression(&item.0) {
                 self.list(&below(&at("subject"), index), &Expr(expr.to_owned()), names);

@@ -1,10 +1,13 @@
 //! Events: a hook event, a phase to enter, the question of what comes next, or a command.
 
-use crate::hash::IndexMap;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::hash::IndexMap;
+
 /// What happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Trigger {
     /// A hook event of the host, by its name there: `Stop`, `SessionStart` …
     Hook(String),

@@ -10,6 +10,7 @@ use super::fault::Fault;
 use super::names::Names;
 use super::world::World;
 use crate::chart::{Chart, Cycle};
+use crate::expr::source::Literal;
 use crate::files::pattern::{Capture, Pattern};
 
 /// A chart and a world that can be queried.
@@ -94,6 +95,25 @@ impl Inspector {
         let text = cycle.streak.as_ref();
         text.map(|text| self.names.text(place, text, &self.names.root()))
             .transpose()
+    }
+
+    /// Returns the name of file number `n` of the running cycle; `None` if the context lacks a field that it needs.
+    pub fn file_name(&self, pattern: &Pattern, n: i64) -> Option<String> {
+        let cycle = self.names.running()?;
+        self.names.file_name(cycle, pattern, n).ok()
+    }
+
+    /// Returns the patterns of the files that the verdicts of the running `cycle` are not about; `None` if they are not about
+    /// the work tree at all.
+    pub fn skips(&self, cycle: &Cycle) -> Result<Option<Vec<String>>, Fault> {
+        let Some(text) = &cycle.skips else {
+            return Ok(None);
+        };
+        let place = format_args!("cycles.{}.skips", cycle.id);
+        let skips =
+            (self.names).literal(place, &Literal::Text(text.clone()), &self.names.root())?;
+        let items = skips.try_iter().ok().filter(|_| !skips.is_none());
+        Ok(items.map(|items| items.map(|item| item.to_string()).collect()))
     }
 
     /// Returns the findings of the list of checks called `name`.

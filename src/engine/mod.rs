@@ -13,6 +13,7 @@ pub mod event;
 pub mod fault;
 pub mod inspect;
 pub mod names;
+pub mod recorded;
 pub mod records;
 mod references;
 pub mod saw;

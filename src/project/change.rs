@@ -3,7 +3,7 @@
 //! Nothing in the repository changes: the tree is written with an index of its own, and its objects are in a folder of their
 //! own. A git that is to see them gets [`OBJECTS`].
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -133,6 +133,9 @@ impl Unknown {
     }
 }
 
+/// Files, each with its blob; none if it is gone.
+pub(crate) type Blobs = BTreeMap<String, Option<String>>;
+
 /// Git in one work tree.
 struct Repository<'r> {
     root: &'r Path,
@@ -149,11 +152,7 @@ impl Repository<'_> {
             let message = "there is no commit yet to compare with";
             return Err(Unknown::new(message, "omit --base"));
         }
-        let mut empty = self.git(&["hash-object", "-t", "tree", "--stdin"])?;
-        let empty = empty
-            .output()
-            .map_err(|error| Unknown::new(error.to_string(), "install git"))?;
-        let empty = String::from_utf8_lossy(&empty.stdout).trim_end().to_owned();
+        let empty = empty_tree(self)?;
         let against = "in this repository, which has no commit yet".to_owned();
         Ok((empty, against))
     }
@@ -479,6 +478,95 @@ fn unwritable(folder: &Path, error: &io::Error) -> Unknown {
         format!("{folder} cannot be written: {error}"),
         "check its permissions",
     )
+}
+
+/// Returns what is in the work tree at `root` as a tree, and the files that differ from `base`, or from HEAD if that is unknown:
+/// each with its blob, or with none if it is gone. What these patterns of git name is left out. Nothing is kept. The files
+/// are those that git would store.
+pub(super) fn blobs(
+    root: &Path,
+    base: Option<&str>,
+    at: Option<&str>,
+    without: &[String],
+) -> Result<(String, String, Blobs), Unknown> {
+    let objects = tempfile::tempdir().map_err(|error| unwritable(root, &error))?;
+    let mut repository = Repository {
+        root,
+        objects: objects.path(),
+        own: PathBuf::new(),
+    };
+    let own = repository.ask(&["rev-parse", "--git-path", "objects"])?;
+    let own = own.ok_or_else(|| Unknown::new("this is no git repository", "run `git init`"))?;
+    repository.own = root.join(own);
+    let tree = match at {
+        Some(commit) => repository.id(&format!("{commit}^{{tree}}"))?,
+        None => Some(repository.write_tree()?.0),
+    };
+    let tree = tree.ok_or_else(|| {
+        let message = format!("there is no commit `{}`", shown(at.unwrap_or_default()));
+        Unknown::new(message, "name a branch, a tag or a commit")
+    })?;
+    let known = base.map(|base| repository.id(&format!("{base}^{{tree}}")));
+    let known = known.transpose()?.flatten().and(base.map(str::to_owned));
+    let base = match known {
+        Some(base) => base,
+        None => match repository.id("HEAD^{commit}")? {
+            Some(head) => head,
+            None => empty_tree(&repository)?,
+        },
+    };
+    let mut git = repository.git(&["diff-tree", "-r", "-z", "--no-renames", &base, &tree])?;
+    git.args(["--", ":/"]);
+    git.args(
+        without
+            .iter()
+            .map(|pattern| format!(":(exclude,top,glob){pattern}")),
+    );
+    let listed = run(&mut git)?.map_err(|why| Unknown::new(why, "check the setting `skip`"))?;
+    let mut parts = listed.split('\0');
+    let mut files = Blobs::new();
+    while let (Some(head), Some(path)) = (parts.next(), parts.next()) {
+        let blob = head.split(' ').nth(3).unwrap_or_default();
+        let is_gone = blob.bytes().all(|digit| digit == b'0');
+        files.insert(path.to_owned(), (!is_gone).then(|| blob.to_owned()));
+    }
+    Ok((base, tree, files))
+}
+
+/// Returns the commit from which HEAD, or `end`, and `start` went apart; and `end`. A range is `START..END`, `START..` or one commit,
+/// which is compared with the one before.
+pub(super) fn ends(root: &Path, range: &str) -> Result<(String, String), Unknown> {
+    let repository = Repository {
+        root,
+        objects: root,
+        own: PathBuf::new(),
+    };
+    let known = |name: &str| {
+        repository
+            .id(&format!("{name}^{{commit}}"))?
+            .ok_or_else(|| {
+                let help = "name a branch, a tag or a commit; in CI, it has to be fetched first";
+                Unknown::new(format!("there is no commit `{}`", shown(name)), help)
+            })
+    };
+    let Some((start, end)) = range.split_once("..") else {
+        let end = known(range)?;
+        let before = repository.id(&format!("{end}^1^{{commit}}"))?;
+        let before = before.map_or_else(|| empty_tree(&repository), Ok)?;
+        return Ok((before, end));
+    };
+    let end = known(if end.is_empty() { "HEAD" } else { end })?;
+    let start = known(start)?;
+    let fork = repository.ask(&["merge-base", &start, &end])?;
+    Ok((fork.unwrap_or(start), end))
+}
+
+fn empty_tree(repository: &Repository<'_>) -> Result<String, Unknown> {
+    let empty = repository.git(&["hash-object", "-t", "tree", "--stdin"])?;
+    let empty = { empty }
+        .output()
+        .map_err(|error| Unknown::new(error.to_string(), "install git"))?;
+    Ok(String::from_utf8_lossy(&empty.stdout).trim_end().to_owned())
 }
 
 /// Returns the root of the work tree around `dir`, and the name of its branch; `None` outside git.

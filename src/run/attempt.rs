@@ -13,8 +13,10 @@ use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
 use crate::host::hosts::{HOSTS, RESERVE};
 use crate::process::program;
+use crate::project::manifest::Manifest;
 use crate::project::state_file;
 use crate::run::gates;
+use crate::run::keep;
 use crate::run::meanwhile::Files;
 use crate::run::place::Place;
 use crate::run::reviewer;
@@ -42,6 +44,8 @@ pub(super) struct Attempt {
     pub(super) effort: Effort,
     /// The files that have changed since it began; `None` if no reviewer was started.
     pub(super) changed: Option<Vec<PathBuf>>,
+    /// The work tree that the reviewer saw.
+    pub(super) tree: Option<Manifest>,
 }
 
 impl Attempt {
@@ -52,6 +56,7 @@ impl Attempt {
             announced,
             outcome,
             changed: None,
+            tree: None,
         }
     }
 }
@@ -110,6 +115,7 @@ impl Due<'_> {
         if let Some(note) = self.note {
             let _ = note.say(&announced);
         }
+        let tree = keep::tree(place, self.snapshot, event);
         let files = Files::read(place);
         let run = reviewer::run(place, invocation, announced.timeout, self.lock);
         let (outcome, spent) = run.inspect_err(|stuck| {
@@ -118,6 +124,7 @@ impl Due<'_> {
         })?;
         Ok(Some(Attempt {
             changed: Some(files.changed(place)),
+            tree,
             outcome: or_another(place, event, invocation, outcome),
             effort: effort(&announced, spent),
             announced,

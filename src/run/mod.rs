@@ -6,6 +6,7 @@ mod attempt;
 pub(crate) mod change;
 mod effects;
 pub(crate) mod gates;
+pub(crate) mod keep;
 mod meanwhile;
 pub(crate) mod perform;
 pub(crate) mod performed;

@@ -11,9 +11,10 @@ use crate::engine::inspect::Inspector;
 use crate::project::find::{self, Instance};
 use crate::project::git::Git;
 use crate::project::state_file::{self, Reading};
+use crate::receipt::elsewhere;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::store::journal::Journal;
+use crate::store::journal::{self, Journal};
 use crate::store::lock::WriteLock;
 use crate::store::{Store, last_chart};
 
@@ -145,6 +146,15 @@ impl Place {
     /// Returns the instance's journal.
     pub(crate) fn journal(&self) -> Journal {
         Journal::of(&self.store, &self.shared_name(), &self.instance.name)
+    }
+
+    /// Returns the reviews of the instance, oldest first: those of this machine's journal, and behind them those that only its
+    /// receipts have.
+    pub(crate) fn reviews(&self) -> Vec<journal::Review> {
+        let own = self.journal().reviews();
+        let mut all = elsewhere::reviews(&self.dir(), &self.instance.name, &own);
+        all.extend(own);
+        all
     }
 
     /// Returns the error for a state that cannot be used.

@@ -8,6 +8,7 @@ use crate::disk;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
+use crate::engine::recorded::Recorder;
 use crate::files::pattern::name_flaw;
 use crate::hash::IndexMap;
 use crate::host::events::{is_event, is_stop};
@@ -15,6 +16,7 @@ use crate::host::hosts;
 use crate::project::git::Git;
 use crate::project::state_file::{self, Reading};
 use crate::run::effects;
+use crate::run::keep;
 use crate::run::meanwhile::{self, Pause};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -48,7 +50,8 @@ pub(crate) fn write(
         _review_lock = Some(run.lock);
     }
     let until = ended.as_ref().and_then(|ended| ended.effort.until.clone());
-    let step = decide(&place.chart, &snapshot.as_world(), event, ended)?;
+    let recorder = Recorder::before(snapshot.as_world());
+    let step = decide(&place.chart, &recorder.as_world(), event, ended)?;
     if let Some(until) = until {
         // After the decision: this decision is about the run, and the following ones are about the wait. If this cannot be
         // recorded, they just try again.
@@ -61,8 +64,10 @@ pub(crate) fn write(
     if let (false, Reading::Broken(why)) = (decision.writes_nothing(), &snapshot.state) {
         return Err(place.broken(why));
     }
+    let mut paused = Vec::new();
     if let Some(pause) = meanwhile.pause.filter(|_| !decision.patch.is_empty()) {
         pause.follow(&place.chart, &snapshot, &mut decision);
+        paused = pause.before.keys().cloned().collect();
     }
     decision.messages.extend(meanwhile.changes);
     if is_reviewed {
@@ -74,10 +79,29 @@ pub(crate) fn write(
         true => None,
         false => write_state(place, event, &mut lock, &snapshot, &decision)?,
     };
-    Ok(Some(Performed {
+    let kept = keep::decided(
+        place,
+        event,
+        (snapshot.context(), &recorder),
+        &decision,
+        paused,
+    );
+    let mut performed = Performed {
         debt,
         ..Performed::of(&snapshot, decision)
-    }))
+    };
+    match kept {
+        Ok(news) if !news.is_empty() => {
+            let said = format!("Since the review before: {}.", news.join("; "));
+            performed.decision.messages.push(said);
+        }
+        Ok(_) => {}
+        Err(error) => {
+            let note = format!("the record for receipts cannot be written: {error}");
+            performed.notes.push(note);
+        }
+    }
+    Ok(Some(performed))
 }
 
 /// What has happened while a review ran.

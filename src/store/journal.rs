@@ -256,6 +256,26 @@ impl Line {
     }
 }
 
+impl Review {
+    /// Returns it as the engine sees it.
+    pub(crate) fn past(self) -> PastReview {
+        PastReview {
+            instance: self.instance,
+            cycle: self.cycle,
+            n: self.n,
+            file: self.file,
+            cost: self.cost,
+            verdict: self.verdict,
+            error: self.error,
+            at: self.at,
+            seconds: self.seconds,
+            until: self.until,
+            seen: self.seen,
+            found: self.found,
+        }
+    }
+}
+
 impl Decided {
     /// The rules that fired, in order.
     pub(crate) fn fired(&self) -> impl Iterator<Item = &Tried> {

@@ -72,6 +72,15 @@ pub(crate) fn read<T: DeserializeOwned>(store: &Store, name: &str) -> Vec<T> {
         .collect()
 }
 
+/// Removes the files of `name`.
+pub(crate) fn remove(store: &Store, name: &str) {
+    for folder in store.folders() {
+        for kind in [KIND, OLDER] {
+            let _ = fs::remove_file(super::path(folder, name, kind));
+        }
+    }
+}
+
 /// Returns the names of all journals, sorted.
 pub(crate) fn names(store: &Store) -> BTreeSet<String> {
     let entries = store

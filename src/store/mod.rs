@@ -26,6 +26,7 @@ pub(crate) mod notices;
 pub(crate) mod owed;
 pub(crate) mod postponed;
 mod record;
+pub(crate) mod recorded;
 pub(crate) mod running;
 pub(crate) mod turn;
 

@@ -18,6 +18,7 @@ use crate::engine::spent::of_cycle;
 use crate::process::log;
 use crate::project::find;
 use crate::project::state_file::Reading;
+use crate::run::keep;
 use crate::run::place::Place;
 use crate::store::journal;
 use crate::store::running::Running;
@@ -121,7 +122,7 @@ impl Facts {
         // What cannot be read hides nothing else.
         let mut unread: Vec<String> = Vec::new();
         let journal = place.journal();
-        let (lines, journal) = (journal.read(), journal.reviews());
+        let (lines, journal) = (journal.read(), place.reviews());
         let Turn {
             waits,
             running,
@@ -163,6 +164,7 @@ impl Facts {
             .filter(|running| !running.log.is_empty())
             .and_then(|running| log::last_line(&place.dir().join(&running.log)));
         let limits = place.unfit_settings();
+        let stale = keep::stale(place);
         let names = known(snapshot.names(), &mut unread).unwrap_or_default();
         Self {
             name: place.instance.name.clone(),
@@ -172,7 +174,7 @@ impl Facts {
             stage,
             is_final,
             cycle,
-            reviews: on_disk(place, names, &lines, &journal),
+            reviews: on_disk(place, names, (&lines, &journal), stale.as_ref()),
             progress: progress(chart, &snapshot.as_world()),
             totals: Totals::of(chart, &journal),
             running,
@@ -189,6 +191,7 @@ impl Facts {
                 .chain(running_cycle.and_then(|_| failures(&journal)))
                 .chain(failing_gate.map(|gate| gate.text))
                 .chain(limits)
+                .chain((!is_final).then(|| Some(stale?.to_string())).flatten())
                 .collect(),
             of_cycles: of_cycles(chart, &view, invoke.as_deref()),
             finished: is_final.then(|| finished(place)),

@@ -5,6 +5,7 @@ use super::progress::progress;
 use crate::engine::context;
 use crate::page::counted;
 use crate::project::ledger::OPEN;
+use crate::run::keep;
 use crate::run::place::Place;
 
 /// Returns the sentence for the instance at `place`, which is in a final phase.
@@ -17,7 +18,7 @@ pub(crate) fn finished(place: &Place) -> String {
         let name = part.name.replace('_', " ");
         format!("{} of {} {name} done", part.done, part.all)
     });
-    let figures = Figures::of(chart, place.journal().reviews().iter());
+    let figures = Figures::of(chart, place.reviews().iter());
     let reviews = match figures.reviews {
         0 => "no reviews".to_owned(),
         many => format!("{} (cost: {})", counted(many, "review"), figures.price()),
@@ -34,10 +35,12 @@ pub(crate) fn finished(place: &Place) -> String {
         false => left.join(", "),
     };
     let parts: Vec<String> = done.chain([reviews, left]).collect();
+    let stale = keep::stale(place).map(|stale| format!(" {stale}"));
     format!(
-        "The {} '{}' is {phase}: {}.",
+        "The {} '{}' is {phase}: {}.{}",
         chart.scope.noun,
         place.instance.name,
-        parts.join(", ")
+        parts.join(", "),
+        stale.unwrap_or_default()
     )
 }

@@ -28,6 +28,7 @@ pub(crate) fn page(place: &Place, facts: &Facts) -> String {
         "title": format!("{}: {} report", facts.name, chart.scope.noun),
         "now": clock::in_utc(clock::now()),
         "sentence": sentence,
+        "warnings": facts.warnings,
         "rows": screen::rows(facts),
         "tables": tables(facts),
         "reviews": reviews(place, facts),

@@ -9,6 +9,7 @@ use crate::disk;
 use crate::engine::inspect;
 use crate::page;
 use crate::project::seen;
+use crate::run::keep::Stale;
 use crate::run::place::Place;
 use crate::store::journal::{self, Line};
 use crate::text::full_stop;
@@ -66,8 +67,8 @@ pub(super) fn failures(journal: &[journal::Review]) -> Option<String> {
 pub(super) fn on_disk(
     place: &Place,
     names: &[String],
-    lines: &[Line],
-    journal: &[journal::Review],
+    (lines, journal): (&[Line], &[journal::Review]),
+    stale: Option<&Stale>,
 ) -> Vec<ReviewFacts> {
     let skipped = skipped(&place.chart, lines);
     let files = inspect::reviews(&place.chart, names.iter().map(String::as_str));
@@ -116,6 +117,9 @@ pub(super) fn on_disk(
             && place.chart.is_best_verdict(verdict)
         {
             last.changed = seen::changed(&place.chart, &place.root, &dir, &ended.subject);
+            let code = stale.filter(|stale| stale.review.file == ended.file);
+            last.changed
+                .extend(code.into_iter().flat_map(|stale| stale.files.clone()));
         }
     }
     reviews.into_iter().map(|(review, _)| review).collect()

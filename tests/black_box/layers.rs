@@ -22,6 +22,7 @@ const LAYERS: &[&[&str]] = &[
     &["engine"],
     &["store"],
     &["project"],
+    &["receipt"],
     &["run", "explore"],
     &["scenario"],
     &["lint", "render", "diagram", "hook", "demo"],

@@ -47,6 +47,7 @@ mod postponed;
 mod project_root;
 mod ralph;
 mod readme;
+mod receipts;
 mod reference;
 mod renamed_chart;
 mod render;

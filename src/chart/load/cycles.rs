@@ -105,6 +105,7 @@ impl Resolver<'_> {
             ready: given!(own, shared, ready),
             resume: given!(own, shared, resume),
             stall: given!(own, shared, stall),
+            skips: given!(own, shared, skips),
             stage: given!(own, shared, stage),
             text,
             advance: advance?,

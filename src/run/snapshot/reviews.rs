@@ -84,7 +84,16 @@ impl Snapshot {
     /// Returns what the reviews that this machine ran have found; `unfinished` is as in [`ledger::entries`].
     pub(crate) fn ledger(&self, unfinished: Option<(&str, i64)>) -> Vec<ledger::Entry> {
         // The last run counts too: it has found what it has found.
-        let runs = self.all_runs();
+        self.ledger_with(Vec::new(), unfinished)
+    }
+
+    /// Returns the same, with reviews that were run elsewhere, before those of this machine.
+    pub(crate) fn ledger_with(
+        &self,
+        mut runs: Vec<PastReview>,
+        unfinished: Option<(&str, i64)>,
+    ) -> Vec<ledger::Entry> {
+        runs.extend(self.all_runs());
         ledger::entries(&self.chart, &self.root, &self.dir(), runs, unfinished)
     }
 

@@ -1,0 +1,120 @@
+//! `taskie receipt`: prints what was reviewed, by whom and with what result, as a statement of in-toto.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+
+use super::error::CliError;
+use super::output::{say_json_text, tell};
+use super::place;
+use crate::chart::Chart;
+use crate::disk;
+use crate::lint::report::pretty;
+use crate::project::git;
+use crate::project::manifest::{self, Manifest};
+use crate::receipt::check::{self, Seen};
+use crate::receipt::seal;
+use crate::receipt::signature;
+use crate::receipt::statement::{self, Line, Statement, Subject};
+use crate::run::keep;
+use crate::run::place::Place;
+
+/// Prints the receipt of an instance, or of a commit.
+pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    let place = place::chosen(chart, matches)?;
+    let noun = &chart.scope.noun;
+    if matches.get_flag("sign") {
+        sign(&place, matches.get_one::<PathBuf>("key"))?;
+    }
+    let text = statement::read(&place.dir());
+    let mut statements = statement::statements(&text);
+    statements.extend(keep::since(&place, &text));
+    let Some(mut receipt) = joined(&place, &statements) else {
+        let message = format!("nothing is recorded about {noun} `{}`", place.instance.name);
+        let help = "a receipt is about reviews: there has been none yet";
+        return Err(CliError::with_help(message, help));
+    };
+    if let Some(commit) = matches.get_one::<String>("commit") {
+        let mut seen = Seen::default();
+        seen.add(&place.instance.name, &statements, |review| {
+            check::has_passed(chart, review)
+        });
+        let unknown =
+            |why: crate::project::change::Unknown| CliError::with_help(why.message, why.help);
+        let (before, commit) = manifest::ends(&place.root, commit).map_err(unknown)?;
+        let home = &chart.scope.home;
+        let read = Manifest::read(
+            &place.root,
+            home,
+            Some(&before),
+            Some(&commit),
+            seen.skips(),
+        );
+        let read = read.ok_or_else(|| CliError::new("this is no git repository"))?;
+        let read = read.map_err(unknown)?;
+        receipt.subject = vec![
+            Subject::new("commit", "gitCommit", &commit),
+            Subject::new("tree", "gitTree", &read.tree),
+        ];
+        receipt.predicate.covered = Some(seen.covered(&read));
+    }
+    say_json_text(&pretty(&serde_json::to_value(&receipt).unwrap_or_default()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns one statement that says what several say; `None` if there is none.
+fn joined(place: &Place, statements: &[Statement]) -> Option<Statement> {
+    let last = statements.last()?;
+    let mut predicate = keep::named(place);
+    predicate.settings.clone_from(&last.predicate.settings);
+    predicate.rulings.clone_from(&last.predicate.rulings);
+    for statement in statements {
+        let part = &statement.predicate;
+        predicate.charts.extend(part.charts.clone());
+        seal::join(&mut predicate, part);
+    }
+    let reviews: Vec<_> = statements.iter().flat_map(check::reviews).collect();
+    let subject = keep::subject(reviews.into_iter());
+    Some(Statement::new(subject, predicate))
+}
+
+/// Signs the last receipt, and with it all before, with the user's ssh key.
+fn sign(place: &Place, key: Option<&PathBuf>) -> Result<(), CliError> {
+    let unsigned = |why: String| {
+        let help =
+            "name a key of yours: --key ~/.ssh/id_ed25519 (`ssh-keygen -t ed25519` makes one)";
+        CliError::with_help(format!("the receipt cannot be signed: {why}"), help)
+    };
+    let key = match key {
+        Some(key) => key.clone(),
+        None => signature::own_key(git::configured(&place.root, "user.signingkey"))
+            .ok_or_else(|| unsigned("no ssh key of yours was found".to_owned()))?,
+    };
+    let _lock = place
+        .lock()
+        .map_err(CliError::because("the receipt cannot be signed"))?;
+    let text = statement::read(&place.dir());
+    let mut lines: Vec<String> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(str::to_owned)
+        .collect();
+    let Some(last) = lines.pop() else {
+        return Err(unsigned(format!(
+            "there is no {} yet: it is written when a cycle of reviews ends",
+            statement::FILE
+        )));
+    };
+    let mut line = Line::parse(&last).map_err(unsigned)?;
+    line.statement().map_err(unsigned)?;
+    line.signature = Some(signature::sign(&place.root, &key, &line.sha256).map_err(unsigned)?);
+    lines.push(line.write());
+    let file = place.dir().join(statement::FILE);
+    disk::replace(&file, format!("{}\n", lines.join("\n")).as_bytes()).map_err(
+        CliError::because(format!("{} cannot be written", file.display())),
+    )?;
+    tell(&format!("signed with {}", key.display()));
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! Which version of which file a review has seen: the paths that differ from where the work began, each with its blob.
+//!
+//! A manifest says what has changed since, also when git no longer has the tree that it was made of.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::change::{self, Blobs, Unknown};
+use super::git::is_in_git;
+
+/// The work tree as a review saw it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    /// The commit, or the tree, that it is compared with.
+    pub(crate) base: String,
+    /// The tree that was there.
+    pub(crate) tree: String,
+    /// The files that count and differ from the base, each with its blob; none if it is gone.
+    #[serde(default, skip_serializing_if = "Blobs::is_empty")]
+    pub(crate) files: Blobs,
+    /// The files that do not count, as patterns of git.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) skips: Vec<String>,
+}
+
+impl Manifest {
+    /// Reads the work tree at `root`, or the commit `at`, compared with `base`, or with HEAD if that is unknown. The home
+    /// of the chart does not count. `None` outside git.
+    pub(crate) fn read(
+        root: &Path,
+        home: &str,
+        base: Option<&str>,
+        at: Option<&str>,
+        skips: &[String],
+    ) -> Option<Result<Self, Unknown>> {
+        if !is_in_git(root) {
+            return None;
+        }
+        let mut without = skips.to_vec();
+        if !Path::new(home).is_absolute() {
+            without.push(format!("{home}/**"));
+        }
+        let read = change::blobs(root, base, at, &without);
+        Some(read.map(|(base, tree, files)| Self {
+            base,
+            tree,
+            files,
+            skips: skips.to_vec(),
+        }))
+    }
+
+    /// Returns the files that are not in `now` as they are here. Both are compared with the same base.
+    pub(crate) fn changed(&self, now: &Self) -> Vec<String> {
+        let names = self.files.keys().chain(now.files.keys());
+        let mut names: Vec<String> = names
+            .filter(|name| self.files.get(*name) != now.files.get(*name))
+            .cloned()
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+}
+
+/// Returns the two commits that a range names: see [`change::ends`].
+pub(crate) fn ends(root: &Path, range: &str) -> Result<(String, String), Unknown> {
+    change::ends(root, range)
+}

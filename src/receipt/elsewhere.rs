@@ -1,0 +1,59 @@
+//! Reviews that were run on other machines, as far as the receipts of an instance know them.
+
+use std::path::Path;
+
+use super::{Review, statement};
+use crate::hash::{self, IndexMap};
+use crate::reviewer::finding::{Finding, Found};
+use crate::store::journal;
+use crate::text::plain_line;
+
+/// The most characters of a text of a finding.
+const LENGTH: usize = 200;
+
+/// Returns the reviews of an instance that its receipts have and `known` lacks, as this machine's journal would have them.
+/// They may have come with a clone: they are shown, and no decision depends on them.
+pub(crate) fn reviews(dir: &Path, name: &str, known: &[journal::Review]) -> Vec<journal::Review> {
+    let reviews = statement::reviews(&statement::read(dir)).into_iter();
+    let reviews = reviews.filter(|review| {
+        review.times.is_none() && known.iter().all(|known| known.file != review.file)
+    });
+    reviews
+        .map(|review| in_journal(review, dir, name))
+        .collect()
+}
+
+fn in_journal(review: Review, dir: &Path, name: &str) -> journal::Review {
+    let text = crate::disk::read_regular(&dir.join(&review.file))
+        .ok()
+        .flatten();
+    let own = text.filter(|text| Some(hash::of(text)) == review.review);
+    let plain = |finding: Finding| Finding {
+        severity: plain_line(&finding.severity, LENGTH),
+        file: finding.file.map(|file| plain_line(&file, LENGTH)),
+        title: plain_line(&finding.title, LENGTH),
+        line: finding.line,
+    };
+    journal::Review {
+        at: review.at,
+        instance: name.to_owned(),
+        cycle: review.cycle,
+        n: review.n,
+        file: review.file,
+        // No file that was changed has this size.
+        bytes: own.map_or(u64::MAX, |text| text.len() as u64),
+        verdict: review.verdict,
+        error: review.error,
+        by: review.by,
+        seconds: review.seconds,
+        cost: review.cost,
+        tokens: review.tokens,
+        seen: None,
+        subject: IndexMap::default(),
+        found: Found {
+            findings: review.found.findings.into_iter().map(plain).collect(),
+            ..review.found
+        },
+        until: None,
+    }
+}

@@ -1,0 +1,200 @@
+//! Receipts: what was reviewed and decided about an instance, in a form that others can check without this machine.
+//!
+//! [`Entry`] is one thing that happened. [`statement`] puts the entries of a cycle into one line of a file, chained to the line
+//! before. [`replay`] makes the recorded decisions again, [`remarks`] says what a reader should know, and [`check`] compares a
+//! file with the work tree. What is recorded is data; `run` records it.
+
+pub(crate) mod charts;
+pub(crate) mod check;
+pub(crate) mod elsewhere;
+pub(crate) mod remarks;
+pub(crate) mod replay;
+pub(crate) mod seal;
+pub(crate) mod signature;
+pub(crate) mod statement;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::context::Context;
+use crate::engine::decision::{Effort, Ended, FailedGate, Invocation, Outcome};
+use crate::engine::recorded::{Known, Occurred};
+use crate::hash::IndexMap;
+use crate::project::manifest::Manifest;
+use crate::reviewer::finding::Found;
+
+/// Something that happened to an instance. `W` is how the answers of the world are given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "lowercase")]
+pub(crate) enum Entry<W> {
+    Review(Box<Review>),
+    Decision(Box<Decision<W>>),
+}
+
+/// An entry as this machine keeps it until its cycle ends.
+pub(crate) type Open = Entry<Vec<Known>>;
+
+/// An entry of a receipt, which has each answer once.
+pub(crate) type Sealed = Entry<Vec<usize>>;
+
+/// A review that was due, and what came of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Review {
+    pub(crate) at: String,
+    /// The hash of the chart.
+    pub(crate) chart: String,
+    pub(crate) cycle: String,
+    pub(crate) n: i64,
+    /// The name of the invocation in the chart.
+    pub(crate) invocation: String,
+    pub(crate) file: String,
+    /// The files that it was about, each with the hash of its content.
+    pub(crate) subject: IndexMap<String, String>,
+    /// The answer to the review before it, if there is one: its file and its hash.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(crate) answers: IndexMap<String, String>,
+    /// The hash of the reviewer's command line, which has its prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) prompt: Option<String>,
+    /// The reviewer's program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) program: Option<String>,
+    pub(crate) by: Option<String>,
+    /// The settings; in a receipt only where they are not those of the review before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) settings: Option<Context>,
+    /// Reviews and answers of the cycle that are no longer what they were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) edited: Vec<String>,
+    /// The gates that ran before it, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) gates: Vec<Gate>,
+    pub(crate) verdict: Option<String>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+    /// How many times in a row the gate has failed that prevented it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) times: Option<u64>,
+    #[serde(flatten)]
+    pub(crate) found: Found,
+    /// The hash of the file that it wrote.
+    pub(crate) review: Option<String>,
+    pub(crate) seconds: u64,
+    /// Millionths of a dollar.
+    pub(crate) cost: Option<u64>,
+    pub(crate) tokens: Option<u64>,
+    /// The work tree that it saw, if it was about that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tree: Option<Manifest>,
+}
+
+/// A gate that ran before a review.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Gate {
+    pub(crate) command: String,
+    pub(crate) exit: Option<i32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+}
+
+/// A decision that was carried out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Decision<W> {
+    pub(crate) at: String,
+    /// The hash of the chart.
+    pub(crate) chart: String,
+    pub(crate) event: Occurred,
+    /// The fields before it; in a receipt only where they are not what the decision before has left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) state: Option<Context>,
+    /// What it asked the world.
+    pub(crate) world: W,
+    /// It is about the review before it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) is_reviewed: bool,
+    /// That review did not count, because someone had changed the state.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) is_superseded: bool,
+    /// The fields that a command has changed during the review, which took effect after it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) paused: Vec<String>,
+    /// The rules that fired.
+    pub(crate) fired: Vec<String>,
+    /// The fields that it wrote.
+    pub(crate) changed: Context,
+    /// `allow`, `block`, `pass`, `action` or `refuse`.
+    pub(crate) answer: String,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes it like that"
+)]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+impl Review {
+    /// Returns the run as a decision sees it.
+    pub(crate) fn ended(&self, is_superseded: bool) -> Ended {
+        let failed = self.gates.last().filter(|_| self.times.is_some());
+        let outcome = match (&self.error, failed) {
+            (Some(why), _) => Outcome::Failed(why.clone()),
+            (None, Some(gate)) => Outcome::Gate(FailedGate {
+                command: gate.command.clone(),
+                why: gate.error.clone().unwrap_or_default(),
+                output: String::new(),
+                times: self.times.unwrap_or_default(),
+            }),
+            (None, None) => Outcome::Ran {
+                verdict: self.verdict.clone(),
+                found: self.found.clone(),
+            },
+        };
+        let invocation = Invocation {
+            name: self.invocation.clone(),
+            cycle: self.cycle.clone(),
+            n: self.n,
+            file: self.file.clone(),
+            subject: self.subject.keys().cloned().collect(),
+            ..Invocation::default()
+        };
+        Ended {
+            superseded: is_superseded,
+            effort: Effort {
+                by: self.by.clone(),
+                seconds: self.seconds,
+                cost: self.cost,
+                tokens: self.tokens,
+                until: None,
+            },
+            ..Ended::new(invocation, outcome)
+        }
+    }
+}
+
+impl<W> Entry<W> {
+    /// Returns when it happened.
+    pub(crate) fn at(&self) -> &str {
+        match self {
+            Self::Review(review) => &review.at,
+            Self::Decision(decision) => &decision.at,
+        }
+    }
+
+    /// Returns the hash of the chart that counted.
+    pub(crate) fn chart(&self) -> &str {
+        match self {
+            Self::Review(review) => &review.chart,
+            Self::Decision(decision) => &decision.chart,
+        }
+    }
+
+    /// Returns the review, if it is one.
+    pub(crate) fn review(&self) -> Option<&Review> {
+        match self {
+            Self::Review(review) => Some(review),
+            Self::Decision(_) => None,
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What a reader of a record should know: whatever let a cycle end without a clean review, or changed while it ran.
+//!
+//! It is all in the entries, so whoever checks a receipt computes it again.
+
+use serde_json::Value as Json;
+
+use super::replay::event;
+use super::statement::Predicate;
+use super::{Decision, Entry, Review};
+use crate::chart::embedded::words_of;
+use crate::engine::context::Context;
+use crate::engine::event::Trigger;
+use crate::hash::IndexMap;
+use crate::text::shown;
+
+/// The longest value that is named, in characters.
+const VALUE: usize = 60;
+
+/// Returns the remarks about what a predicate has.
+pub(crate) fn of(predicate: &Predicate) -> Vec<String> {
+    let remarks = all(predicate).into_iter();
+    let remarks = remarks.map(|remark| {
+        let at = remark.at.get(..16).unwrap_or(&remark.at);
+        format!("{} UTC: {}", at.replace('T', " "), remark.what)
+    });
+    remarks.collect()
+}
+
+/// Returns those that no message says by itself.
+pub(crate) fn unsaid(predicate: &Predicate) -> Vec<String> {
+    let unsaid = all(predicate).into_iter().filter(|remark| !remark.is_said);
+    unsaid.map(|remark| remark.what).collect()
+}
+
+fn all(predicate: &Predicate) -> Vec<Remark> {
+    let mut remarks = Remarks::default();
+    for entry in &predicate.entries {
+        remarks.chart(entry.at(), entry.chart());
+        match entry {
+            Entry::Review(review) => remarks.review(review),
+            Entry::Decision(decision) => remarks.decision(decision),
+        }
+    }
+    remarks.found
+}
+
+#[derive(Debug)]
+struct Remark {
+    at: String,
+    what: String,
+    /// The user is told by other means: in the message about a review, or at the stop after a command.
+    is_said: bool,
+}
+
+#[derive(Debug, Default)]
+struct Remarks {
+    found: Vec<Remark>,
+    /// The settings of the last review.
+    settings: Option<Context>,
+    chart: Option<String>,
+    /// The programs of reviewers, by their names in the chart.
+    programs: IndexMap<String, String>,
+    /// The commands that ran before the reviews of a cycle.
+    gates: Option<(String, Vec<String>)>,
+    state: Option<Context>,
+}
+
+impl Remarks {
+    fn add(&mut self, at: &str, what: String, is_said: bool) {
+        let at = at.to_owned();
+        self.found.push(Remark { at, what, is_said });
+    }
+
+    fn chart(&mut self, at: &str, chart: &str) {
+        let before = self.chart.replace(chart.to_owned());
+        if before.is_some_and(|before| before != chart) {
+            self.add(at, "the chart was changed".to_owned(), false);
+        }
+    }
+
+    fn review(&mut self, review: &Review) {
+        let Review { at, cycle, n, .. } = review;
+        if let Some(why) = &review.error {
+            self.add(at, format!("{cycle} {n} failed: {}", shown(why)), true);
+        }
+        if let Some(settings) = &review.settings {
+            let before = self.settings.replace(settings.clone()).unwrap_or_default();
+            for (name, old) in &before {
+                let new = settings.get(name).unwrap_or(&Json::Null);
+                if new != old {
+                    let (old, new) = (short(old), short(new));
+                    let what = format!("the setting {name} changed from {old} to {new}");
+                    self.add(at, what, false);
+                }
+            }
+        }
+        for file in &review.edited {
+            self.add(
+                at,
+                format!("{} was changed after the review", shown(file)),
+                false,
+            );
+        }
+        if let Some(program) = &review.program {
+            let before = (self.programs).insert(review.invocation.clone(), program.clone());
+            if let Some(before) = before.filter(|before| before != program) {
+                let (program, before) = (shown(program), shown(&before));
+                let what = format!("the reviewer of {cycle} {n} was {program}, not {before}");
+                self.add(at, what, false);
+            }
+        }
+        if review.times.is_none() && review.error.is_none() {
+            let gates = review.gates.iter().map(|gate| gate.command.clone());
+            let gates: Vec<String> = gates.collect();
+            let before = self.gates.replace((cycle.clone(), gates.clone()));
+            let gone = before
+                .filter(|(of, _)| of == cycle)
+                .map(|(_, before)| before);
+            let gone = gone.into_iter().flatten();
+            for gate in gone.filter(|gate| !gates.contains(gate)) {
+                let what = format!("`{}` no longer ran before {cycle} {n}", shown(&gate));
+                self.add(at, what, false);
+            }
+        }
+    }
+
+    fn decision(&mut self, decision: &Decision<Vec<usize>>) {
+        let at = &decision.at;
+        if let (Some(state), Some(left)) = (&decision.state, &self.state) {
+            let changed = state.iter().filter(|(name, value)| {
+                !decision.paused.contains(name) && left.get(*name) != Some(*value)
+            });
+            let changed: Vec<String> = changed
+                .map(|(name, value)| {
+                    let old = left.get(name).unwrap_or(&Json::Null);
+                    format!("{name} from {} to {}", short(old), short(value))
+                })
+                .collect();
+            if !changed.is_empty() {
+                let changed = changed.join(", ");
+                let what = format!("state.json was changed, and not by taskie: {changed}");
+                self.add(at, what, true);
+            }
+        }
+        let mut after = decision.state.clone().or_else(|| self.state.take());
+        if let Some(after) = &mut after {
+            after.extend(decision.changed.clone());
+        }
+        self.state = after;
+        if decision.is_superseded {
+            let what = "a review did not count: the state was changed meanwhile".to_owned();
+            self.add(at, what, true);
+        }
+        let line = match &decision.event.trigger {
+            Trigger::Command(name) => words_of(name),
+            trigger @ Trigger::Enter { force: true, .. } => event(trigger),
+            _ => return,
+        };
+        let is_typed = decision.event.fields.get("terminal") == Some(&Json::Bool(true));
+        let by = match &decision.event.session {
+            _ if is_typed => "in a terminal".to_owned(),
+            Some(session) => format!("in session {}", shown(session)),
+            None => "neither in a terminal nor in a known session".to_owned(),
+        };
+        let args = decision.event.args.iter();
+        let args = args.map(|(name, value)| format!(" {name}={}", short(value)));
+        let args: String = args.collect();
+        self.add(at, format!("`taskie {line}`{args} was run {by}"), true);
+    }
+}
+
+fn short(value: &Json) -> String {
+    let text = value.to_string();
+    let text = shown(&text);
+    match text.char_indices().nth(VALUE) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}

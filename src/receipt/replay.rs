@@ -1,0 +1,230 @@
+//! Makes recorded decisions again, with the chart that counted then or with another one, and says where they differ.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::statement::Predicate;
+use super::{Decision, Entry, Review};
+use crate::chart::Chart;
+use crate::engine::context::Context;
+use crate::engine::decision::{Answer, Step};
+use crate::engine::event::Trigger;
+use crate::engine::recorded::{Replayed, decide_again};
+use crate::expr::Expressions;
+
+/// A decision that is not the recorded one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Difference {
+    /// Its number among the entries of its line, from 1 on.
+    pub(crate) entry: usize,
+    /// When it was, and what happened: `Stop`, `enter create-tasks`.
+    pub(crate) at: String,
+    pub(crate) event: String,
+    pub(crate) what: String,
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            entry,
+            at,
+            event,
+            what,
+        } = self;
+        let at = at.get(..19).unwrap_or(at);
+        write!(out, "entry {entry} ({event}, {at}Z): {what}")
+    }
+}
+
+/// A chart that can decide.
+#[derive(Debug, Clone)]
+pub(crate) struct Ready {
+    chart: Arc<Chart>,
+    expressions: Arc<Expressions>,
+}
+
+impl Ready {
+    pub(crate) fn of(chart: &Arc<Chart>) -> Self {
+        let expressions = Arc::new(Expressions::new(chart.templates.clone()));
+        let chart = Arc::clone(chart);
+        Self { chart, expressions }
+    }
+}
+
+/// The replay of an instance's run, line by line.
+#[derive(Debug, Default)]
+pub(crate) struct Run {
+    /// The charts of its lines, by their hashes.
+    pub(crate) charts: HashMap<String, Ready>,
+    /// The chart that decides instead of them.
+    instead: Option<Ready>,
+    /// The fields as the last decision has left them.
+    state: Option<Context>,
+    /// How many decisions were made again.
+    pub(crate) count: usize,
+}
+
+impl Run {
+    /// Returns one in which another chart decides.
+    pub(crate) fn with(chart: &Arc<Chart>) -> Self {
+        Self {
+            instead: Some(Ready::of(chart)),
+            ..Self::default()
+        }
+    }
+
+    /// Makes the decisions of the next line again, and returns those that differ.
+    pub(crate) fn line(&mut self, predicate: &Predicate) -> Vec<Difference> {
+        let mut differences = Vec::new();
+        let mut review: Option<&Review> = None;
+        for (at, entry) in predicate.entries.iter().enumerate() {
+            let decision = match entry {
+                Entry::Review(ended) => {
+                    review = Some(ended);
+                    continue;
+                }
+                Entry::Decision(decision) => decision,
+            };
+            let of_it = decision.is_reviewed.then(|| review.take()).flatten();
+            let found = self.decision(predicate, decision, of_it);
+            differences.extend(found.into_iter().map(|what| Difference {
+                entry: at + 1,
+                at: decision.at.clone(),
+                event: event(&decision.event.trigger),
+                what,
+            }));
+        }
+        differences
+    }
+
+    /// Makes one decision again, and returns what is different.
+    fn decision(
+        &mut self,
+        predicate: &Predicate,
+        decision: &Decision<Vec<usize>>,
+        review: Option<&Review>,
+    ) -> Vec<String> {
+        let mut found = Vec::new();
+        let is_own = |name: &String| !decision.paused.contains(name);
+        let left = self.state.take();
+        let state = match (&decision.state, left) {
+            (Some(state), Some(left)) => {
+                let outside = changes(&left, state).filter(|(name, ..)| is_own(name));
+                found.extend(outside.map(|(name, old, new)| {
+                    format!("{name} was changed from {old} to {new}, and not by a decision")
+                }));
+                state.clone()
+            }
+            (Some(state), None) => state.clone(),
+            (None, Some(left)) => left,
+            (None, None) => return vec!["the record begins without a state".to_owned()],
+        };
+        let mut after = state.clone();
+        after.extend(decision.changed.clone());
+        self.state = Some(after);
+        self.count += 1;
+        let Some(ready) = self.instead.as_ref().or(self.charts.get(&decision.chart)) else {
+            let chart = decision.chart.get(..12).unwrap_or(&decision.chart);
+            found.push(format!("the chart {chart} is not in the record"));
+            return found;
+        };
+        if decision.is_reviewed && review.is_none() {
+            found.push("the review that it is about is not in the record".to_owned());
+            return found;
+        }
+        let known = decision.world.iter().map(|at| predicate.world.get(*at));
+        let Some(known) = known.collect::<Option<Vec<_>>>() else {
+            found.push("an answer that it had is not in the record".to_owned());
+            return found;
+        };
+        let world = Replayed::world(state.clone(), known.into_iter());
+        let ended = review.map(|review| review.ended(decision.is_superseded));
+        let step = decide_again(
+            &ready.chart,
+            &ready.expressions,
+            &world,
+            &decision.event.to_event(),
+            ended,
+        );
+        let again = match step {
+            Ok(Step::Done(again)) => again,
+            Ok(Step::Invoke(due)) => {
+                found.push(format!("{} {} would run here", due.cycle, due.n));
+                return found;
+            }
+            Err(fault) => {
+                found.push(format!("it cannot be decided: {fault}"));
+                return found;
+            }
+        };
+        let null = Json::Null;
+        let names = decision.changed.keys().chain(again.patch.keys());
+        let mut names: Vec<&String> = names.filter(|name| is_own(name)).collect();
+        names.sort();
+        names.dedup();
+        for name in names {
+            // What is written as it was is not a change.
+            let value = |fields: &Context| {
+                let value = fields.get(name).or(state.get(name));
+                value.unwrap_or(&null).clone()
+            };
+            let (recorded, decided) = (value(&decision.changed), value(&again.patch));
+            if recorded != decided {
+                found.push(format!(
+                    "the chart sets {name} to {decided}, and the record to {recorded}"
+                ));
+            }
+        }
+        let answer = word(&again.answer);
+        if decision.paused.is_empty() && decision.answer != answer {
+            found.push(format!(
+                "the chart's answer is `{answer}`, and the recorded one `{}`",
+                decision.answer
+            ));
+        }
+        // Another chart may call its rules as it likes.
+        let fired: Vec<&str> = again.fired.iter().map(|fired| &*fired.place).collect();
+        if self.instead.is_none() && found.is_empty() && decision.fired != fired {
+            found.push(format!(
+                "the chart's rules are {}, and the recorded ones {}",
+                fired.join(", "),
+                decision.fired.join(", ")
+            ));
+        }
+        found
+    }
+}
+
+/// Returns the fields that differ: name, old and new value.
+fn changes<'c>(
+    old: &'c Context,
+    new: &'c Context,
+) -> impl Iterator<Item = (&'c String, &'c Json, &'c Json)> {
+    new.iter().filter_map(move |(name, value)| {
+        let before = old.get(name).unwrap_or(&Json::Null);
+        (before != value).then_some((name, before, value))
+    })
+}
+
+/// Returns what an event is called.
+pub(crate) fn event(trigger: &Trigger) -> String {
+    match trigger {
+        Trigger::Hook(name) => name.clone(),
+        Trigger::Enter { phase, force: true } => format!("enter {phase} --force"),
+        Trigger::Enter { phase, .. } => format!("enter {phase}"),
+        Trigger::Command(name) => name.clone(),
+    }
+}
+
+/// Returns the word for an answer.
+pub(crate) fn word(answer: &Answer) -> &'static str {
+    match answer {
+        Answer::Pass => "pass",
+        Answer::Allow => "allow",
+        Answer::Block(_) => "block",
+        Answer::Action { .. } => "action",
+        Answer::Refuse(_) => "refuse",
+    }
+}

@@ -1,0 +1,92 @@
+//! Puts what happened into a predicate: each answer once, and each state only where it is not what the decision before has left.
+
+use std::collections::HashMap;
+
+use serde_json::json;
+
+use super::statement::Predicate;
+use super::{Decision, Entry, Open, Sealed, remarks};
+use crate::engine::context::Context;
+use crate::engine::recorded::Known;
+
+/// Adds what another predicate has to one.
+pub(crate) fn join(predicate: &mut Predicate, part: &Predicate) {
+    let start = predicate.world.len();
+    predicate.world.extend(part.world.iter().cloned());
+    for entry in &part.entries {
+        let mut entry = entry.clone();
+        if let Entry::Decision(decision) = &mut entry {
+            decision.world.iter_mut().for_each(|at| *at += start);
+        }
+        predicate.entries.push(entry);
+    }
+    predicate.remarks = remarks::of(predicate);
+}
+
+/// Puts entries of this machine into a predicate, which has each answer once and each state only where it is not what follows.
+pub(crate) fn seal(predicate: &mut Predicate, entries: Vec<Open>, mut state: Option<Context>) {
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for (at, item) in predicate.world.iter().enumerate() {
+        known.insert(json!(item).to_string(), at);
+    }
+    let mut place = |item: Known| {
+        let next = predicate.world.len();
+        let at = *known.entry(json!(item).to_string()).or_insert(next);
+        if at == next {
+            predicate.world.push(item);
+        }
+        at
+    };
+    let mut is_first = true;
+    let mut settings = None;
+    for entry in entries {
+        let sealed = match entry {
+            Entry::Review(mut review) => {
+                let own = review.settings.take();
+                review.settings = own.clone().filter(|_| own != settings);
+                settings = own.or(settings);
+                Entry::Review(review)
+            }
+            Entry::Decision(decision) => {
+                // The first one of a line says from where it goes on.
+                let before = decision
+                    .state
+                    .filter(|before| is_first || Some(before) != state.as_ref());
+                is_first = false;
+                let mut after = before.clone().or_else(|| state.clone()).unwrap_or_default();
+                after.extend(decision.changed.clone());
+                state = Some(after);
+                Entry::Decision(Box::new(Decision {
+                    state: before,
+                    world: decision.world.into_iter().map(&mut place).collect(),
+                    at: decision.at,
+                    chart: decision.chart,
+                    event: decision.event,
+                    is_reviewed: decision.is_reviewed,
+                    is_superseded: decision.is_superseded,
+                    paused: decision.paused,
+                    fired: decision.fired,
+                    changed: decision.changed,
+                    answer: decision.answer,
+                }))
+            }
+        };
+        predicate.entries.push(sealed);
+    }
+    predicate.remarks = remarks::of(predicate);
+}
+
+/// Returns the fields after the last decision of some entries that follow a state.
+pub(crate) fn state_after<'e>(
+    entries: impl Iterator<Item = &'e Sealed>,
+    state: Option<Context>,
+) -> Option<Context> {
+    entries.fold(state, |state, entry| match entry {
+        Entry::Review(_) => state,
+        Entry::Decision(decision) => {
+            let mut after = decision.state.clone().or(state)?;
+            after.extend(decision.changed.clone());
+            Some(after)
+        }
+    })
+}

@@ -1,0 +1,102 @@
+//! Signatures of receipts, made and checked with `ssh-keygen -Y`, as git does with commits.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::os::file::HOME;
+use crate::process::program;
+
+/// What the signatures are for; `ssh-keygen` refuses one that was made for something else.
+const NAMESPACE: &str = "taskie-receipt";
+
+/// Who has signed, as far as it is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Signed {
+    /// A key that the list of signers has, with the name there.
+    By(String),
+    /// The signature holds, but nobody has said whose key it is.
+    Unlisted,
+}
+
+/// Signs the hash of a statement with an ssh key.
+pub(crate) fn sign(root: &Path, key: &Path, sha256: &str) -> Result<String, String> {
+    let mut keygen = keygen(root)?;
+    keygen.args(["-Y", "sign", "-n", NAMESPACE, "-f"]).arg(key);
+    said(keygen, sha256)
+}
+
+/// Checks a signature of a hash; the error says why it does not hold. `signers` is a file as `ssh-keygen` wants it.
+pub(crate) fn check(
+    root: &Path,
+    signers: Option<&Path>,
+    sha256: &str,
+    signature: &str,
+) -> Result<Signed, String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let file = folder.path().join("signature");
+    fs::write(&file, signature).map_err(|error| error.to_string())?;
+    let mut holds = keygen(root)?;
+    holds.args(["-Y", "check-novalidate", "-n", NAMESPACE, "-s"]);
+    holds.arg(&file);
+    said(holds, sha256)?;
+    let Some(signers) = signers else {
+        return Ok(Signed::Unlisted);
+    };
+    let mut find = keygen(root)?;
+    find.args(["-Y", "find-principals", "-f"]).arg(signers);
+    find.arg("-s").arg(&file);
+    let listed = said(find, "").map_err(|_| {
+        let signers = signers.display();
+        format!("its key is not in {signers}")
+    })?;
+    let name = listed.lines().next().unwrap_or_default().to_owned();
+    let mut verify = keygen(root)?;
+    verify.args(["-Y", "verify", "-n", NAMESPACE, "-I", &name, "-f"]);
+    verify.arg(signers).arg("-s").arg(&file);
+    said(verify, sha256).map(|_| Signed::By(name))
+}
+
+/// Returns the key that git signs with, or else the first of the user's own.
+pub(crate) fn own_key(configured: Option<String>) -> Option<PathBuf> {
+    let home = PathBuf::from(std::env::var_os(HOME)?);
+    let given = configured.map(|key| match key.strip_prefix("~/") {
+        Some(rest) => home.join(rest),
+        None => PathBuf::from(key),
+    });
+    let usual = ["id_ed25519", "id_ecdsa", "id_rsa"];
+    let usual = usual.iter().map(|name| home.join(".ssh").join(name));
+    given.into_iter().chain(usual).find(|key| key.is_file())
+}
+
+fn keygen(root: &Path) -> Result<Command, String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    Ok(Command::new(program::locate("ssh-keygen", &path, root)?))
+}
+
+/// Runs a command with this on stdin, and returns what it prints; the error is what it says.
+fn said(mut command: Command, stdin: &str) -> Result<String, String> {
+    let unrun = |error: std::io::Error| format!("ssh-keygen cannot be run: {error}");
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(unrun)?;
+    if let Some(mut pipe) = child.stdin.take() {
+        // A program that reads nothing says why it fails.
+        let _ = pipe.write_all(stdin.as_bytes());
+    }
+    let output = child.wait_with_output().map_err(unrun)?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let text = [output.stderr, output.stdout].concat();
+    let text = String::from_utf8_lossy(&text);
+    let last = text.lines().rfind(|line| !line.trim().is_empty());
+    Err(format!(
+        "ssh-keygen: {}",
+        last.unwrap_or("it failed").trim()
+    ))
+}

@@ -1,0 +1,180 @@
+//! A receipt as a statement of in-toto, and the file of an instance that has one in each line.
+//!
+//! Each line has the hash of its statement, and each statement the hash of the line before. Whoever changes one has to make
+//! all that follow again, and cannot make the signatures.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Value as Json, json};
+
+use super::charts::Whole;
+use super::{Entry, Review, Sealed};
+use crate::engine::context::Context;
+use crate::engine::recorded::Known;
+use crate::hash::{self, IndexMap};
+use crate::project::change::Blobs;
+
+/// The file in an instance's directory.
+pub(crate) const FILE: &str = "receipts.jsonl";
+
+/// The type of every statement of in-toto.
+const STATEMENT: &str = "https://in-toto.io/Statement/v1";
+
+/// The type of a receipt.
+const RECEIPT: &str = "urn:taskie:receipt:v1";
+
+/// A statement about one or more artifacts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Statement {
+    #[serde(rename = "_type")]
+    pub(crate) kind: String,
+    pub(crate) subject: Vec<Subject>,
+    #[serde(rename = "predicateType")]
+    pub(crate) predicate_type: String,
+    pub(crate) predicate: Predicate,
+}
+
+/// What a statement is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Subject {
+    pub(crate) name: String,
+    pub(crate) digest: IndexMap<String, String>,
+}
+
+impl Subject {
+    pub(crate) fn new(name: &str, algorithm: &str, digest: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            digest: [(algorithm.to_owned(), digest.to_owned())]
+                .into_iter()
+                .collect(),
+        }
+    }
+}
+
+/// What happened.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Predicate {
+    /// The version of the program that wrote it.
+    pub(crate) taskie: String,
+    /// The chart's word for an instance, and the instance's name.
+    pub(crate) noun: String,
+    pub(crate) name: String,
+    /// The hash of the line before; none in the first one.
+    pub(crate) previous: Option<String>,
+    /// The charts that no line before has, by their hashes.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(crate) charts: IndexMap<String, Whole>,
+    /// The settings at its end.
+    pub(crate) settings: Context,
+    /// What the user has ruled about findings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) rulings: Vec<String>,
+    /// What a reader should know: reviews that were skipped, limits that were raised, changes by someone else.
+    pub(crate) remarks: Vec<String>,
+    /// Questions to the world, with the answers.
+    pub(crate) world: Vec<Known>,
+    pub(crate) entries: Vec<Sealed>,
+    /// The files of a commit, each with the review that has seen it as it is there; none if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) covered: Option<Blobs>,
+}
+
+impl Statement {
+    pub(crate) fn new(subject: Vec<Subject>, predicate: Predicate) -> Self {
+        Self {
+            kind: STATEMENT.to_owned(),
+            subject,
+            predicate_type: RECEIPT.to_owned(),
+            predicate,
+        }
+    }
+
+    /// Returns why it is no receipt, if it is none.
+    pub(crate) fn flaw(&self) -> Option<String> {
+        let is_receipt = self.kind == STATEMENT && self.predicate_type == RECEIPT;
+        (!is_receipt).then(|| {
+            let kind = &self.predicate_type;
+            format!("it is a statement of type `{kind}`, not `{RECEIPT}`")
+        })
+    }
+}
+
+/// A line of the file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Line<'l> {
+    #[serde(borrow)]
+    statement: &'l RawValue,
+    pub(crate) sha256: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) signature: Option<String>,
+}
+
+impl<'l> Line<'l> {
+    /// Reads a line; the error says what is wrong.
+    pub(crate) fn parse(text: &'l str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|error| format!("it is no receipt: {error}"))
+    }
+
+    /// Returns the text of its statement.
+    pub(crate) fn text(&self) -> &'l str {
+        self.statement.get()
+    }
+
+    /// Returns the statement; the error says what is wrong.
+    pub(crate) fn statement(&self) -> Result<Statement, String> {
+        if hash::of(self.text().as_bytes()) != self.sha256 {
+            return Err("it was changed: its hash is another one".to_owned());
+        }
+        let statement: Statement = serde_json::from_str(self.text())
+            .map_err(|error| format!("its statement cannot be read: {error}"))?;
+        match statement.flaw() {
+            Some(flaw) => Err(flaw),
+            None => Ok(statement),
+        }
+    }
+
+    /// Returns the line as it is written.
+    pub(crate) fn write(&self) -> String {
+        let line = json!({ "sha256": self.sha256, "signature": self.signature });
+        let mut fields = line.as_object().cloned().unwrap_or_default();
+        if self.signature.is_none() {
+            fields.shift_remove("signature");
+        }
+        let rest = Json::Object(fields).to_string();
+        format!("{{\"statement\":{},{}", self.text(), &rest[1..])
+    }
+}
+
+/// Returns the line of a statement.
+pub(crate) fn line(statement: &Statement) -> serde_json::Result<String> {
+    let text = serde_json::to_string(statement)?;
+    let sha256 = hash::of(text.as_bytes());
+    Ok(format!("{{\"statement\":{text},\"sha256\":\"{sha256}\"}}"))
+}
+
+/// Returns the text of the file in an instance's directory; empty if there is none.
+pub(crate) fn read(dir: &Path) -> String {
+    let text = crate::disk::read_regular(&dir.join(FILE)).ok().flatten();
+    String::from_utf8_lossy(&text.unwrap_or_default()).into_owned()
+}
+
+/// Returns the statements of a file that can be read; `check` says what is wrong with the others.
+pub(crate) fn statements(text: &str) -> Vec<Statement> {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let lines = lines.filter_map(|line| Line::parse(line).ok()?.statement().ok());
+    lines.collect()
+}
+
+/// Returns the reviews in a file, oldest first. Lines that were changed have none.
+pub(crate) fn reviews(text: &str) -> Vec<Review> {
+    let statements = statements(text).into_iter();
+    let entries = statements.flat_map(|statement| statement.predicate.entries);
+    let reviews = entries.filter_map(|entry| match entry {
+        Entry::Review(review) => Some(*review),
+        Entry::Decision(_) => None,
+    });
+    reviews.collect()
+}

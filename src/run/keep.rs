@@ -1,0 +1,385 @@
+//! Records what happens to an instance, and writes a receipt when one of its cycles ends.
+//!
+//! Nothing is recorded about an event that changes nothing. What cannot be recorded changes no decision; a receipt then says
+//! what it lacks.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use crate::clock;
+use crate::disk;
+use crate::engine::context::Context;
+use crate::engine::decision::{Decision, Effort, Invocation, Outcome};
+use crate::engine::event::Event;
+use crate::engine::inspect::Inspector;
+use crate::engine::recorded::{Occurred, Recorder};
+use crate::files::pattern::Pattern;
+use crate::hash::{self, Hash, IndexMap};
+use crate::os::file::HOME;
+use crate::page::counted;
+use crate::process::program;
+use crate::project::ledger;
+use crate::project::manifest::Manifest;
+use crate::receipt::charts::{self, Whole};
+use crate::receipt::check;
+use crate::receipt::remarks;
+use crate::receipt::replay::word;
+use crate::receipt::seal;
+use crate::receipt::statement::{self, Predicate, Statement, Subject};
+use crate::receipt::{self, Entry, Gate, Open, Review};
+use crate::run::place::Place;
+use crate::run::snapshot::Snapshot;
+use crate::store::journal::Line;
+use crate::store::recorded;
+use crate::text::shown;
+
+/// Returns what is known of a review before it begins.
+pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> Review {
+    let dir = place.dir();
+    let of_file = |name: &str| {
+        let text = disk::read(&place.root, &dir.join(name)).ok().flatten();
+        text.map(|text| hash::of(&text))
+    };
+    let subject = invocation.subject.iter();
+    let subject = subject.map(|name| (name.clone(), of_file(name).unwrap_or_default()));
+    let view = Inspector::new(&place.chart, &snapshot.as_world());
+    let answer = view.running().and_then(|cycle| {
+        let name = answer_name(&view, &cycle.answer, invocation.n - 1)?;
+        Some((of_file(&name)?, name))
+    });
+    let mut prompt = Hash::default();
+    invocation.argv.iter().for_each(|word| prompt.add(word));
+    Review {
+        settings: snapshot.config().ok().cloned(),
+        edited: edited(place, &invocation.cycle),
+        chart: charts::hash(&place.chart),
+        cycle: invocation.cycle.clone(),
+        n: invocation.n,
+        invocation: invocation.name.clone(),
+        file: invocation.file.clone(),
+        subject: subject.collect(),
+        answers: answer
+            .into_iter()
+            .map(|(sha256, name)| (name, sha256))
+            .collect(),
+        prompt: Some(prompt.text()),
+        program: invocation
+            .argv
+            .first()
+            .map(|name| shown_program(place, name)),
+        ..Review::default()
+    }
+}
+
+/// Returns the reviews and answers of a cycle that are no longer what they were when the next review began.
+fn edited(place: &Place, cycle: &str) -> Vec<String> {
+    let open = open(place);
+    let reviews = open.iter().filter_map(Entry::review);
+    let reviews = reviews.filter(|review| review.cycle == cycle);
+    let mut files: IndexMap<&String, &String> = IndexMap::default();
+    for review in reviews {
+        files.extend(&review.answers);
+        files.extend(review.review.as_ref().map(|sha256| (&review.file, sha256)));
+    }
+    let is_edited = |(name, sha256): &(&String, &String)| {
+        let text = disk::read(&place.root, &place.dir().join(name))
+            .ok()
+            .flatten();
+        text.is_none_or(|text| hash::of(&text) != **sha256)
+    };
+    let edited = files.into_iter().filter(is_edited);
+    edited.map(|(name, _)| name.clone()).collect()
+}
+
+fn answer_name(view: &Inspector, answer: &Pattern, n: i64) -> Option<String> {
+    view.file_name(answer, n).filter(|_| n > 0)
+}
+
+/// Returns the file of a program. Nobody needs to know what the user is called.
+fn shown_program(place: &Place, name: &str) -> String {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let Ok(file) = program::locate(name, &path, &place.root) else {
+        return name.to_owned();
+    };
+    let home = std::env::var_os(HOME).filter(|home| !home.is_empty());
+    let below = home.and_then(|home| file.strip_prefix(home).ok().map(Path::to_owned));
+    match below {
+        Some(below) => format!("~/{}", below.display()),
+        None => file.display().to_string(),
+    }
+}
+
+/// Returns the work tree that a review sees, if its verdict is about that.
+pub(crate) fn tree(place: &Place, snapshot: &Arc<Snapshot>, event: &Event) -> Option<Manifest> {
+    let view = Inspector::of_event(&place.chart, &snapshot.as_world(), event);
+    let skips = view.skips(view.running()?).ok().flatten()?;
+    let field = |name: &str| event.fields.get(name).and_then(Json::as_str);
+    // It sees only a part of the change.
+    if field("paths").is_some_and(|paths| !paths.is_empty()) {
+        return None;
+    }
+    let base = match field("base").filter(|base| !base.is_empty()) {
+        Some(base) => Some(base.to_owned()),
+        None => base(place),
+    };
+    let home = &place.chart.scope.home;
+    Manifest::read(&place.root, home, base.as_deref(), None, &skips)?.ok()
+}
+
+/// Returns what the trees of earlier reviews are compared with.
+fn base(place: &Place) -> Option<String> {
+    reviews(place)
+        .into_iter()
+        .rev()
+        .find_map(|review| Some(review.tree?.base))
+}
+
+/// Returns the reviews on record, oldest first.
+pub(crate) fn reviews(place: &Place) -> Vec<Review> {
+    let mut reviews = statement::reviews(&statement::read(&place.dir()));
+    let last = reviews.last().map(|review| review.at.clone());
+    let open = open(place).into_iter().filter_map(|entry| match entry {
+        Entry::Review(review) => Some(*review),
+        Entry::Decision(_) => None,
+    });
+    reviews.extend(open.filter(|review| last.as_ref().is_none_or(|last| *last < review.at)));
+    reviews
+}
+
+/// A clean review whose work tree has changed.
+#[derive(Debug)]
+pub(crate) struct Stale {
+    pub(crate) review: Review,
+    /// The files that it has not seen as they are now.
+    pub(crate) files: Vec<String>,
+}
+
+/// Says which review it is, and which files.
+impl std::fmt::Display for Stale {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let first = self.files.first().map_or("", String::as_str);
+        let more = match self.files.len() {
+            0 | 1 => String::new(),
+            many => format!(" and {}", counted(many - 1, "more file")),
+        };
+        let review = &self.review.file;
+        write!(
+            out,
+            "No review has seen {}{more} as it is now: changed since {review}.",
+            shown(first)
+        )
+    }
+}
+
+/// Returns the last clean review, if it is about the work tree and that has changed since. While another such cycle runs, its
+/// reviews will see what has changed. This asks git.
+pub(crate) fn stale(place: &Place) -> Option<Stale> {
+    let review = reviews(place).into_iter().rfind(|review| {
+        // A review that failed, or that a gate prevented, has seen nothing.
+        review.tree.is_some() && review.verdict.is_some()
+    })?;
+    let snapshot = place.snapshot();
+    let view = Inspector::new(&place.chart, &snapshot.as_world());
+    let running = view.running().and_then(|cycle| view.skips(cycle).ok()?);
+    if running.is_some() || !check::has_passed(&place.chart, &review) {
+        return None;
+    }
+    let tree = review.tree.as_ref()?;
+    let home = &place.chart.scope.home;
+    let now = Manifest::read(&place.root, home, Some(&tree.base), None, &tree.skips)?.ok()?;
+    let files = tree.changed(&now);
+    // Where git no longer has what both are compared with, nobody knows.
+    (now.base == tree.base && !files.is_empty()).then_some(Stale { files, review })
+}
+
+/// Returns what has happened since the last receipt.
+pub(crate) fn open(place: &Place) -> Vec<Open> {
+    recorded::read(&place.store, &place.instance.name)
+}
+
+/// Adds a review that has ended to the record.
+pub(crate) fn ended(
+    place: &Place,
+    due: Review,
+    (outcome, effort): (&Outcome, &Effort),
+) -> io::Result<()> {
+    let (verdict, error) = outcome.verdict_and_error();
+    let lines = place.journal().read().into_iter().rev();
+    let gates = lines.map_while(|line| match line {
+        Line::Gate(gate) if (&gate.cycle, gate.n) == (&due.cycle, due.n) => Some(Gate {
+            command: gate.command,
+            exit: gate.exit,
+            error: gate.error,
+        }),
+        _ => None,
+    });
+    let mut gates: Vec<Gate> = gates.collect();
+    gates.reverse();
+    let is_run = outcome.failed_gate().is_none();
+    let text = disk::read(&place.root, &place.dir().join(&due.file))
+        .ok()
+        .flatten();
+    let text = text.filter(|_| is_run && error.is_none());
+    let review = Review {
+        at: clock::precise(),
+        by: effort.by.clone(),
+        gates,
+        verdict: verdict.map(str::to_owned),
+        error: error.map(str::to_owned),
+        times: outcome.failed_gate().map(|gate| gate.times),
+        found: outcome.found(),
+        review: text.map(|text| hash::of(&text)),
+        seconds: effort.seconds,
+        cost: effort.cost,
+        tokens: effort.tokens,
+        prompt: due.prompt.filter(|_| is_run),
+        program: due.program.filter(|_| is_run),
+        ..due
+    };
+    let entry: Open = Entry::Review(Box::new(review));
+    recorded::add(&place.store, &place.instance.name, &entry)
+}
+
+/// Adds a decision to the record, and writes a receipt if it ends a cycle. `paused` are the fields that a command has changed
+/// during the review. The caller holds the write lock.
+pub(crate) fn decided(
+    place: &Place,
+    event: &Event,
+    (state, recorder): (&Context, &Recorder),
+    decision: &Decision,
+    paused: Vec<String>,
+) -> io::Result<Vec<String>> {
+    let ended = decision.ended.as_ref();
+    let changes_nothing = decision.patch.is_empty() && ended.is_none();
+    if place.chart.cycles.is_empty() || changes_nothing {
+        return Ok(Vec::new());
+    }
+    let fired = decision.fired.iter().map(|fired| fired.place.clone());
+    let entry: Open = Entry::Decision(Box::new(receipt::Decision {
+        at: clock::precise(),
+        chart: charts::hash(&place.chart),
+        event: Occurred::of(&place.chart, event),
+        state: Some(state.clone()),
+        world: recorder.known(),
+        is_reviewed: ended.is_some(),
+        is_superseded: ended.is_some_and(|ended| ended.superseded),
+        paused,
+        fired: fired.collect(),
+        changed: decision
+            .patch
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
+        answer: word(&decision.answer).to_owned(),
+    }));
+    recorded::add(&place.store, &place.instance.name, &entry)?;
+    let advances = decision.fired.iter().any(|fired| fired.advance.is_some());
+    let phase = decision
+        .patch
+        .get(&place.chart.state)
+        .and_then(Json::as_str);
+    let is_over = phase.is_some_and(|phase| place.chart.is_final(phase));
+    let news = match ended {
+        Some(_) => news(open(place)),
+        None => Vec::new(),
+    };
+    if advances || is_over {
+        write(place)?;
+    }
+    Ok(news)
+}
+
+/// Returns what a reader of the record should know and nobody has said: what has come to it since the review before.
+fn news(entries: Vec<Open>) -> Vec<String> {
+    let is_outcome = |entry: &Open| match entry {
+        Entry::Decision(decision) => decision.is_reviewed,
+        Entry::Review(_) => false,
+    };
+    let before = entries.len().saturating_sub(1);
+    let before = entries[..before].iter().rposition(is_outcome);
+    let unsaid = |entries: Vec<Open>| {
+        let mut predicate = Predicate::default();
+        seal::seal(&mut predicate, entries, None);
+        remarks::unsaid(&predicate)
+    };
+    let known = unsaid(entries[..before.map_or(0, |at| at + 1)].to_vec()).len();
+    unsaid(entries).split_off(known)
+}
+
+/// Writes a receipt about everything since the last one. The caller holds the write lock.
+fn write(place: &Place) -> io::Result<()> {
+    let dir = place.dir();
+    let mut text = statement::read(&dir);
+    let Some(statement) = since(place, &text) else {
+        return Ok(());
+    };
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&statement::line(&statement)?);
+    text.push('\n');
+    disk::replace(&dir.join(statement::FILE), text.as_bytes())?;
+    recorded::clear(&place.store, &place.instance.name);
+    Ok(())
+}
+
+/// Returns a statement about everything since the last receipt; `None` if that is nothing. `text` has the receipts.
+pub(crate) fn since(place: &Place, text: &str) -> Option<Statement> {
+    let last = text.lines().rfind(|line| !line.trim().is_empty());
+    let last = last.and_then(|line| statement::Line::parse(line).ok());
+    let before = statement::statements(text);
+    let sealed = before
+        .iter()
+        .flat_map(|statement| &statement.predicate.entries);
+    let at = sealed.clone().last().map(|entry| entry.at().to_owned());
+    let mut entries = open(place);
+    // Whoever wrote the last line may have been killed before it could say so.
+    entries.retain(|entry| at.as_ref().is_none_or(|at| at.as_str() < entry.at()));
+    if entries.is_empty() {
+        return None;
+    }
+    let own = charts::hash(&place.chart);
+    let is_known = before
+        .iter()
+        .any(|statement| statement.predicate.charts.contains_key(&own));
+    let charts = (!is_known).then(|| (own, Whole::of(&place.chart)));
+    let settings = place.snapshot();
+    let mut predicate = Predicate {
+        previous: last.map(|line| line.sha256),
+        charts: charts.into_iter().collect(),
+        settings: settings.config().cloned().unwrap_or_default(),
+        rulings: ledger::rulings(&place.chart, &place.root, &place.dir()),
+        ..named(place)
+    };
+    let subject = subject(entries.iter().filter_map(Entry::review));
+    let state = seal::state_after(sealed, None);
+    seal::seal(&mut predicate, entries, state);
+    Some(Statement::new(subject, predicate))
+}
+
+/// Returns an empty predicate about an instance.
+pub(crate) fn named(place: &Place) -> Predicate {
+    Predicate {
+        taskie: env!("CARGO_PKG_VERSION").to_owned(),
+        noun: place.chart.scope.noun.clone(),
+        name: place.instance.name.clone(),
+        ..Predicate::default()
+    }
+}
+
+/// Returns what some reviews were about: the last tree, or else the last review itself.
+pub(crate) fn subject<'r>(reviews: impl DoubleEndedIterator<Item = &'r Review>) -> Vec<Subject> {
+    let mut file = None;
+    for review in reviews.rev() {
+        if let Some(tree) = &review.tree {
+            return vec![Subject::new("work tree", "gitTree", &tree.tree)];
+        }
+        if let (None, Some(sha256)) = (&file, &review.review) {
+            file = Some(Subject::new(&review.file, "sha256", sha256));
+        }
+    }
+    file.into_iter().collect()
+}
