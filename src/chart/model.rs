@@ -97,6 +97,9 @@ pub struct Source {
     pub budget: Part<Budget>,
     /// Commands that must succeed before a rule starts a process.
     pub gates: Option<GateCommands>,
+    /// How the user is called when a rule with `call` has ended a turn.
+    #[serde(default)]
+    pub calls: Part<Calls>,
     /// Defaults that all processes share.
     #[serde(default)]
     pub invocation: Part<InvokeSource>,
@@ -708,6 +711,17 @@ pub struct GateCommands {
     pub timeout: Amount,
 }
 
+/// How the user is called when it is their turn: in the terminal, where the host can do that, and by commands.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Calls {
+    /// Whether the user is called at all.
+    pub guard: Option<Expr>,
+    /// The list of command lines to start. Each is split into words as a shell does, and run without a shell, with the
+    /// reason in its environment. Nobody waits for them.
+    pub commands: Option<Expr>,
+}
+
 /// A process: what to run, and where to find its verdict. Or what all processes share.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -910,6 +924,9 @@ pub struct Rule {
     pub block: Option<Text>,
     /// The answer to `next`: the phase to work on now, or a word for the agent, such as `stop` or `ask`.
     pub action: Option<Text>,
+    /// Why it is the user's turn, in a few words: if the stop is allowed, the user is called, as `[calls]` says. At another
+    /// event, that happens at the next stop.
+    pub call: Option<Text>,
 }
 
 impl Rule {
@@ -931,6 +948,7 @@ impl Rule {
             ("actions", !self.actions.is_empty()),
             ("message", self.message.is_some()),
             ("say", self.say.is_some()),
+            ("call", self.call.is_some()),
         ])
     }
 }

@@ -28,6 +28,7 @@ use crate::project::change::{Base, Unknown};
 use crate::project::find::{self, Newest};
 use crate::project::state_file;
 use crate::project::trust::{self, OwnChart};
+use crate::run::call::UserCall;
 use crate::run::change;
 use crate::run::perform::{peek, perform};
 use crate::run::place::Place;
@@ -127,11 +128,12 @@ fn unknown<'a>(what: &str, given: &str, known: impl Iterator<Item = &'a str>) ->
     ExitCode::FAILURE
 }
 
-/// What is removed once the host has the answer.
+/// What is done once the host has the answer.
 #[derive(Default)]
 struct Due {
     debts: Vec<Debt>,
     pending: Vec<Pending>,
+    calls: Vec<UserCall>,
 }
 
 impl Due {
@@ -139,12 +141,16 @@ impl Due {
     fn and(mut self, other: Self) -> Self {
         self.debts.extend(other.debts);
         self.pending.extend(other.pending);
+        self.calls.extend(other.calls);
         self
     }
 
     fn settle(self) {
         self.debts.into_iter().for_each(Debt::settle);
         self.pending.into_iter().for_each(Pending::settle);
+        for why in self.calls.into_iter().flat_map(UserCall::start) {
+            tell(&why);
+        }
     }
 }
 
@@ -548,6 +554,8 @@ fn answer(
         }
     }
     let result = perform(&place, &event);
+    let done = result.as_ref().ok().filter(|_| is_stop(name));
+    let call = done.and_then(|done| UserCall::of(&place, &event, done));
     if is_of_change && !place.is_in_cycle() {
         change::forget(&place);
         // From now on, its stops are nothing to us.
@@ -571,12 +579,14 @@ fn answer(
                 .with_warnings(performed.warnings);
             reply.log.extend(failure.into_iter().chain(performed.notes));
             let mut reply = reply.with_warnings(warnings);
+            reply.call = call.as_ref().map(|call| call.text.clone());
             if let (Some(turn), Some(session)) = (turn, session) {
                 turn.count(host, &store, &session, &state, &mut reply);
             }
             let due = Due {
                 debts: performed.debt.into_iter().collect(),
                 pending: performed.pending.into_iter().collect(),
+                calls: call.into_iter().collect(),
             };
             Ok((reply, due))
         }

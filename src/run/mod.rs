@@ -2,6 +2,7 @@
 //! the state.
 
 pub(crate) mod asked;
+pub(crate) mod call;
 pub(crate) mod change;
 mod effects;
 pub(crate) mod gates;
