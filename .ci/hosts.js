@@ -1,9 +1,11 @@
 // A scripted model on loopback, and a real host talking to it. .ci/hosts says what for; the hosts, `taskie` and `git` are
 // found on PATH.
-//   node hosts.js HOST PROJECT SECONDS REVIEWER…   plays the agent and the reviewers, from the command new-plan until the
-//                                                  plan is reviewed, and checks what is on disk then, and who reviewed;
-//                                                  the first review takes SECONDS; HOST is codex, copilot, gemini, qwen
-//                                                  or droid
+//   node hosts.js plan HOST PROJECT SECONDS REVIEWER…   plays the agent and the reviewers, from the command new-plan until
+//                                                       the plan is reviewed, and checks what is on disk then, and who
+//                                                       reviewed; the first review takes SECONDS; HOST is codex, copilot,
+//                                                       gemini, qwen or droid
+//   node hosts.js change HOST PROJECT                   asks for reviews of a change, without a plan, and plays the agent
+//                                                       until it is clean; HOST is codex, copilot or gemini
 // What the host has shown is in PROJECT/.git/shown.txt afterwards.
 const assert = require("node:assert/strict");
 const { execFileSync, spawn } = require("node:child_process");
@@ -111,7 +113,7 @@ const hosts = {
   codex: {
     prepare: codex,
     argv: ["codex", "exec", "--dangerously-bypass-hook-trust", "--sandbox", "danger-full-access", "$taskie:new-plan Greet the user"],
-    root: /(\/[^"\s<>]+)\/agent-skills\/new-plan/,
+    root: /(\/[^"\s<>]+)\/agent-skills\/(?:new-plan|review)/,
     command: "$taskie:",
   },
   copilot: {
@@ -119,7 +121,7 @@ const hosts = {
     prepare: () => ({}),
     argv: ["copilot", "--allow-all", "--prompt", "Use the skill new-plan: Greet the user"],
     first: [call("skill", { skill: "new-plan" })],
-    root: /(\/[^"\s<>]+)\/agent-skills\/new-plan/,
+    root: /(\/[^"\s<>]+)\/agent-skills\/(?:new-plan|review)/,
     command: "/taskie:",
     // It shows the user no message of a hook: the agent does.
     hears: ["plan-review 1/8: PASS", "Tell the user exactly this", "Plan review passed"],
@@ -131,7 +133,7 @@ const hosts = {
       return { GEMINI_API_KEY: "none", GOOGLE_GEMINI_BASE_URL: address };
     },
     argv: ["gemini", "--skip-trust", "--yolo", "--model", "m", "--prompt", "/taskie:new-plan Greet the user"],
-    root: /cat (~\/\S+)\/commands\/new-plan\.md/,
+    root: /cat (~\/\S+)\/commands\/(?:new-plan|review)\.md/,
     session: /add `(--session \S+)` to every/,
     command: "/taskie:",
   },
@@ -167,7 +169,7 @@ const hosts = {
   },
 };
 
-// What the reviewer answers, in the way of Claude Code or as text.
+// What the reviewer of a plan answers, in the way of Claude Code or as text.
 function reviewed(text, results, client) {
   const [, file] = /Write your review to (\S+?\.md)/.exec(text) ?? [];
   const isClaude = client.startsWith("claude-cli");
@@ -178,37 +180,13 @@ function reviewed(text, results, client) {
   return [call("Bash", { command: write, description: "A step" }), call("StructuredOutput", { verdict: "PASS" })][results] ?? say("Done.");
 }
 
-async function played(host, project, seconds, ...reviewers) {
-  const { prepare, argv, first = [], root: sent, place, session: named, command, hears = [], refuses, settings, again, run: own } = hosts[host];
-  execFileSync("git", ["init", "--quiet"], { cwd: project });
-  const plan = ".taskie/plans/greeting";
-  let root = place?.() ?? "";
-  let session = "";
-  const refused = refuses ? [run("taskie next"), say("The settings are changed.")] : [];
-  const agent = [
-    ...first,
-    // As the skill says: the command's text, and the files that it attaches.
-    () => run(`cd ${root} && cat commands/new-plan.md ground-rules.md actions/new-plan.md`),
-    run(`mkdir -p ${plan} && printf '## Original Prompt\\n\\n> Greet the user\\n\\n## Overview\\n\\nA greeting.\\n' > ${plan}/plan.md`),
-    () => run(`taskie enter new-plan --plan greeting ${session}`),
-    say("The plan is written."),
-    ...refused,
-    () => run(`printf '# Answer\\n\\nThere were no issues.\\n' > ${plan}/plan-post-review-1.md && taskie enter post-plan-review --plan greeting ${session}`),
-    say("The review is answered."),
-  ];
+// Lets the host work in `project`: the agent takes these steps, one for each request, and `review(text, results, client)`
+// is what its reviewers answer. Returns how to start the host, what the agent was sent, and how to end the model.
+async function drive(host, project, agent, review) {
+  const { prepare, run: own } = hosts[host];
   const heard = [];
-  let isSlow = Number(seconds) > 0;
   const model = await serve(async (text, results, client) => {
-    if (text.includes("You are an independent reviewer") || client.startsWith("claude-cli")) {
-      const block = reviewed(text, results, client);
-      if (isSlow && block.text !== "A title") {
-        isSlow = false;
-        await new Promise((later) => setTimeout(later, 1000 * Number(seconds)));
-      }
-      return block;
-    }
-    root ||= sent?.exec(text)?.[1] ?? "";
-    session ||= named?.exec(text)?.[1] ?? "";
+    if (text.includes("You are an independent reviewer") || client.startsWith("claude-cli")) return review(text, results, client);
     heard.push(text);
     const step = agent[heard.length - 1] ?? say("Nothing is left to do.");
     const block = typeof step === "function" ? step() : step;
@@ -223,6 +201,40 @@ async function played(host, project, seconds, ...reviewers) {
     client.on("error", failed);
     client.on("close", (code) => done([code, printed]));
   });
+  const story = (printed) => `${heard.map((text, n) => `${n}: ${text.slice(-600)}`).join("\n")}\n${printed}`;
+  return { start, heard, story, close: model.close };
+}
+
+// What a host has sent about this, from the first request on.
+const found = (heard, pattern) => heard.map((text) => pattern?.exec(text)?.[1]).find(Boolean) ?? "";
+
+async function played([host, project, seconds, ...reviewers]) {
+  const { argv, first = [], root: sent, place, session: named, command, hears = [], refuses, settings, again } = hosts[host];
+  execFileSync("git", ["init", "--quiet"], { cwd: project });
+  const plan = ".taskie/plans/greeting";
+  const root = () => place?.() ?? found(heard, sent);
+  const session = () => found(heard, named);
+  const refused = refuses ? [run("taskie next"), say("The settings are changed.")] : [];
+  const agent = [
+    ...first,
+    // As the skill says: the command's text, and the files that it attaches.
+    () => run(`cd ${root()} && cat commands/new-plan.md ground-rules.md actions/new-plan.md`),
+    run(`mkdir -p ${plan} && printf '## Original Prompt\\n\\n> Greet the user\\n\\n## Overview\\n\\nA greeting.\\n' > ${plan}/plan.md`),
+    () => run(`taskie enter new-plan --plan greeting ${session()}`),
+    say("The plan is written."),
+    ...refused,
+    () => run(`printf '# Answer\\n\\nThere were no issues.\\n' > ${plan}/plan-post-review-1.md && taskie enter post-plan-review --plan greeting ${session()}`),
+    say("The review is answered."),
+  ];
+  let isSlow = Number(seconds) > 0;
+  const { start, heard, story: told, close } = await drive(host, project, agent, async (...asked) => {
+    const block = reviewed(...asked);
+    if (isSlow && block.text !== "A title") {
+      isSlow = false;
+      await new Promise((later) => setTimeout(later, 1000 * Number(seconds)));
+    }
+    return block;
+  });
   let [code, printed] = await start(argv);
   if (refuses) {
     assert.ok(printed.includes(refuses), printed);
@@ -231,10 +243,10 @@ async function played(host, project, seconds, ...reviewers) {
     const [next, more] = await start([...argv.slice(0, -1), again]);
     [code, printed] = [code || next, printed + more];
   }
-  model.close();
+  close();
   fs.writeFileSync(path.join(project, ".git/shown.txt"), printed);
 
-  const story = () => `${heard.map((text, n) => `${n}: ${text.slice(-600)}`).join("\n")}\n${printed}`;
+  const story = () => told(printed);
   assert.equal(code, 0, story());
   const state = JSON.parse(fs.readFileSync(path.join(project, plan, "state.json"), "utf8"));
   assert.deepEqual([state.phase, state.phase_iteration, state.next_phase, state.consecutive_clean], ["plan-review", 2, "create-tasks", 2], story());
@@ -244,7 +256,7 @@ async function played(host, project, seconds, ...reviewers) {
   const kept = execFileSync("find", [".git", ".taskie", "-name", "*.session"], { cwd: project, encoding: "utf8" });
   const sessions = new Set(kept.trim().split("\n").map((file) => path.basename(file)));
   assert.equal(sessions.size, refuses ? 2 : 1, "the plan belongs to the session that made it");
-  assert.ok(root, "the skill's text reached the model");
+  assert.ok(root(), "the skill's text reached the model");
   const rules = fs.readFileSync(path.join(__dirname, "../plugin/taskie/ground-rules.md"), "utf8").split("\n")[0];
   assert.ok(heard.some((text) => text.includes(rules)), "so did what it attaches");
   const log = execFileSync("taskie", ["log", "--json"], { cwd: project, encoding: "utf8" });
@@ -255,7 +267,60 @@ async function played(host, project, seconds, ...reviewers) {
   assert.ok(heard.some((text) => text.includes(`\`${command}post-plan-review\` has the steps`)), "the review names the skill");
 }
 
-played(...process.argv.slice(2)).catch((error) => {
+// A change without a plan: the first review finds something, two more are clean, and then it is off again.
+async function changed([host, project]) {
+  const { argv, root: sent, session: named } = hosts[host];
+  const git = (...args) => execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.invalid", ...args], { cwd: project, encoding: "utf8" });
+  const write = (content) => `printf '${content}\\n' > greet.sh`;
+  const fixed = "change-review-1.1: fixed";
+  const file = path.join(project, "greet.sh");
+  git("init", "--quiet", "--initial-branch", "main");
+  fs.writeFileSync(file, "echo hello\n");
+  git("add", ".");
+  git("commit", "--quiet", "--message", "one");
+  fs.writeFileSync(file, "echo helo\n");
+  const objects = git("count-objects");
+  const first = argv.at(-1).startsWith("Use the skill") ? [call("skill", { skill: "review" })] : [];
+  const agent = [
+    ...first,
+    () => run(`cd ${found(heard, sent)} && cat commands/review.md`),
+    // The text's own line, in which the shell makes the host's variable empty.
+    () => run(`taskie review --at-stop ${found(heard, named) || '--session "${CLAUDE_SESSION_ID}"'}`),
+    say("The change is reviewed now."),
+    run(write("echo hello there")),
+    // Where the host names no last message, the block names a file for it.
+    () => {
+      const [, answer] = /say so in the file (\S+?), on a line/.exec(heard.at(-1)) ?? [];
+      return answer ? run(`echo '${fixed}' > ${answer}`) : say(fixed);
+    },
+    say(fixed),
+    say("Nothing is left to change."),
+  ];
+  const finding = { severity: "major", file: "greet.sh", line: 1, title: "The greeting is misspelled" };
+  const clean = { verdict: "PASS", findings: [], review: "It greets." };
+  const answers = [{ verdict: "FAIL", findings: [finding], review: "It says helo." }, clean, clean];
+  const asked = [];
+  const { start, heard, story, close } = await drive(host, project, agent, (text) => {
+    asked.push(text);
+    return say(`I checked all of it.\n\n\`\`\`json\n${JSON.stringify(answers[asked.length - 1])}\n\`\`\``);
+  });
+  const prompt = argv.at(-1).replace("new-plan", "review").replace(/[ :]+Greet the user/, "");
+  const [code, printed] = await start([...argv.slice(0, -1), prompt]);
+  close();
+  const all = story(printed);
+  assert.equal(code, 0, all);
+  assert.equal(asked.length, 3, all);
+  assert.ok(/change-review-1\.1: fixed|says about them is in \S+change-answer-1\.md/.test(asked[1]), `the second reviewer reads what the agent said last\n${asked[1]}`);
+  const parts = ["and what you still change", "change-review-1.1 (major, greet.sh:1): The greeting is misspelled", "1 of 2 reviews in a row"];
+  for (const part of parts) assert.ok(heard.some((text) => text.includes(part)), `the agent hears: ${part}\n${all}`);
+  const state = fs.readFileSync(path.join(project, ".git/taskie/changes/main/state.json"), "utf8");
+  assert.equal(JSON.parse(state).next_phase, "clean", all);
+  assert.equal(git("status", "--short"), " M greet.sh\n");
+  assert.deepEqual([git("fsck"), git("count-objects")], ["", objects]);
+}
+
+const [story, ...rest] = process.argv.slice(2);
+({ plan: played, change: changed })[story](rest).catch((error) => {
   console.error(error.message);
   process.exit(1);
 });

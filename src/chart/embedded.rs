@@ -101,9 +101,9 @@ impl Chart {
     /// Returns how a user runs this program for this chart: with `--chart`, unless it is the default chart.
     pub fn program(&self) -> String {
         let name = env!("CARGO_PKG_NAME");
-        match CHARTS.first() {
-            Some(first) if first.id == self.origin => name.to_owned(),
-            _ => format!("{name} --chart {}", quoted(&self.origin)),
+        match self.is_default {
+            true => name.to_owned(),
+            false => format!("{name} --chart {}", quoted(&self.origin)),
         }
     }
 

@@ -42,6 +42,8 @@ pub struct Chart {
     source: Arc<Source>,
     /// Its name in messages: a path, or the id if it is compiled in.
     pub origin: String,
+    /// Whether it is the chart of commands that name none.
+    pub is_default: bool,
     pub scope: Scope,
     pub files: Part<IndexMap<String, FileSet>>,
     pub tables: Part<IndexMap<String, Table>>,

@@ -26,7 +26,7 @@ use crate::explore::report::{Report, Verdict};
 use crate::expr::templates::Templates;
 use crate::lint::report::Format;
 use crate::lint::{self, Checked};
-use crate::project::find;
+use crate::project::home;
 use crate::project::trust;
 use crate::scenario::coverage::Coverage;
 use crate::text::{shown, shown_lines};
@@ -124,7 +124,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
 fn own_chart() -> Option<PathBuf> {
     let cwd = std::env::current_dir().ok()?;
     let home = CHARTS[0].home();
-    let root = find::project_root(&cwd, home)?;
+    let root = home::project_root(&cwd, home)?;
     let path = root.join(home).join(trust::CHART);
     let path = path.strip_prefix(&cwd).map_or(path.clone(), Path::to_owned);
     path.is_file().then_some(path)

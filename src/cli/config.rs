@@ -11,7 +11,7 @@ use super::output::{say, say_json, warn};
 use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::CHARTS;
-use crate::project::find;
+use crate::project::home;
 use crate::project::settings::{self, Origin};
 use crate::project::trust;
 use crate::run::place::Place;
@@ -20,7 +20,7 @@ use crate::text::shown;
 /// Prints the settings of the project; outside a project, those that a new one would have.
 pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let cwd = place::cwd()?;
-    let root = find::project_root(&cwd, &chart.scope.home);
+    let root = home::project_root(&cwd, &chart.scope.home);
     let read = settings::read(chart, root.as_deref().unwrap_or(&cwd))
         .map_err(|why| CliError::with_help(why, "fix the file"))?;
     warn(&read.warnings);

@@ -22,8 +22,8 @@ use crate::hash::IndexMap;
 use crate::run::asked::{stop, typed_at};
 use crate::run::perform::{check, foresee, perform};
 use crate::run::place::Place;
-use crate::run::review;
 use crate::run::stuck::Stuck;
+use crate::run::under_way;
 use crate::scenario::instance::Typist;
 use crate::view::finished::finished;
 
@@ -262,10 +262,10 @@ fn transition(
     if is_first
         && !is_check
         && decision.effects.is_empty()
-        && let Some(running) = review::running(place)
+        && let Some(running) = under_way::running(place)
     {
         let moves_on = decision.fired.iter().any(|rule| rule.advance.is_some());
-        match moves_on && review::end(place) {
+        match moves_on && under_way::end(place) {
             true => say("The review that was running is ended: nothing waits for it anymore."),
             false => say(&running),
         }

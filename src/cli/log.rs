@@ -11,7 +11,7 @@ use super::place;
 use crate::chart::Chart;
 use crate::os::bell::{Bell, PAUSE, Rang};
 use crate::page::{Page, STRONG, print, usd, width};
-use crate::run::review::record_killed;
+use crate::run::under_way::record_killed;
 use crate::store::journal::Line;
 use crate::text::{shown, shown_json};
 use crate::view::timeline::entries;

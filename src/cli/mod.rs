@@ -19,6 +19,7 @@ mod place;
 mod render;
 mod report;
 mod review;
+mod reviewed;
 mod schema;
 mod simulate;
 mod stats;
@@ -42,7 +43,7 @@ use crate::diagnostic::suggest::suggest;
 use crate::hook;
 use crate::os::bond::become_program;
 use crate::process::supervisor;
-use crate::project::find;
+use crate::project::home;
 use error::CliError;
 use output::{say_styled, tell_error, tell_styled};
 
@@ -124,7 +125,8 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     };
     let mut chart = choice.load()?;
     if let (Some(chart), Ok(cwd)) = (Arc::get_mut(&mut chart), place::cwd()) {
-        find::settle(&mut chart.scope, &cwd);
+        chart.is_default |= own.is_some();
+        home::settle(&mut chart.scope, &cwd);
     }
     let matches = match grammar::command(&chart).try_get_matches_from(args) {
         Ok(matches) => matches,

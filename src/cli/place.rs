@@ -14,6 +14,7 @@ use crate::disk;
 use crate::files::pattern::name_flaw;
 use crate::host::hosts;
 use crate::project::find::{self, Instance, Newest};
+use crate::project::home;
 use crate::project::state_file;
 use crate::run::place::Place;
 use crate::store::running::{self, Running};
@@ -64,7 +65,7 @@ pub(crate) fn resolve(
         _ => None,
     };
     let cwd = cwd()?;
-    let root = match find::project_root(&cwd, &scope.home) {
+    let root = match home::project_root(&cwd, &scope.home) {
         Some(root) => root,
         None if absent != Absent::Refuse && named.is_some() => new_root(&cwd, scope)?,
         None => return Err(CliError::with_help(no_home(&scope.home, &cwd), start())),
@@ -131,7 +132,7 @@ fn of_session(chart: &Chart, session: Option<&str>) -> Result<Instance, CliError
 
 fn new_root(cwd: &Path, scope: &Scope) -> Result<PathBuf, CliError> {
     let Scope { home, noun, .. } = scope;
-    let root = find::new_root(cwd).ok_or_else(|| {
+    let root = home::new_root(cwd).ok_or_else(|| {
         let message = format!(
             "{} is your home directory or above it, where no {noun} can be",
             cwd.display()
@@ -141,7 +142,7 @@ fn new_root(cwd: &Path, scope: &Scope) -> Result<PathBuf, CliError> {
             format!("start the {noun} in the directory of a project"),
         )
     })?;
-    match find::home_above(&root, home) {
+    match home::home_above(&root, home) {
         None => Ok(root),
         Some(above) => {
             let (root, above) = (root.display(), above.display());
@@ -188,7 +189,7 @@ pub(crate) fn find(
         return resolve(chart, matches, session, Absent::Refuse)
             .map(|place| (Some(place), Vec::new()));
     }
-    let Some(root) = find::project_root(&cwd()?, &chart.scope.home) else {
+    let Some(root) = home::project_root(&cwd()?, &chart.scope.home) else {
         return Ok((None, Vec::new()));
     };
     let newest = newest(chart, &root, session);
@@ -201,12 +202,12 @@ pub(crate) fn find(
 /// Returns the root of the project around the working directory.
 pub(crate) fn root(chart: &Chart) -> Result<PathBuf, CliError> {
     let (cwd, home) = (cwd()?, &chart.scope.home);
-    find::project_root(&cwd, home).ok_or_else(|| CliError::new(no_home(home, &cwd)))
+    home::project_root(&cwd, home).ok_or_else(|| CliError::new(no_home(home, &cwd)))
 }
 
 /// Returns the error about a directory that is not in a project.
 pub(super) fn no_home(home: &str, cwd: &Path) -> String {
-    let above = match find::roots(cwd).len() {
+    let above = match home::roots(cwd).len() {
         0 | 1 => "",
         _ => " or above",
     };

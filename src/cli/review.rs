@@ -12,28 +12,27 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::error::CliError;
 use super::output::{
-    draw_over, is_reviewer, is_watched, say, say_json, say_json_text, say_styled, tell, tell_error,
-    warn,
+    draw_over, is_reviewer, is_watched, say, say_json, say_json_text, tell, tell_error, warn,
 };
+use super::reviewed::Reviewed;
 use super::{place, render};
 use crate::chart::embedded::{Choice, of_changes};
 use crate::chart::{Chart, IN_GIT};
 use crate::engine::context::Context;
 use crate::engine::decide::decide;
-use crate::engine::decision::{Answer, Ended, Outcome, Step};
+use crate::engine::decision::{Answer, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::hash;
 use crate::lint::report;
 use crate::os::supervisor;
-use crate::page::{self, Page, counted, paint, paint_words, span};
+use crate::page::{counted, span};
 use crate::process::log;
 use crate::project::change::{self as changes, Base, Change, Unknown};
 use crate::project::find;
-use crate::reviewer::finding::Finding;
 use crate::run::perform::perform;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -200,7 +199,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         })?,
     };
     warn(&performed.warnings);
-    let result = Outcomes::of(&place, &change, &performed);
+    let result = Reviewed::of(&place, &change, &performed);
     match format {
         "json" => say_json(result.json()),
         "sarif" => say_json_text(&report::pretty(&result.sarif())),
@@ -215,6 +214,64 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         pending.settle();
     }
     Ok(code)
+}
+
+/// Returns the beginning of a new change.
+fn began(chart: &Chart) -> Event {
+    Event {
+        trigger: Trigger::Enter {
+            phase: chart.initial.clone(),
+            force: false,
+        },
+        fields: asked::typed(),
+        args: Context::default(),
+        session: None,
+    }
+}
+
+/// Returns the fields that the beginning of a change would set; `None` if a review waits already.
+fn entering(place: &Place, snapshot: &Arc<Snapshot>) -> Result<Option<Context>, Stuck> {
+    let step = decide(
+        &place.chart,
+        &snapshot.as_world(),
+        &began(&place.chart),
+        None,
+    )?;
+    Ok(match step {
+        Step::Done(decision) if !matches!(decision.answer, Answer::Refuse(_)) => {
+            Some(decision.patch.into_iter().collect())
+        }
+        _ => None,
+    })
+}
+
+/// Returns what the stop would do. Nothing is run or written.
+fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
+    let snapshot = place.snapshot();
+    let entered = entering(place, &snapshot)?.unwrap_or_default();
+    let world = Arc::new(snapshot.again(&entered)).as_world();
+    Ok(decide(&place.chart, &world, event, None)?)
+}
+
+/// Returns the stop about which the chart is asked.
+fn event(change: &Change, paths: &[String], matches: &ArgMatches) -> Event {
+    let mut fields = asked::typed();
+    let text = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
+    change::describe(&mut fields, change, paths);
+    let permissions = match (text("permissions"), std::env::var_os(CI)) {
+        (given, Some(ci)) if given.is_empty() && !ci.is_empty() && ci != "false" => {
+            "restricted".to_owned()
+        }
+        (given, _) => given,
+    };
+    for (name, value) in [
+        ("model", json!(text("model"))),
+        ("permissions", json!(permissions)),
+        ("max_cost", json!(matches.get_one::<i64>("max-cost"))),
+    ] {
+        fields[name] = value;
+    }
+    Event::hook("Stop", fields)
 }
 
 /// Returns the instance of the branch, and the folder in which the user is, from the root on.
@@ -290,64 +347,6 @@ fn below(root: &Path, prefix: &Path, paths: &[String]) -> Result<Vec<String>, Cl
     paths.collect()
 }
 
-/// Returns the beginning of a new change.
-fn began(chart: &Chart) -> Event {
-    Event {
-        trigger: Trigger::Enter {
-            phase: chart.initial.clone(),
-            force: false,
-        },
-        fields: asked::typed(),
-        args: Context::default(),
-        session: None,
-    }
-}
-
-/// Returns the fields that the beginning of a change would set; `None` if a review waits already.
-fn entering(place: &Place, snapshot: &Arc<Snapshot>) -> Result<Option<Context>, Stuck> {
-    let step = decide(
-        &place.chart,
-        &snapshot.as_world(),
-        &began(&place.chart),
-        None,
-    )?;
-    Ok(match step {
-        Step::Done(decision) if !matches!(decision.answer, Answer::Refuse(_)) => {
-            Some(decision.patch.into_iter().collect())
-        }
-        _ => None,
-    })
-}
-
-/// Returns what the stop would do. Nothing is run or written.
-fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
-    let snapshot = place.snapshot();
-    let entered = entering(place, &snapshot)?.unwrap_or_default();
-    let world = Arc::new(snapshot.again(&entered)).as_world();
-    Ok(decide(&place.chart, &world, event, None)?)
-}
-
-/// Returns the stop about which the chart is asked.
-fn event(change: &Change, paths: &[String], matches: &ArgMatches) -> Event {
-    let mut fields = asked::typed();
-    let text = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
-    change::describe(&mut fields, change, paths);
-    let permissions = match (text("permissions"), std::env::var_os(CI)) {
-        (given, Some(ci)) if given.is_empty() && !ci.is_empty() && ci != "false" => {
-            "restricted".to_owned()
-        }
-        (given, _) => given,
-    };
-    for (name, value) in [
-        ("model", json!(text("model"))),
-        ("permissions", json!(permissions)),
-        ("max_cost", json!(matches.get_one::<i64>("max-cost"))),
-    ] {
-        fields[name] = value;
-    }
-    Event::hook("Stop", fields)
-}
-
 /// Calls `work`, and meanwhile shows on a terminal how the review is going.
 fn watched<T>(place: &Place, change: &Change, work: impl FnOnce() -> T) -> T {
     if !is_watched() || change.files.is_empty() {
@@ -388,204 +387,4 @@ fn show(ended: &Receiver<()>, line: impl Fn() -> Option<String>) {
         }
     }
     draw_over("");
-}
-
-/// What came of a review.
-struct Outcomes<'p> {
-    chart: &'p Chart,
-    change: &'p Change,
-    ended: Option<&'p Ended>,
-    /// The findings with their names, the worst first.
-    findings: Vec<(String, Finding)>,
-    /// The file of the review, from the root on.
-    file: Option<PathBuf>,
-    /// What the chart says about it.
-    messages: Vec<String>,
-    code: u8,
-}
-
-impl<'p> Outcomes<'p> {
-    fn of(place: &'p Place, change: &'p Change, performed: &'p Performed) -> Self {
-        let decision = &performed.decision;
-        let ended = decision.ended.as_ref();
-        let severities = &place.chart.findings.severities;
-        let found = ended.map(|ended| (ended.outcome.found(), &ended.invocation.file));
-        let mut findings: Vec<(String, Finding)> = found
-            .iter()
-            .flat_map(|(found, file)| found.named(file))
-            .map(|(id, finding)| (id, finding.clone()))
-            .collect();
-        let rank = |finding: &Finding| severities.iter().position(|one| *one == finding.severity);
-        findings.sort_by_key(|(_, finding)| rank(finding));
-        let code = match (&decision.answer, ended.map(|ended| &ended.outcome)) {
-            (Answer::Block(_), _) | (_, Some(Outcome::Gate(_))) => 1,
-            (_, Some(Outcome::Ran { .. })) => 0,
-            (_, None) if change.files.is_empty() => 0,
-            _ => 3,
-        };
-        let is_read = ended.is_some_and(|ended| matches!(ended.outcome, Outcome::Ran { .. }));
-        let file = ended.filter(|_| is_read);
-        let mut messages = decision.messages.clone();
-        let unreadable = found.as_ref().map_or(0, |(found, _)| found.unreadable);
-        if unreadable > 0 {
-            let more = counted(unreadable, "finding");
-            messages.push(format!(
-                "{more} could not be read as one, or are too many: see the review."
-            ));
-        } else if is_read && code == 1 && findings.is_empty() {
-            messages.push(
-                "Its verdict is not PASS, and it names no finding: see the review.".to_owned(),
-            );
-        }
-        Self {
-            chart: &place.chart,
-            change,
-            findings,
-            file: file.map(|ended| place.instance.dir.join(&ended.invocation.file)),
-            ended,
-            messages,
-            code,
-        }
-    }
-
-    fn print(&self) {
-        for (id, finding) in &self.findings {
-            let place = finding.place().unwrap_or_default();
-            let style = match self.chart.findings.severities.first() {
-                Some(worst) if *worst == finding.severity => page::BAD,
-                _ => page::ALERT,
-            };
-            let head = [
-                paint_words(style, &shown(&finding.severity)),
-                paint_words(page::STRONG, &shown(&place)),
-                paint(page::FAINT, shown(id)),
-            ];
-            say_styled(
-                &head
-                    .into_iter()
-                    .filter(|part| !part.is_empty())
-                    .collect::<Vec<_>>()
-                    .join("  "),
-            );
-            let mut page = Page::new(page::width(), 2);
-            page.row("", &shown(&finding.title));
-            page.print();
-        }
-        if !self.findings.is_empty() {
-            say("");
-        }
-        let mut page = Page::new(page::width(), 0);
-        for message in &self.messages {
-            page.text(page::PLAIN, message);
-        }
-        page.print();
-        if let (Some(ended), Some(file)) = (self.ended, &self.file) {
-            let effort = &ended.effort;
-            let by = effort.by.as_deref().unwrap_or("a reviewer");
-            let cost = effort.cost.map(|cost| format!(", {}", page::dollars(cost)));
-            let (word, style) = match self.code {
-                0 => ("clean", page::GOOD),
-                _ => ("not clean", page::BAD),
-            };
-            say_styled(&format!(
-                "{}: {} by {} in {}{}. The review: {}",
-                paint_words(style, word),
-                counted(self.change.files.len(), "file"),
-                shown(by),
-                span(Duration::from_secs(effort.seconds)),
-                cost.unwrap_or_default(),
-                shown(&file.display().to_string())
-            ));
-        }
-    }
-
-    fn json(&self) -> Json {
-        let effort = self.ended.map(|ended| &ended.effort);
-        let (verdict, error) = self
-            .ended
-            .map_or((None, None), |ended| ended.outcome.verdict_and_error());
-        let gate = self.ended.and_then(|ended| ended.outcome.failed_gate());
-        let findings = self.findings.iter().map(|(id, finding)| {
-            let mut json = json!(finding);
-            json["id"] = json!(id);
-            json
-        });
-        let files = self.change.files.iter().map(|file| &file.path);
-        json!({
-            "clean": self.code == 0,
-            "verdict": verdict,
-            "findings": findings.collect::<Vec<_>>(),
-            "error": error,
-            "gate": gate.map(|gate| &gate.command),
-            "messages": self.messages,
-            "review": self.file,
-            "by": effort.and_then(|effort| effort.by.as_ref()),
-            "seconds": effort.map(|effort| effort.seconds),
-            "cost_usd": effort.and_then(|effort| effort.cost).map(page::usd),
-            "base": self.change.base,
-            "tree": self.change.after,
-            "files": files.collect::<Vec<_>>(),
-        })
-    }
-
-    /// Returns workflow commands of GitHub: they show each finding at its line.
-    fn annotations(&self) -> Vec<String> {
-        let of_findings = self.findings.iter().map(|(id, finding)| {
-            let file = finding
-                .file
-                .as_deref()
-                .map(|file| format!("file={},", report::property(file)));
-            let line = finding.line.map(|line| format!("line={line},"));
-            format!(
-                "::{} {}{}title={}::{}",
-                self.level(finding),
-                file.unwrap_or_default(),
-                line.unwrap_or_default(),
-                report::property(&format!("{} ({id})", finding.severity)),
-                report::escaped(&finding.title)
-            )
-        });
-        let level = if self.code == 0 { "notice" } else { "error" };
-        let of_messages = self.messages.iter();
-        let of_messages =
-            of_messages.map(|text| format!("::{level} title=taskie::{}", report::escaped(text)));
-        of_findings.chain(of_messages).collect()
-    }
-
-    fn sarif(&self) -> Json {
-        let results = self.findings.iter().map(|(id, finding)| {
-            let mut result = json!({
-                "ruleId": finding.severity,
-                "level": self.level(finding),
-                "message": { "text": finding.title },
-                "partialFingerprints": { "id": id },
-            });
-            if let Some(file) = &finding.file {
-                let mut place = json!({ "artifactLocation": { "uri": report::uri(file) } });
-                if let Some(line) = finding.line {
-                    place["region"] = json!({ "startLine": line });
-                }
-                result["locations"] = json!([{ "physicalLocation": place }]);
-            }
-            result
-        });
-        let rules = self
-            .chart
-            .findings
-            .severities
-            .iter()
-            .map(|id| json!({ "id": id }));
-        report::sarif(
-            &Json::from(rules.collect::<Vec<_>>()),
-            &Json::from(results.collect::<Vec<_>>()),
-        )
-    }
-
-    /// Returns how bad a finding is for other programs: only the mildest is a mere warning.
-    fn level(&self, finding: &Finding) -> &'static str {
-        match self.chart.findings.severities.last() {
-            Some(mildest) if *mildest == finding.severity => "warning",
-            _ => "error",
-        }
-    }
 }

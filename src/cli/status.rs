@@ -13,7 +13,7 @@ use crate::chart::Chart;
 use crate::files::json;
 use crate::host::events::session_of;
 use crate::page;
-use crate::project::find;
+use crate::project::home;
 use crate::run::place::Place;
 use crate::store::driver;
 use crate::view::facts::Facts;
@@ -73,9 +73,9 @@ fn line(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> 
 /// Returns the instance that a session drives or has of its own.
 fn of_session(chart: &Arc<Chart>, session: &str) -> Option<Place> {
     let scope = &chart.scope;
-    let roots = find::roots(&place::cwd().ok()?);
+    let roots = home::roots(&place::cwd().ok()?);
     if scope.is_per_session() {
-        let root = find::project_root(roots.first()?, &scope.home)?;
+        let root = home::project_root(roots.first()?, &scope.home)?;
         return place::existing(chart, &root, session).ok();
     }
     let claimed = driver::claimed(&roots, &scope.home, session).ok()??;

@@ -13,7 +13,7 @@ use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Choice};
 use crate::host::events::REVIEWER;
-use crate::project::find;
+use crate::project::home;
 use crate::project::settings;
 use crate::project::trust::{self, OwnChart, Part, Subject};
 use crate::text::{shown, shown_lines};
@@ -25,7 +25,7 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     let cwd = place::cwd()?;
     let home = CHARTS[0].home();
-    let Some(root) = find::project_root(&cwd, home) else {
+    let Some(root) = home::project_root(&cwd, home) else {
         let message = place::no_home(home, &cwd);
         return Err(CliError::with_help(message, "run it inside the project"));
     };
@@ -124,7 +124,7 @@ const HARMLESS: [&str; 6] = [
 /// needs a chart is refused.
 pub(super) fn own_chart(command: Option<&str>) -> Result<Option<PathBuf>, CliError> {
     let root = std::env::current_dir().ok();
-    let root = root.and_then(|cwd| find::project_root(&cwd, CHARTS[0].home()));
+    let root = root.and_then(|cwd| home::project_root(&cwd, CHARTS[0].home()));
     let is_harmless = command.is_none_or(|command| HARMLESS.contains(&command))
         || std::env::var_os(REVIEWER).is_some();
     match root.map_or(OwnChart::Absent, |root| trust::own_chart(&root)) {

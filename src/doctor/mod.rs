@@ -20,7 +20,7 @@ use crate::chart::embedded::Choice;
 use crate::host::events::REVIEWER;
 use crate::host::hosts::DEFAULT;
 use crate::project;
-use crate::project::find;
+use crate::project::home;
 use crate::project::trust::{self, OwnChart};
 use crate::run::place::Place;
 pub(crate) use diagnosis::{Diagnosis, Level};
@@ -91,7 +91,7 @@ fn caller<'c>(choice: &Choice<'c>, root: Option<&Path>) -> Choice<'c> {
 fn root_of(chart: &Chart, place: Option<&Place>) -> Option<PathBuf> {
     let cwd = || std::env::current_dir().unwrap_or_default();
     place.map_or_else(
-        || find::project_root(&cwd(), &chart.scope.home),
+        || home::project_root(&cwd(), &chart.scope.home),
         |place| Some(place.root.clone()),
     )
 }
@@ -99,16 +99,16 @@ fn root_of(chart: &Chart, place: Option<&Place>) -> Option<PathBuf> {
 /// Returns the folder of the project: its root, or what would become the root.
 fn project_of(root: Option<PathBuf>) -> PathBuf {
     let cwd = std::env::current_dir().unwrap_or_default();
-    root.or_else(|| find::new_root(&cwd)).unwrap_or(cwd)
+    root.or_else(|| home::new_root(&cwd)).unwrap_or(cwd)
 }
 
 /// Returns the directories of a project in which the host may find settings, including the one where it was started,
 /// if known.
 fn settings_dirs(chart: &Chart, place: Option<&Place>) -> Vec<PathBuf> {
     let cwd = std::env::current_dir().unwrap_or_default();
-    let root = root_of(chart, place).or_else(|| find::new_root(&cwd));
+    let root = root_of(chart, place).or_else(|| home::new_root(&cwd));
     let mut dirs: Vec<PathBuf> = Vec::new();
-    for dir in root.into_iter().chain(find::host_project()).chain([cwd]) {
+    for dir in root.into_iter().chain(home::host_project()).chain([cwd]) {
         if !dirs.contains(&dir) {
             dirs.push(dir);
         }

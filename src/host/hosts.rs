@@ -31,6 +31,8 @@ pub struct Host {
     project: &'static str,
     /// Fields that only its events have.
     fields: &'static [&'static str],
+    /// The field of its stops with the agent's last message, if it is not `last_assistant_message`.
+    last_message: &'static str,
     /// The variables that hold the session id in the environment of its tools.
     pub sessions: &'static [&'static str],
     /// Other variables of its tools' environment that a user's own terminal does not have.
@@ -107,6 +109,7 @@ const ANY: Host = Host {
     variables: &[],
     project: "",
     fields: &[],
+    last_message: "",
     sessions: &[],
     shell: &[],
     names_session: "",
@@ -170,6 +173,7 @@ pub static HOSTS: &[Host] = &[
         variables: &["GEMINI_SESSION_ID"],
         project: "GEMINI_PROJECT_DIR",
         fields: &["prompt_response"],
+        last_message: "prompt_response",
         shell: &["GEMINI_CLI"],
         names_session: "UserPromptSubmit",
         folder: ".gemini",
@@ -336,6 +340,9 @@ impl Host {
             tasks.retain(|task| {
                 status(task).is_none_or(|status| !self.ended.contains(&status.as_str()))
             });
+        }
+        if let Some(said) = event.get_mut(self.last_message).map(Json::take) {
+            event["last_assistant_message"] = said;
         }
         self.limit(event);
         event["sandboxed"] = Json::from(self.is_sandboxed(event));

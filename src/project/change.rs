@@ -115,6 +115,58 @@ struct Repository<'r> {
 }
 
 impl Repository<'_> {
+    /// Returns what the change is compared with in a repository without a commit: nothing.
+    fn compared_without_commit(&self, base: Base<'_>) -> Result<(String, String), Unknown> {
+        if let Base::Left(_) = base {
+            let message = "there is no commit yet to compare with";
+            return Err(Unknown::new(message, "omit --base"));
+        }
+        let mut empty = self.git(&["hash-object", "-t", "tree", "--stdin"])?;
+        let empty = empty
+            .output()
+            .map_err(|error| Unknown::new(error.to_string(), "install git"))?;
+        let empty = String::from_utf8_lossy(&empty.stdout).trim_end().to_owned();
+        let against = "in this repository, which has no commit yet".to_owned();
+        Ok((empty, against))
+    }
+
+    /// Returns the commit that the change is compared with, and what that is in words.
+    fn compared(
+        &self,
+        base: Base<'_>,
+        head: String,
+        (after, large): (&str, &[String]),
+        paths: &[String],
+    ) -> Result<(String, String), Unknown> {
+        match base {
+            Base::Known(id) => {
+                let against = match id == head {
+                    true => "since HEAD".to_owned(),
+                    false => format!("since {}", shown(id).chars().take(12).collect::<String>()),
+                };
+                Ok((id.to_owned(), against))
+            }
+            Base::Left(given) => {
+                if self.id(&format!("{given}^{{commit}}"))?.is_none() {
+                    let message = format!("there is no commit `{}`", shown(given));
+                    let help =
+                        "name a branch, a tag or a commit; in CI, it has to be fetched first";
+                    return Err(Unknown::new(message, help));
+                }
+                Ok((self.fork(given)?, format!("since {}", shown(given))))
+            }
+            Base::AtHand => {
+                let open = self.files([&head, after], paths)?;
+                let is_clean = open.is_empty() && !large.iter().any(|path| is_in(path, paths));
+                let branch = is_clean.then(|| self.default_branch());
+                Ok(match branch.transpose()?.flatten() {
+                    Some(branch) => (self.fork(&branch)?, format!("since {branch}")),
+                    None => (head, "since HEAD".to_owned()),
+                })
+            }
+        }
+    }
+
     /// Returns a command that sees the objects of the change.
     fn git(&self, args: &[&str]) -> Result<Command, Unknown> {
         let mut git = git(self.root).map_err(|why| Unknown::new(why, "install git"))?;
@@ -401,48 +453,9 @@ pub(crate) fn read(
         Base::Known(id) if repository.id(&format!("{id}^{{tree}}"))?.is_none() => Base::AtHand,
         base => base,
     };
-    let (base, against) = match (base, head) {
-        (Base::Known(id), Some(head)) => {
-            let against = match id == head {
-                true => "since HEAD".to_owned(),
-                false => format!("since {}", shown(id).chars().take(12).collect::<String>()),
-            };
-            (id.to_owned(), against)
-        }
-        (Base::Left(given), Some(_)) => {
-            if repository.id(&format!("{given}^{{commit}}"))?.is_none() {
-                let message = format!("there is no commit `{}`", shown(given));
-                let help = "name a branch, a tag or a commit; in CI, it has to be fetched first";
-                return Err(Unknown::new(message, help));
-            }
-            (repository.fork(given)?, format!("since {}", shown(given)))
-        }
-        (Base::Left(_), None) => {
-            return Err(Unknown::new(
-                "there is no commit yet to compare with",
-                "omit --base",
-            ));
-        }
-        (Base::AtHand | Base::Known(_), None) => {
-            let empty = repository.git(&["hash-object", "-t", "tree", "--stdin"])?;
-            let empty = { empty }
-                .output()
-                .map_err(|error| Unknown::new(error.to_string(), "install git"))?;
-            let empty = String::from_utf8_lossy(&empty.stdout).trim_end().to_owned();
-            (
-                empty,
-                "in this repository, which has no commit yet".to_owned(),
-            )
-        }
-        (Base::AtHand, Some(head)) => {
-            let open = repository.files([&head, &after], paths)?;
-            let is_clean = open.is_empty() && !large.iter().any(|path| is_in(path, paths));
-            let branch = is_clean.then(|| repository.default_branch());
-            match branch.transpose()?.flatten() {
-                Some(branch) => (repository.fork(&branch)?, format!("since {branch}")),
-                None => (head, "since HEAD".to_owned()),
-            }
-        }
+    let (base, against) = match head {
+        Some(head) => repository.compared(base, head, (&after, &large), paths)?,
+        None => repository.compared_without_commit(base)?,
     };
     let before = repository.id(&format!("{base}^{{tree}}"))?;
     let before = before.unwrap_or_else(|| base.clone());

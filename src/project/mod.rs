@@ -4,7 +4,9 @@
 pub(crate) mod change;
 pub(crate) mod find;
 pub(crate) mod git;
+pub(crate) mod home;
 pub(crate) mod ledger;
+pub(crate) mod listing;
 pub(crate) mod seen;
 pub(crate) mod settings;
 pub(crate) mod state_file;

@@ -14,7 +14,7 @@ use crate::disk;
 use crate::engine::context::Context;
 use crate::files::pattern::is_slug;
 use crate::hash::IndexMap;
-use crate::project::find::{is_inside, user_folders};
+use crate::project::home::{is_inside, user_folders};
 use crate::project::state_file::{self, CONFIG};
 use crate::project::trust::{self, Part, Subject};
 use crate::text::full_stop;
@@ -182,17 +182,7 @@ fn read_own(chart: &Chart, root: &Path) -> Result<Settings, String> {
             }
         }
     }
-    let mut asked = Vec::new();
-    for (name, HeldBack { value, file, .. }) in &wanted {
-        asked.push(Part {
-            name: format!("{}: {name}", file.display()),
-            content: value.to_string().into_bytes(),
-        });
-        if let (true, Some(path)) = (chart.config[name].file, value.as_str()) {
-            let part = named_file(root, path);
-            asked.push(part.map_err(|why| format!("{}: `{name}`: {why}", shown.display()))?);
-        }
-    }
+    let asked = asked(chart, root, &shown, &wanted)?;
     let is_trusted = asked.is_empty() || trust::is_trusted(root, Subject::Settings, &asked);
     if !is_trusted {
         warnings.extend(warning(&wanted));
@@ -211,6 +201,27 @@ fn read_own(chart: &Chart, root: &Path) -> Result<Settings, String> {
         warnings,
         asked,
     })
+}
+
+/// Returns what the user is asked to trust: each of these settings, and the file that it names.
+fn asked(
+    chart: &Chart,
+    root: &Path,
+    shown: &Path,
+    wanted: &[(String, HeldBack)],
+) -> Result<Vec<Part>, String> {
+    let mut asked = Vec::new();
+    for (name, HeldBack { value, file, .. }) in wanted {
+        asked.push(Part {
+            name: format!("{}: {name}", file.display()),
+            content: value.to_string().into_bytes(),
+        });
+        if let (true, Some(path)) = (chart.config[name].file, value.as_str()) {
+            let part = named_file(root, path);
+            asked.push(part.map_err(|why| format!("{}: `{name}`: {why}", shown.display()))?);
+        }
+    }
+    Ok(asked)
 }
 
 /// Returns a list without some of its items; another value stays as it is.

@@ -15,7 +15,7 @@ use crate::chart::extend::Extended;
 use crate::chart::merge;
 use crate::disk;
 use crate::hash::{self, Hash};
-use crate::project::find::{is_inside, user_folder};
+use crate::project::home::{is_inside, user_folder};
 
 /// The name of a project's own chart, in the home.
 pub(crate) const CHART: &str = "statechart.toml";

@@ -53,45 +53,29 @@ pub(crate) fn run(
             });
         }
         let began = Instant::now();
-        let end = match command_line::words(command) {
-            Err(why) => End::NotStarted(why),
-            Ok(argv) => {
-                let spec = Spec {
-                    argv,
-                    cwd: place.root.clone(),
-                    env: Vec::new(),
-                    log: log.clone(),
-                    logs_stdout: true,
-                    timeout: limit.saturating_sub(start.elapsed()),
-                    cancel: Some(running::cancel_file(&place.store, &place.instance.name)),
-                };
-                supervisor::run(&spec, lock.file())
-            }
-        };
+        let left = limit.saturating_sub(start.elapsed());
+        let end = one(place, command, &log, left, lock);
         if let Some(stuck) = Stuck::after(&end) {
             let _ = std::fs::remove_file(&log);
             return Err(stuck);
         }
-        if end == End::Cancelled {
-            let _ = std::fs::remove_file(&log);
-            return Ok(Some(Outcome::Failed(CANCELLED.to_owned())));
-        }
-        let error = match &end {
+        let (error, exit) = match &end {
+            End::Cancelled => {
+                let _ = std::fs::remove_file(&log);
+                return Ok(Some(Outcome::Failed(CANCELLED.to_owned())));
+            }
             End::TimedOut => {
                 let (all, own) = (span(limit), span(began.elapsed()));
                 let why = format!("was killed after {own}: all gates together may take {all}");
-                Some(why)
+                (Some(why), None)
             }
-            _ => end.failure(),
-        };
-        let exit = match end {
-            End::Exited { code, .. } => code,
+            End::Exited { code, .. } => (end.failure(), *code),
             End::NotStarted(_) => {
                 // Nothing of it was run, so what is there is from another gate.
                 let _ = std::fs::remove_file(&log);
-                None
+                (end.failure(), None)
             }
-            _ => None,
+            _ => (end.failure(), None),
         };
         let line = Gate {
             at: journal::now(),
@@ -101,29 +85,53 @@ pub(crate) fn run(
             command: command.clone(),
             exit,
             output: error.as_ref().map(|why| fingerprint(why, &log)),
-            error: error.clone(),
+            error,
             seconds: began.elapsed().as_secs(),
         };
-        let times = place.journal().times(&line);
-        let written = place.journal().add(&Line::Gate(line));
-        let Some(why) = error else {
-            continue;
-        };
-        return Ok(Some(match written {
-            Ok(()) => Outcome::Gate(FailedGate {
-                command: command.clone(),
-                why,
-                output: log::last_lines(&log, OUTPUT),
-                times,
-            }),
-            // Then nobody can count how often it fails, and the agent could be blocked forever.
-            Err(error) => Outcome::Failed(format!(
-                "the gate `{command}` {why}, and the journal cannot be written: {error}"
-            )),
-        }));
+        if let Some(outcome) = recorded(place, line, &log) {
+            return Ok(Some(outcome));
+        }
     }
     let _ = std::fs::remove_file(&log);
     Ok(None)
+}
+
+/// Runs one of them.
+fn one(place: &Place, command: &str, log: &Path, left: Duration, lock: &ReviewLock) -> End {
+    let argv = match command_line::words(command) {
+        Err(why) => return End::NotStarted(why),
+        Ok(argv) => argv,
+    };
+    let spec = Spec {
+        argv,
+        cwd: place.root.clone(),
+        env: Vec::new(),
+        log: log.to_owned(),
+        logs_stdout: true,
+        timeout: left,
+        cancel: Some(running::cancel_file(&place.store, &place.instance.name)),
+    };
+    supervisor::run(&spec, lock.file())
+}
+
+/// Adds the line about a gate to the journal. Returns the outcome if it has failed.
+fn recorded(place: &Place, line: Gate, log: &Path) -> Option<Outcome> {
+    let (command, error) = (line.command.clone(), line.error.clone());
+    let times = place.journal().times(&line);
+    let written = place.journal().add(&Line::Gate(line));
+    let why = error?;
+    Some(match written {
+        Ok(()) => Outcome::Gate(FailedGate {
+            command,
+            why,
+            output: log::last_lines(log, OUTPUT),
+            times,
+        }),
+        // Then nobody can count how often it fails, and the agent could be blocked forever.
+        Err(error) => Outcome::Failed(format!(
+            "the gate `{command}` {why}, and the journal cannot be written: {error}"
+        )),
+    })
 }
 
 /// Returns a hash of how a gate failed and of the end of its output.

@@ -2,6 +2,7 @@
 //! the state.
 
 pub(crate) mod asked;
+mod attempt;
 pub(crate) mod call;
 pub(crate) mod change;
 mod effects;
@@ -11,6 +12,8 @@ pub(crate) mod perform;
 pub(crate) mod performed;
 pub(crate) mod place;
 pub(crate) mod review;
+mod reviewer;
 pub(crate) mod snapshot;
 pub(crate) mod stuck;
+pub(crate) mod under_way;
 mod write;

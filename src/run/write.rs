@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use crate::disk;
 use crate::engine::decide::decide;
-use crate::engine::decision::{Answer, Decision, Outcome, Step};
+use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::files::pattern::name_flaw;
 use crate::hash::IndexMap;
@@ -21,7 +21,7 @@ use crate::run::place::Place;
 use crate::run::review::Unwritten;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::store::lock::ReviewLock;
+use crate::store::lock::{ReviewLock, WriteLock};
 use crate::store::owed::Debt;
 use crate::store::{driver, last_chart, notices, postponed};
 
@@ -36,36 +36,17 @@ pub(crate) fn write(
     let mut lock = place.lock()?;
     let is_reviewed = run.is_some();
     let mut snapshot = place.snapshot_with(git, is_reviewed);
-    let mut changes = None;
-    let mut pause = None;
     // The review's lock is kept until everything is written.
-    let (ended, _review_lock) = match run {
-        Some(Unwritten {
-            mut ended,
-            revision,
-            before,
-            changed,
-            lock: review_lock,
-        }) => {
-            if let Some(files) = changed {
-                let file = &ended.invocation.file;
-                changes = meanwhile::changes(place, (&before, &snapshot), files, file);
-            }
-            if matches!(ended.outcome, Outcome::Ran { .. }) {
-                pause = Pause::between(&place.chart, (&before, &snapshot));
-            }
-            let restored = pause.as_ref().map(|pause| pause.before.clone());
-            let restored = restored.unwrap_or_default();
-            // Someone has entered a phase or run a command in the meantime. (The state must differ too: the reviewer may
-            // have removed the file with the revision.)
-            let counted = lock.revision().map_err(io("the revision cannot be read"))?;
-            ended.superseded = counted != revision
-                && meanwhile::has_moved_on(&place.chart, (&before, &snapshot), &restored);
-            snapshot = Arc::new(snapshot.after_review(&before, &restored));
-            (Some(ended), Some(review_lock))
-        }
-        None => (None, None),
-    };
+    let (mut ended, mut _review_lock, mut meanwhile) = (None, None, Meanwhile::default());
+    if let Some(run) = run {
+        let revision = lock.revision().map_err(io("the revision cannot be read"))?;
+        (snapshot, meanwhile) = Meanwhile::of(place, &run, &snapshot);
+        ended = Some(Ended {
+            superseded: revision != run.revision && meanwhile.has_moved_on,
+            ..run.ended
+        });
+        _review_lock = Some(run.lock);
+    }
     let until = ended.as_ref().and_then(|ended| ended.effort.until.clone());
     let step = decide(&place.chart, &snapshot.as_world(), event, ended)?;
     if let Some(until) = until {
@@ -80,43 +61,95 @@ pub(crate) fn write(
     if let (false, Reading::Broken(why)) = (decision.writes_nothing(), &snapshot.state) {
         return Err(place.broken(why));
     }
-    if let Some(pause) = pause.filter(|_| !decision.patch.is_empty()) {
+    if let Some(pause) = meanwhile.pause.filter(|_| !decision.patch.is_empty()) {
         pause.follow(&place.chart, &snapshot, &mut decision);
     }
-    decision.messages.extend(changes);
+    decision.messages.extend(meanwhile.changes);
     if is_reviewed {
         restore_driver(place, event)?;
     }
     claim(place, event, &decision)?;
     effects::carry_out(&place.root, &place.chart.scope, &decision.effects)?;
-    let mut debt = None;
-    if !decision.patch.is_empty() {
-        let instance = (&*place.chart, &place.store, &*place.instance.name);
-        notices::note(instance, event, snapshot.context(), &decision)
-            .map_err(io("the notices for the user cannot be recorded"))?;
-        let text = new_state(place, &snapshot, &decision.patch)?;
-        // Counted first. If the process is killed in between, a review is discarded for nothing; in the other order,
-        // a review that the new state does not ask for would count.
-        if matches!(event.trigger, Trigger::Enter { .. } | Trigger::Command(_)) {
-            lock.bump().map_err(io("the revision cannot be written"))?;
-        } else if matches!(&event.trigger, Trigger::Hook(name) if is_stop(name)) {
-            let left = Debt::leave(&place.store, &place.instance.name, &text, &decision);
-            debt = Some(left.map_err(io("the answer cannot be stored"))?);
-        }
-        let dir = place.dir();
-        std::fs::create_dir_all(&dir)
-            .and_then(|()| disk::replace(&dir.join(state_file::FILE), &text))
-            .map_err(io(format!(
-                "{} cannot be written",
-                place.instance.dir.join(state_file::FILE).display()
-            )))?;
-        // Without it, a later message only says less.
-        let _ = last_chart::note(&place.store, &place.shared_name(), &place.chart);
-    }
+    let debt = match decision.patch.is_empty() {
+        true => None,
+        false => write_state(place, event, &mut lock, &snapshot, &decision)?,
+    };
     Ok(Some(Performed {
         debt,
         ..Performed::of(&snapshot, decision)
     }))
+}
+
+/// What has happened while a review ran.
+#[derive(Default)]
+struct Meanwhile {
+    /// What has changed, in words.
+    changes: Option<String>,
+    pause: Option<Pause>,
+    /// Someone has entered a phase or run a command, if the revision says so too. (The state must differ: the reviewer may
+    /// have removed the file with the revision.)
+    has_moved_on: bool,
+}
+
+impl Meanwhile {
+    /// Returns the world as the outcome of a review sees it, and what has happened in it.
+    fn of(place: &Place, run: &Unwritten, now: &Arc<Snapshot>) -> (Arc<Snapshot>, Self) {
+        let (chart, before) = (&place.chart, &run.before);
+        let changes = (run.changed.clone()).and_then(|files| {
+            let file = &run.ended.invocation.file;
+            meanwhile::changes(place, (before, now), files, file)
+        });
+        let is_done = matches!(run.ended.outcome, Outcome::Ran { .. });
+        let pause = is_done.then(|| Pause::between(chart, (before, now)));
+        let pause = pause.flatten();
+        let restored = pause.as_ref().map(|pause| pause.before.clone());
+        let restored = restored.unwrap_or_default();
+        let has_moved_on = meanwhile::has_moved_on(chart, (before, now), &restored);
+        let after = Arc::new(now.after_review(before, &restored));
+        let meanwhile = Self {
+            changes,
+            pause,
+            has_moved_on,
+        };
+        (after, meanwhile)
+    }
+}
+
+/// Writes the state. Returns the answer to a stop, until the host has it.
+fn write_state(
+    place: &Place,
+    event: &Event,
+    lock: &mut WriteLock,
+    snapshot: &Snapshot,
+    decision: &Decision,
+) -> Result<Option<Debt>, Stuck> {
+    let instance = (&*place.chart, &place.store, &*place.instance.name);
+    notices::note(instance, event, snapshot.context(), decision)
+        .map_err(io("the notices for the user cannot be recorded"))?;
+    let text = new_state(place, snapshot, &decision.patch)?;
+    // Counted first. If the process is killed in between, a review is discarded for nothing; in the other order, a review
+    // that the new state does not ask for would count.
+    let debt = match &event.trigger {
+        Trigger::Enter { .. } | Trigger::Command(_) => {
+            lock.bump().map_err(io("the revision cannot be written"))?;
+            None
+        }
+        Trigger::Hook(name) if is_stop(name) => {
+            let left = Debt::leave(&place.store, &place.instance.name, &text, decision);
+            Some(left.map_err(io("the answer cannot be stored"))?)
+        }
+        Trigger::Hook(_) => None,
+    };
+    let dir = place.dir();
+    std::fs::create_dir_all(&dir)
+        .and_then(|()| disk::replace(&dir.join(state_file::FILE), &text))
+        .map_err(io(format!(
+            "{} cannot be written",
+            place.instance.dir.join(state_file::FILE).display()
+        )))?;
+    // Without it, a later message only says less.
+    let _ = last_chart::note(&place.store, &place.shared_name(), &place.chart);
+    Ok(debt)
 }
 
 /// Returns the text of the state that `patch` leads to.

@@ -13,6 +13,7 @@ use crate::chart::Chart;
 use crate::chart::model::{Scope, Source, WordTable, host_default_timeout, templates_beside};
 use crate::chart::node::Node;
 use crate::chart::part::Part;
+use crate::chart::shipped::CHARTS;
 use crate::expr::templates::Templates;
 
 /// Returns the chart that `node` is.
@@ -21,6 +22,7 @@ pub fn chart(origin: &str, node: &'static Node, templates: Templates) -> Result<
     Ok(Chart {
         validator: OnceLock::new(),
         origin: origin.to_owned(),
+        is_default: CHARTS.first().is_some_and(|first| first.id == origin),
         scope: Resolver::default().scope(&source.scope),
         files: later(&source, |resolver, source| resolver.files(source)),
         tables: later(&source, |resolver, source| resolver.tables(source).0),

@@ -122,6 +122,7 @@ impl Resolver<'_> {
         is_complete.then(|| Chart {
             validator: OnceLock::new(),
             origin: origin.to_owned(),
+            is_default: false,
             scope,
             files: files.into(),
             tables: tables.into(),

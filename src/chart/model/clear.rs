@@ -1,0 +1,38 @@
+//! Reads tables whose `clear` is part of what they assign: whoever looks at the assignments need not look at both.
+
+use serde::{Deserialize, Deserializer};
+
+use super::phase::Phase;
+use super::review::CycleSource;
+use super::rule::{Command, Rule};
+use super::value::Assign;
+use crate::expr::source::Literal;
+
+/// `remote = "Self"` makes serde write the reader of the keys as a function of the type.
+macro_rules! read_with_clear {
+    ($($table:ident => |$own:ident| $clear:expr,)*) => {$(
+        impl<'de> Deserialize<'de> for $table {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let mut $own = Self::deserialize(from)?;
+                $clear;
+                Ok($own)
+            }
+        }
+    )*};
+}
+
+read_with_clear! {
+    Phase => |phase| clear(&phase.clear, &mut phase.entry),
+    Rule => |rule| clear(&rule.clear, &mut rule.assign),
+    Command => |command| clear(&command.clear, &mut command.assign),
+    CycleSource => |cycle| if let Some(fields @ [_, ..]) = cycle.clear.as_deref() {
+        clear(fields, cycle.entry.get_or_insert_default());
+    },
+}
+
+/// Assigns null to fields. One that is also assigned keeps its value: the loader reports it.
+fn clear(fields: &[String], assign: &mut Assign) {
+    for name in fields {
+        assign.entry(name.clone()).or_insert(Literal::Null);
+    }
+}

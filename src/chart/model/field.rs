@@ -1,0 +1,307 @@
+//! What has a type: the fields of `state.json`, settings, and options.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+
+use crate::chart::kind::{FieldType, Kind, Use};
+use crate::expr::single_expression;
+use crate::expr::source::{Expr, Literal, Text};
+use crate::hash::IndexMap;
+
+/// One field of `state.json`, or one setting of `config.json`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FieldSource {
+    /// `boolean`, `integer`, `string`, `id` (letters, digits, `_` and `-`, which can be part of a file name), `phase`, `list`,
+    /// `non-empty list`, and for a setting also `file` (the path of a file in the project whose text expressions see) and
+    /// `list of commands` (which run without a shell). An integer can have limits, `integer from 1 to 9`. What ends in
+    /// `or null` may be null; `or absent` means that the key may be absent without a warning.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// What the field means. It becomes the description in the JSON Schema.
+    pub about: Option<String>,
+    /// For an integer: what it counts, such as `seconds`. `taskie config` says so beside the value.
+    pub unit: Option<String>,
+    /// The strings that are allowed: a list, or a table whose names they are, `invoke` or `cycles`. For a list, `cycles` names
+    /// its items, and everything else what an item that has a `:` must begin with, before the first one.
+    pub one_of: Option<Words>,
+    /// The value if the key is absent. Without a default it is null, or the initial phase.
+    pub default: Option<Literal>,
+    /// For a setting: the values of `one_of` that the project's file can set only after the user has run `taskie trust`. For
+    /// a list: the items that need that in each project, also where the user's own file has them, because the project says
+    /// what they stand for. A file and commands always need it.
+    #[serde(default)]
+    pub trust: Vec<String>,
+    /// Which values let more through than others: `higher` or `lower` for an integer (null is the highest), `fewer` for a
+    /// list, or the values that do. A project's setting that is looser than the user's own needs trust, and what becomes
+    /// looser while a review runs does not count for that review.
+    pub looser: Option<Looser>,
+}
+
+/// A field of the state, a setting or an option, as it is checked.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "FieldSource")]
+pub struct Field {
+    pub kind: FieldType,
+    pub about: Option<String>,
+    pub unit: Option<String>,
+    /// The smallest integer, or the smallest number of items of a list.
+    pub minimum: Option<i64>,
+    pub maximum: Option<i64>,
+    /// The strings that are allowed, or the items of a list.
+    pub one_of: Option<Words>,
+    /// What an item of a list that has a `:` begins with.
+    pub prefix: Option<Words>,
+    /// It is part of file names: letters, digits, `_` and `-`.
+    pub is_id: bool,
+    pub default: Option<Literal>,
+    pub nullable: bool,
+    pub optional: bool,
+    pub trust: Trust,
+    /// The items that need trust in each project.
+    pub per_project: Vec<String>,
+    pub looser: Option<Looser>,
+    /// It is the path of a file in the project.
+    pub file: bool,
+    /// Its items are commands.
+    pub commands: bool,
+}
+
+impl From<FieldSource> for Field {
+    fn from(source: FieldSource) -> Self {
+        let kind = source.kind;
+        let is_list = kind.kind == FieldType::List;
+        let (one_of, prefix) = match source.one_of {
+            words if !is_list || words == Some(Words::Of(WordTable::Cycles)) => (words, None),
+            words => (None, words),
+        };
+        let (per_project, words) = match is_list {
+            true => (source.trust, Vec::new()),
+            false => (Vec::new(), source.trust),
+        };
+        Self {
+            kind: kind.kind,
+            about: source.about,
+            unit: source.unit,
+            minimum: kind.minimum,
+            maximum: kind.maximum,
+            one_of,
+            prefix,
+            is_id: kind.used == Use::Id,
+            default: source.default,
+            nullable: kind.nullable,
+            optional: kind.optional,
+            trust: match kind.used {
+                Use::Commands => Trust::All(true),
+                _ => Trust::Words(words),
+            },
+            per_project,
+            looser: source.looser,
+            file: kind.used == Use::File,
+            commands: kind.used == Use::Commands,
+        }
+    }
+}
+
+impl JsonSchema for Field {
+    fn inline_schema() -> bool {
+        FieldSource::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        FieldSource::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        FieldSource::json_schema(generator)
+    }
+}
+
+/// Words: a list, or the name of a table of the chart, whose names they are. In a chart that is loaded, they are a list.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "it is a list of strings, or `invoke` or `cycles` for the names of the tables under [invoke] or [cycles]"
+)]
+pub enum Words {
+    List(Vec<String>),
+    Of(WordTable),
+}
+
+/// A table whose names can be the words of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WordTable {
+    Invoke,
+    Cycles,
+}
+
+impl Words {
+    /// Returns the words; none if the chart is not loaded and they are the names of a table.
+    pub fn list(&self) -> &[String] {
+        match self {
+            Self::List(words) => words,
+            Self::Of(_) => &[],
+        }
+    }
+}
+
+/// Which values of a setting need the user's trust.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trust {
+    All(bool),
+    Words(Vec<String>),
+}
+
+impl Default for Trust {
+    fn default() -> Self {
+        Self::All(false)
+    }
+}
+
+impl Trust {
+    /// Returns whether this value needs it.
+    pub fn covers(&self, value: &serde_json::Value) -> bool {
+        match self {
+            Self::All(all) => *all,
+            Self::Words(words) => words.iter().any(|word| value.as_str() == Some(word)),
+        }
+    }
+}
+
+/// Which values of a field are looser than others.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "`looser` is `higher`, `lower`, `fewer`, or a list of values"
+)]
+pub enum Looser {
+    Direction(Direction),
+    Values(Vec<Literal>),
+}
+
+/// The direction in which a value gets looser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// For an integer: a limit.
+    Higher,
+    /// For an integer: a requirement.
+    Lower,
+    /// For a list: one that lacks an item.
+    Fewer,
+}
+
+/// One option of a command or a phase.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArgSource {
+    /// `boolean`, `integer`, `string` or `phase`; an integer can have a lower limit, `integer from 0`.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// One line for `--help`.
+    pub about: Option<String>,
+    /// A list of the allowed values.
+    pub one_of: Option<Expr>,
+    /// The value if the option is not given.
+    pub default: Option<Literal>,
+    /// How it is given, if not as `--NAME VALUE`: `argument` (`run limit 4` instead of `run limit --reviews 4`), `stdin` (so
+    /// that its text never passes through a shell), or a letter for its short form, `-f`.
+    #[serde(default)]
+    pub given: Given,
+}
+
+/// The pattern of [`Given`], for editors.
+pub(crate) const GIVEN: &str = "^(argument|stdin|-[A-Za-z])$";
+
+/// How an option is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(from = "String")]
+#[schemars(with = "String", extend("pattern" = GIVEN))]
+pub struct Given(String);
+
+impl From<String> for Given {
+    fn from(word: String) -> Self {
+        Self(word)
+    }
+}
+
+/// One option of a command or a phase, as it is checked.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "ArgSource")]
+pub struct Arg {
+    pub kind: FieldType,
+    pub about: Option<String>,
+    pub minimum: Option<i64>,
+    pub one_of: Option<Expr>,
+    pub default: Option<Literal>,
+    /// It is a positional argument.
+    pub positional: bool,
+    /// It is read from stdin.
+    pub stdin: bool,
+    /// A letter for its short form.
+    pub short: Option<char>,
+}
+
+impl From<ArgSource> for Arg {
+    fn from(source: ArgSource) -> Self {
+        let given = source.given.0.as_str();
+        Self {
+            kind: source.kind.kind,
+            about: source.about,
+            minimum: source.kind.minimum,
+            one_of: source.one_of,
+            default: source.default,
+            positional: given == "argument",
+            stdin: given == "stdin",
+            short: given.strip_prefix('-').and_then(|rest| rest.chars().next()),
+        }
+    }
+}
+
+impl JsonSchema for Arg {
+    fn inline_schema() -> bool {
+        ArgSource::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        ArgSource::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        ArgSource::json_schema(generator)
+    }
+}
+
+/// A number, or a setting that contains it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "an integer, or a string such as `{{ config.NAME }}`"
+)]
+pub enum Amount {
+    Fixed(u64),
+    Setting(Text),
+}
+
+impl Amount {
+    /// Returns the largest number that it can be; `None` if there is no such setting, or if the setting has no
+    /// `maximum`.
+    pub fn longest(&self, config: &IndexMap<String, Field>) -> Option<u64> {
+        match self {
+            Self::Fixed(seconds) => Some(*seconds),
+            Self::Setting(text) => {
+                let setting = config.get(setting_in(text)?);
+                let setting = setting.filter(|field| field.minimum >= Some(0))?;
+                u64::try_from(setting.maximum?).ok()
+            }
+        }
+    }
+}
+
+/// Returns the name of the setting that a text is: `{{ config.NAME }}`.
+pub fn setting_in(text: &Text) -> Option<&str> {
+    single_expression(&text.0)?.strip_prefix("config.")
+}

@@ -1,0 +1,221 @@
+//! The contents of a `statechart.toml`, as types: one struct per table, one field per key.
+//!
+//! Nothing here is resolved or checked: [`super::load`] turns a [`Source`] into a [`super::Chart`],
+//! whose names are all resolved. A doc comment here is what an editor shows for the key.
+
+mod clear;
+mod field;
+mod phase;
+mod review;
+mod rule;
+mod value;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub use self::field::{
+    Amount, Arg, Direction, Field, Given, Looser, Trust, WordTable, Words, setting_in,
+};
+pub use self::phase::{Phase, PhaseType};
+pub use self::review::{
+    Advance, AnswerForm, Budget, Calls, CycleSource, Findings, GateCommands, InvokeSource, Limited,
+    Postpone,
+};
+pub use self::rule::{Action, Check, Command, Deed, Property, Rule};
+pub use self::value::{Assign, FilePattern, LineText};
+pub use super::kind::FieldType;
+use super::part::Part;
+use crate::expr::source::Expr;
+use crate::hash::IndexMap;
+
+/// A chart file.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// The charts over which this one is merged, in order: `taskie`, `dr-done`, one of the parts `reviewers`, `policy` and
+    /// `plans`, or the path of a chart next to this one.
+    /// Every other key is then needed only where it differs.
+    #[serde(default)]
+    pub extends: Vec<String>,
+    /// With `extends`: what it removes from them: `commands.skip`, `on.Stop.ID`.
+    #[serde(default)]
+    pub remove: Vec<String>,
+    /// The chart's name, as `--chart` and messages use it.
+    pub id: String,
+    /// The phase of an instance that has no state yet. Entering it creates the instance.
+    pub initial: String,
+    /// The context field that holds the current phase.
+    pub state: String,
+    /// Required with `cycles`. The context field that holds the phase that comes next.
+    pub next: Option<String>,
+    /// A stop that is allowed without a message prints nothing.
+    #[serde(default)]
+    pub quiet: bool,
+    /// Folders of templates, relative to the chart. The first one that has a template wins.
+    #[serde(default = "templates_beside")]
+    pub templates: Vec<String>,
+    /// The number of seconds after which the host kills a hook. The timeout of every invocation must be shorter.
+    #[serde(default = "host_default_timeout")]
+    pub hook_timeout: u64,
+    /// Which directories are the instances.
+    pub scope: Scope,
+    /// The typed fields of `state.json`.
+    pub context: Part<IndexMap<String, Field>>,
+    /// The typed settings of `config.json` in the home, written by the user: `config.NAME`.
+    #[serde(default)]
+    pub config: Part<IndexMap<String, Field>>,
+    /// The options of commands and phases.
+    #[serde(default)]
+    pub args: Part<IndexMap<String, Arg>>,
+    /// Named sets of files in the instance's directory: `files.NAME`.
+    #[serde(default)]
+    pub files: Part<IndexMap<String, Files>>,
+    /// Rows of files in the instance's directory: `tables.NAME`.
+    #[serde(default)]
+    pub tables: Part<IndexMap<String, Table>>,
+    /// Names for expressions, which can be used like fields.
+    #[serde(default, rename = "let")]
+    pub lets: Part<IndexMap<String, Expr>>,
+    /// Prompts that a user may replace: `prompts.NAME`.
+    #[serde(default)]
+    pub prompts: Part<Prompts>,
+    /// The states of the chart. `{cycle}` in a name makes one phase per cycle.
+    pub phases: IndexMap<String, Part<Phase>>,
+    /// Defaults that all cycles share.
+    #[serde(default)]
+    pub cycle: Part<CycleSource>,
+    /// Review cycles.
+    #[serde(default)]
+    pub cycles: IndexMap<String, Part<CycleSource>>,
+    /// Required if an invocation has `findings`. What reviews find, as data: `review.findings`.
+    #[serde(default)]
+    pub findings: Part<Findings>,
+    /// What reviews may cost, how long they may take and how often they may fail: `spent.over`.
+    #[serde(default)]
+    pub budget: Part<Budget>,
+    /// Commands that must succeed before a rule starts a process.
+    pub gates: Option<GateCommands>,
+    /// How the user is called when a rule with `call` has ended a turn.
+    #[serde(default)]
+    pub calls: Part<Calls>,
+    /// Defaults that all processes share.
+    #[serde(default)]
+    pub invocation: Part<InvokeSource>,
+    /// Processes that a rule can start.
+    #[serde(default)]
+    pub invoke: Part<IndexMap<String, InvokeSource>>,
+    /// The rules for each event, in order of priority.
+    #[serde(default)]
+    pub on: IndexMap<String, Part<Vec<Rule>>>,
+    /// The commands that users run: `taskie NAME`.
+    #[serde(default)]
+    pub commands: Part<IndexMap<String, Command>>,
+    /// Lists of findings: `checks.NAME`.
+    #[serde(default)]
+    pub checks: Part<IndexMap<String, Vec<Check>>>,
+    /// Claims for the model checker to prove.
+    #[serde(default)]
+    pub properties: Part<Vec<Property>>,
+}
+
+pub(super) fn templates_beside() -> Vec<String> {
+    vec!["templates".to_owned()]
+}
+
+pub(super) fn host_default_timeout() -> u64 {
+    600
+}
+
+/// Which directories are the instances.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scope {
+    /// The folder for everything that the chart keeps, below the project's root. The search for it goes upward from
+    /// the directory that the agent works in. With `{git}/` before it, it is in the git directory of the work tree.
+    pub home: String,
+    /// What an instance is called. With `newest`, commands take `--NOUN NAME`; with `path`, they take `--session ID`.
+    pub noun: String,
+    /// Required unless there is `path`. The directories that are instances, below `home`: `plans/*`. A session uses the
+    /// one that it claimed last, else the most recently modified one.
+    pub newest: Option<String>,
+    /// Required unless there is `newest`. The directory of each session, below `home`: `sessions/{session}`.
+    pub path: Option<String>,
+    /// Required with `newest`. The files whose modification time counts.
+    #[serde(default)]
+    pub touch: Vec<FilePattern>,
+    /// The chart, among those that are compiled in, whose files of settings this one uses, as far as both have a setting.
+    pub settings: Option<String>,
+    /// The context field with the commit that a change is compared with. While one of the chart's cycles is running, a stop
+    /// is about what has changed since.
+    pub since: Option<String>,
+}
+
+/// A set of files: their patterns, or a table that also says which of their lines to read.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "a set of files is a list of patterns, or a table with `names` and `line`"
+)]
+pub enum Files {
+    Names(Vec<FilePattern>),
+    Read(ReadFiles),
+}
+
+/// A set of files whose lines are read.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadFiles {
+    /// Patterns of file names, in the instance's directory. One that starts with `!` excludes.
+    pub names: Vec<FilePattern>,
+    /// The lines that match are the `lines` of each file.
+    pub line: LineText,
+}
+
+/// Prompts: a user's own file in the home, or the template of that name. Plain text in which `{{name}}` is filled in.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Prompts {
+    /// The prompts: `loop` is the file `loop.md` in the home, else the template `loop.md`.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// The value of `{{name}}`. Other names stay as they are.
+    #[serde(default)]
+    pub vars: IndexMap<String, Expr>,
+}
+
+/// The heading of a column, or several that mean the same.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "a column is a heading, or a list of headings")]
+pub enum Headings {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Headings {
+    /// Returns all of them.
+    pub fn list(&self) -> Vec<String> {
+        match self {
+            Self::One(heading) => vec![heading.clone()],
+            Self::Several(headings) => headings.clone(),
+        }
+    }
+}
+
+/// Rows of a file: of a Markdown table by the headings of its columns, or the lines that match a pattern.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// The file, in the instance's directory.
+    pub file: FilePattern,
+    /// Required unless there is `line`. For a Markdown table: the heading of each field's column, or a list of headings,
+    /// of which the first one that exists counts. `id` names the row: letters, digits, `_` and `-`. A row with another id
+    /// counts as open.
+    pub columns: Option<IndexMap<String, Headings>>,
+    /// Required unless there are `columns`. For other files: each line that matches is a row.
+    pub line: Option<LineText>,
+    /// The file that belongs to a row.
+    pub path: Option<FilePattern>,
+    /// The values of `status` that mean that the row is finished.
+    #[serde(default)]
+    pub finished: Vec<String>,
+}

@@ -1,0 +1,262 @@
+//! What happens: rules, their actions, commands, checks, and the properties that are claimed of it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::value::Assign;
+use crate::expr::source::{Expr, Text};
+
+/// A change to files that is made before the state is written. All paths are relative to the project's root and stay
+/// inside the home. Exactly one of `write`, `ensure`, `rename`, `copy` and `remove`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Action {
+    /// Once for each item of this list, as `it`.
+    pub each: Option<Expr>,
+    /// Whether it applies. With `each`, it is evaluated for every item.
+    pub guard: Option<Expr>,
+    /// Creates this file with `text`. If the name is taken, the next free one is used.
+    pub write: Option<Text>,
+    /// Adds the line `text` to this file unless the file contains it.
+    pub ensure: Option<Text>,
+    /// Required with `write` and `ensure`. The content of the file, or the line.
+    pub text: Option<Text>,
+    /// Renames this file, which must exist, `to` another name. If that is taken, the next free one is used.
+    pub rename: Option<Text>,
+    /// Copies this template `to` a file that does not exist yet.
+    pub copy: Option<String>,
+    /// Required with `rename` and `copy`. The new name.
+    pub to: Option<Text>,
+    /// Removes this directory, which must be an instance's.
+    pub remove: Option<Text>,
+    /// Ends the review that is running for this directory, which must be an instance's. The review counts as failed, and
+    /// its stop is allowed. If none is running, that is an error.
+    pub cancel: Option<Text>,
+}
+
+/// What an action does: its keys as one value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deed<'a> {
+    Write { path: &'a Text, text: &'a Text },
+    Ensure { path: &'a Text, line: &'a Text },
+    Rename { path: &'a Text, to: &'a Text },
+    Copy { template: &'a str, to: &'a Text },
+    Remove { path: &'a Text },
+    Cancel { path: &'a Text },
+}
+
+impl<'a> Deed<'a> {
+    /// Returns its texts, each with its key.
+    pub fn texts(self) -> Vec<(&'static str, &'a Text)> {
+        match self {
+            Self::Write { path, text } => vec![("write", path), ("text", text)],
+            Self::Ensure { path, line } => vec![("ensure", path), ("text", line)],
+            Self::Rename { path, to } => vec![("rename", path), ("to", to)],
+            Self::Copy { to, .. } => vec![("to", to)],
+            Self::Remove { path } => vec![("remove", path)],
+            Self::Cancel { path } => vec![("cancel", path)],
+        }
+    }
+}
+
+impl Action {
+    /// Returns what the action does; the error says which keys belong together.
+    pub fn deed(&self) -> Result<Deed<'_>, String> {
+        let (text, to) = (self.text.as_ref(), self.to.as_ref());
+        let keys = (
+            self.write.as_ref(),
+            self.ensure.as_ref(),
+            self.rename.as_ref(),
+            self.copy.as_deref(),
+            self.remove.as_ref(),
+            self.cancel.as_ref(),
+        );
+        let deed = match (keys, text, to) {
+            ((Some(path), None, None, None, None, None), Some(text), None) => {
+                Deed::Write { path, text }
+            }
+            ((None, Some(path), None, None, None, None), Some(line), None) => {
+                Deed::Ensure { path, line }
+            }
+            ((None, None, Some(path), None, None, None), None, Some(to)) => {
+                Deed::Rename { path, to }
+            }
+            ((None, None, None, Some(template), None, None), None, Some(to)) => {
+                Deed::Copy { template, to }
+            }
+            ((None, None, None, None, Some(path), None), None, None) => Deed::Remove { path },
+            ((None, None, None, None, None, Some(path)), None, None) => Deed::Cancel { path },
+            _ => {
+                return Err(
+                    "an action is one of `write` or `ensure` with `text`, `rename` with `to`, `copy` with \
+                     `to`, `remove`, and `cancel`"
+                        .to_owned(),
+                );
+            }
+        };
+        Ok(deed)
+    }
+}
+
+/// One rule of an event: guard, assignments, actions, an invocation, then an answer or none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, remote = "Self")]
+pub struct Rule {
+    /// A name, for charts that extend this one.
+    pub id: Option<String>,
+    /// With `extends`: the `id` of the one before which it comes.
+    pub before: Option<String>,
+    /// With `extends`: the `id` of the one after which it comes.
+    pub after: Option<String>,
+    /// What the rule is for, in a few words: its name in traces and counterexamples.
+    pub about: Option<String>,
+    /// Whether it applies. Without a guard it always does.
+    pub guard: Option<Expr>,
+    /// The phase to go to. Only the field that `state` names changes: the phase's own `guard`, `entry`, `clear` and `arms`
+    /// have no effect.
+    pub target: Option<String>,
+    /// What it assigns.
+    #[serde(default)]
+    pub assign: Assign,
+    /// The context fields that it sets to null.
+    #[serde(default)]
+    pub clear: Vec<String>,
+    /// The running cycle's first open advance target comes next. If it is a cycle, that starts over; next to `block`, its
+    /// first review runs at the same stop if one is due then and the host leaves time for it.
+    #[serde(default)]
+    pub advance: bool,
+    /// What it does to files, in this order.
+    #[serde(default)]
+    pub actions: Vec<Action>,
+    /// The process to run, which reviews for the running cycle: its name, or an expression whose value can only be one of
+    /// their names, such as `{{ config.NAME }}`, a setting with `one_of`. The rules are then tried again, with its outcome
+    /// as `review`.
+    pub invoke: Option<String>,
+    /// A message to the user. With `action`, what `taskie status` says instead of the reason: it comes after "Your turn:"
+    /// or "The agent's turn:".
+    pub message: Option<Text>,
+    /// A text for the agent. With `action`, the reason for it.
+    pub say: Option<Text>,
+    /// The answer: the stop is allowed.
+    #[serde(default)]
+    pub allow: bool,
+    /// The answer: the stop is blocked, and the agent reads this text.
+    pub block: Option<Text>,
+    /// The answer to `next`: the phase to work on now, or a word for the agent, such as `stop` or `ask`.
+    pub action: Option<Text>,
+    /// Why it is the user's turn, in a few words: if the stop is allowed, the user is called, as `[calls]` says. At another
+    /// event, that happens at the next stop.
+    pub call: Option<Text>,
+}
+
+impl Rule {
+    /// Returns the keys that the rule has and that answer the event.
+    pub fn answers(&self) -> Vec<&'static str> {
+        given([
+            ("allow", self.allow),
+            ("block", self.block.is_some()),
+            ("action", self.action.is_some()),
+        ])
+    }
+
+    /// Returns the keys of the rule that have an effect, apart from `invoke` and the answers.
+    pub fn effects(&self) -> Vec<&'static str> {
+        given([
+            ("target", self.target.is_some()),
+            ("assign", !self.assign.is_empty()),
+            ("advance", self.advance),
+            ("actions", !self.actions.is_empty()),
+            ("message", self.message.is_some()),
+            ("say", self.say.is_some()),
+            ("call", self.call.is_some()),
+        ])
+    }
+}
+
+fn given<const N: usize>(keys: [(&'static str, bool); N]) -> Vec<&'static str> {
+    let given = keys.into_iter().filter(|(_, is_given)| *is_given);
+    given.map(|(key, _)| key).collect()
+}
+
+/// A command, `taskie NAME`: one rule, and a message if it does not apply.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, remote = "Self")]
+pub struct Command {
+    /// One line for `--help`.
+    pub about: String,
+    /// Whether it applies. Without a guard it always does.
+    pub guard: Option<Expr>,
+    /// The message if the guard is false.
+    #[serde(rename = "else")]
+    pub otherwise: Option<Text>,
+    /// The phase to go to. Only the field that `state` names changes: the phase's own `guard`, `entry`, `clear` and `arms`
+    /// have no effect.
+    pub target: Option<String>,
+    /// What it assigns.
+    #[serde(default)]
+    pub assign: Assign,
+    /// The context fields that it sets to null.
+    #[serde(default)]
+    pub clear: Vec<String>,
+    /// The running cycle's first open advance target comes next. If it is a cycle, that starts over.
+    #[serde(default)]
+    pub advance: bool,
+    /// What it does to files, in this order.
+    #[serde(default)]
+    pub actions: Vec<Action>,
+    /// What it prints.
+    pub say: Option<Text>,
+    /// Commands to run after it, in order, until one does not apply.
+    #[serde(default)]
+    pub raise: Vec<String>,
+}
+
+/// One check of a list. `checks.NAME` is the list of what its checks find.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// A name, for charts that extend this one.
+    pub id: Option<String>,
+    /// With `extends`: the `id` of the one before which it comes.
+    pub before: Option<String>,
+    /// With `extends`: the `id` of the one after which it comes.
+    pub after: Option<String>,
+    /// Once for each item of this list, as `it`.
+    pub each: Option<Expr>,
+    /// Whether it applies. With `each`, it is evaluated for every item.
+    pub guard: Option<Expr>,
+    /// What the finding says.
+    pub say: Text,
+}
+
+/// A property for the model checker: exactly one of `always`, `never`, `reachable`, `eventually`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Property {
+    /// A name, for charts that extend this one.
+    pub id: Option<String>,
+    /// What the property means, in words.
+    pub about: String,
+    /// A condition that is true in every state.
+    pub always: Option<Expr>,
+    /// A condition that is never true.
+    pub never: Option<Expr>,
+    /// From every state, some path leads to a state in which this is true.
+    pub reachable: Option<Expr>,
+    /// From every state, every path leads to a state in which this is true, as long as the agent and the reviewer go on.
+    pub eventually: Option<Expr>,
+}
+
+impl Property {
+    /// Returns its claims, each with its key.
+    pub fn claims(&self) -> impl Iterator<Item = (&'static str, &Expr)> {
+        let keys = [
+            ("always", &self.always),
+            ("never", &self.never),
+            ("reachable", &self.reachable),
+            ("eventually", &self.eventually),
+        ];
+        keys.into_iter()
+            .filter_map(|(key, expr)| Some((key, expr.as_ref()?)))
+    }
+}

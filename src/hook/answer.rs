@@ -1,0 +1,243 @@
+//! The answer to an event: what the decision says, in the words of the host, and what is counted against the turn.
+
+use serde_json::Value as Json;
+
+use super::output::tell;
+use super::target::{Target, find_place, place_of_change, release};
+use crate::engine::decision::Step;
+use crate::engine::event::{Event, Trigger};
+use crate::files::pattern::name_flaw;
+use crate::host::events::{UNCLAIMED, is_stop};
+use crate::host::hosts::Host;
+use crate::host::reply::{Reply, cut};
+use crate::project::change::{Base, Unknown};
+use crate::project::state_file;
+use crate::run::call::UserCall;
+use crate::run::change;
+use crate::run::perform::{peek, perform};
+use crate::run::performed::Performed;
+use crate::run::place::Place;
+use crate::run::stuck::Stuck;
+use crate::store::driver;
+use crate::store::notices::Pending;
+use crate::store::owed::Debt;
+use crate::store::turn::Turn;
+
+/// What is done once the host has the answer.
+#[derive(Default)]
+pub(super) struct Due {
+    debts: Vec<Debt>,
+    pending: Vec<Pending>,
+    calls: Vec<UserCall>,
+}
+
+impl Due {
+    /// Adds what another answer is due.
+    fn and(mut self, other: Self) -> Self {
+        self.debts.extend(other.debts);
+        self.pending.extend(other.pending);
+        self.calls.extend(other.calls);
+        self
+    }
+
+    pub(super) fn settle(self) {
+        self.debts.into_iter().for_each(Debt::settle);
+        self.pending.into_iter().for_each(Pending::settle);
+        for why in self.calls.into_iter().flat_map(UserCall::start) {
+            tell(&why);
+        }
+    }
+}
+
+/// Why there is no answer.
+pub(super) enum Ended {
+    /// The host has asked this process to end.
+    BySignal(i32),
+    /// Nobody is waiting for the answer anymore.
+    WithHost,
+}
+
+/// Returns the messages, for a session that drives nothing, about an instance that nobody drives: once in each of
+/// its states. Nothing is started.
+fn unclaimed(place: &Place, event: &Event, host: &Host) -> Vec<String> {
+    let (store, name) = (&place.store, &place.instance.name);
+    let asked = Event {
+        trigger: Trigger::Hook(UNCLAIMED.to_owned()),
+        ..event.clone()
+    };
+    let Some(session) = event.session.as_deref() else {
+        return Vec::new();
+    };
+    if name_flaw(session).is_some() || !driver::of(store, name).is_empty() {
+        return Vec::new();
+    }
+    // What cannot be decided is reported to whoever works on the instance.
+    let Ok((Step::Done(decision), snapshot)) = peek(place, &asked) else {
+        return Vec::new();
+    };
+    let messages = decision.messages.iter();
+    let messages: Vec<String> = messages
+        .map(|text| host.rename_commands(text, place.chart.plugin()))
+        .collect();
+    let (Some(state), false) = (snapshot.state.text(), messages.is_empty()) else {
+        return Vec::new();
+    };
+    match place.lock() {
+        Ok(_lock) if !driver::is_news(store, name, session, state) => Vec::new(),
+        _ => messages,
+    }
+}
+
+/// Returns the answer to an event: that of the chart, or of the project's own. If it has nothing against a stop and none of its
+/// cycles is running, the chart of changes answers too.
+pub(super) fn reply_to(
+    name: &str,
+    fields: Json,
+    named: Option<&str>,
+    quiet: bool,
+    host: &Host,
+) -> Result<(Reply, Due), Ended> {
+    let event = Event::hook(name, fields);
+    if name == "SessionEnd" {
+        release(event.session.as_deref(), named);
+    }
+    let found = find_place(name, event.session.as_deref(), named, quiet);
+    let of_change = match named.is_none() && is_stop(name) {
+        true => place_of_change(&event, name),
+        false => Ok(None),
+    };
+    let also = match of_change {
+        Ok(None) => return answer(name, event, found, host),
+        Ok(Some(target)) => Ok(target),
+        Err(why) => Err(Box::new(Reply::undecided(name, why))),
+    };
+    let is_running = |target: &Target| {
+        let place = target.place.as_ref().filter(|_| !target.is_unclaimed);
+        place.is_some_and(Place::is_in_cycle)
+    };
+    if found.as_ref().is_ok_and(is_running) {
+        return answer(name, event, found, host);
+    }
+    let answer = |found| answer(name, event.clone(), found, host);
+    let (first, due) = answer(found)?;
+    if first.blocks() {
+        return Ok((first, due));
+    }
+    let (reply, more) = answer(also)?;
+    Ok((first.followed_by(reply), due.and(more)))
+}
+
+/// Returns the answer of one chart.
+fn answer(
+    name: &str,
+    mut event: Event,
+    found: Result<Target, Box<Reply>>,
+    host: &Host,
+) -> Result<(Reply, Due), Ended> {
+    let goes_on = event.fields["stop_hook_active"] == Json::Bool(true);
+    // Without a decision, nothing is counted: the agent reports it once per turn, where the host would not show it.
+    let reported = |mut reply: Reply| {
+        if is_stop(name) && !goes_on && !host.shows_messages {
+            reply.ask_to_tell();
+        }
+        Ok((reply, Due::default()))
+    };
+    let found = match found {
+        Ok(found) => found,
+        Err(reply) => return reported(*reply),
+    };
+    let (quiet, warnings) = (found.quiet, found.warnings);
+    let Some(mut place) = found.place else {
+        return reported(Reply::silent(name, quiet).with_warnings(warnings));
+    };
+    let (plugin, store) = (place.chart.plugin().to_owned(), place.store.clone());
+    let state = place.dir().join(state_file::FILE);
+    let session = event.session.clone().filter(|_| is_stop(name));
+    let session = session.as_deref();
+    let bare = host.is_bare(&event.fields);
+    event.fields["bare"] = Json::from(bare);
+    // A plugin also calls the hook at the start of a session, and only then is an old record looked up.
+    if bare || name == "SessionStart" {
+        driver::set_bare(&store, &place.instance.name, bare);
+    }
+    let turn = session.and_then(|session| Turn::of(host, &store, session, goes_on));
+    if turn.as_ref().is_some_and(|turn| turn.was_telling(&state)) {
+        return Ok((Reply::silent(name, quiet), Due::default()));
+    }
+    let is_used_up = turn.as_ref().is_some_and(|turn| turn.is_used_up(host));
+    let counted = |mut reply: Reply| {
+        if let (Some(turn), Some(session)) = (turn, session) {
+            turn.count(host, &store, session, &state, &mut reply);
+        }
+        reply
+    };
+    if found.is_unclaimed {
+        let messages = unclaimed(&place, &event, host);
+        let reply = Reply::new(name, quiet, None, messages, Vec::new());
+        return Ok((counted(reply.with_warnings(warnings)), Due::default()));
+    }
+    if is_stop(name) {
+        host.describe(&mut event.fields);
+        event.fields["ignores_blocks"] = Json::from(is_used_up);
+    }
+    if let Err(why) = see_change(&mut place, &mut event.fields) {
+        return reported(Reply::undecided(name, why));
+    }
+    let result = perform(&place, &event);
+    let done = result.as_ref().ok().filter(|_| is_stop(name));
+    let call = done.and_then(|done| UserCall::of(&place, &event, done));
+    if place.chart.scope.since.is_some() && !place.is_in_cycle() {
+        change::forget(&place);
+        // From now on, its stops are nothing to us.
+        session.map(|session| driver::forget(&store, session));
+    }
+    // The process is about to end, so the memory of the chart is not freed piece by piece.
+    std::mem::forget(place);
+    match result {
+        Ok(performed) => {
+            let (mut reply, mut due) = reply_of(performed, name, quiet);
+            reply.call = call.as_ref().map(|call| call.text.clone());
+            due.calls.extend(call);
+            let reply = reply.map_texts(|text| host.rename_commands(text, &plugin));
+            Ok((counted(reply.with_warnings(warnings)), due))
+        }
+        Err(Stuck::Interrupted { signal }) => Err(Ended::BySignal(signal)),
+        Err(Stuck::Abandoned) => Err(Ended::WithHost),
+        Err(stuck) => reported(Reply::undecided(name, stuck.to_string())),
+    }
+}
+
+/// Finds out what has changed, if the chart reviews changes and is reviewing this one, and adds it to the event. Only then
+/// is the place looked at for this: it validates the state, which takes longer than a whole stop of a plan.
+fn see_change(place: &mut Place, fields: &mut Json) -> Result<(), String> {
+    let is_of_change = place.chart.scope.since.is_some();
+    let Some(base) = is_of_change.then(|| change::base(place)).flatten() else {
+        return Ok(());
+    };
+    let change = change::find(place, Base::Known(&base), &[]);
+    let change = change.map_err(|Unknown { message, help }| {
+        format!("what has changed is unknown: {message} ({help})")
+    })?;
+    change::describe(fields, &change, &[]);
+    // It becomes part of an argument of a program.
+    if let Json::String(text) = &mut fields["last_assistant_message"] {
+        *text = cut(text);
+    }
+    Ok(())
+}
+
+/// Returns what a decision that was carried out says, and what is due once the host has it.
+fn reply_of(performed: Performed, name: &str, quiet: bool) -> (Reply, Due) {
+    // The chart's own message reports the failure to the user; stderr is for the host's log.
+    let failure = performed.decision.failure();
+    let failure = failure.map(|why| format!("the review failed: {why}"));
+    let reply = performed.decision.into_reply(name, quiet);
+    let mut reply = reply.with_warnings(performed.warnings);
+    reply.log.extend(failure.into_iter().chain(performed.notes));
+    let due = Due {
+        debts: performed.debt.into_iter().collect(),
+        pending: performed.pending.into_iter().collect(),
+        calls: Vec::new(),
+    };
+    (reply, due)
+}

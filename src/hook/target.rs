@@ -1,0 +1,259 @@
+//! The instance that an event is about: in the plans of the project, or the change that its session has reviewed.
+//!
+//! The home of a compiled-in chart is known before the chart is parsed. If an event has nothing to do with it, the chart
+//! never is.
+
+use std::path::{Path, PathBuf};
+use std::slice::from_ref;
+use std::sync::Arc;
+
+use crate::chart::Scope;
+use crate::chart::embedded::{Choice, of_changes};
+use crate::disk;
+use crate::engine::event::Event;
+use crate::host::events::{UNCLAIMED, is_stop};
+use crate::host::reply::Reply;
+use crate::project::find::{self, Newest};
+use crate::project::home;
+use crate::project::trust::{self, OwnChart};
+use crate::run::place::Place;
+use crate::store::driver::{self, Claimed};
+use crate::store::lock::WriteLock;
+
+/// Returns the session's directory, to which this process has changed.
+fn cwd() -> PathBuf {
+    std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
+}
+
+/// What an event is about, as far as that is known without the chart.
+struct Meant {
+    root: PathBuf,
+    /// What the session claimed last; `None` if the chart has to choose the instance.
+    claimed: Option<Claimed>,
+    /// The stop is one of a session that has claimed nothing.
+    is_unclaimed: bool,
+}
+
+/// Returns what an event is about; `None` if it has nothing to do with us. A stop is about the instance that its session
+/// claimed last, whatever directory the agent is in now. A stop whose session has claimed nothing, or that names none, is
+/// about the project around its directory. The error says why this cannot be found out.
+fn meant(
+    event: &str,
+    session: Option<&str>,
+    home: &str,
+    is_per_session: bool,
+) -> Result<Option<Meant>, String> {
+    let cwd = cwd();
+    let session = session.filter(|_| is_stop(event) && !is_per_session);
+    if let Some(session) = session
+        && let Some(claimed) = driver::claimed(&home::roots(&cwd), home, session)?
+    {
+        return Ok(Some(Meant {
+            root: claimed.root.clone(),
+            claimed: Some(claimed),
+            is_unclaimed: false,
+        }));
+    }
+    Ok(home::project_root(&cwd, home).map(|root| Meant {
+        root,
+        claimed: None,
+        is_unclaimed: session.is_some(),
+    }))
+}
+
+/// Returns the project's own chart, which counts if the command line names none.
+fn own_chart(named: Option<&str>, home: &str, known: Option<&Meant>) -> OwnChart {
+    if named.is_some() {
+        return OwnChart::Absent;
+    }
+    let root = match known {
+        Some(meant) => Some(meant.root.clone()),
+        None => home::project_root(&cwd(), home),
+    };
+    root.map_or(OwnChart::Absent, |root| trust::own_chart(&root))
+}
+
+/// The instance that an event is about.
+pub(super) struct Target {
+    /// `None` if there is none yet.
+    pub(super) place: Option<Place>,
+    pub(super) quiet: bool,
+    pub(super) warnings: Vec<String>,
+    pub(super) is_unclaimed: bool,
+}
+
+/// Finds the instance that an event is about. The error is the answer if it has nothing to do with us, or if nothing can be
+/// decided.
+pub(super) fn find_place(
+    name: &str,
+    session: Option<&str>,
+    named: Option<&str>,
+    quiet: bool,
+) -> Result<Target, Box<Reply>> {
+    let undecided = |why| Box::new(Reply::undecided(name, why));
+    let mut choice = Choice::of(named);
+    // The home of an embedded chart is known before the chart is parsed. If there is nothing for it to do, it never
+    // is.
+    let mut known = None;
+    let mut ignored = Vec::new();
+    let own;
+    if let Choice::Embedded(chart) = choice {
+        known = meant(name, session, chart.home(), chart.is_per_session()).map_err(undecided)?;
+        match own_chart(named, chart.home(), known.as_ref()) {
+            OwnChart::Absent => {}
+            // Where the chart was never trusted, a stop that is not about a plan is silent.
+            OwnChart::Ignored(why) if is_nothings(known.as_ref()) => drop(why),
+            OwnChart::Ignored(why) => ignored.push(why),
+            // Where it was, the user counts on it.
+            OwnChart::Changed(why) => {
+                let reply = Reply::silent(name, quiet).with_warnings(vec![why]);
+                return Err(Box::new(reply));
+            }
+            OwnChart::Trusted(path) => {
+                own = path;
+                choice = Choice::File(&own);
+                known = None;
+            }
+        }
+        if known.is_none() && matches!(choice, Choice::Embedded(_)) {
+            return Err(Box::new(Reply::silent(name, quiet).with_warnings(ignored)));
+        }
+    }
+    let mut chart = choice
+        .load()
+        .map_err(|error| undecided(format!("the chart cannot be used: {error}")))?;
+    if let Some(chart) = Arc::get_mut(&mut chart) {
+        // Without a name, it is the first chart or the project's own.
+        chart.is_default |= named.is_none();
+    }
+    let (scope, quiet) = (&chart.scope, chart.quiet);
+    let meant = match known {
+        Some(known) => Some(known),
+        None => meant(name, session, &scope.home, scope.is_per_session()).map_err(undecided)?,
+    };
+    let has_rules_for = |list: &str| chart.on.get(list).is_some_and(|rules| !rules.is_empty());
+    let has_rules =
+        |meant: &Meant| has_rules_for(name) && (!meant.is_unclaimed || has_rules_for(UNCLAIMED));
+    let Some(meant) = meant.filter(has_rules) else {
+        let reply = Reply::silent(name, quiet).with_warnings(ignored);
+        return Err(Box::new(reply));
+    };
+    let Meant {
+        root,
+        claimed,
+        is_unclaimed,
+    } = meant;
+    let found = match claimed {
+        Some(claimed) => of_claim(&claimed, scope, session),
+        None if scope.is_per_session() => find::of_session(&root, scope, session),
+        None => find::newest(&root, scope),
+    };
+    let Newest {
+        instance,
+        mut warnings,
+    } = distrusting(&root, &scope.home, found);
+    if is_unclaimed {
+        // Whoever works on the instance reads them.
+        warnings.clear();
+    }
+    warnings.splice(0..0, ignored);
+    let place = instance.map(|instance| Place::new(chart, root, instance));
+    Ok(Target {
+        place,
+        quiet,
+        warnings,
+        is_unclaimed,
+    })
+}
+
+/// Returns whether an event is not about an instance that its session has claimed.
+fn is_nothings(meant: Option<&Meant>) -> bool {
+    meant.is_none_or(|meant| meant.is_unclaimed)
+}
+
+/// Finds the instance that the session claimed last. If it is gone, that is said once.
+fn of_claim(claimed: &Claimed, scope: &Scope, session: Option<&str>) -> Newest {
+    let name = &claimed.instance;
+    let mut found = find::of_name(&claimed.root, scope, name);
+    let is_gone = found.instance.is_none() && found.warnings.is_empty();
+    if is_gone != claimed.is_gone {
+        if is_gone {
+            let (noun, folder) = (&scope.noun, find::folder(scope).join(name));
+            found.warnings.push(format!(
+                "The {noun} `{name}`, which this session drives, is gone: {} does not exist. No review runs in this \
+                 session until it exists again, or until the session takes up another {noun}.",
+                folder.display()
+            ));
+        }
+        // If it cannot be recorded, the next stop says it again.
+        let _ = session.map(|session| driver::say(&claimed.store, name, session, is_gone));
+    }
+    found
+}
+
+/// Finds the place of the change that the session of an event has reviewed at its stops; `None` if it has none reviewed.
+pub(super) fn place_of_change(event: &Event, name: &str) -> Result<Option<Target>, String> {
+    let (Some(session), Some(chart)) = (event.session.as_deref(), of_changes()) else {
+        return Ok(None);
+    };
+    let starts = [Some(cwd()), home::host_project()];
+    for start in starts.into_iter().flatten() {
+        let Some((root, home)) = home::in_git(chart.home(), &start) else {
+            continue;
+        };
+        if !root.join(&home).join(chart.folder()).is_dir() {
+            continue;
+        }
+        let Some(claimed) = driver::claimed(from_ref(&root), &home, session)? else {
+            continue;
+        };
+        let chart = Choice::Embedded(chart).load();
+        let mut chart = chart.map_err(|error| format!("the chart cannot be used: {error}"))?;
+        if let Some(chart) = Arc::get_mut(&mut chart) {
+            chart.scope.home = home;
+        }
+        if !chart.on.contains_key(name) {
+            break;
+        }
+        let found = of_claim(&claimed, &chart.scope, Some(session));
+        let found = distrusting(&root, &chart.scope.home, found);
+        return Ok(Some(Target {
+            quiet: chart.quiet,
+            warnings: found.warnings,
+            is_unclaimed: false,
+            place: (found.instance).map(|instance| Place::new(chart, root, instance)),
+        }));
+    }
+    Ok(None)
+}
+
+/// Ends the driving of a session that has ended, as `/clear` ends it too: whoever looks next reads that nobody drives the
+/// instance.
+pub(super) fn release(session: Option<&str>, named: Option<&str>) {
+    let Choice::Embedded(chart) = Choice::of(named) else {
+        return;
+    };
+    if let Some(session) = session.filter(|_| !chart.is_per_session())
+        && let Ok(Some(claimed)) = driver::claimed(&home::roots(&cwd()), chart.home(), session)
+        && let Ok(_lock) = WriteLock::acquire(&claimed.store, &claimed.instance)
+    {
+        driver::release(&claimed.store, &claimed.instance, session);
+    }
+}
+
+/// Returns what was found, unless others can write to its directory or to the home.
+fn distrusting(root: &Path, home: &str, found: Newest) -> Newest {
+    let Some(instance) = &found.instance else {
+        return found;
+    };
+    let flaw = [Path::new(home), &instance.dir]
+        .into_iter()
+        .find_map(|dir| Some((dir, disk::distrust(&root.join(dir))?)));
+    match flaw {
+        Some((dir, why)) => Newest {
+            instance: None,
+            warnings: vec![format!("{} is not used: {why}.", dir.display())],
+        },
+        None => found,
+    }
+}

@@ -1,0 +1,193 @@
+//! Finds the home of a project: it is searched upward from a directory. And the folders that are the user's own.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::chart::{IN_GIT, Scope};
+use crate::os::file::{HOME, is_ours, slashed};
+use crate::store::git_dir::{self, WorkTree};
+
+/// The directories that the environment of a run names.
+struct Surroundings {
+    /// The user's home directory: neither it nor any directory above it is searched.
+    user_home: Option<PathBuf>,
+    /// The session's project, according to the host.
+    project_dir: Option<PathBuf>,
+}
+
+impl Surroundings {
+    fn from_env() -> Self {
+        Self {
+            user_home: named_by(HOME),
+            project_dir: host_project(),
+        }
+    }
+
+    /// Returns the directories that are searched for a home, from `dir` upward to the git root; outside git, as far as
+    /// they belong to the user and are below the user's home directory. The latter and those above it are not searched.
+    fn searched<'d>(&self, dir: &'d Path) -> Vec<&'d Path> {
+        let above = self.above(dir);
+        let count = match git_root(&above) {
+            Some(at) => at + 1,
+            None => above.iter().take(1).count().max(self.own(&above)),
+        };
+        above.into_iter().take(count).collect()
+    }
+
+    /// Returns how many of these directories, from the first one upward, belong to the user and are below the user's home
+    /// directory.
+    fn own(&self, above: &[&Path]) -> usize {
+        let homes = self.homes();
+        let is_own = |dir: &&&Path| {
+            homes.iter().any(|home| dir.starts_with(home))
+                && dir.metadata().is_ok_and(|meta| is_ours(&meta))
+        };
+        above.iter().take_while(is_own).count()
+    }
+
+    /// Returns `dir` and the directories above it, without the user's home directory and those above that.
+    fn above<'d>(&self, dir: &'d Path) -> Vec<&'d Path> {
+        let homes = self.homes();
+        dir.ancestors()
+            .take_while(|dir| !homes.iter().any(|home| home.starts_with(dir)))
+            .collect()
+    }
+
+    /// Returns the user's home directory, as it is given and with links followed.
+    fn homes(&self) -> Vec<PathBuf> {
+        // A relative path would mean a different directory in each place.
+        let given = self.user_home.as_ref().filter(|home| home.is_absolute());
+        let is_other = |home: &&PathBuf| {
+            home.components().any(|part| part == Component::ParentDir)
+                || home
+                    .ancestors()
+                    .any(|dir| dir.parent().is_some() && dir.is_symlink())
+        };
+        let other = given.filter(is_other);
+        let real = other.and_then(|home| home.canonicalize().ok());
+        given.cloned().into_iter().chain(real).collect()
+    }
+
+    /// Returns the host's project directory if `cwd` is in it: then it doesn't matter which directory the agent is in
+    /// now.
+    fn project_around(&self, cwd: &Path) -> Option<&Path> {
+        let project = self.project_dir.as_deref()?;
+        let is_inside = cwd.starts_with(project)
+            || matches!((cwd.canonicalize(), project.canonicalize()), (Ok(cwd), Ok(project)) if cwd.starts_with(&project));
+        is_inside.then_some(project)
+    }
+}
+
+/// Returns the session's project, according to the host.
+pub(crate) fn host_project() -> Option<PathBuf> {
+    named_by("CLAUDE_PROJECT_DIR")
+}
+
+/// Returns the directory that a variable names.
+fn named_by(variable: &str) -> Option<PathBuf> {
+    let value = std::env::var_os(variable).filter(|value| !value.is_empty());
+    value.map(PathBuf::from)
+}
+
+/// Returns the project's root: the nearest directory upward that contains `home`. The search starts at the host's
+/// project directory if `cwd` is in it, otherwise at `cwd`; if that finds nothing, it starts at the host's project
+/// directory.
+pub(crate) fn project_root(cwd: &Path, home: &str) -> Option<PathBuf> {
+    if Path::new(home).is_absolute() {
+        let tree = git_dir::around(cwd).filter(|_| Path::new(home).is_dir());
+        return tree.map(|tree| tree.top);
+    }
+    let around = Surroundings::from_env();
+    let start = around.project_around(cwd).unwrap_or(cwd);
+    let starts = [Some(start), around.project_dir.as_deref()];
+    starts
+        .into_iter()
+        .flatten()
+        .flat_map(|start| around.searched(start))
+        .find(|dir| dir.join(home).is_dir())
+        .map(Path::to_owned)
+}
+
+/// Finds the home of a chart that is in the git directory of the work tree around `cwd`.
+pub(crate) fn settle(scope: &mut Scope, cwd: &Path) {
+    if let Some((_, home)) = in_git(&scope.home, cwd) {
+        scope.home = home;
+    }
+}
+
+/// Returns the root of the work tree around `cwd`, and where a `home` in its git directory is: absolute if that directory is
+/// outside the work tree. `None` if the home is not in a git directory, or if there is none of the user's own.
+pub(crate) fn in_git(home: &str, cwd: &Path) -> Option<(PathBuf, String)> {
+    let below = home.strip_prefix(IN_GIT)?;
+    let WorkTree { top, git_dir } = git_dir::around(cwd)?;
+    let dir = git_dir?;
+    let dir = match dir.strip_prefix(&top) {
+        Ok(inside) if inside == Path::new(".git") => inside.to_owned(),
+        _ => dir.canonicalize().unwrap_or_else(|_| dir.clone()),
+    };
+    let home = slashed(dir.join(below)).to_string_lossy().into_owned();
+    Some((top, home))
+}
+
+/// Returns all directories that may be the root of the project in which a session has claimed an instance, whatever
+/// directory the agent is in now.
+pub(crate) fn roots(cwd: &Path) -> Vec<PathBuf> {
+    let around = Surroundings::from_env();
+    let starts = [Some(cwd), around.project_dir.as_deref()];
+    starts
+        .into_iter()
+        .flatten()
+        .flat_map(|start| around.searched(start))
+        .map(Path::to_owned)
+        .collect()
+}
+
+/// Returns the index of the first directory that is the root of a git repository.
+fn git_root(dirs: &[&Path]) -> Option<usize> {
+    dirs.iter().position(|dir| dir.join(".git").exists())
+}
+
+/// Returns where to create a new home: the git root above the project directory or `cwd`, or else that directory
+/// itself. `None` if the home would not be found there later.
+pub(crate) fn new_root(cwd: &Path) -> Option<PathBuf> {
+    let around = Surroundings::from_env();
+    let start = around.project_around(cwd).unwrap_or(cwd);
+    let above = around.above(start);
+    let at = git_root(&above).unwrap_or(0);
+    above.get(at).map(|root| (*root).to_owned())
+}
+
+/// Returns the nearest directory above `root` that contains `home` and belongs to the user, also outside the repository
+/// of `root`.
+pub(crate) fn home_above(root: &Path, home: &str) -> Option<PathBuf> {
+    let around = Surroundings::from_env();
+    let above = around.above(root);
+    let own = around.own(&above);
+    let mut above = above.into_iter().take(own).skip(1);
+    above
+        .find(|dir| dir.join(home).is_dir())
+        .map(Path::to_owned)
+}
+
+/// Returns a folder of the user's own: the one that the variable names, else `default` in the user's home directory.
+pub(crate) fn user_folder(variable: &str, default: &str) -> Option<PathBuf> {
+    let [named, at_home] = user_folders(variable, default);
+    named.or(at_home)
+}
+
+/// Returns both of these folders, as far as they are known.
+pub(crate) fn user_folders(variable: &str, default: &str) -> [Option<PathBuf>; 2] {
+    let absolute = |name: &str| named_by(name).filter(|path| path.is_absolute());
+    [
+        absolute(variable),
+        absolute(HOME).map(|home| home.join(default)),
+    ]
+}
+
+/// Returns whether a folder, which need not exist, is inside the directory `root`, also through a symbolic link.
+pub(crate) fn is_inside(folder: &Path, root: &Path) -> bool {
+    let real = folder.ancestors().find_map(|dir| dir.canonicalize().ok());
+    let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let paths = [Some(folder.to_owned()), real];
+    let mut paths = paths.iter().flatten();
+    paths.any(|path| path.starts_with(root) || path.starts_with(&real_root))
+}

@@ -1,0 +1,213 @@
+//! A review that is due is tried: what is in its way, its gates, then the reviewer.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value as Json;
+
+use crate::clock;
+use crate::engine::decide::decide;
+use crate::engine::decision::{Effort, Invocation, Outcome, Step};
+use crate::engine::event::Event;
+use crate::engine::inspect::Inspector;
+use crate::host::hosts::{HOSTS, RESERVE};
+use crate::process::program;
+use crate::project::state_file;
+use crate::run::gates;
+use crate::run::meanwhile::Files;
+use crate::run::place::Place;
+use crate::run::reviewer;
+use crate::run::snapshot::Snapshot;
+use crate::run::stuck::{Stuck, io};
+use crate::run::under_way::record_lost;
+use crate::store::lock::ReviewLock;
+use crate::store::running::{Note, Running};
+
+/// A review that is due, and what it holds.
+pub(super) struct Due<'r> {
+    pub(super) snapshot: &'r Arc<Snapshot>,
+    pub(super) invocation: &'r Invocation,
+    pub(super) revision: u64,
+    /// How many seconds the host leaves for it.
+    pub(super) hook: u64,
+    pub(super) lock: &'r ReviewLock,
+    pub(super) note: Option<&'r Note>,
+}
+
+/// How far a review came.
+pub(super) struct Attempt {
+    pub(super) announced: Running,
+    pub(super) outcome: Outcome,
+    pub(super) effort: Effort,
+    /// The files that have changed since it began; `None` if no reviewer was started.
+    pub(super) changed: Option<Vec<PathBuf>>,
+}
+
+impl Attempt {
+    /// Returns one in which no reviewer was started.
+    fn without_reviewer(announced: Running, outcome: Outcome) -> Self {
+        Self {
+            effort: effort(&announced, reviewer::free()),
+            announced,
+            outcome,
+            changed: None,
+        }
+    }
+}
+
+/// Adds who has been at it for how long.
+fn effort(announced: &Running, effort: Effort) -> Effort {
+    Effort {
+        seconds: announced.elapsed().as_secs(),
+        by: announced.by.clone(),
+        ..effort
+    }
+}
+
+impl Due<'_> {
+    /// Runs the gates, then the reviewer; `None` if the review is no longer due after the gates.
+    pub(super) fn attempt(
+        &self,
+        place: &Place,
+        event: &Event,
+        mut announced: Running,
+    ) -> Result<Option<Attempt>, Stuck> {
+        let invocation = self.invocation;
+        let without = |announced, outcome| Ok(Some(Attempt::without_reviewer(announced, outcome)));
+        // Don't pay for a review whose outcome could not be used.
+        let view = Inspector::new(&place.chart, &self.snapshot.as_world());
+        if let Err(fault) = view.can_advance() {
+            return without(announced, Outcome::Failed(fault.to_string()));
+        }
+        if let Some(obstacle) = obstacle(place, invocation) {
+            return without(announced, Outcome::Failed(obstacle));
+        }
+        let hook = self.hook;
+        let gates = gates::run(
+            place,
+            invocation,
+            hook / 2,
+            self.lock,
+            self.note,
+            &announced,
+        )?;
+        if let Some(outcome) = gates {
+            return without(announced, outcome);
+        }
+        if !invocation.gates.commands.is_empty() {
+            // Gates take their time, and meanwhile the user may have decided otherwise.
+            let now = place.lock()?.revision();
+            if now.map_err(io("the revision cannot be read"))? != self.revision {
+                return Ok(None);
+            }
+            if let Some(why) = what_changed(place, event, self.snapshot, invocation) {
+                return without(announced, Outcome::Failed(why));
+            }
+            announced.timeout = time_left(hook, invocation.timeout, announced.elapsed());
+        }
+        announced.started = clock::now();
+        if let Some(note) = self.note {
+            let _ = note.say(&announced);
+        }
+        let files = Files::read(place);
+        let run = reviewer::run(place, invocation, announced.timeout, self.lock);
+        let (outcome, spent) = run.inspect_err(|stuck| {
+            let spent = effort(&announced, Effort::default());
+            record_lost(place, announced.clone(), stuck.to_string(), &spent);
+        })?;
+        Ok(Some(Attempt {
+            changed: Some(files.changed(place)),
+            outcome: or_another(place, event, invocation, outcome),
+            effort: effort(&announced, spent),
+            announced,
+        }))
+    }
+}
+
+/// Returns how many of its `limit` seconds a reviewer has left after its gates have taken so long: the host must not end
+/// the hook before it.
+pub(super) fn time_left(hook: u64, limit: u64, gates: Duration) -> u64 {
+    limit.min(hook.saturating_sub(RESERVE + gates.as_secs()).max(1))
+}
+
+/// Returns the outcome, with the setting that chooses the host's own program if the reviewer is missing and that is not.
+fn or_another(place: &Place, event: &Event, invocation: &Invocation, outcome: Outcome) -> Outcome {
+    let Outcome::Failed(why) = outcome else {
+        return outcome;
+    };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_here = |program: &str| program::locate(program, &path, &place.root).is_ok();
+    let program = invocation.argv.first().map_or("", String::as_str);
+    let host = event.fields.get("host").and_then(Json::as_str);
+    let own = host.and_then(|name| HOSTS.iter().find(|host| host.name == name));
+    let own = own.filter(|own| !is_here(program) && own.id != program && is_here(own.id));
+    let choice = own.and_then(|own| Some((own, place.chart.setting_for(own.id)?)));
+    Outcome::Failed(match choice {
+        None => why,
+        Some((own, setting)) => format!(
+            "{why}; {} can review itself: add \"{setting}\": \"{}\" to your settings (`{} config` names the file)",
+            own.name,
+            own.id,
+            env!("CARGO_PKG_NAME"),
+        ),
+    })
+}
+
+/// Returns what prevents the run that is due from being started.
+fn obstacle(place: &Place, invocation: &Invocation) -> Option<String> {
+    let shown = place.instance.dir.join(&invocation.file);
+    // Writing through a link would write to someone else's file, and writing to a FIFO would wait for a reader.
+    let kind = place.root.join(&shown).symlink_metadata();
+    let flaw = kind.ok().and_then(|meta| match meta.file_type() {
+        kind if kind.is_symlink() => Some("is a symbolic link"),
+        kind => (!kind.is_file()).then_some("is not a file"),
+    });
+    let flaw = || flaw.map(|flaw| format!("{} {flaw}", shown.display()));
+    place.obstacle(invocation).or_else(flaw)
+}
+
+/// Returns what has changed while the gates ran, if the review would not be the one that was asked for: a gate may do
+/// anything, and a review that does not count is not paid.
+fn what_changed(
+    place: &Place,
+    event: &Event,
+    before: &Snapshot,
+    invocation: &Invocation,
+) -> Option<String> {
+    let now = place.snapshot();
+    if now.state.text() != before.state.text() {
+        let file = place.instance.dir.join(state_file::FILE);
+        return Some(format!(
+            "{} was changed while the gates ran",
+            file.display()
+        ));
+    }
+    let asks_again = match decide(&place.chart, &now.as_world(), event, None) {
+        Ok(Step::Invoke(again)) => again.is_same_request(invocation),
+        _ => false,
+    };
+    let what = || "what is reviewed was changed while the gates ran".to_owned();
+    obstacle(place, invocation).or_else(|| (!asks_again).then(what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reviewer_gets_what_its_gates_leave() {
+        let left = |limit, gates| time_left(600, limit, Duration::from_secs(gates));
+        let cases = [
+            (570, 0, 570),
+            (570, 20, 570),
+            (570, 21, 569),
+            (570, 270, 320),
+            (60, 270, 60),
+            (570, 9_999, 1),
+        ];
+        for (limit, gates, expected) in cases {
+            assert_eq!(left(limit, gates), expected, "{limit} {gates}");
+        }
+    }
+}

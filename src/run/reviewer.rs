@@ -1,0 +1,205 @@
+//! Runs the reviewer's program, and finds out what came of it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::chart::Invoke;
+use crate::chart::model::{Amount, setting_in};
+use crate::disk;
+use crate::engine::decision::{Effort, Invocation, Outcome};
+use crate::host::events::REVIEWER;
+use crate::os::file::Version;
+use crate::page::counted;
+use crate::process::End;
+use crate::process::log;
+use crate::process::spec::Spec;
+use crate::process::supervisor;
+use crate::reviewer::finding::Found;
+use crate::reviewer::outcome;
+use crate::run::effects;
+use crate::run::place::Place;
+use crate::run::stuck::Stuck;
+use crate::store::lock::ReviewLock;
+use crate::store::running::{self, CANCELLED};
+
+/// Runs the reviewer, and returns its outcome and what it took.
+pub(super) fn run(
+    place: &Place,
+    invocation: &Invocation,
+    timeout: u64,
+    lock: &ReviewLock,
+) -> Result<(Outcome, Effort), Stuck> {
+    let Some(invoke) = place.chart.invoke.get(&invocation.name) else {
+        let why = format!("there is no invocation `{}`", invocation.name);
+        return Ok((Outcome::Failed(why), free()));
+    };
+    let dir = place.dir();
+    let file = dir.join(&invocation.file);
+    let reviewer = Reviewer {
+        place,
+        invocation,
+        invoke,
+        timeout,
+        before: version(&file),
+        file,
+        log: dir.join(&invocation.log),
+    };
+    // The log of a failed run stays, and nobody wants to commit it. If this fails, the run is the same.
+    let _ = effects::ignore_logs(&place.root, &place.chart.scope, &invoke.log.0);
+    let spec = Spec {
+        argv: invocation.argv.clone(),
+        cwd: place.root.clone(),
+        env: place.with_env([(REVIEWER.to_owned(), "1".to_owned())]),
+        log: reviewer.log.clone(),
+        logs_stdout: false,
+        timeout: Duration::from_secs(timeout),
+        cancel: Some(running::cancel_file(&place.store, &place.instance.name)),
+    };
+    let end = supervisor::run(&spec, lock.file());
+    if let Some(stuck) = Stuck::after(&end) {
+        reviewer.remove_empty_log();
+        return Err(stuck);
+    }
+    Ok(reviewer.ended(end))
+}
+
+/// A run of the reviewer.
+struct Reviewer<'r> {
+    place: &'r Place,
+    invocation: &'r Invocation,
+    invoke: &'r Invoke,
+    /// Its time limit in seconds.
+    timeout: u64,
+    /// The file that it writes.
+    file: PathBuf,
+    /// That file before the run.
+    before: Option<Version>,
+    log: PathBuf,
+}
+
+impl Reviewer<'_> {
+    /// Returns what came of it, and what it took.
+    fn ended(&self, end: End) -> (Outcome, Effort) {
+        let failure = end.failure();
+        let (code, stdout) = match end {
+            End::Exited { code, stdout, .. } => (code, stdout),
+            End::NotStarted(why) => {
+                // Nothing has written to the log.
+                let _ = fs::remove_file(&self.log);
+                return (Outcome::Failed(why), free());
+            }
+            End::TimedOut => return (self.failed(self.timed_out()), Effort::default()),
+            End::Cancelled => {
+                self.remove_empty_log();
+                return (Outcome::Failed(CANCELLED.to_owned()), Effort::default());
+            }
+            _ => (None, Vec::new()),
+        };
+        let verdict = outcome::verdict(self.invoke, &stdout);
+        let has_failed = failure.is_some() || verdict.is_err();
+        let effort = Effort {
+            cost: outcome::cost(self.invoke, &stdout),
+            tokens: outcome::tokens(self.invoke, &stdout),
+            until: has_failed
+                .then(|| outcome::postponed(self.invoke, &stdout))
+                .flatten(),
+            ..Effort::default()
+        };
+        let program = self.program();
+        let written = match (failure, verdict) {
+            (Some(how), _) => {
+                let reason = code.and_then(|_| outcome::reason_in(self.invoke, &stdout));
+                let reason = reason.map(|why| format!(": {why}")).unwrap_or_default();
+                Err(format!("`{program}` {how}{reason}"))
+            }
+            (None, Err(why)) => Err(format!("`{program}` failed: {why}")),
+            (None, Ok(verdict)) => self.ensure_written(&stdout).map(|()| verdict),
+        };
+        let outcome = match written {
+            Ok(verdict) => self.succeeded(verdict, &stdout),
+            Err(why) => self.failed(why),
+        };
+        (outcome, effort)
+    }
+
+    fn program(&self) -> &str {
+        self.invocation.argv.first().map_or("", String::as_str)
+    }
+
+    /// Says that it took too long, and which setting limits it.
+    fn timed_out(&self) -> String {
+        let setting = match &self.invoke.timeout {
+            Amount::Setting(text) => setting_in(text),
+            Amount::Fixed(_) => None,
+        };
+        let cut = match (self.timeout < self.invocation.timeout, setting) {
+            (true, _) => " (the gates had taken the rest of its time)".to_owned(),
+            (false, Some(setting)) => format!(", the limit of `{setting}`"),
+            (false, None) => ", its time limit".to_owned(),
+        };
+        let limit = counted(self.timeout, "second");
+        format!("`{}` was killed after {limit}{cut}", self.program())
+    }
+
+    /// Writes the review from what the reviewer printed, unless it has written the file itself.
+    fn ensure_written(&self, stdout: &[u8]) -> Result<(), String> {
+        let now = version(&self.file).filter(|after| after.len > 0);
+        if now.is_some() && now != self.before {
+            return Ok(());
+        }
+        let shown = self.place.instance.dir.join(&self.invocation.file);
+        let shown = shown.display();
+        let Some(text) = outcome::text(self.invoke, stdout) else {
+            return Err(format!("`{}` did not write {shown}", self.program()));
+        };
+        fs::create_dir_all(self.place.dir())
+            .and_then(|()| disk::replace(&self.file, format!("{text}\n").as_bytes()))
+            .map_err(|error| format!("{shown} cannot be written: {error}"))
+    }
+
+    fn succeeded(&self, verdict: Option<String>, stdout: &[u8]) -> Outcome {
+        // The log of a successful run is of no use to anyone; if it stays, nothing is lost.
+        let _ = fs::remove_file(&self.log);
+        let severities = &self.place.chart.findings.severities;
+        // Without a verdict, what it found does not count either.
+        let found = match verdict {
+            Some(_) => outcome::found(self.invoke, severities, stdout),
+            None => Found::default(),
+        };
+        Outcome::Ran { verdict, found }
+    }
+
+    /// Returns the outcome of a run that failed, with the last line of its log.
+    fn failed(&self, why: String) -> Outcome {
+        let last = log::last_line(&self.log)
+            .map(|line| format!(" ({line})"))
+            .unwrap_or_default();
+        if self.remove_empty_log() {
+            return Outcome::Failed(why);
+        }
+        let log = self.place.instance.dir.join(&self.invocation.log);
+        Outcome::Failed(format!("{why}{last}; its log is {}", log.display()))
+    }
+
+    /// Removes an empty log; returns whether it is gone.
+    fn remove_empty_log(&self) -> bool {
+        let meta = fs::symlink_metadata(&self.log);
+        let is_empty = meta.is_ok_and(|meta| meta.is_file() && meta.len() == 0);
+        is_empty && fs::remove_file(&self.log).is_ok()
+    }
+}
+
+/// Returns the effort of a run without a process.
+pub(super) fn free() -> Effort {
+    Effort {
+        cost: Some(0),
+        ..Effort::default()
+    }
+}
+
+/// Returns the version of the file at `path`; `None` if there is no regular file, even at the end of a link.
+fn version(path: &Path) -> Option<Version> {
+    let meta = path.symlink_metadata().ok()?;
+    meta.is_file().then(|| Version::of(&meta))
+}

@@ -1,0 +1,291 @@
+//! The world on disk. Each part is read when it is needed and then kept, so that a snapshot always gives the same
+//! answers.
+
+mod files;
+mod reviews;
+mod user;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use minijinja::value::Value;
+
+use crate::chart::Chart;
+use crate::chart::model::Field;
+use crate::disk;
+use crate::engine::context::{self, Context};
+use crate::engine::fault::Fault;
+use crate::engine::spent::{Past, spent as spent_so_far};
+use crate::engine::world::{Source, World};
+use crate::files::timestamp;
+use crate::hash::IndexMap;
+use crate::project::find::Instance;
+use crate::project::git::Git;
+use crate::project::ledger;
+use crate::project::listing::{Listing, names_in};
+use crate::project::settings;
+use crate::project::state_file::{self, Reading};
+use crate::store::Store;
+use crate::store::{driver, postponed};
+use crate::text::full_stop;
+
+/// One instance on disk.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    chart: Arc<Chart>,
+    root: PathBuf,
+    instance: Instance,
+    store: Store,
+    /// The contents of `state.json`.
+    pub(crate) state: Reading,
+    context: Context,
+    listing: OnceLock<Result<Listing, Fault>>,
+    nested: OnceLock<Result<Vec<String>, Fault>>,
+    tables: Mutex<HashMap<String, Result<Value, Fault>>>,
+    config: OnceLock<Result<Context, String>>,
+    /// Settings that count wherever those on disk are looser.
+    bounds: Option<Context>,
+    siblings: OnceLock<Result<Value, Fault>>,
+    git: Arc<Git>,
+    /// The last run of the journal is the one that is being decided on.
+    has_run: bool,
+    warnings: Mutex<Vec<String>>,
+    notes: Mutex<Vec<String>>,
+}
+
+impl Snapshot {
+    /// Returns it as the world that a decision looks at.
+    pub(crate) fn as_world(self: &Arc<Self>) -> Arc<dyn World> {
+        Arc::<Self>::clone(self)
+    }
+
+    /// Returns the typed fields of `state.json`, with defaults where keys are absent.
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Takes this state; everything else is read when it is needed.
+    pub(crate) fn take(
+        chart: &Arc<Chart>,
+        root: &Path,
+        instance: &Instance,
+        store: &Store,
+        state: Reading,
+    ) -> Self {
+        let file = instance.dir.join(state_file::FILE);
+        Self::with_state(chart, root, instance, store, state, &file)
+    }
+
+    /// Returns a snapshot with the state in another file.
+    pub(crate) fn with_state(
+        chart: &Arc<Chart>,
+        root: &Path,
+        instance: &Instance,
+        store: &Store,
+        state: Reading,
+        file: &Path,
+    ) -> Self {
+        let mut context = match &state {
+            Reading::Sound { context, .. } => context.clone(),
+            Reading::Missing | Reading::Broken(_) => context::initial(chart),
+        };
+        let mut warnings = Vec::new();
+        let is_absent = |name: &String| match &state {
+            Reading::Missing => true,
+            Reading::Sound { absent, .. } => absent.contains(name),
+            Reading::Broken(_) => false,
+        };
+        let set = (chart.context.iter()).filter_map(|(name, field)| Some((name, field.setting()?)));
+        let mut set = set.filter(|(name, _)| is_absent(name)).peekable();
+        if set.peek().is_some() {
+            // Settings that cannot be read are reported when a rule looks at one.
+            let values = settings::read(chart, root).map(|read| read.values());
+            let values = values.unwrap_or_default();
+            context.extend(
+                set.filter_map(|(name, setting)| {
+                    Some((name.clone(), values.get(setting)?.clone()))
+                }),
+            );
+        }
+        if let Some(fields) = state.lacks() {
+            let file = file.display();
+            warnings.push(format!("{file} lacks {fields}: the defaults are used."));
+        }
+        if let Reading::Broken(why) = &state {
+            let halt = match chart.cycles.is_empty() {
+                true => "Nothing is decided and nothing is written until it is fixed.",
+                false => "No review runs and nothing is written until it is fixed.",
+            };
+            let file = file.display();
+            warnings.push(format!("{file}: {why}{} {halt}", full_stop(why)));
+        }
+        Self {
+            chart: Arc::clone(chart),
+            root: root.to_owned(),
+            instance: instance.clone(),
+            store: store.clone(),
+            state,
+            context,
+            listing: OnceLock::new(),
+            nested: OnceLock::new(),
+            tables: Mutex::new(HashMap::new()),
+            config: OnceLock::new(),
+            bounds: None,
+            siblings: OnceLock::new(),
+            git: Arc::default(),
+            has_run: false,
+            warnings: Mutex::new(warnings),
+            notes: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Uses the answer that git has already given.
+    pub(crate) fn with_git(mut self, git: &Arc<Git>) -> Self {
+        self.git = Arc::clone(git);
+        self
+    }
+
+    /// Does not count the last run, whose outcome is still to be decided on: it was allowed, whatever it cost.
+    pub(crate) fn after_run(mut self, has_run: bool) -> Self {
+        self.has_run = has_run;
+        self
+    }
+
+    /// Uses these context fields instead of those in the state.
+    pub(crate) fn with_fields(mut self, fields: &Context) -> Self {
+        self.context.extend(fields.clone());
+        self
+    }
+
+    /// Returns a new snapshot of the same state, but with these fields.
+    pub(crate) fn again(&self, fields: &Context) -> Self {
+        let (chart, instance, state) = (&self.chart, &self.instance, self.state.clone());
+        Self::take(chart, &self.root, instance, &self.store, state)
+            .with_git(&self.git)
+            .with_fields(fields)
+    }
+
+    /// Returns it as the outcome of a review sees it: wherever the state or a setting is looser than in `before`, which was
+    /// taken when the review became due, that counts. Some fields are `restored`.
+    pub(crate) fn after_review(&self, before: &Self, restored: &Context) -> Self {
+        let mut after = self.again(restored).after_run(true);
+        bound(&mut after.context, before.context(), &self.chart.context);
+        after.bounds = before.config().ok().cloned();
+        after
+    }
+
+    /// Returns the problems with everything that has been read so far, for the user.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        locked(&self.warnings).clone()
+    }
+
+    /// Returns the possible problems with everything that has been read so far.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        locked(&self.notes).clone()
+    }
+
+    fn warn(&self, warning: String) {
+        let mut warnings = locked(&self.warnings);
+        // The same thing may be read more than once.
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.root.join(&self.instance.dir)
+    }
+
+    fn home(&self) -> PathBuf {
+        self.root.join(&self.chart.scope.home)
+    }
+}
+
+/// Replaces the values that are looser than those in `bounds`.
+fn bound(values: &mut Context, bounds: &Context, fields: &IndexMap<String, Field>) {
+    for (name, field) in fields {
+        if let (Some(value), Some(bound)) = (values.get_mut(name), bounds.get(name))
+            && field.is_looser(value, bound)
+        {
+            value.clone_from(bound);
+        }
+    }
+}
+
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl World for Snapshot {
+    fn field(&self, name: &str) -> Option<&serde_json::Value> {
+        self.context.get(name)
+    }
+
+    fn look(&self, source: &Source) -> Result<Value, Fault> {
+        Ok(match source {
+            Source::Scope => Value::from_pairs([
+                // A state that cannot be used counts as a missing one.
+                (
+                    "started",
+                    Value::from(matches!(self.state, Reading::Sound { .. })),
+                ),
+                ("name", Value::from(self.instance.name.as_str())),
+                ("path", Value::from(self.instance.dir.to_string_lossy())),
+                ("home", Value::from(self.chart.scope.home.as_str())),
+            ]),
+            Source::Files(set) => self.files(set)?,
+            Source::Table(name) => self.table(name)?,
+            Source::Answers { answer, review } => {
+                let (answer, review) = (self.modified(answer)?, self.modified(review)?);
+                Value::from(disk::is_as_new(answer, review))
+            }
+            Source::Config(name) => self.setting(name)?,
+            Source::Dirty => {
+                let dirty = self.git.is_dirty(&self.root, &self.chart.scope.home);
+                Value::from(dirty.unwrap_or_else(|why| {
+                    self.warn(format!("Cannot check for uncommitted changes: {why}."));
+                    false
+                }))
+            }
+            Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone()?,
+            Source::Drivers => Value::from(driver::of(&self.store, &self.instance.name)),
+            Source::Driver { session } => self.driver(session.as_deref()),
+            Source::Spent {
+                cycle,
+                files,
+                count,
+            } => {
+                let setting =
+                    |name: &str| Ok(self.config()?.get(name).cloned().unwrap_or_default());
+                let of = (cycle.as_deref(), files.as_str(), *count);
+                let past = || Past {
+                    runs: self.all_runs(),
+                    has_run: self.has_run,
+                    retried: postponed::retried(&self.store),
+                };
+                spent_so_far(&self.chart, setting, past, of)?
+            }
+            Source::Stalled {
+                cycle,
+                files,
+                count,
+                subject,
+                rounds,
+            } => Value::from(self.is_stalled((cycle, files, *count), subject, *rounds)),
+            Source::Findings {
+                files,
+                count,
+                is_of_cycle,
+            } => {
+                let unfinished = files.as_deref().map(|files| (files, *count));
+                self.findings(unfinished, *is_of_cycle)
+            }
+            Source::Rulings => Value::from(ledger::rulings(&self.chart, &self.root, &self.dir())),
+            Source::Postponed => Value::from(postponed::read(&self.store)),
+            Source::Now => Value::from(timestamp::now()),
+            Source::Names(folder) => names_in(&self.root, folder)?,
+            Source::Prompt(name) => self.prompt(name)?,
+        })
+    }
+}

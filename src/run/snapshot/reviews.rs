@@ -1,0 +1,109 @@
+//! The reviews that there were so far: what they found, and whether they lead anywhere.
+
+use minijinja::value::Value;
+
+use super::Snapshot;
+use crate::engine::spent::{PastReview, of_cycle};
+use crate::project::{ledger, seen};
+use crate::store::journal::Journal;
+
+impl Snapshot {
+    /// Returns the runs of reviews that have ended, oldest first.
+    pub(super) fn all_runs(&self) -> Vec<PastReview> {
+        let name = self.instance.shared_name(&self.chart.scope);
+        Journal::of(&self.store, &name, &self.instance.name).runs()
+    }
+
+    /// Returns those that count.
+    fn runs(&self) -> Vec<PastReview> {
+        let mut runs = self.all_runs();
+        if self.has_run {
+            runs.pop();
+        }
+        runs
+    }
+
+    /// Returns whether the last reviews of a cycle found something in exactly what is there now, or found exactly the same,
+    /// and the user has not ruled about that.
+    pub(super) fn is_stalled(
+        &self,
+        (cycle, files, count): (&str, &str, i64),
+        subject: &[String],
+        rounds: usize,
+    ) -> bool {
+        let runs = self.runs();
+        let of_cycle = of_cycle(
+            &runs,
+            |run| (&run.cycle, run.n, &run.file),
+            cycle,
+            files,
+            count,
+        );
+        // Only those that count: of each number the last one, which replaced what earlier ones wrote.
+        let is_counted = |run: &&PastReview| run.error.is_none() && run.n <= count;
+        let mut ran: Vec<&PastReview> = of_cycle.into_iter().filter(is_counted).collect();
+        ran.dedup_by_key(|run| run.n);
+        let last = &ran[..rounds.min(ran.len())];
+        let has_found = |run: &&PastReview| {
+            let verdict = run.verdict.as_ref();
+            verdict.is_some_and(|verdict| !self.chart.is_best_verdict(verdict))
+        };
+        let Some(newest) = last.first().filter(|_| last.len() == rounds) else {
+            return false;
+        };
+        if !last.iter().all(has_found) {
+            return false;
+        }
+        let is_ruled = || {
+            let rulings = ledger::rulings(&self.chart, &self.root, &self.dir());
+            // An earlier review may have found the same, and the user has ruled about it then.
+            let named = ran.iter().flat_map(|run| run.found.named(&run.file));
+            let mut same = named.filter(|(_, finding)| {
+                let mut newest = newest.found.findings.iter();
+                newest.any(|other| other.is_same(finding))
+            });
+            same.any(|(id, finding)| {
+                let mut rulings = rulings.iter();
+                rulings.any(|line| ledger::ruled(line, &id, finding).is_some())
+            })
+        };
+        // One review is always the same as itself. Without rulings, nothing but the end of the cycle could answer the
+        // question.
+        let is_same = rounds > 1
+            && last.iter().all(|run| run.found.is_same(&newest.found))
+            && !self.chart.findings.rulings.is_empty();
+        // Git is asked only where all of them saw the same.
+        let is_unchanged = || {
+            newest.seen.is_some()
+                && last.iter().all(|run| run.seen == newest.seen)
+                && seen::seen(&self.chart, &self.root, &self.dir(), subject).all == newest.seen
+        };
+        is_same && !is_ruled() || is_unchanged()
+    }
+
+    /// Returns what the reviews that this machine ran have found; `unfinished` is as in [`ledger::entries`].
+    pub(crate) fn ledger(&self, unfinished: Option<(&str, i64)>) -> Vec<ledger::Entry> {
+        // The last run counts too: it has found what it has found.
+        let runs = self.all_runs();
+        ledger::entries(&self.chart, &self.root, &self.dir(), runs, unfinished)
+    }
+
+    /// Returns the findings, or those of the cycle that is not over only, as records.
+    pub(super) fn findings(&self, unfinished: Option<(&str, i64)>, is_of_cycle: bool) -> Value {
+        let entries = self.ledger(unfinished).into_iter();
+        let entries = entries.filter(|entry| !is_of_cycle || entry.is_of_cycle);
+        entries
+            .map(|entry| {
+                let is_newest = unfinished.is_some_and(|(_, count)| entry.n == count);
+                Value::from_pairs([
+                    ("id", Value::from(entry.id.as_str())),
+                    ("last", Value::from(entry.is_of_cycle && is_newest)),
+                    ("severity", Value::from(entry.finding.severity.as_str())),
+                    ("state", Value::from(entry.state.as_str())),
+                    ("again", Value::from(entry.is_again)),
+                    ("text", Value::from(entry.to_string())),
+                ])
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,101 @@
+//! What people have said: the settings, their own prompts, and who drives the instance.
+
+use std::path::Path;
+
+use minijinja::value::Value;
+
+use super::{Snapshot, bound, locked};
+use crate::chart::Chart;
+use crate::diagnostic::suggest::suggest;
+use crate::disk;
+use crate::engine::context::{self, Context};
+use crate::engine::fault::Fault;
+use crate::expr::prompt;
+use crate::project::settings;
+use crate::store::driver;
+use crate::text::full_stop;
+
+impl Snapshot {
+    /// Returns the settings. One wrong value makes all of them unusable: no decision is based on a guess.
+    pub(crate) fn config(&self) -> Result<&Context, Fault> {
+        let config = self.config.get_or_init(|| {
+            let settings = match (settings::read(&self.chart, &self.root), &self.bounds) {
+                (Ok(settings), _) => settings,
+                // The review has been paid for, and these are the settings that it was started with.
+                (Err(why), Some(bounds)) => {
+                    let end = full_stop(&why);
+                    self.warn(format!(
+                        "{why}{end} The settings from before the review count for it."
+                    ));
+                    return Ok(bounds.clone());
+                }
+                (Err(why), None) => return Err(why),
+            };
+            for warning in &settings.warnings {
+                self.warn(warning.clone());
+            }
+            let mut values = settings.values();
+            if let Some(bounds) = &self.bounds {
+                bound(&mut values, bounds, &self.chart.config);
+            }
+            Ok(values)
+        });
+        config.as_ref().map_err(|why| Fault::File(why.clone()))
+    }
+
+    /// Returns the user's own text of a prompt. Names in it that are never filled in are noted, because they may be
+    /// intentional.
+    pub(super) fn prompt(&self, name: &str) -> Result<Value, Fault> {
+        let file = Chart::prompt_file(name);
+        let shown = Path::new(&self.chart.scope.home).join(&file);
+        let unusable = |why: String| Fault::File(format!("{}: {why}", shown.display()));
+        let Some(bytes) = disk::read(&self.root, &self.home().join(&file))
+            .map_err(|error| unusable(format!("it cannot be read: {error}")))?
+        else {
+            return Ok(Value::from(()));
+        };
+        let text = String::from_utf8(bytes).map_err(|_| unusable("it is not UTF-8".to_owned()))?;
+        let vars = &self.chart.prompts.vars;
+        let known = || vars.keys().map(String::as_str);
+        let mut notes = locked(&self.notes);
+        for hole in prompt::names(&text).filter(|hole| !vars.contains_key(*hole)) {
+            let hint = suggest(hole, known()).map_or_else(
+                || format!("the names are {}", known().collect::<Vec<_>>().join(", ")),
+                |name| format!("did you mean {{{{{name}}}}}?"),
+            );
+            let note = format!(
+                "{}: {{{{{hole}}}}} is not filled in; {hint}",
+                shown.display()
+            );
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        Ok(Value::from(text))
+    }
+
+    /// Returns who drives the instance, from the point of view of `session`.
+    pub(super) fn driver(&self, session: Option<&str>) -> Value {
+        let drivers = driver::of(&self.store, &self.instance.name);
+        let is_this = |driver: &String| Some(driver.as_str()) == session;
+        match drivers.is_empty() {
+            true => Value::from(()),
+            false if drivers.iter().any(is_this) => Value::from("this"),
+            false => Value::from("other"),
+        }
+    }
+
+    /// Returns one setting as expressions see it: of a file, its text.
+    pub(super) fn setting(&self, name: &str) -> Result<Value, Fault> {
+        Ok(match self.config()?.get(name) {
+            Some(serde_json::Value::String(path))
+                if self.chart.config.get(name).is_some_and(|field| field.file) =>
+            {
+                let part = settings::named_file(&self.root, path)
+                    .map_err(|why| Fault::File(format!("`{name}`: {why}")))?;
+                Value::from(String::from_utf8_lossy(&part.content).trim_end())
+            }
+            value => value.map_or_else(|| Value::from(()), context::to_value),
+        })
+    }
+}

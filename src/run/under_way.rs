@@ -1,0 +1,138 @@
+//! The review that is under way, as others see it, and what the journal keeps of it when it is over or lost.
+
+use std::sync::Arc;
+
+use crate::clock;
+use crate::engine::decision::{Effort, Invocation, Outcome};
+use crate::engine::event::Event;
+use crate::engine::inspect::Inspector;
+use crate::project::seen::Seen;
+use crate::run::place::Place;
+use crate::run::snapshot::Snapshot;
+use crate::store::journal::{self, Line};
+use crate::store::lock::ReviewLock;
+use crate::store::running::{self, Running};
+
+/// Writes to the journal what a hook that was killed could not write.
+pub(crate) fn record_killed(place: &Place) {
+    let (store, name) = (&place.store, &place.instance.name);
+    if running::has_note(store, name)
+        && let Ok(Some(_lock)) = ReviewLock::try_acquire(store, name, &place.dir())
+    {
+        record_left(place);
+    }
+}
+
+/// Does the same. The caller holds the review lock.
+pub(super) fn record_left(place: &Place) {
+    let Some(running) = running::take_left(&place.store, &place.instance.name) else {
+        return;
+    };
+    // How long it had been running is not known.
+    let spent = Effort::default();
+    record_lost(place, running, "its hook was killed".to_owned(), &spent);
+}
+
+/// Writes to the journal a review that was lost together with its hook.
+pub(super) fn record_lost(place: &Place, running: Running, why: String, spent: &Effort) {
+    let review = ended(
+        place,
+        running,
+        Seen::default(),
+        &Outcome::Failed(why),
+        spent,
+    );
+    let _ = place.journal().add(&Line::Review(review));
+}
+
+pub(super) fn already_running(place: &Place, event: &Event) -> String {
+    // Only commands say whether a person typed them.
+    let end = match event.fields.get("terminal") {
+        None => ": this stop is allowed.",
+        Some(_) => ".",
+    };
+    said_of_running(place, end)
+}
+
+/// Says that a review is running, since when, and how to end it; `None` if none is.
+pub(crate) fn running(place: &Place) -> Option<String> {
+    let is_held = ReviewLock::is_held(&place.store, &place.instance.name, &place.dir());
+    is_held.then(|| said_of_running(place, "."))
+}
+
+/// Ends the review that is running; returns whether it could be asked to end.
+pub(crate) fn end(place: &Place) -> bool {
+    running::cancel(&place.store, &place.instance.name, &place.dir()).is_ok()
+}
+
+fn said_of_running(place: &Place, end: &str) -> String {
+    let noun = &place.chart.scope.noun;
+    let name = &place.instance.name;
+    let running = Running::read(&place.store, name, &place.dir());
+    let running = running.map(|running| format!(" ({})", running.in_words()));
+    let running = running.unwrap_or_default();
+    let option = match place.chart.scope.is_per_session() {
+        true => String::new(),
+        false => format!(" --{noun} {name}"),
+    };
+    let cancel = place.chart.cancels();
+    let cancel = cancel.map(|command| {
+        let call = place.chart.call(command);
+        format!(" To end the review: `{call}{option}`.")
+    });
+    format!(
+        "A review of {noun} `{name}` is already running{running}{end}{}",
+        cancel.unwrap_or_default()
+    )
+}
+
+/// Returns what others are shown about a review that starts now.
+pub(super) fn announced(
+    place: &Place,
+    event: &Event,
+    snapshot: &Arc<Snapshot>,
+    invocation: &Invocation,
+) -> Running {
+    let view = Inspector::of_event(&place.chart, &snapshot.as_world(), event);
+    Running {
+        cycle: invocation.cycle.clone(),
+        n: invocation.n,
+        file: invocation.file.clone(),
+        // A text of the chart that fails here is reported where it matters.
+        by: view.by(&invocation.name).ok().flatten(),
+        started: clock::now(),
+        timeout: invocation.timeout,
+        log: invocation.log.clone(),
+        gate: None,
+    }
+}
+
+/// Returns the journal's line about a review that has ended.
+pub(super) fn ended(
+    place: &Place,
+    announced: Running,
+    seen: Seen,
+    outcome: &Outcome,
+    effort: &Effort,
+) -> journal::Review {
+    let file = std::fs::metadata(place.dir().join(&announced.file));
+    let (verdict, error) = outcome.verdict_and_error();
+    journal::Review {
+        at: journal::now(),
+        instance: place.instance.name.clone(),
+        bytes: file.map_or(0, |meta| meta.len()),
+        verdict: verdict.map(str::to_owned),
+        error: error.map(str::to_owned),
+        seconds: effort.seconds,
+        cost: effort.cost,
+        tokens: effort.tokens,
+        found: outcome.found(),
+        seen: seen.all,
+        subject: seen.subject,
+        until: effort.until.as_ref().map(|until| clock::rfc3339(until.at)),
+        cycle: announced.cycle,
+        n: announced.n,
+        file: announced.file,
+        by: announced.by,
+    }
+}
