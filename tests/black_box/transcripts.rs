@@ -25,7 +25,7 @@ macro_rules! transcripts {
 }
 
 transcripts! {
-    bad_input doctor dr_done findings gates journal project_root render review security settings silence status trust validate
+    bad_input doctor dr_done every_stop findings gates journal project_root render review security settings silence status trust validate
     workflow
 }
 
