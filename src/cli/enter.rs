@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use serde_json::Value as Json;
 
 use super::error::CliError;
-use super::grammar;
+use super::grammar::{self, options};
 use super::output::{is_reviewer, say, tell, warn};
 use super::place::{self, Absent};
 use crate::chart::Chart;
@@ -74,7 +74,7 @@ fn running(
 ) -> Result<Vec<Event>, CliError> {
     let mut given = args(chart, matches);
     let expressions = Expressions::new(chart.templates.clone());
-    for name in grammar::args_of(chart, &expressions, name) {
+    for name in options::args_of(chart, &expressions, name) {
         if chart.args[name].stdin {
             given.insert(name.to_owned(), Json::from(stdin(name)?));
         }
@@ -96,7 +96,7 @@ fn event(trigger: Trigger, args: IndexMap<String, Json>) -> Event {
 /// Refuses an option that the phase does not use: whoever passes it thinks that it has an effect.
 fn takes(chart: &Arc<Chart>, phase: &str, matches: &ArgMatches) -> Result<(), CliError> {
     let expressions = Expressions::new(chart.templates.clone());
-    let used = grammar::args_of_phase(chart, &expressions, phase);
+    let used = options::args_of_phase(chart, &expressions, phase);
     let Some(name) = chart
         .args
         .keys()
@@ -107,7 +107,7 @@ fn takes(chart: &Arc<Chart>, phase: &str, matches: &ArgMatches) -> Result<(), Cl
     let takers = chart
         .phases
         .keys()
-        .filter(|other| grammar::args_of_phase(chart, &expressions, other).contains(&name.as_str()))
+        .filter(|other| options::args_of_phase(chart, &expressions, other).contains(&name.as_str()))
         .map(String::as_str)
         .collect::<Vec<_>>()
         .join(", ");

@@ -35,8 +35,10 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue};
 
+use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::demo::reviewer;
 use crate::diagnostic::suggest::suggest;
@@ -145,46 +147,56 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
             });
         }
     };
+    carry_out(&choice, &chart, name.as_deref(), &matches)
+}
+
+/// Calls the command.
+fn carry_out(
+    choice: &Choice<'_>,
+    chart: &Arc<Chart>,
+    name: Option<&str>,
+    matches: &ArgMatches,
+) -> Result<ExitCode, CliError> {
     match matches.subcommand() {
         Some(("hook", sub)) => {
             let text = |id| sub.get_one::<String>(id).map(String::as_str);
             Ok(hook::run(&hook::Call {
                 event: text("event").unwrap_or_default(),
-                chart: name.as_deref(),
+                chart: name,
                 host: text("host"),
             }))
         }
         Some(("check-chart", sub)) => check_chart::run(sub),
-        Some((review::NAME, sub)) => Ok(review::run(&chart, sub)),
-        Some(("enter", sub)) => enter::enter(&chart, sub),
-        Some(("next", sub)) => next::run(&chart, sub),
-        Some(("status", sub)) => status::run(&chart, sub),
-        Some(("report", sub)) => report::run(&chart, sub),
+        Some((review::NAME, sub)) => Ok(review::run(chart, sub)),
+        Some(("enter", sub)) => enter::enter(chart, sub),
+        Some(("next", sub)) => next::run(chart, sub),
+        Some(("status", sub)) => status::run(chart, sub),
+        Some(("report", sub)) => report::run(chart, sub),
         Some(("log", sub)) => match sub.get_one("why") {
-            Some(stop) => why::run(&chart, sub, *stop),
-            None => log::run(&chart, sub),
+            Some(stop) => why::run(chart, sub, *stop),
+            None => log::run(chart, sub),
         },
-        Some(("stats", sub)) => stats::run(&chart, sub),
-        Some(("findings", sub)) => findings::run(&chart, sub),
-        Some(("resolve", sub)) => findings::resolve(&chart, sub),
-        Some(("list", sub)) => list::run(&chart, sub),
-        Some(("validate", sub)) => validate::run(&chart, sub),
+        Some(("stats", sub)) => stats::run(chart, sub),
+        Some(("findings", sub)) => findings::run(chart, sub),
+        Some(("resolve", sub)) => findings::resolve(chart, sub),
+        Some(("list", sub)) => list::run(chart, sub),
+        Some(("validate", sub)) => validate::run(chart, sub),
         Some(("run", sub)) => match sub.subcommand() {
-            Some((name, sub)) => enter::run(&chart, name, sub),
+            Some((name, sub)) => enter::run(chart, name, sub),
             None => Ok(ExitCode::SUCCESS),
         },
-        Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),
-        Some(("diagram", sub)) => diagram::run(&chart, sub),
-        Some(("simulate", sub)) => simulate::run(&chart, sub),
-        Some(("test", sub)) => test::run(&chart, sub),
-        Some(("demo", sub)) => demo::run(&choice, &chart, sub),
-        Some(("render", sub)) => render::run(&choice, &chart, sub),
-        Some(("completions", sub)) => Ok(completions::print(&chart, sub)),
-        Some(("trust", sub)) => trust::run(&chart, sub),
-        Some(("config", sub)) => config::run(&chart, sub),
-        Some(("schema", sub)) => Ok(schema::print(&chart, sub)),
+        Some(("doctor", sub)) => doctor::run(choice, chart, sub),
+        Some(("diagram", sub)) => diagram::run(chart, sub),
+        Some(("simulate", sub)) => simulate::run(chart, sub),
+        Some(("test", sub)) => test::run(chart, sub),
+        Some(("demo", sub)) => demo::run(choice, chart, sub),
+        Some(("render", sub)) => render::run(choice, chart, sub),
+        Some(("completions", sub)) => Ok(completions::print(chart, sub)),
+        Some(("trust", sub)) => trust::run(chart, sub),
+        Some(("config", sub)) => config::run(chart, sub),
+        Some(("schema", sub)) => Ok(schema::print(chart, sub)),
         // A command of the chart, without `run`.
-        Some((name, sub)) => enter::run(&chart, name, sub),
+        Some((name, sub)) => enter::run(chart, name, sub),
         None => Ok(ExitCode::SUCCESS),
     }
 }

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ArgMatches;
-use serde_json::{Map, Value as Json, json};
+use serde_json::Value as Json;
 
 use super::error::CliError;
+use crate::files::json::versioned;
 use crate::host::events::REVIEWER;
 use crate::host::hosts;
 use crate::page::{self, columns, columns_of_stderr, fitted};
@@ -55,16 +56,6 @@ pub(crate) fn say_json(fields: Json) {
 /// Prints a JSON text, for programs.
 pub(super) fn say_json_text(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{}", shown_json(text));
-}
-
-/// Returns an object with the version of the format before its fields. The version changes when a field is removed or
-/// changes its meaning.
-pub(crate) fn versioned(fields: Json) -> Json {
-    let mut object = Map::from_iter([("version".to_owned(), json!(1))]);
-    if let Json::Object(fields) = fields {
-        object.extend(fields);
-    }
-    Json::Object(object)
 }
 
 /// A file that the user has named for a result.

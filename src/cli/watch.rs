@@ -12,8 +12,8 @@ use serde_json::Value as Json;
 
 use crate::chart::Chart;
 use crate::cli::error::CliError;
-use crate::cli::output::versioned;
 use crate::cli::place;
+use crate::files::json::versioned;
 use crate::os::bell::{Bell, PAUSE, Rang};
 use crate::page;
 use crate::text::shown_json;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::chart::Chart;
 use crate::cli::error::CliError;
-use crate::cli::grammar::WhichStop;
+use crate::cli::grammar::options::WhichStop;
 use crate::cli::output::say_json;
 use crate::cli::place;
 use crate::engine::decision::{Answer, Step};

@@ -26,6 +26,7 @@ use crate::project::state_file::{self, Reading};
 use crate::project::trust;
 use crate::run::perform::peek;
 use crate::run::place::Place;
+use crate::run::snapshot::Snapshot;
 use crate::store::{Store, driver};
 use crate::text::plain_line;
 
@@ -206,6 +207,23 @@ pub(super) fn instance(
             chart.scope.remedy(),
         )),
     }
+    found.extend(structure(place, &snapshot));
+    found.extend(undriven(place));
+    if !is_writable(&place.dir()) {
+        found.push(Diagnosis::problem(
+            "instance",
+            format!("{} cannot be written to", place.instance.dir.display()),
+            "make it writable for this user",
+        ));
+    }
+    found
+}
+
+/// Returns what the chart's checks find.
+fn structure(place: &Place, snapshot: &Arc<Snapshot>) -> Vec<Diagnosis> {
+    let chart = &place.chart;
+    let (noun, name) = (&chart.scope.noun, &place.instance.name);
+    let mut found = Vec::new();
     let view = Inspector::new(&place.chart, &snapshot.as_world());
     let mut findings = Vec::new();
     for list in chart.checks.keys() {
@@ -227,14 +245,6 @@ pub(super) fn instance(
             "instance",
             format!("{noun} {name}: {}{more}", plain_line(first, 300)),
             format!("`{} validate {name}` shows all of it", chart.program()),
-        ));
-    }
-    found.extend(undriven(place));
-    if !is_writable(&place.dir()) {
-        found.push(Diagnosis::problem(
-            "instance",
-            format!("{} cannot be written to", place.instance.dir.display()),
-            "make it writable for this user",
         ));
     }
     found

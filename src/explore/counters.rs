@@ -65,7 +65,7 @@ pub(super) fn tops(chart: &Chart, parameters: &Parameters) -> HashMap<String, i6
     tops.collect()
 }
 
-/// Whether the engine itself reads a field: its value must be known.
+/// Returns whether the engine itself reads a field: its value must be known.
 pub(super) fn is_read_by_the_engine(chart: &Chart, field: &str) -> bool {
     let cycles = chart.cycles.values();
     let patterns = chart.tables.values().map(|table| &table.file);
@@ -88,7 +88,7 @@ struct Counter<'c> {
 }
 
 impl Counter<'_> {
-    /// True where an expression or a text does with it nothing but what is allowed.
+    /// Returns true where an expression or a text does with it nothing but what is allowed.
     fn is_plain(&mut self, fragment: &Fragment<'_>) -> bool {
         if !fragment.text.contains(self.name) {
             return true;
@@ -123,7 +123,7 @@ impl Counter<'_> {
         matches!(expr, Expr::Var(var) if var.id == self.name)
     }
 
-    /// True for what it can be assigned: a literal, itself, itself and some more.
+    /// Returns true for what it can be assigned: a literal, itself, itself and some more.
     fn counts_up(&mut self, expr: &Expr<'_>) -> bool {
         match expr {
             Expr::Const(_) => {
@@ -147,7 +147,7 @@ impl Counter<'_> {
         }
     }
 
-    /// True where an expression does nothing with it but compare it with numbers that are known.
+    /// Returns true where an expression does nothing with it but compare it with numbers that are known.
     fn only_compares(&mut self, expr: &Expr<'_>) -> bool {
         let compared = match expr {
             Expr::Compare(compare) => {
@@ -179,7 +179,7 @@ impl Counter<'_> {
         !self.is_it(expr) && parts(expr).into_iter().all(|part| self.only_compares(part))
     }
 
-    /// True for a number, or what is tried at some.
+    /// Returns true for a number, or what is tried at some.
     fn is_known(&mut self, expr: &Expr<'_>) -> bool {
         let name = match expr {
             Expr::Var(var) => var.id.to_owned(),

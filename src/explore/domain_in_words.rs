@@ -10,37 +10,43 @@ use crate::chart::model::FieldType;
 use crate::engine::event::Trigger;
 use indexmap::IndexSet;
 
-/// A context field that a text is compared with shows up as what it holds.
+/// Shows a context field that a text is compared with as what it holds.
 fn held(field: &str) -> Json {
     Json::from(format!("the value of {field}"))
 }
 
+/// Returns lists in words: none, each kind of item, several.
+fn lists_in_words(
+    values: &[Json],
+    nothing: &str,
+    items: &dyn Fn(&Map<String, Json>) -> String,
+) -> String {
+    let lists = values.iter().filter_map(Json::as_array);
+    let is_unlike = |list: &[Json]| list.first() != list.last();
+    let same = lists.clone().filter(|list| !is_unlike(list));
+    let same = same.filter_map(|list| {
+        let item = items(list.first()?.as_object()?);
+        Some(match list.len() {
+            1 => item,
+            many => format!("{many} times {item}"),
+        })
+    });
+    let unlike = match lists.filter(|list| is_unlike(list)).map(Vec::len).max() {
+        Some(2) => Some("both".to_owned()),
+        Some(_) => Some("two of these or all".to_owned()),
+        None => None,
+    };
+    std::iter::once(nothing.to_owned())
+        .chain(same)
+        .chain(unlike)
+        .collect::<Vec<_>>()
+        .join("; or ")
+}
+
 impl Domain {
-    /// The values of `choice` in words.
+    /// Returns the values of `choice` in words.
     pub(crate) fn in_words(&self, choice: &Choice) -> String {
         let values = self.values(choice, &mut held);
-        let quiet = |nothing: &str, items: &dyn Fn(&Map<String, Json>) -> String| {
-            let lists = values.iter().filter_map(Json::as_array);
-            let is_unlike = |list: &[Json]| list.first() != list.last();
-            let same = lists.clone().filter(|list| !is_unlike(list));
-            let same = same.filter_map(|list| {
-                let item = items(list.first()?.as_object()?);
-                Some(match list.len() {
-                    1 => item,
-                    many => format!("{many} times {item}"),
-                })
-            });
-            let unlike = match lists.filter(|list| is_unlike(list)).map(Vec::len).max() {
-                Some(2) => Some("both".to_owned()),
-                Some(_) => Some("two of these or all".to_owned()),
-                None => None,
-            };
-            std::iter::once(nothing.to_owned())
-                .chain(same)
-                .chain(unlike)
-                .collect::<Vec<_>>()
-                .join("; or ")
-        };
         let listed = |null: &str| {
             let one = |value: &Json| match value.is_null() {
                 true => null.to_owned(),
@@ -51,7 +57,7 @@ impl Domain {
         match choice {
             Choice::Files(name) => format!(
                 "files.{name}: {}",
-                quiet("none", &|file| {
+                lists_in_words(&values, "none", &|file| {
                     let name = file.get("name").map(plain).unwrap_or_default();
                     let lines = file.get("lines").and_then(Json::as_array);
                     match lines.is_some_and(|lines| !lines.is_empty()) {
@@ -71,7 +77,7 @@ impl Domain {
                 };
                 format!(
                     "tables.{name}: no row; or {}",
-                    quiet("", &row).trim_start_matches("; or ")
+                    lists_in_words(&values, "", &row).trim_start_matches("; or ")
                 )
             }
             Choice::Content { table, key } => format!("tables.{table}.{key}: {}", listed("")),
@@ -106,7 +112,8 @@ impl Domain {
             }
         }
     }
-    /// The texts of `choice` in words; `null` stands for none. A text that is not compared with anything is an example.
+    /// Returns the texts of `choice` in words; `null` stands for none. A text that is not compared with anything is an
+    /// example.
     fn texts_in_words(&self, choice: &Choice, values: &[Json], null: &str) -> String {
         let path = choice.root();
         let known = self.known_texts(&path, &mut held);
@@ -150,7 +157,7 @@ impl Domain {
 }
 
 impl Moves {
-    /// What was tried, one line for each input and each kind of move.
+    /// Returns what was tried, one line for each input and each kind of move.
     pub(crate) fn domain_in_words(&self) -> Vec<String> {
         let chart = &self.tree.chart;
         let ground = &self.tree.ground;

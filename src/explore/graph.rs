@@ -8,7 +8,7 @@ use super::state::number;
 /// A way: the state before each step, and the step's edge.
 pub(crate) type Way = Vec<(usize, usize)>;
 
-/// The shortest way from the first state to `state`.
+/// Returns the shortest way from the first state to `state`.
 pub(crate) fn way_to(search: &Search, state: usize) -> Way {
     let mut way = Vec::new();
     let mut at = state;
@@ -20,7 +20,7 @@ pub(crate) fn way_to(search: &Search, state: usize) -> Way {
     way
 }
 
-/// The way from `start` to `end` by the steps over which each state was first reached.
+/// Returns the way from `start` to `end` by the steps over which each state was first reached.
 fn back_along(parents: &HashMap<usize, (usize, usize)>, end: usize, start: usize) -> Way {
     let mut way = Way::new();
     let mut at = end;
@@ -63,7 +63,7 @@ impl Backward {
         Self { sources, starts }
     }
 
-    /// The states from which one of `goals` can be reached by edges that are `kept`.
+    /// Returns the states from which one of `goals` can be reached by edges that are `kept`.
     pub(super) fn leads_to(&self, goals: &[bool], kept: impl Fn(usize) -> bool) -> Vec<bool> {
         let next = self.ways_to(goals, kept).into_iter();
         let reached = goals.iter().zip(next);
@@ -72,8 +72,8 @@ impl Backward {
             .collect()
     }
 
-    /// For each state from which one of `goals` can be reached by edges that are `kept`, the first edge of a shortest
-    /// way.
+    /// Returns, for each state from which one of `goals` can be reached by edges that are `kept`, the first edge of a
+    /// shortest way.
     pub(super) fn ways_to(
         &self,
         goals: &[bool],
@@ -192,12 +192,12 @@ impl<'s> Longest<'s> {
         }
     }
 
-    /// The arrows of a state, and what they weigh.
+    /// Returns the arrows of a state, and what they weigh.
     fn arrows(&self, state: usize) -> &[(Arrow, usize)] {
         &self.arrows[self.ends[state]..self.ends[state + 1]]
     }
 
-    /// The states above `root` on the stack are a component.
+    /// Makes a component of the states above `root` on the stack.
     fn close(&mut self, stack: &mut Vec<usize>, root: usize) {
         let number = self.best.len();
         let from = stack.iter().rposition(|state| *state == root).unwrap_or(0);
@@ -218,12 +218,12 @@ impl<'s> Longest<'s> {
         self.best.push(best);
     }
 
-    /// The most that a way from `state` can weigh, where none is endless.
+    /// Returns the most that a way from `state` can weigh, where none is endless.
     pub(crate) fn from(&self, state: usize) -> usize {
         self.best[self.component[state]]
     }
 
-    /// A heaviest way from `state`, to the last step that weighs something.
+    /// Returns a heaviest way from `state`, to the last step that weighs something.
     pub(crate) fn way_from(&self, state: usize) -> Way {
         let mut way = Way::new();
         let mut at = state;
@@ -239,7 +239,7 @@ impl<'s> Longest<'s> {
         way
     }
 
-    /// The shortest way that ends with an arrow for which `last` holds, and where it ends. Arrows before it
+    /// Returns the shortest way that ends with an arrow for which `last` holds, and where it ends. Arrows before it
     /// weigh nothing.
     fn shortest(&self, start: usize, last: impl Fn(&Arrow, usize) -> bool) -> Option<(Way, usize)> {
         let mut parents: HashMap<usize, (usize, usize)> = HashMap::new();
@@ -286,7 +286,7 @@ impl<'s> Longest<'s> {
         best
     }
 
-    /// The shortest way from one state of a component to another, inside it.
+    /// Returns the shortest way from one state of a component to another, inside it.
     fn back(&self, start: usize, goal: usize) -> Option<Way> {
         let mut parents: HashMap<usize, (usize, usize)> = HashMap::new();
         let mut open = VecDeque::from([start]);

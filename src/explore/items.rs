@@ -21,7 +21,7 @@ pub struct Wanted {
     pub counts: Vec<usize>,
 }
 
-/// All lists of these kinds of item that differ in what matters; `None` where these are too many.
+/// Returns all lists of these kinds of item that differ in what matters; `None` where these are too many.
 pub fn lists(kinds: &[Map<String, Json>], wanted: &Wanted) -> Option<Vec<Json>> {
     let most = wanted.counts.iter().copied().max().unwrap_or(0);
     if most > LONGEST || kinds.len() > MOST {
@@ -76,7 +76,7 @@ pub fn lists(kinds: &[Map<String, Json>], wanted: &Wanted) -> Option<Vec<Json>> 
     Some(all.iter().map(items).collect())
 }
 
-/// All orders of `rest` behind `start`, each once.
+/// Returns all orders of `rest` behind `start`, each once.
 fn orders(start: &mut Vec<usize>, rest: &[usize], all: &mut Vec<Vec<usize>>) {
     if rest.is_empty() {
         all.push(start.clone());
@@ -94,20 +94,20 @@ fn orders(start: &mut Vec<usize>, rest: &[usize], all: &mut Vec<Vec<usize>>) {
     }
 }
 
-/// Some lists, where all would be too many: none, and one of each kind.
+/// Returns some lists, where all would be too many: none, and one of each kind.
 pub fn few(kinds: &[Map<String, Json>]) -> Vec<Json> {
     let one = kinds.iter().take(MOST).map(|item| json!([item]));
     std::iter::once(json!([])).chain(one).collect()
 }
 
-/// How many combinations of the columns' values there are.
+/// Returns how many combinations of the columns' values there are.
 pub fn combinations(columns: &IndexMap<String, Vec<Json>>) -> usize {
     columns
         .values()
         .fold(1, |all: usize, values| all.saturating_mul(values.len()))
 }
 
-/// Every combination; where that is too much, each value once beside the first ones of the others.
+/// Returns every combination; where that is too much, each value once beside the first ones of the others.
 pub fn product(columns: IndexMap<String, Vec<Json>>) -> Vec<Map<String, Json>> {
     if combinations(&columns) > MOST {
         let first: Map<String, Json> = columns

@@ -12,6 +12,7 @@ pub mod dependence;
 pub mod domain;
 mod domain_in_words;
 mod fold;
+mod formula;
 mod graph;
 pub mod imagined_world;
 pub mod items;

@@ -50,7 +50,7 @@ fn some_of(words: &[String]) -> Vec<Vec<&String>> {
 }
 
 impl Domain {
-    /// What the user can set at any time, with the values that are tried.
+    /// Returns what the user can set at any time, with the values that are tried.
     pub(super) fn find_parameters(&self) -> Parameters {
         let chart = &self.chart;
         let free = fields_of_the_user(chart);
@@ -72,7 +72,7 @@ impl Domain {
         values.chain(settings).collect()
     }
 
-    /// The default first.
+    /// Returns the values that are tried for a field, the default first.
     pub(super) fn parameter(&self, name: &str, field: &Field) -> Vec<Json> {
         let chart = &self.chart;
         let mut values: IndexSet<Json> = [default_of(chart, field)].into();

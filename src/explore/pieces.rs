@@ -1,12 +1,11 @@
-//! Texts and conditions taken apart into what is evaluated one after the other, so that each piece can be known by what
-//! it looks at.
+//! Texts taken apart into what is evaluated one after the other, so that each piece can be known by what it looks at.
 
 use std::mem::discriminant;
 use std::ops::Range;
 
-use minijinja::machinery::{Span, Token, tokenize};
+use minijinja::machinery::Token;
 
-use crate::expr::single_expression;
+use super::formula::{Formula, Tokens, bytes, choice, formula, tokens};
 
 /// How deeply templates are followed that include others.
 const DEPTH: usize = 8;
@@ -20,107 +19,22 @@ pub(super) enum Piece {
     If(Formula, Vec<Piece>, Vec<Piece>),
 }
 
-/// A condition, by the conditions that it consists of.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Formula {
-    Atom(String),
-    Not(Box<Formula>),
-    All(Vec<Formula>),
-    Any(Vec<Formula>),
-}
-
-type Tokens<'t> = Vec<(Token<'t>, Span)>;
-
-fn tokens(source: &str, is_expr: bool) -> Option<Tokens<'_>> {
-    tokenize(source, is_expr, Default::default())
-        .collect::<Result<_, _>>()
-        .ok()
-}
-
-/// The bytes of some tokens.
-fn bytes(tokens: &[(Token<'_>, Span)]) -> Option<Range<usize>> {
-    Some(tokens.first()?.1.start_offset as usize..tokens.last()?.1.end_offset as usize)
-}
-
-// ── conditions ──
-
-/// Takes a condition apart at `and`, `or` and `not`.
-pub(super) fn formula(source: &str) -> Formula {
-    let tokens = tokens(source, true).unwrap_or_default();
-    apart(source, &tokens).unwrap_or_else(|| Formula::Atom(source.to_owned()))
-}
-
-fn apart(source: &str, tokens: &[(Token<'_>, Span)]) -> Option<Formula> {
-    let all = |parts: Vec<&[(Token<'_>, Span)]>| {
-        let parts = parts.into_iter().map(|part| apart(source, part));
-        parts.collect::<Option<Vec<Formula>>>()
-    };
-    let atom = || Some(Formula::Atom(source.get(bytes(tokens)?)?.to_owned()));
-    if split(tokens, "if").len() > 1 {
-        return atom();
-    }
-    let (any, every) = (split(tokens, "or"), split(tokens, "and"));
-    if any.len() > 1 {
-        return Some(Formula::Any(all(any)?));
-    }
-    if every.len() > 1 {
-        return Some(Formula::All(all(every)?));
-    }
-    match tokens {
-        [(Token::Ident("not"), _), rest @ ..] => Some(Formula::Not(Box::new(apart(source, rest)?))),
-        [(Token::ParenOpen, _), inside @ .., (Token::ParenClose, _)] if is_closed(inside) => {
-            apart(source, inside)
+impl Piece {
+    /// Returns whether it consists of this text, or of others and this.
+    pub(super) fn has(&self, text: &str) -> bool {
+        match self {
+            Self::Hole(hole) => hole == text,
+            Self::If(_, then, otherwise) => {
+                let mut parts = then.iter().chain(otherwise);
+                parts.any(|piece| piece.has(text))
+            }
         }
-        _ => atom(),
     }
 }
 
-/// How deep the brackets are behind a token.
-fn depth(before: i32, token: &Token<'_>) -> i32 {
-    match token {
-        Token::ParenOpen | Token::BracketOpen | Token::BraceOpen => before + 1,
-        Token::ParenClose | Token::BracketClose | Token::BraceClose => before - 1,
-        _ => before,
-    }
-}
-
-/// True for what stands inside a pair of brackets that belong together, and is no list of several.
-fn is_closed(inside: &[(Token<'_>, Span)]) -> bool {
-    let mut open = 0;
-    inside.iter().all(|(token, _)| {
-        open = depth(open, token);
-        open >= 0 && !(open == 0 && matches!(token, Token::Comma))
-    })
-}
-
-/// The parts between the words `word` that are in no bracket.
-fn split<'t, 'a>(tokens: &'t [(Token<'a>, Span)], word: &str) -> Vec<&'t [(Token<'a>, Span)]> {
-    let mut open = 0;
-    let parts = tokens.split(|(token, _)| {
-        open = depth(open, token);
-        open == 0 && matches!(token, Token::Ident(name) if *name == word)
-    });
-    parts.collect()
-}
-
-/// The condition of a value that is one of two, and these, each as a text.
-pub(super) fn choice(text: &str) -> Option<(&str, [String; 2])> {
-    let source = single_expression(text)?;
-    let tokens = tokens(source, true)?;
-    let first = split(&tokens, "if").first()?.len();
-    let (one, rest) = (&tokens[..first], tokens.get(first + 1..)?);
-    let second = split(rest, "else").first()?.len();
-    let (test, other) = (&rest[..second], rest.get(second + 1..)?);
-    let is_simple = split(test, "if").len() == 1;
-    let side =
-        |side: &[(Token<'_>, Span)]| Some(format!("{{{{ {} }}}}", source.get(bytes(side)?)?));
-    Some((source.get(bytes(test)?)?, [side(one)?, side(other)?])).filter(|_| is_simple)
-}
-
-// ── texts ──
-
-/// Takes a text apart. Each piece begins with the variables that it needs. A text stays whole if a condition needs one,
-/// or if one is needed that is set only on some ways, or if there are blocks that are not known here.
+/// Takes a text apart. Each piece begins with the variables that it needs. Where a condition needs one, it is a piece with
+/// all that it decides about. A text stays whole if one is needed that is set only on some ways, or if there are blocks
+/// that are not known here.
 pub(super) fn pieces(text: &str, template: &dyn Fn(&str) -> Option<String>) -> Vec<Piece> {
     let made = in_pieces(text, template, 0, &mut Vec::new());
     made.unwrap_or_else(|| vec![Piece::Hole(text.to_owned())])
@@ -147,13 +61,15 @@ fn in_pieces(
 }
 
 /// A variable of a text.
+#[derive(Clone)]
 struct Variable {
     name: String,
     /// What sets it; `None` if it may be set or not.
     source: Option<String>,
 }
 
-/// What sets the variables that a text needs; `None` if one of them may be set or not. What is included may need any.
+/// Returns what sets the variables that a text needs; `None` if one of them may be set or not. What is included may
+/// need any.
 fn needed(text: &str, variables: &[Variable]) -> Option<String> {
     let names_in = |text| -> Option<Vec<String>> {
         let names = tokens(text, false)?.into_iter();
@@ -205,7 +121,7 @@ impl<'t> Reader<'t> {
                     self.close(&Token::BlockEnd)?;
                     let rest = start + 2..self.at - 1;
                     match keyword {
-                        "if" => pieces.push(self.branches(self.source(rest)?)?),
+                        "if" => pieces.push(self.conditional(start, self.source(rest)?)?),
                         "for" => {
                             self.skip("for", "endfor")?;
                             pieces.push(Piece::Hole(self.hole(start)?));
@@ -223,13 +139,15 @@ impl<'t> Reader<'t> {
         Some((pieces, None))
     }
 
-    /// What `{{ }}` shows: one of two values, or one.
+    /// Returns what `{{ }}` shows: one of two values, or one.
     fn value(&self, start: usize) -> Option<Piece> {
         let shown = format!("{{{{ {} }}}}", self.source(start + 1..self.at - 1)?);
         let Some((test, sides)) = choice(&shown) else {
             return Some(Piece::Hole(self.hole(start)?));
         };
-        self.needs_none(test)?;
+        if self.needs_none(test).is_none() {
+            return Some(Piece::Hole(self.hole(start)?));
+        }
         let [one, other] = sides.map(|side| {
             let needed = needed(&side, &self.variables)?;
             Some(vec![Piece::Hole(needed + &side)])
@@ -237,10 +155,35 @@ impl<'t> Reader<'t> {
         Some(Piece::If(formula(test), one?, other?))
     }
 
-    /// Nothing if a condition needs a variable.
+    /// Returns nothing if a condition needs a variable.
     fn needs_none(&self, test: &str) -> Option<()> {
         let needed = needed(&format!("{{{{ {test} }}}}"), &self.variables)?;
         needed.is_empty().then_some(())
+    }
+
+    /// Reads what a condition decides about: branch by branch, or as one piece.
+    fn conditional(&mut self, start: usize, test: &str) -> Option<Piece> {
+        let (inside, variables) = (self.at, self.variables.clone());
+        if let Some(piece) = self.branches(test) {
+            return Some(piece);
+        }
+        self.at = inside;
+        self.variables = variables;
+        self.skip("if", "endif")?;
+        let hole = self.hole(start)?;
+        let blocks = self.tokens[inside..self.at].windows(3);
+        for block in blocks.filter(|block| matches!(block[0].0, Token::BlockStart)) {
+            match (&block[1].0, &block[2].0) {
+                // It may be set behind this, or not.
+                (Token::Ident("set"), Token::Ident(name)) => self.variables.push(Variable {
+                    name: (*name).to_owned(),
+                    source: None,
+                }),
+                (Token::Ident("if" | "elif" | "else" | "endif" | "for" | "endfor"), _) => {}
+                _ => return None,
+            }
+        }
+        Some(Piece::Hole(hole))
     }
 
     /// Reads the branches behind a condition.
@@ -302,12 +245,12 @@ impl<'t> Reader<'t> {
         Some(piece)
     }
 
-    /// The text of some tokens.
+    /// Returns the text of some tokens.
     fn source(&self, tokens: Range<usize>) -> Option<&'t str> {
         self.text.get(bytes(&self.tokens[tokens])?)
     }
 
-    /// The text from a token on up to where it is read, behind what sets the variables that it needs.
+    /// Returns the text from a token on up to where it is read, behind what sets the variables that it needs.
     fn hole(&self, start: usize) -> Option<String> {
         let source = self.source(start..self.at)?;
         Some(needed(source, &self.variables)? + source)
@@ -416,8 +359,20 @@ mod tests {
             ),
             ("{% include 'c.md' %}{{ c }}", "{% include 'c.md' %}{{ c }}"),
             (
-                "{% set a = b %}{% if a %}{{ c }}{% endif %}",
-                "{% set a = b %}{% if a %}{{ c }}{% endif %}",
+                "{% set a = b %}{% if a %}{{ c }}{% endif %}{{ d }}",
+                "{% set a = b %} {% set a = b %}{% if a %}{{ c }}{% endif %} {{ d }}",
+            ),
+            (
+                "{% set a = b %}{% if c %}{{ d if a else e }}{% elif a %}{{ f }}{% endif %}{{ g }}",
+                "{% set a = b %} {% set a = b %}{% if c %}{{ d if a else e }}{% elif a %}{{ f }}{% endif %} {{ g }}",
+            ),
+            (
+                "{% set a = b %}{% if c %}{{ d if a else e }}{% endif %}",
+                "{% set a = b %} [c? {% set a = b %}{{ d if a else e }} : ]",
+            ),
+            (
+                "{% set a = b %}{% if a %}{% set c = d %}{% endif %}{{ c }}",
+                "{% set a = b %}{% if a %}{% set c = d %}{% endif %}{{ c }}",
             ),
             // Several at once.
             ("{% set a, b = c %}{{ d }}", "{% set a, b = c %}{{ d }}"),
@@ -433,61 +388,6 @@ mod tests {
         ];
         for (text, apart) in cases {
             assert_eq!(shown(text), apart, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_condition_is_taken_apart() {
-        fn shown(formula: &Formula) -> String {
-            let all = |parts: &[Formula]| parts.iter().map(shown).collect::<Vec<_>>().join(", ");
-            match formula {
-                Formula::Atom(source) => source.clone(),
-                Formula::Not(inner) => format!("no({})", shown(inner)),
-                Formula::All(parts) => format!("all({})", all(parts)),
-                Formula::Any(parts) => format!("any({})", all(parts)),
-            }
-        }
-        let cases = [
-            ("a", "a"),
-            ("a and b or not c and d", "any(all(a, b), all(no(c), d))"),
-            (
-                "(a or b) and not (c and d)",
-                "all(any(a, b), no(all(c, d)))",
-            ),
-            (
-                "a is not none and b not in [c or d, (e)]",
-                "all(a is not none, b not in [c or d, (e)])",
-            ),
-            ("(a) == (b) and c", "all((a) == (b), c)"),
-            ("(a, b) and c", "all((a, b), c)"),
-            (
-                "a == 'b and c' or d | f(e or g)",
-                "any(a == 'b and c', d | f(e or g))",
-            ),
-            ("a and b if c or d else e", "a and b if c or d else e"),
-            ("not not a", "no(no(a))"),
-            ("a and", "a and"),
-        ];
-        for (source, apart) in cases {
-            assert_eq!(shown(&formula(source)), apart, "{source}");
-        }
-    }
-
-    #[test]
-    fn a_choice_is_taken_apart() {
-        let sides = |one: &str, other: &str| [one.to_owned(), other.to_owned()];
-        let two = sides("{{ a }}", "{{ c if d else e }}");
-        assert_eq!(
-            choice("{{ a if b or x else c if d else e }}"),
-            Some(("b or x", two))
-        );
-        for text in [
-            "{{ a }}",
-            "{{ a if b }}",
-            "{{ f(a if b else c) }}",
-            "a if b else c",
-        ] {
-            assert_eq!(choice(text), None, "{text}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-/// A value as a person writes it: a text without quotes, unless it would not be seen.
+/// Returns a value as a person writes it: a text without quotes, unless it would not be seen.
 pub(crate) fn plain(value: &Json) -> String {
     match value.as_str() {
         Some("") => "''".to_owned(),

@@ -67,13 +67,13 @@ pub struct PossibleWorld {
 pub const INSTANCE: &str = "1";
 
 impl PossibleWorld {
-    /// The instance's directory, from the project's root.
+    /// Returns the instance's directory, from the project's root.
     pub fn dir(chart: &Chart, name: &str) -> PathBuf {
         let scope = &chart.scope;
         slashed([&scope.home, &scope.folder, name].iter().collect())
     }
 
-    /// Only a set that looks into subfolders sees what lies there.
+    /// Returns the names that a set sees: only one that looks into subfolders sees what lies there.
     fn names(set: &FileSet, files: impl Iterator<Item = String>) -> Vec<String> {
         files
             .filter(|name| set.is_nested() || !name.contains('/'))
@@ -118,7 +118,7 @@ impl PossibleWorld {
         ])
     }
 
-    /// The setting of that name as `config.json` has it, its default where it has none.
+    /// Returns the setting of that name as `config.json` has it, its default where it has none.
     fn setting(&self, name: &str) -> Json {
         let given = self.disk.config.get(name).cloned();
         let default = || {
@@ -126,6 +126,25 @@ impl PossibleWorld {
             field.map(|field| default_of(&self.chart, field))
         };
         given.or_else(default).unwrap_or_default()
+    }
+
+    /// Returns what reviews have cost: a budget that is used up, or what the runs say.
+    fn spent(&self, cycle: Option<&str>, files: &str, count: i64) -> Result<Value, Fault> {
+        if let Some(over) = &self.disk.over {
+            return Ok(Value::from_pairs([
+                ("cycle", Value::from(())),
+                ("instance", Value::from(())),
+                ("failures", Value::from(0)),
+                ("over", Value::from(over.as_str())),
+                ("why", Value::from("")),
+            ]));
+        }
+        let setting = |name: &str| Ok(self.setting(name));
+        let past = || Past {
+            runs: self.disk.runs.clone(),
+            ..Past::default()
+        };
+        spent(&self.chart, setting, past, (cycle, files, count))
     }
 }
 
@@ -178,29 +197,11 @@ impl World for PossibleWorld {
                 None => Value::from(()),
             },
             Source::Dirty => Value::from(self.disk.dirty),
-            Source::Spent { .. } if self.disk.over.is_some() => {
-                let over = Value::from(self.disk.over.as_deref());
-                Value::from_pairs([
-                    ("cycle", Value::from(())),
-                    ("instance", Value::from(())),
-                    ("failures", Value::from(0)),
-                    ("over", over),
-                    ("why", Value::from("")),
-                ])
-            }
             Source::Spent {
                 cycle,
                 files,
                 count,
-            } => {
-                let setting = |name: &str| Ok(self.setting(name));
-                let of = (cycle.as_deref(), files.as_str(), *count);
-                let past = || Past {
-                    runs: self.disk.runs.clone(),
-                    ..Past::default()
-                };
-                spent(&self.chart, setting, past, of)?
-            }
+            } => self.spent(cycle.as_deref(), files, *count)?,
             Source::Stalled { .. } => Value::from(self.disk.stalled),
             Source::Rulings | Source::Drivers | Source::Findings { .. } => {
                 Value::from(Vec::<Value>::new())
@@ -226,7 +227,7 @@ impl World for PossibleWorld {
     }
 }
 
-/// An event as it comes, with nothing but what is given.
+/// Returns an event as it comes, with nothing but what is given.
 pub fn event(trigger: crate::engine::event::Trigger, fields: Map<String, Json>) -> Event {
     let session = fields
         .get("session_id")

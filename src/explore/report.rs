@@ -92,7 +92,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// How long the counterexample of a refutation is; the longest possible if there is none.
+    /// Returns how long the counterexample of a refutation is; the longest possible if there is none.
     pub(super) fn steps(&self) -> usize {
         match self {
             Self::Refuted { trace, .. } => trace.steps.len(),

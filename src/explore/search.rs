@@ -35,12 +35,12 @@ pub(crate) struct Arrow {
 }
 
 impl Arrow {
-    /// The state it leads to.
+    /// Returns the state it leads to.
     pub(crate) fn to(self) -> usize {
         self.to as usize
     }
 
-    /// What happens on the way.
+    /// Returns what happens on the way.
     pub(crate) fn edge(self) -> usize {
         self.edge as usize
     }
@@ -154,7 +154,7 @@ impl Search {
         search
     }
 
-    /// How much memory is in use, by estimate.
+    /// Returns how much memory is in use, by estimate.
     fn bytes(&self) -> usize {
         let width = self.moves.tree.chart.context.len() + 2;
         self.states.len() * (width * 4 + 64)
@@ -163,7 +163,7 @@ impl Search {
             + self.moves.tree.bytes()
     }
 
-    /// The states in which an instance begins: nothing is written, and the settings are one thing or another.
+    /// Returns the states in which an instance begins: nothing is written, and the settings are one thing or another.
     fn begin(&mut self, chart: &Arc<Chart>) {
         let context = context::initial(chart);
         let mut beginnings = vec![context.clone()];
@@ -254,7 +254,7 @@ impl Search {
         edges.iter().copied().filter(is_widest).collect()
     }
 
-    /// The number of the edge that an ending is.
+    /// Returns the number of the edge that an ending is.
     fn number(&mut self, mover: usize, state: StateRef<'_>, ending: Ending) -> u32 {
         let plain = self.moves.plain_tail(&ending).map(|tail| (mover, tail));
         if let Some(known) = plain.and_then(|plain| self.plain.get(&plain)) {
@@ -350,7 +350,7 @@ impl Search {
         }
     }
 
-    /// The moves out of a state; none where it was not looked at.
+    /// Returns the moves out of a state; none where it was not looked at.
     pub(crate) fn arrows(&self, state: usize) -> &[Arrow] {
         match self.ends.get(state + 1) {
             Some(end) => &self.arrows[self.ends[state]..*end],
@@ -358,22 +358,22 @@ impl Search {
         }
     }
 
-    /// How many moves lead from one state to another.
+    /// Returns how many moves lead from one state to another.
     pub(crate) fn transitions(&self) -> usize {
         self.arrows.len()
     }
 
-    /// How many states have been looked at.
+    /// Returns how many states have been looked at.
     pub(crate) fn looked_at(&self) -> usize {
         self.ends.len() - 1
     }
 
-    /// The number of a context field.
+    /// Returns the number of a context field.
     pub(crate) fn field(&self, name: &str) -> Option<usize> {
         self.moves.tree.field(name)
     }
 
-    /// What a field holds in a state.
+    /// Returns what a field holds in a state.
     pub(crate) fn value(&self, state: usize, field: usize) -> &Json {
         self.moves
             .tree

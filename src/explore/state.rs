@@ -16,17 +16,17 @@ pub(crate) struct Situation(Vec<u32>);
 pub(crate) struct StateRef<'s>(&'s [u32]);
 
 impl<'s> StateRef<'s> {
-    /// The values of the context fields.
+    /// Returns the values of the context fields.
     pub(crate) fn fields(self) -> &'s [u32] {
         &self.0[1..]
     }
 
-    /// There is a state.
+    /// Returns whether there is a state.
     pub(crate) fn is_started(self) -> bool {
         self.0[0] & 1 == 1
     }
 
-    /// The question whether a review is answered, where the answer to it is known.
+    /// Returns the question whether a review is answered, where the answer to it is known.
     pub(crate) fn answered(self) -> Option<(u32, bool)> {
         let known = (self.0[0] >> 1).checked_sub(1)?;
         Some((known >> 1, known & 1 == 1))
@@ -38,7 +38,7 @@ impl<'s> StateRef<'s> {
 }
 
 impl Situation {
-    /// Nothing is written yet, and the fields hold these values.
+    /// Returns a state in which nothing is written yet and the fields hold these values.
     pub(crate) fn unstarted(fields: impl Iterator<Item = u32>) -> Self {
         Self(std::iter::once(0).chain(fields).collect())
     }
@@ -92,7 +92,7 @@ impl States {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// The place of a state, and whether it is new.
+    /// Returns the place of a state, and whether it is new.
     pub(crate) fn insert(&mut self, state: &Situation) -> (usize, bool) {
         self.width = state.0.len();
         if (self.len() + 1) * 2 > self.slots.len() {
@@ -110,7 +110,7 @@ impl States {
         }
     }
 
-    /// The slot of a state, or the free one where it belongs.
+    /// Returns the slot of a state, or the free one where it belongs.
     fn slot(&self, cells: &[u32]) -> usize {
         let mut hash = FxHasher::default();
         cells.iter().for_each(|cell| hash.write_u32(*cell));
@@ -160,7 +160,7 @@ impl Look {
         self.0 > 1 && self.0 % 2 == 1
     }
 
-    /// What it sees.
+    /// Returns what it sees.
     fn at(self, state: StateRef<'_>, choices: &[(u32, u32)]) -> u32 {
         match self.0 {
             0 => state.0[0] & 1,
@@ -200,7 +200,7 @@ impl Looks {
         word.is_some_and(|word| word >> (look.0 % 64) & 1 == 1)
     }
 
-    /// Those at the state, where nothing was chosen before.
+    /// Returns those at the state, where nothing was chosen before.
     pub(crate) fn at_the_state(&self) -> Self {
         let mut own = Self::default();
         let looks = self.order.iter().filter(|look| !look.is_at_a_question());
@@ -247,12 +247,12 @@ impl<V> Default for Memo<V> {
 }
 
 impl<V> Memo<V> {
-    /// How many numbers it takes up, by estimate.
+    /// Returns how many numbers it takes up, by estimate.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The result, where it is known and the same in every state.
+    /// Returns the result, where it is known and the same in every state.
     pub(crate) fn constant(&self) -> Option<&V> {
         match &self.nodes[0] {
             Node::Known(value, _) => Some(value),
@@ -260,7 +260,7 @@ impl<V> Memo<V> {
         }
     }
 
-    /// The result, where it is known, and what was looked at to find it.
+    /// Returns the result, where it is known, and what was looked at to find it.
     pub(crate) fn get(
         &self,
         state: StateRef<'_>,

@@ -7,8 +7,8 @@ use crate::chart::fragments::{Fragment, Role};
 use crate::expr::Expressions;
 use crate::files::pattern::Pattern;
 
-/// The names on which it turns what happens next: those that guards, lists and file names look at, and those that are
-/// assigned to such a field. What only texts and arguments look at is not among them.
+/// Returns the names on which it turns what happens next: those that guards, lists and file names look at, and those
+/// that are assigned to such a field. What only texts and arguments look at is not among them.
 pub(super) fn steering(chart: &Chart) -> IndexSet<String> {
     let cycles = || chart.cycles.values();
     let bases = cycles().flat_map(|cycle| [&cycle.base, &cycle.review, &cycle.answer]);

@@ -634,6 +634,58 @@ fn all_combinations_of_settings_count() {
     }
 }
 
+/// What a command sets under a guard is part of no state all the same, and nothing is shown with a value that the command
+/// cannot have set.
+#[test]
+fn what_a_command_sets_under_a_guard_is_what_it_can_have_set() {
+    let guarded = |guard: &str, rest: &str| {
+        counting(&format!(
+            "[phases.two]\n[context.limit]\ntype = \"integer from 0\"\ndefault = 3\n\
+             [args.m]\ntype = \"integer from 0\"\ngiven = \"argument\"\n\
+             [commands.set]\nabout = \"Set\"\nguard = \"{guard}\"\nassign = {{ limit = \"{{{{ args.m }}}}\" }}\n\
+             [[on.Stop]]\nguard = \"n == 0\"\nassign = {{ n = 1 }}\n\
+             [[properties]]\nabout = \"p\"\nnever = \"{rest}\"\n"
+        ))
+    };
+    let cases = [
+        // While the guard holds, and after that.
+        (
+            "phase == 'one'",
+            "phase == 'one' and n == 1 and limit == 2",
+            "refuted",
+        ),
+        (
+            "phase == 'one'",
+            "phase == 'two' and n == 1 and limit == 2",
+            "refuted",
+        ),
+        // Where it has never held, and after a decision that has looked at another value.
+        (
+            "phase == 'two' and phase == 'one'",
+            "limit == 2",
+            "not decided",
+        ),
+        (
+            "phase == 'two'",
+            "phase == 'one' and limit == 2",
+            "not decided",
+        ),
+        ("phase == 'one'", "limit < 0", "proved"),
+    ];
+    for (guard, never, expected) in cases {
+        let report = explore(&guarded(guard, never), &Caps::default());
+        let found = findings(&report);
+        let mut found = found.iter().filter(|(code, _)| *code == "property-refuted");
+        let verdict = match found.next() {
+            None => "proved",
+            Some((_, text)) if text.starts_with("not decided: ") => "not decided",
+            Some(_) => "refuted",
+        };
+        assert_eq!(verdict, expected, "{guard}; {never}: {:?}", report.results);
+        assert!(report.states <= 8, "{} states", report.states);
+    }
+}
+
 #[test]
 fn without_time_nothing_is_proved_that_was_not_seen() {
     let caps = Caps {

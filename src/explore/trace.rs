@@ -71,7 +71,7 @@ impl fmt::Display for Change {
 }
 
 impl Trace {
-    /// What is wrong, where no way can be shown because there is none.
+    /// Returns what is wrong, where no way can be shown because there is none.
     pub(crate) fn absent(claim: String) -> Self {
         Self {
             claim,
@@ -81,7 +81,7 @@ impl Trace {
         }
     }
 
-    /// The way there, a numbered step for each event; `None` where there is no way to show. `name` is what a
+    /// Returns the way there, a numbered step for each event; `None` where there is no way to show. `name` is what a
     /// rule at some place (`on.Stop[2]`) is called.
     pub(crate) fn in_words(&self, name: &dyn Fn(&str) -> String) -> Option<String> {
         let start = self.start.as_ref()?;
@@ -170,15 +170,15 @@ impl Trace {
         format!("… {which} repeated {times} times, up to step {end}{reviews}.{changes}")
     }
 
-    /// The phases that it goes through; `state` is the field that holds the phase.
+    /// Returns the phases that it goes through; `state` is the field that holds the phase.
     pub(crate) fn phases(&self, state: &str) -> impl Iterator<Item = &str> {
         let changes = self.steps.iter().flat_map(|step| &step.changes);
         let changes = changes.filter(move |change| change.field == state);
         changes.map(|change| change.after.as_str())
     }
 
-    /// What is wrong at the end of a way, which goes on from the first state by (state, edge); `set` is what the user
-    /// has set, as far as the claim says it.
+    /// Returns what is wrong at the end of a way, which goes on from the first state by (state, edge); `set` is what
+    /// the user has set, as far as the claim says it.
     pub(crate) fn along(
         search: &Search,
         claim: String,
@@ -241,7 +241,7 @@ impl Trace {
     }
 }
 
-/// How things stand at the start.
+/// Returns how things stand at the start.
 fn opening(search: &Search) -> String {
     let state = &search.moves.tree.chart.state;
     let held = search
@@ -377,7 +377,7 @@ impl fmt::Display for Trace {
     }
 }
 
-/// What was chosen, in words; `None` for what was left out.
+/// Returns what was chosen, in words; `None` for what was left out.
 pub(super) fn words(question: &Question, value: &Json) -> Option<String> {
     let choice = match question {
         Question::Answered { answer, .. } => {

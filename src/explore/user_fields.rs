@@ -7,15 +7,26 @@ use serde_json::Value as Json;
 
 use crate::chart::Chart;
 use crate::chart::model::{Assign, Field, FieldType, Rule};
-use crate::expr::single_expression;
-use crate::expr::source::Literal;
+use crate::expr::source::{Expr, Literal};
+use crate::expr::{Expressions, single_expression};
 use crate::hash::IndexMap;
 
 /// What the user can set at any time, by name, with the values that are tried; the default first.
 pub(super) type Parameters = IndexMap<String, Arc<[Json]>>;
 
-/// The integers that nothing sets but a command which has no guard and does nothing else, by one of its options.
+/// Returns the integers that nothing sets but a command which does nothing else, by one of its options. Where the command
+/// has a guard, a field is taken to be set at any time all the same; what is shown of it is replayed with the guard.
 pub(super) fn fields_of_the_user(chart: &Chart) -> IndexSet<&str> {
+    let expressions = Expressions::new(chart.templates.clone());
+    // The guard turns on nothing but the state, and on no number that may be such a field itself.
+    let is_of_the_state = |guard: &Expr| {
+        let names = chart.names_in(&expressions, [guard.0.as_str()]);
+        names.iter().all(|name| {
+            let field = chart.context.get(name);
+            chart.lets.contains_key(name)
+                || field.is_some_and(|field| field.kind != FieldType::Integer)
+        })
+    };
     let is_count = |name: &str| chart.cycles.values().any(|cycle| cycle.count == name);
     let commands = || chart.commands.values().map(|command| &command.rule);
     let is_quiet = |rule: &Rule| rule.assign.is_empty() && !rule.advance && rule.actions.is_empty();
@@ -35,7 +46,7 @@ pub(super) fn fields_of_the_user(chart: &Chart) -> IndexSet<&str> {
             && rule.target.is_none()
             && !rule.advance
             && rule.actions.is_empty()
-            && rule.guard.is_none();
+            && rule.guard.as_ref().is_none_or(is_of_the_state);
         does_no_more && rule.assign.get(name).is_some_and(is_option)
     };
     let phases = chart.phases.values().map(|entry| &entry.phase.entry);
@@ -54,7 +65,7 @@ pub(super) fn fields_of_the_user(chart: &Chart) -> IndexSet<&str> {
     free.map(|(name, _)| name.as_str()).collect()
 }
 
-/// True for a value that is the option of that name and nothing else.
+/// Returns true for a value that is the option of that name and nothing else.
 pub(super) fn assigns_arg(literal: &Literal, name: &str) -> bool {
     match literal {
         Literal::Text(text) => {
@@ -62,4 +73,14 @@ pub(super) fn assigns_arg(literal: &Literal, name: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns the guards of the commands that set a field; none where one of them has no guard.
+pub(super) fn guards_of<'c>(chart: &'c Chart, field: &str) -> Vec<&'c str> {
+    let rules = chart.commands.values().map(|command| &command.rule);
+    let setters = rules.filter(|rule| rule.assign.contains_key(field));
+    let guards: Option<Vec<&str>> = setters
+        .map(|rule| rule.guard.as_ref().map(|guard| guard.0.as_str()))
+        .collect();
+    guards.unwrap_or_default()
 }

@@ -1,11 +1,11 @@
-//! JSON from outside: refused before it takes many times its size.
+//! JSON from outside, which is refused before it takes many times its size, and the version of what is printed.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::Value as Json;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json};
 
 use crate::hash::IndexMap;
 use crate::text::shown;
@@ -22,6 +22,16 @@ pub fn parse(text: &[u8]) -> Result<Json, Unread> {
             None => Unread::Invalid(error),
         }),
     }
+}
+
+/// Returns an object that is printed for programs: with the version of the format before its fields. The version changes
+/// when a field is removed or changes its meaning.
+pub fn versioned(fields: Json) -> Json {
+    let mut object = Map::from_iter([("version".to_owned(), Json::from(1))]);
+    if let Json::Object(fields) = fields {
+        object.extend(fields);
+    }
+    Json::Object(object)
 }
 
 /// Returns the first field of an object that is JSON and still cannot be read, because of a number that is out of range or

@@ -88,53 +88,12 @@ pub fn run(
         };
     }
     let text = extended.text();
-    let mut flaws;
-    let mut explored = None;
-    let mut loaded = None;
-    let mut is_advised = false;
-    match structure::read(text) {
-        Err(found) => flaws = found,
-        Ok(source) => {
-            let templates = extended.over(templates(&source.templates));
-            let words = WordCounts::of(text, &templates);
-            let (chart, found) = load::resolve_all(origin, source, text, templates);
-            flaws = found;
-            if let Some(chart) = chart {
-                let inspection = check::inspect(&chart, text);
-                flaws.extend(inspection.flaws);
-                let chart = Arc::new(chart);
-                loaded = Some(Arc::clone(&chart));
-                let subject = Subject {
-                    chart: &chart,
-                    text,
-                    uses: &inspection.uses,
-                    words: &words,
-                };
-                let of_rules = in_order(RULES.iter().flat_map(|check| check(&subject)));
-                // The templates in a folder that does not exist are unknown, too.
-                let is_folder = |flaw: &Flaw| flaw.code == Code::UnknownTemplate;
-                if of_rules.iter().any(is_folder) {
-                    flaws.retain(|flaw| flaw.code != Code::UnknownTemplate);
-                }
-                flaws.extend(of_rules);
-                // Exploring would only report the same flaws again.
-                let is_sound = ignore::ignores_all(text, serious(&flaws));
-                if let Some(caps) = caps.filter(|_| is_sound) {
-                    let report = explore(&chart, caps);
-                    flaws.extend(explored::flaws(&report, &chart, text));
-                    explored = Some(report);
-                }
-            }
-            // What is misspelled is not used, and what never happens says nothing.
-            is_advised = ignore::ignores_all(text, serious(&flaws));
-            flaws.retain(|flaw| is_advised || flaw.code.stage() != Stage::Advice);
-            // The tables below a rule of an unknown event belong to an earlier rule.
-            if flaws.iter().any(|flaw| flaw.code == Code::UnknownEvent) {
-                flaws.retain(|flaw| flaw.code == Code::UnknownEvent);
-            }
-            flaws = definitions::blamed(flaws, text, &words);
-        }
-    }
+    let Found {
+        flaws,
+        explored,
+        loaded,
+        is_advised,
+    } = find(origin, &extended, templates, caps);
     let is_explored = explored.as_ref().is_some_and(|report| report.complete);
     let mut flaws = extended.written(ignore::apply(text, flaws, |stage| match stage {
         Stage::Explore => is_explored,
@@ -156,6 +115,77 @@ pub fn run(
         flaws,
         explored,
         chart: loaded,
+    }
+}
+
+/// What is found in a chart, whether or not it is ignored.
+#[derive(Default)]
+struct Found {
+    flaws: Vec<Flaw>,
+    explored: Option<Report>,
+    loaded: Option<Arc<Chart>>,
+    /// Advice counts.
+    is_advised: bool,
+}
+
+/// Finds everything that is wrong with a chart.
+fn find(
+    origin: &str,
+    extended: &Extended,
+    templates: impl FnOnce(&[String]) -> Templates,
+    caps: Option<&Caps>,
+) -> Found {
+    let text = extended.text();
+    let source = match structure::read(text) {
+        Ok(source) => source,
+        Err(flaws) => {
+            return Found {
+                flaws,
+                ..Found::default()
+            };
+        }
+    };
+    let templates = extended.over(templates(&source.templates));
+    let words = WordCounts::of(text, &templates);
+    let (chart, mut flaws) = load::resolve_all(origin, source, text, templates);
+    let chart = chart.map(Arc::new);
+    let mut explored = None;
+    if let Some(chart) = &chart {
+        let inspection = check::inspect(chart, text);
+        flaws.extend(inspection.flaws);
+        let subject = Subject {
+            chart,
+            text,
+            uses: &inspection.uses,
+            words: &words,
+        };
+        let of_rules = in_order(RULES.iter().flat_map(|check| check(&subject)));
+        // The templates in a folder that does not exist are unknown, too.
+        let is_folder = |flaw: &Flaw| flaw.code == Code::UnknownTemplate;
+        if of_rules.iter().any(is_folder) {
+            flaws.retain(|flaw| flaw.code != Code::UnknownTemplate);
+        }
+        flaws.extend(of_rules);
+        // Exploring would only report the same flaws again.
+        let is_sound = ignore::ignores_all(text, serious(&flaws));
+        if let Some(caps) = caps.filter(|_| is_sound) {
+            let report = explore(chart, caps);
+            flaws.extend(explored::flaws(&report, chart, text));
+            explored = Some(report);
+        }
+    }
+    // What is misspelled is not used, and what never happens says nothing.
+    let is_advised = ignore::ignores_all(text, serious(&flaws));
+    flaws.retain(|flaw| is_advised || flaw.code.stage() != Stage::Advice);
+    // The tables below a rule of an unknown event belong to an earlier rule.
+    if flaws.iter().any(|flaw| flaw.code == Code::UnknownEvent) {
+        flaws.retain(|flaw| flaw.code == Code::UnknownEvent);
+    }
+    Found {
+        flaws: definitions::blamed(flaws, text, &words),
+        explored,
+        loaded: chart,
+        is_advised,
     }
 }
 

@@ -13,6 +13,7 @@ use super::Checked;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::explore::report::{Report, Verdict};
+use crate::files::json::versioned;
 use crate::page::{self, counted};
 use crate::text::shown;
 
@@ -314,7 +315,7 @@ fn as_json(charts: &[Checked]) -> Json {
         .iter()
         .map(|chart| json!({ "file": chart.origin, "findings": chart.flaws.len(), "explored": chart.explored.as_ref().map(as_explored) }))
         .collect();
-    json!({ "version": 1, "charts": charts, "findings": findings })
+    versioned(json!({ "charts": charts, "findings": findings }))
 }
 
 fn as_explored(report: &Report) -> Json {

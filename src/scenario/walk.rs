@@ -179,6 +179,17 @@ impl Author<'_> {
             None if care != Care::Exact => None,
             session => Some(session.unwrap_or_default().to_owned()),
         };
+        self.said(&mut step, instance, taken, care)?;
+        step.review = taken.outcome.as_ref().map(review_of);
+        if step.review.is_some() {
+            subject(&mut step, instance, event);
+        }
+        Some(step)
+    }
+
+    /// Adds what the host or the user says: an event, or a command.
+    fn said(&self, step: &mut Step, instance: &Instance, taken: &Taken, care: Care) -> Option<()> {
+        let event = &taken.event;
         if let Some(fields) = event.fields.as_object() {
             step.says.clone_from(fields);
         }
@@ -204,28 +215,13 @@ impl Author<'_> {
                 }
             }
             Trigger::Enter { phase, .. } => {
-                step.run = vec![self.line(&mut step, &format!("enter {phase}"), None, taken)?];
+                step.run = vec![self.line(step, &format!("enter {phase}"), None, taken)?];
             }
             Trigger::Command(name) => {
-                step.run = vec![self.line(&mut step, &words_of(name), Some(name), taken)?];
+                step.run = vec![self.line(step, &words_of(name), Some(name), taken)?];
             }
         }
-        step.review = taken.outcome.as_ref().map(|outcome| match outcome {
-            Outcome::Ran { verdict, found } => Review::Verdict {
-                verdict: verdict.clone(),
-                text: String::new(),
-                findings: (found.findings.iter())
-                    .map(|finding| finding.severity.clone())
-                    .collect(),
-                cost: None,
-            },
-            Outcome::Failed(_) => Review::Crash(String::new()),
-            Outcome::Gate(_) => Review::Gate(String::new()),
-        });
-        if step.review.is_some() {
-            subject(&mut step, instance, event);
-        }
-        Some(step)
+        Some(())
     }
 
     /// Adds the changes to files, oldest first.
@@ -345,5 +341,21 @@ fn sibling(other: &possible_world::Sibling) -> Sibling {
             .map(|(name, text)| (name.clone(), text.clone()))
             .collect(),
         idle_hours: other.idle_hours,
+    }
+}
+
+/// Returns the review that ends like this.
+fn review_of(outcome: &Outcome) -> Review {
+    match outcome {
+        Outcome::Ran { verdict, found } => Review::Verdict {
+            verdict: verdict.clone(),
+            text: String::new(),
+            findings: (found.findings.iter())
+                .map(|finding| finding.severity.clone())
+                .collect(),
+            cost: None,
+        },
+        Outcome::Failed(_) => Review::Crash(String::new()),
+        Outcome::Gate(_) => Review::Gate(String::new()),
     }
 }

@@ -1,31 +1,28 @@
 //! Everything that `taskie status` shows, as data and as its documented JSON.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::figures::{Figures, Totals};
 use super::finished::finished;
 use super::progress::{Progress, progress, progress_json};
+use super::reviews::{ReviewFacts, failed_gate, failures, on_disk};
+use super::stop::Stop;
 use super::turn::{Next, Turn, Waits};
 use crate::chart::{Chart, Cycle};
-use crate::disk;
 use crate::engine::context::{self, Context};
-use crate::engine::decision::{Answer, Gates, Invocation, Step};
+use crate::engine::decision::Step;
 use crate::engine::fault::Fault;
-use crate::engine::inspect::{self, Inspector, Standing};
+use crate::engine::inspect::{Inspector, Standing};
 use crate::engine::spent::of_cycle;
-use crate::page;
 use crate::process::log;
 use crate::project::find;
-use crate::project::seen;
 use crate::project::state_file::Reading;
 use crate::run::place::Place;
-use crate::store::journal::{self, Gate, Line};
+use crate::store::journal;
 use crate::store::running::Running;
-use crate::text::{self, full_stop};
+use crate::text;
 
 /// The situation of one instance.
 #[derive(Debug)]
@@ -79,62 +76,6 @@ pub(crate) struct CycleFacts {
     pub(crate) figures: Figures,
 }
 
-/// A review on disk.
-#[derive(Debug, Serialize)]
-pub(crate) struct ReviewFacts {
-    pub(crate) cycle: String,
-    /// What was reviewed: the stem of the file's name.
-    #[serde(rename = "of")]
-    pub(crate) base: String,
-    pub(crate) n: u64,
-    pub(crate) file: String,
-    /// The verdict, if it is known for this version of the file.
-    pub(crate) verdict: Option<String>,
-    /// The verdict that its file states, if this machine knows no other.
-    pub(crate) stated: Option<String>,
-    pub(crate) by: Option<String>,
-    pub(crate) seconds: Option<u64>,
-    #[serde(rename = "cost_usd", serialize_with = "page::in_usd")]
-    pub(crate) cost: Option<u64>,
-    /// What it found, in words.
-    pub(crate) found: String,
-    /// The file of its answer, below the instance's directory.
-    #[serde(skip)]
-    pub(crate) answer: String,
-    #[serde(rename = "answered")]
-    pub(crate) is_answered: bool,
-    /// The files that it was about and that have changed since, if it is the last one about them and was content.
-    pub(crate) changed: Vec<String>,
-    /// It is the last one of a cycle that was left without having passed.
-    #[serde(rename = "skipped")]
-    pub(crate) is_skipped: bool,
-}
-
-/// What the hook does at the next stop.
-#[derive(Debug, Serialize)]
-pub(crate) struct Stop {
-    pub(crate) does: Does,
-    pub(crate) text: String,
-}
-
-/// The kinds of answer to a stop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Does {
-    /// A review runs.
-    Review,
-    /// The stop is blocked.
-    Block,
-    /// It is allowed.
-    Allow,
-}
-
-impl ReviewFacts {
-    fn is_about_the_same(&self, other: &Self) -> bool {
-        self.cycle == other.cycle && self.base == other.base
-    }
-}
-
 impl CycleFacts {
     /// Gathers the facts about the running `cycle`; `by` is who does its next review.
     fn of(
@@ -166,15 +107,6 @@ impl CycleFacts {
             // A setting that cannot be read is reported where it is used.
             streak: view.streak(cycle).ok().flatten().unwrap_or_else(fields),
             by,
-        }
-    }
-}
-
-impl Stop {
-    fn allowed(why: &str) -> Self {
-        Self {
-            does: Does::Allow,
-            text: format!("it is allowed: {why}"),
         }
     }
 }
@@ -218,21 +150,13 @@ impl Facts {
             _ => None,
         };
         let failed_gate = due.and_then(|due| failed_gate(&lines, due));
-        let stop = match () {
-            () if running.is_some() => Stop::allowed("a review is already running"),
-            () if is_anothers => Stop::allowed(&format!(
+        let stop = match (&running, is_anothers) {
+            (Some(_), _) => Stop::allowed("a review is already running"),
+            (None, true) => Stop::allowed(&format!(
                 "this session does not drive the {}",
                 chart.scope.noun
             )),
-            () => match foreseen {
-                Ok(stop) if is_unattended => Stop::allowed(&format!(
-                    "no session drives the {}; once one has taken it up, {}",
-                    chart.scope.noun,
-                    what(place, stop, by.as_deref()).text
-                )),
-                Ok(stop) => what(place, stop, by.as_deref()),
-                Err(why) => Stop::allowed(&why.to_string()),
-            },
+            (None, false) => Stop::foreseen(place, foreseen, by.as_deref(), is_unattended),
         };
         let last_line = running
             .as_ref()
@@ -374,39 +298,6 @@ fn others(place: &Place) -> Vec<String> {
     names
 }
 
-/// Says how many reviews have failed since the last one that ended, if any, and why the last of them did.
-fn failures(journal: &[journal::Review]) -> Option<String> {
-    let errors = journal.iter().rev().map_while(|ended| ended.error.as_ref());
-    let errors: Vec<&String> = errors.collect();
-    let why = errors.first()?;
-    let failed = match errors.len() {
-        1 => "The last review failed".to_owned(),
-        many => format!("The last {many} reviews failed"),
-    };
-    Some(format!("{failed}: {why}{}", full_stop(why)))
-}
-
-/// Says how many times in a row the same gate has failed, if more than once, and why; only one of those that are `due`.
-fn failed_gate(lines: &[Line], due: &Gates) -> Option<String> {
-    let gates = lines.iter().rev().filter_map(|line| match line {
-        Line::Gate(gate) => Some(gate),
-        Line::Decision(_) | Line::Review(_) => None,
-    });
-    let mut gates = gates.peekable();
-    let is_due = |gate: &&&Gate| due.commands.contains(&gate.command);
-    let last = *gates.peek().filter(is_due)?;
-    let why = last.error.as_ref()?;
-    let is_same = |gate: &&Gate| gate.error.is_some() && gate.command == last.command;
-    let times = gates.take_while(is_same).count();
-    (times > 1).then(|| {
-        format!(
-            "The gate `{}` has failed {times} times in a row: it {why}{}",
-            last.command,
-            full_stop(why)
-        )
-    })
-}
-
 /// Returns the stage that an instance is in. Between two cycles, the next phase says more than the review that has ended.
 fn stage(chart: &Chart, running: Option<&Cycle>, phase: Option<&str>) -> Option<String> {
     let of_phase = || chart.stage(phase?);
@@ -421,134 +312,4 @@ fn stage(chart: &Chart, running: Option<&Cycle>, phase: Option<&str>) -> Option<
     };
     let stage = running.and_then(|cycle| cycle.stage.as_ref());
     stage.or_else(of_phase).or_else(of_cycle).cloned()
-}
-
-/// Returns the reviews on disk, with everything that this machine knows about them; `names` are sorted.
-fn on_disk(
-    place: &Place,
-    names: &[String],
-    lines: &[Line],
-    journal: &[journal::Review],
-) -> Vec<ReviewFacts> {
-    let skipped = skipped(&place.chart, lines);
-    let files = inspect::reviews(&place.chart, names.iter().map(String::as_str));
-    let dir = place.dir();
-    let with_ending = |file: inspect::ReviewFile| {
-        let size = std::fs::metadata(dir.join(&file.name))
-            .map(|meta| meta.len())
-            .ok();
-        // The last run that wrote a file of this name, unless the file has changed since.
-        let ended = journal
-            .iter()
-            .rfind(|ended| ended.file == file.name && ended.error.is_none())
-            .filter(|ended| Some(ended.bytes) == size);
-        let verdict = ended.and_then(|ended| ended.verdict.clone());
-        let stated = match verdict {
-            Some(_) => None,
-            None => disk::read(&place.root, &dir.join(&file.name))
-                .ok()
-                .flatten()
-                .and_then(|text| stated(&place.chart, &String::from_utf8_lossy(&text))),
-        };
-        let review = ReviewFacts {
-            verdict,
-            stated,
-            by: ended.and_then(|ended| ended.by.clone()),
-            seconds: ended.map(|ended| ended.seconds),
-            cost: ended.and_then(|ended| ended.cost),
-            found: ended
-                .map(|ended| ended.found.in_words(&place.chart.findings.severities))
-                .unwrap_or_default(),
-            answer: file.answer.clone(),
-            is_answered: names.binary_search(&file.answer).is_ok(),
-            is_skipped: skipped.contains(&*file.name),
-            file: format!("{}/{}", place.instance.dir.display(), file.name),
-            cycle: file.cycle,
-            base: file.base,
-            n: file.n,
-            changed: Vec::new(),
-        };
-        (review, ended)
-    };
-    let mut reviews: Vec<_> = files.into_iter().map(with_ending).collect();
-    for group in reviews.chunk_by_mut(|(a, _), (b, _)| a.is_about_the_same(b)) {
-        if let Some((last, Some(ended))) = group.last_mut()
-            && let Some(verdict) = &last.verdict
-            && place.chart.is_best_verdict(verdict)
-        {
-            last.changed = seen::changed(&place.chart, &place.root, &dir, &ended.subject);
-        }
-    }
-    reviews.into_iter().map(|(review, _)| review).collect()
-}
-
-/// Returns the files of the reviews after which a cycle was left that they had not ended.
-fn skipped<'l>(chart: &Chart, lines: &'l [Line]) -> HashSet<&'l str> {
-    let mut last = None;
-    let ends = |line: &'l Line| match line {
-        Line::Review(review) if review.error.is_none() => {
-            last = Some(&*review.file);
-            None
-        }
-        Line::Decision(decided) if decided.fired().any(|tried| chart.advances(&tried.rule)) => {
-            last.take().filter(|_| decided.review.is_none())
-        }
-        _ => None,
-    };
-    lines.iter().filter_map(ends).collect()
-}
-
-/// Returns the verdict that the text of a review states: the only one on its last line about a verdict, or on the line
-/// after that.
-fn stated(chart: &Chart, text: &str) -> Option<String> {
-    let known = chart.verdicts();
-    let in_line = |line: &str| {
-        let says = |verdict: &&&str| {
-            let mut words = line.split(|sign: char| !sign.is_alphanumeric());
-            words.any(|word| word.eq_ignore_ascii_case(verdict))
-        };
-        let mut found = known.iter().filter(says);
-        // Both words on one line are a choice, not a verdict.
-        found.next().filter(|_| found.next().is_none()).copied()
-    };
-    let lines: Vec<&str> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
-    let is_about_it = |line: &&str| line.to_lowercase().contains("verdict");
-    let at = lines.iter().rposition(is_about_it)?;
-    let next = lines.get(at + 1).copied().unwrap_or_default();
-    in_line(lines[at])
-        .or_else(|| in_line(next))
-        .map(str::to_owned)
-}
-
-/// Returns in one line what the hook would do.
-fn what(place: &Place, step: Step, by: Option<&str>) -> Stop {
-    let (does, text) = match step {
-        Step::Invoke(invocation) => (Does::Review, runs(place, &invocation, by)),
-        Step::Done(decision) => {
-            let said = decision.messages.join(" ");
-            match decision.answer {
-                Answer::Block(reason) => (Does::Block, format!("the agent is sent back: {reason}")),
-                _ if said.is_empty() => (Does::Allow, "it is allowed".to_owned()),
-                _ => (Does::Allow, format!("it is allowed: {said}")),
-            }
-        }
-    };
-    Stop { does, text }
-}
-
-fn runs(place: &Place, invocation: &Invocation, by: Option<&str>) -> String {
-    let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
-    let gates = match invocation.gates.commands.as_slice() {
-        [] => String::new(),
-        commands => format!("after the gates (`{}`), ", commands.join("`, `")),
-    };
-    format!(
-        "{gates}{} {}{by} runs and writes {}",
-        invocation.cycle,
-        invocation.n,
-        place.instance.dir.join(&invocation.file).display()
-    )
 }

@@ -8,6 +8,8 @@ mod markdown;
 pub(crate) mod path;
 pub(crate) mod progress;
 pub(crate) mod report;
+pub(crate) mod reviews;
 pub(crate) mod screen;
+pub(crate) mod stop;
 pub(crate) mod timeline;
 pub(crate) mod turn;

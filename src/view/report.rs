@@ -6,7 +6,8 @@ use std::time::Duration;
 use anstream::adapter::strip_str;
 use serde_json::{Value as Json, json};
 
-use super::facts::{Facts, ReviewFacts};
+use super::facts::Facts;
+use super::reviews::ReviewFacts;
 use super::{figures, markdown, path, screen, timeline};
 use crate::chart::Chart;
 use crate::clock;

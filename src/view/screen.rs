@@ -5,7 +5,8 @@ use std::time::Duration;
 use anstream::adapter::strip_str;
 use serde_json::Value as Json;
 
-use super::facts::{CycleFacts, Facts, ReviewFacts, in_words};
+use super::facts::{CycleFacts, Facts, in_words};
+use super::reviews::ReviewFacts;
 use super::turn::Waits;
 use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, span,

@@ -270,7 +270,7 @@ fn nothing_is_printed_elsewhere() {
         "cli/output.rs",
         "page.rs",
         // A host's answer, which `Reply` escapes, and lines for its log.
-        "hook/mod.rs",
+        "hook/output.rs",
         "cli/render.rs",
         // Texts of their own: a question, a count of states.
         "cli/trust.rs",

@@ -25,8 +25,8 @@ macro_rules! transcripts {
 }
 
 transcripts! {
-    bad_input doctor dr_done every_stop findings gates journal project_root render review security settings silence status trust validate
-    workflow
+    bad_input budget doctor dr_done every_stop findings gates journal loop_of_reviews meanwhile project_root render review reviewer security
+    settings silence status trust validate workflow
 }
 
 #[test]

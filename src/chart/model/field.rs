@@ -1,8 +1,6 @@
 //! What has a type: the fields of `state.json`, settings, and options.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::chart::kind::{FieldType, Kind, Use};
@@ -41,8 +39,9 @@ pub struct FieldSource {
 }
 
 /// A field of the state, a setting or an option, as it is checked.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(from = "FieldSource")]
+#[schemars(with = "FieldSource")]
 pub struct Field {
     pub kind: FieldType,
     pub about: Option<String>,
@@ -104,20 +103,6 @@ impl From<FieldSource> for Field {
             file: kind.used == Use::File,
             commands: kind.used == Use::Commands,
         }
-    }
-}
-
-impl JsonSchema for Field {
-    fn inline_schema() -> bool {
-        FieldSource::inline_schema()
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        FieldSource::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        FieldSource::json_schema(generator)
     }
 }
 
@@ -233,8 +218,9 @@ impl From<String> for Given {
 }
 
 /// One option of a command or a phase, as it is checked.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(from = "ArgSource")]
+#[schemars(with = "ArgSource")]
 pub struct Arg {
     pub kind: FieldType,
     pub about: Option<String>,
@@ -262,20 +248,6 @@ impl From<ArgSource> for Arg {
             stdin: given == "stdin",
             short: given.strip_prefix('-').and_then(|rest| rest.chars().next()),
         }
-    }
-}
-
-impl JsonSchema for Arg {
-    fn inline_schema() -> bool {
-        ArgSource::inline_schema()
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        ArgSource::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        ArgSource::json_schema(generator)
     }
 }
 

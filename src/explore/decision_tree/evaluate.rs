@@ -90,7 +90,11 @@ impl Tree {
                 let apart = match kind {
                     Kind::Condition => fork.condition_of_parts(&source).map(Answer::from),
                     Kind::Value => fork.chosen_value(&source).map(|value| (*value).clone()),
-                    Kind::Text => fork.prompt(&source).map(Answer::from),
+                    Kind::Text => {
+                        let made = fork.prompt(&source);
+                        let made = made.or_else(|| fork.text_of_pieces(&source));
+                        made.map(Answer::from)
+                    }
                     Kind::Items => None,
                 };
                 return match apart.map_or_else(|| outcome(&names, kind, &source), Ok) {
@@ -205,7 +209,7 @@ fn seen_by_rules(invocation: Invocation) -> Invocation {
     }
 }
 
-/// The value of an expression by itself.
+/// Returns the value of an expression by itself.
 fn outcome(names: &Arc<Names>, kind: Kind, source: &str) -> Result<Answer, ExprError> {
     let (expressions, root) = (&names.expressions, names.root());
     let text = |text: String| expressions.text(&Text(text), &root);

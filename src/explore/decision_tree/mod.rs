@@ -124,7 +124,7 @@ pub(crate) struct End {
 }
 
 impl End {
-    /// What is left to choose on this way, of the questions that it turns on.
+    /// Returns what is left to choose on this way, of the questions that it turns on.
     pub(crate) fn choices(&self) -> Choices {
         let choices = self.choices.iter();
         choices
@@ -133,7 +133,7 @@ impl End {
     }
 }
 
-/// What was chosen first, and after it.
+/// Returns what was chosen first, and after it.
 pub(super) fn over(first: &[(u32, u32)], then: &[(u32, u32)]) -> Choices {
     let mut all = Vec::with_capacity(first.len() + then.len());
     all.extend_from_slice(first);
@@ -250,7 +250,7 @@ impl Tree {
         }
     }
 
-    /// The same tree, with all that is known of the parts; `self` forgets that.
+    /// Returns the same tree, with all that is known of the parts; `self` forgets that.
     pub(super) fn hand_over(&mut self) -> Self {
         let nodes = std::mem::take(&mut self.nodes);
         let roots = std::mem::take(&mut self.roots);
@@ -263,13 +263,13 @@ impl Tree {
         }
     }
 
-    /// True where an expression is assumed to have another value than it has.
+    /// Returns true where an expression is assumed to have another value than it has.
     fn assumes(&self, question: u32, value: u32) -> bool {
         matches!(self.question(question), Question::Assumed { .. })
             && *self.answer_of(value) != Answer::AsItIs
     }
 
-    /// True where something was assumed to come out otherwise than it does.
+    /// Returns true where something was assumed to come out otherwise than it does.
     pub(crate) fn is_assumed(&self, choices: &[(u32, u32)]) -> bool {
         choices.iter().any(|(question, set)| {
             let mut values = self.members(*set).iter();
@@ -284,7 +284,8 @@ impl Tree {
             .any(|(question, value)| self.assumes(*question, *value))
     }
 
-    /// The same of conditions and texts: a field that is assigned what is not known depends on nothing by that.
+    /// Returns whether that is so of a condition or a text: a field that is assigned what is not known depends on nothing
+    /// by that.
     pub(crate) fn is_assumed_of_conditions(&self, witness: &[(u32, u32)]) -> bool {
         witness.iter().any(|(question, number)| {
             let of_field =
@@ -294,19 +295,19 @@ impl Tree {
         })
     }
 
-    /// The number of a set of values.
+    /// Returns the number of a set of values.
     pub(crate) fn set(&mut self, mut values: Vec<u32>) -> u32 {
         values.sort_unstable();
         values.dedup();
         number(self.sets.insert_full(values.into()).0)
     }
 
-    /// The values of a set.
+    /// Returns the values of a set.
     pub(crate) fn members(&self, set: u32) -> &[u32] {
         &self.sets[set as usize]
     }
 
-    /// The only value of a set.
+    /// Returns the only value of a set.
     pub(crate) fn only(&self, set: u32) -> Option<u32> {
         match self.members(set) {
             [value] => Some(*value),
@@ -335,7 +336,7 @@ impl Tree {
         (0..most.unwrap_or(1).min(EXAMPLES)).map(witness).collect()
     }
 
-    /// Why the states are not looked at to which these assignments lead.
+    /// Returns why the states are not looked at to which these assignments lead.
     pub(crate) fn bar(&self, assigned: &[(usize, u32)]) -> Option<Cut> {
         let far = self.ground.domain.far;
         assigned
@@ -351,7 +352,7 @@ impl Tree {
             })
     }
 
-    /// The number of a fault.
+    /// Returns the number of a fault.
     fn fault(&mut self, fault: Fault) -> u32 {
         let known = self.faults.iter().position(|known| *known == fault);
         number(known.unwrap_or_else(|| {
@@ -360,23 +361,23 @@ impl Tree {
         }))
     }
 
-    /// How much memory it takes up, by estimate.
+    /// Returns how much memory it takes up, by estimate.
     pub(super) fn bytes(&self) -> usize {
         let ends = self.ends.values().map(Memo::len).sum::<usize>();
         self.nodes.len() * 160 + self.values.len() * 200 + ends * 60
     }
 
-    /// A question by its number.
+    /// Returns a question by its number.
     pub(crate) fn question(&self, question: u32) -> &Question {
         &self.questions[question as usize]
     }
 
-    /// An answer by its number.
+    /// Returns an answer by its number.
     pub(crate) fn answer_of(&self, answer: u32) -> &Answer {
         &self.values[answer as usize]
     }
 
-    /// A value by its number; null where nothing is known of it.
+    /// Returns a value by its number; null where nothing is known of it.
     pub(crate) fn value(&self, value: u32) -> &Json {
         self.answer_of(value).value()
     }
@@ -385,13 +386,13 @@ impl Tree {
         *self.answer_of(value) == true.into()
     }
 
-    /// The number of a value, where it was ever an answer.
+    /// Returns the number of a value, where it was ever an answer.
     pub(crate) fn known_value(&self, value: &Json) -> Option<u32> {
         let index = self.values.get_index_of(&Answer::Value(value.clone()));
         index.map(number)
     }
 
-    /// The number of an answer.
+    /// Returns the number of an answer.
     pub(crate) fn answer_id(&mut self, answer: &Answer) -> u32 {
         match self.values.get_index_of(answer) {
             Some(index) => number(index),
@@ -399,7 +400,7 @@ impl Tree {
         }
     }
 
-    /// The numbers of some values.
+    /// Returns the numbers of some values.
     fn value_ids(&mut self, values: &Arc<[Answer]>) -> Rc<[u32]> {
         let place = values.as_ptr();
         if let Some((_, known)) = self.lists_of_values.get(&place) {
@@ -414,29 +415,29 @@ impl Tree {
         numbers
     }
 
-    /// The question what a field holds, where the field is one that a user sets at any time.
+    /// Returns the question what a field holds, where the field is one that a user sets at any time.
     pub(crate) fn parameter(&self, field: usize) -> Option<u32> {
         self.parameters.get(field).copied().flatten()
     }
 
-    /// Which of these fields was looked at, a bit for each; those beyond the last bit share it.
+    /// Returns which of these fields was looked at, a bit for each; those beyond the last bit share it.
     pub(crate) fn parameters_in(&self, looks: &Looks) -> u128 {
         let settings = self.settings.iter();
         let looked_at = settings.filter(|(_, question)| looks.has(Look::question(*question)));
         looked_at.fold(0, |bits, (field, _)| bits | 1 << (*field).min(127))
     }
 
-    /// The number of a context field, or of a setting: these follow, and are in no state.
+    /// Returns the number of a context field, or of a setting: these follow, and are in no state.
     pub(crate) fn field(&self, name: &str) -> Option<usize> {
         field_of(&self.chart, name)
     }
 
-    /// The field or setting that a question is about.
+    /// Returns the field or setting that a question is about.
     pub(crate) fn field_asked(&self, question: u32) -> Option<usize> {
         self.asked.get(&question).copied()
     }
 
-    /// The name of what a user sets at any time, and its default.
+    /// Returns the name of what a user sets at any time, and its default.
     pub(crate) fn default_of(&self, field: usize) -> Option<(&str, &Json)> {
         let parameters = &self.ground.domain.parameters;
         let (name, values) = parameters
@@ -445,7 +446,7 @@ impl Tree {
         Some((name, values.first()?))
     }
 
-    /// Of some values of what a user sets at any time, the default, else the first one.
+    /// Returns, of some values of what a user sets at any time, the default, else the first one.
     pub(crate) fn likely(&self, field: usize, set: u32) -> u32 {
         let mut values = self.members(set).iter().copied();
         let default = self.default_of(field).map(|(_, default)| default);
@@ -455,18 +456,18 @@ impl Tree {
         found.or_else(|| values.next()).unwrap_or_default()
     }
 
-    /// True where a value is one of a set.
+    /// Returns true where a value is one of a set.
     pub(crate) fn has(&self, set: u32, value: u32) -> bool {
         self.members(set).binary_search(&value).is_ok()
     }
 
-    /// The context fields that the names of a cycle's files are made of, its count first.
+    /// Returns the context fields that the names of a cycle's files are made of, its count first.
     pub(crate) fn fields_of_names(&self, cycle: usize) -> &Rc<[usize]> {
         &self.made_of[cycle]
     }
 }
 
-/// See [`Tree::fields_of_names`].
+/// Returns what [`Tree::fields_of_names`] does.
 fn fields_of_names(chart: &Chart, cycle: &Cycle) -> Rc<[usize]> {
     let holes = |pattern| Pattern::holes(pattern).map(|(hole, _)| hole);
     // The engine fills in these two, even if a field has the same name.

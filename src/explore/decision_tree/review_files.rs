@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 impl Tree {
-    /// The cycle that runs: the one that is due, or whose answer is.
+    /// Returns the cycle that runs: the one that is due, or whose answer is.
     pub(crate) fn running(&self, state: StateRef<'_>) -> Option<usize> {
         let due = self.value(state.fields()[self.due?]).as_str()?;
         self.chart
@@ -19,20 +19,20 @@ impl Tree {
             .position(|cycle| cycle.id == due || cycle.post == due)
     }
 
-    /// True while the files that a question is about are those that the fields name.
+    /// Returns true while the files that a question is about are those that the fields name.
     pub(crate) fn is_current(&self, question: u32, fields: &[u32]) -> bool {
         let names = self.names.get(&question);
         names.is_some_and(|names| names.iter().all(|(field, value)| fields[*field] == *value))
     }
 
-    /// The question whether the last review of a cycle, as its count says, is answered.
+    /// Returns the question whether the last review of a cycle, as its count says, is answered.
     pub(crate) fn last_answer(&mut self, cycle: usize, fields: &[u32]) -> Option<u32> {
         let count = self.field(&self.chart.cycles[cycle].count)?;
         let n = self.value(fields[count]).as_i64().filter(|n| *n > 0)?;
         self.answer(cycle, n, fields)
     }
 
-    /// The question whether review `n` of a cycle is answered.
+    /// Returns the question whether review `n` of a cycle is answered.
     pub(crate) fn answer(&mut self, cycle: usize, n: i64, fields: &[u32]) -> Option<u32> {
         let made_of = Rc::clone(self.fields_of_names(cycle));
         let count = self.answer_id(&Answer::Value(n.into()));

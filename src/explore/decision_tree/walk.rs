@@ -25,7 +25,7 @@ pub(super) struct Walk<'w> {
 }
 
 impl Walk<'_> {
-    /// The answers that are left to a question.
+    /// Returns the answers that are left to a question.
     pub(super) fn chosen(&self, made: &[(u32, u32)], question: u32) -> Option<u32> {
         let mut chosen = made.iter().rev().chain(self.before);
         chosen
@@ -33,14 +33,14 @@ impl Walk<'_> {
             .map(|(_, set)| *set)
     }
 
-    /// All that was chosen, each question once.
+    /// Returns all that was chosen, each question once.
     pub(super) fn all(&self, made: &[(u32, u32)]) -> Choices {
         over(self.before, made)
     }
 }
 
 impl Tree {
-    /// All results of a part in a state and with what was chosen before, each with what is left to choose for
+    /// Returns all results of a part in a state and with what was chosen before, each with what is left to choose for
     /// that; `looks` is what it turns on.
     pub(crate) fn walk(
         &mut self,
@@ -83,7 +83,7 @@ impl Tree {
         ends
     }
 
-    /// True for a part that looks at nothing and does nothing.
+    /// Returns true for a part that looks at nothing and does nothing.
     pub(crate) fn never_does_anything(&self, segment: Segment) -> bool {
         let ends = self.ends.get(&segment).and_then(Memo::constant);
         ends.is_some_and(|ends| match &ends[..] {
@@ -94,7 +94,7 @@ impl Tree {
         })
     }
 
-    /// The ways through the tree from a node at this depth on, behind what was chosen on the way there.
+    /// Returns the ways through the tree from a node at this depth on, behind what was chosen on the way there.
     fn descend(
         &mut self,
         walk: &Walk<'_>,
@@ -122,33 +122,13 @@ impl Tree {
             }
             Node::Ask {
                 question, options, ..
-            } => (*question, options),
+            } => (*question, Rc::clone(options)),
         };
-        let number_of = |answer: bool| self.known_value(&Json::Bool(answer));
-        let described = match self.question(question) {
-            Question::Field(_) if options.is_empty() => self.field_asked(question).map(|field| {
-                looks.add(Look::field(field));
-                walk.state.fields()[field]
-            }),
-            Question::Started => {
-                looks.add(Look::STARTED);
-                number_of(walk.state.is_started())
-            }
-            Question::Answered { .. } => {
-                looks.add(Look::ANSWERED);
-                let known = walk.state.answered();
-                let known = known.filter(|(asked, _)| *asked == question);
-                known.and_then(|(_, is_there)| number_of(is_there))
-            }
-            Question::Outcome { kind, source } => {
-                let expression = (*kind, source.clone());
-                return self.beside(walk, (at, depth, question), expression, made, looks);
-            }
-            Question::Field(_) | Question::Choice(_) | Question::Assumed { .. } => {
-                looks.add(Look::question(question));
-                None
-            }
-        };
+        if let Question::Outcome { kind, source } = self.question(question) {
+            let expression = (*kind, source.clone());
+            return self.beside(walk, (at, depth, question), expression, made, looks);
+        }
+        let described = self.described(walk, question, options.is_empty(), looks);
         if let Some(value) = described {
             let next = self.next(at, value);
             return self.descend(walk, (next, depth + 1), made, looks);
@@ -183,7 +163,39 @@ impl Tree {
         self.merge(ends)
     }
 
-    /// True for a result that is this value, or a part that assigns it.
+    /// Returns what the state says of a question, and notes what it turns on; a question about a field without options is
+    /// one about a state's own.
+    fn described(
+        &self,
+        walk: &Walk<'_>,
+        question: u32,
+        is_own: bool,
+        looks: &mut Looks,
+    ) -> Option<u32> {
+        let number_of = |answer: bool| self.known_value(&Json::Bool(answer));
+        match self.question(question) {
+            Question::Field(_) if is_own => {
+                let field = self.field_asked(question)?;
+                looks.add(Look::field(field));
+                Some(walk.state.fields()[field])
+            }
+            Question::Started => {
+                looks.add(Look::STARTED);
+                number_of(walk.state.is_started())
+            }
+            Question::Answered { .. } => {
+                looks.add(Look::ANSWERED);
+                let (asked, is_there) = walk.state.answered()?;
+                (asked == question).then(|| number_of(is_there)).flatten()
+            }
+            _ => {
+                looks.add(Look::question(question));
+                None
+            }
+        }
+    }
+
+    /// Returns true for a result that is this value, or a part that assigns it.
     fn is_made_of(&self, leaf: u32, value: u32) -> bool {
         match &*self.leaves[leaf as usize] {
             Leaf::Value(result) => *result == value,
@@ -192,7 +204,7 @@ impl Tree {
         }
     }
 
-    /// The paths through the tree from a node that asks for the value of an expression.
+    /// Returns the paths through the tree from a node that asks for the value of an expression.
     fn beside(
         &mut self,
         walk: &Walk<'_>,
@@ -291,7 +303,7 @@ impl Tree {
         }
     }
 
-    /// An expression that is evaluated by itself, as a part.
+    /// Returns an expression that is evaluated by itself, as a part.
     pub(crate) fn expression(&mut self, kind: Kind, source: String, is_hook: bool) -> What {
         let index = self.expressions.insert_full((kind, source)).0;
         What::Outcome { index, is_hook }
@@ -302,7 +314,7 @@ impl Tree {
         number(self.nodes.len() - 1)
     }
 
-    /// The node that an answer leads to.
+    /// Returns the node that an answer leads to.
     pub(super) fn next(&mut self, at: u32, answer: u32) -> u32 {
         if let Node::Ask { next, .. } = &self.nodes[at as usize]
             && let Some((_, node)) = next.iter().find(|(known, _)| *known == answer)

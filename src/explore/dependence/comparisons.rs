@@ -13,7 +13,7 @@ use crate::chart::Cycle;
 use crate::chart::model::FieldType;
 
 impl Reader<'_> {
-    /// Whether it can be decided if one equals the other, for each pair of values that they can have.
+    /// Returns whether it can be decided if one equals the other, for each pair of values that they can have.
     pub(super) fn equal(&mut self, left: &Val, right: &Val) -> Val {
         let mut computed: BTreeSet<String> =
             left.computed.union(&right.computed).cloned().collect();
@@ -96,7 +96,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A field is compared with a literal, so values that go into it are tried around it. A count goes up to its limit.
+    /// Notes that a field is compared with a literal, so values that go into it are tried around it. A count goes up to
+    /// its limit.
     fn field_against(&mut self, field: &str, value: &Json) {
         let chart = self.chart;
         if let Some(number) = value.as_i64() {
@@ -140,7 +141,7 @@ impl Reader<'_> {
         true
     }
 
-    /// Which of two is greater.
+    /// Returns which of two is greater.
     pub(super) fn ordered(&mut self, left: &Val, right: &Val) -> Val {
         let is_text = |reader: &Self, term: &Term| match term {
             Term::Input { path, list } => *list || reader.kind(path) != Kind::Integer,
@@ -165,7 +166,7 @@ impl Reader<'_> {
         self.equal(left, right)
     }
 
-    /// `left in right`: an item of a list, or a part of a text.
+    /// Compares as `left in right`: an item of a list, or a part of a text.
     pub(super) fn within(&mut self, left: &Val, right: &Val, source: &Expr<'_>) -> Val {
         let is_constant_text = source
             .as_const()

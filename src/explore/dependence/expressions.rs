@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use minijinja::machinery::ast::{BinOpKind, CompareOpKind, Expr, UnaryOpKind};
+use minijinja::machinery::ast::{BinOpKind, Compare, CompareOpKind, Expr, UnaryOp, UnaryOpKind};
 use minijinja::value::ValueKind;
 use serde_json::Value as Json;
 
@@ -20,7 +20,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The roots of all inputs that a value is one of, or computed of.
+    /// Returns the roots of all inputs that a value is one of, or computed of.
     pub(super) fn inputs(&self, value: &Val) -> BTreeSet<String> {
         let mut inputs = value.computed.clone();
         for term in &value.terms {
@@ -37,13 +37,13 @@ impl Reader<'_> {
         inputs
     }
 
-    /// What is made of a value in a way that never fails.
+    /// Returns what is made of a value in a way that never fails.
     pub(super) fn made_of(&self, values: &[&Val]) -> Val {
         let inputs: BTreeSet<String> = values.iter().flat_map(|value| self.inputs(value)).collect();
         Val::computed(inputs)
     }
 
-    /// The same where it may fail.
+    /// Returns the same where it may fail.
     pub(super) fn may_fail(&mut self, values: &[&Val]) -> Val {
         let value = self.made_of(values);
         self.fails.extend(value.computed.iter().cloned());
@@ -54,7 +54,7 @@ impl Reader<'_> {
         value
     }
 
-    /// A value as a condition: lists by whether they have items.
+    /// Returns a value as a condition: lists by whether they have items.
     pub(super) fn truth(&mut self, value: Val) -> Val {
         let mut computed = value.computed;
         for term in &value.terms {
@@ -98,39 +98,9 @@ impl Reader<'_> {
                 let value = self.expr(&slice.expr);
                 self.made_of(&[&value])
             }
-            Expr::UnaryOp(op) => {
-                let value = self.expr(&op.expr);
-                let is_settled = self.inputs(&value).is_empty();
-                match (&op.op, value.terms.as_slice()) {
-                    (UnaryOpKind::Not, _) => self.truth(value),
-                    (UnaryOpKind::Neg, [Term::Literal(Json::Number(number))]) => {
-                        let number = number.as_i64().and_then(i64::checked_neg);
-                        number.map_or_else(Val::settled, |number| {
-                            Val::of(Term::Literal(number.into()))
-                        })
-                    }
-                    _ if is_settled => Val::settled(),
-                    _ => self.may_fail(&[&value]),
-                }
-            }
+            Expr::UnaryOp(op) => self.unary(op),
             Expr::BinOp(op) => self.binary(op.op, &op.left, &op.right),
-            Expr::Compare(compare) => {
-                let mut left = self.expr(&compare.expr);
-                let mut all = Val::settled();
-                for op in &compare.ops {
-                    let right = self.expr(&op.expr);
-                    let holds = match op.op {
-                        CompareOpKind::Eq | CompareOpKind::Ne => self.equal(&left, &right),
-                        CompareOpKind::In | CompareOpKind::NotIn => {
-                            self.within(&left, &right, &op.expr)
-                        }
-                        _ => self.ordered(&left, &right),
-                    };
-                    all = all.join(holds);
-                    left = right;
-                }
-                Val::computed(all.computed)
-            }
+            Expr::Compare(compare) => self.compared(compare),
             Expr::IfExpr(choice) => {
                 let test = self.expr(&choice.test_expr);
                 let test = self.truth(test);
@@ -170,6 +140,36 @@ impl Reader<'_> {
                 self.may_fail(&all)
             }
         }
+    }
+
+    fn unary(&mut self, op: &UnaryOp<'_>) -> Val {
+        let value = self.expr(&op.expr);
+        let is_settled = self.inputs(&value).is_empty();
+        match (&op.op, value.terms.as_slice()) {
+            (UnaryOpKind::Not, _) => self.truth(value),
+            (UnaryOpKind::Neg, [Term::Literal(Json::Number(number))]) => {
+                let number = number.as_i64().and_then(i64::checked_neg);
+                number.map_or_else(Val::settled, |number| Val::of(Term::Literal(number.into())))
+            }
+            _ if is_settled => Val::settled(),
+            _ => self.may_fail(&[&value]),
+        }
+    }
+
+    fn compared(&mut self, compare: &Compare<'_>) -> Val {
+        let mut left = self.expr(&compare.expr);
+        let mut all = Val::settled();
+        for op in &compare.ops {
+            let right = self.expr(&op.expr);
+            let holds = match op.op {
+                CompareOpKind::Eq | CompareOpKind::Ne => self.equal(&left, &right),
+                CompareOpKind::In | CompareOpKind::NotIn => self.within(&left, &right, &op.expr),
+                _ => self.ordered(&left, &right),
+            };
+            all = all.join(holds);
+            left = right;
+        }
+        Val::computed(all.computed)
     }
 
     pub(super) fn all(&mut self, exprs: &[Expr<'_>]) -> Val {

@@ -14,11 +14,8 @@ impl Reader<'_> {
             .iter()
             .map(|arg| self.expr(value_of_arg(arg)))
             .collect();
-        let word = |index: usize| match given.get(index).map(|value| value.terms.as_slice()) {
-            Some([Term::Literal(Json::String(word))]) => Some(word.clone()),
-            _ => None,
-        };
-        let all: Vec<&Val> = std::iter::once(&input).chain(&given).collect();
+        let word = |index: usize| word_of(&given, index);
+        let all = with_all(&input, &given);
         match name {
             "list" | "string" if self.is_text_or_list(&input) => input,
             "reverse" | "sort" | "unique" => self.made_of(&all),
@@ -35,33 +32,7 @@ impl Reader<'_> {
             "first" => self.end(input, true),
             "last" => self.end(input, false),
             "length" | "count" => self.length(&input),
-            "selectattr" | "rejectattr" => {
-                let Some(attribute) = word(0) else {
-                    return self.may_fail(&all);
-                };
-                let value = attribute
-                    .split('.')
-                    .fold(item_of(input.clone()), |value, part| {
-                        self.attribute(&value, part)
-                    });
-                let compared = match (word(1), given.get(2)) {
-                    (Some(test), arg) => self.test(&test, &value, arg),
-                    (None, _) if given.len() > 1 => self.may_fail(&all),
-                    (None, _) => self.truth(value),
-                };
-                let mut result = input;
-                if matches!(
-                    word(1).as_deref(),
-                    Some("eq" | "equalto" | "==" | "ne" | "!=")
-                ) {
-                    result.pinned.insert(attribute);
-                } else if word(1).is_none() && attribute == "done" {
-                    // A row is done by its status.
-                    result.pinned.insert("status".to_owned());
-                }
-                result.computed.extend(compared.computed);
-                result
-            }
+            "selectattr" | "rejectattr" => self.selected_by(input, &given),
             "select" | "reject" => {
                 let value = item_of(input.clone());
                 let compared = match (word(0), given.get(1)) {
@@ -102,6 +73,35 @@ impl Reader<'_> {
         }
     }
 
+    /// Returns a list of which an attribute of each item is looked at.
+    fn selected_by(&mut self, input: Val, given: &[Val]) -> Val {
+        let Some(attribute) = word_of(given, 0) else {
+            return self.may_fail(&with_all(&input, given));
+        };
+        let value = attribute
+            .split('.')
+            .fold(item_of(input.clone()), |value, part| {
+                self.attribute(&value, part)
+            });
+        let compared = match (word_of(given, 1), given.get(2)) {
+            (Some(test), arg) => self.test(&test, &value, arg),
+            (None, _) if given.len() > 1 => self.may_fail(&with_all(&input, given)),
+            (None, _) => self.truth(value),
+        };
+        let mut result = input;
+        if matches!(
+            word_of(given, 1).as_deref(),
+            Some("eq" | "equalto" | "==" | "ne" | "!=")
+        ) {
+            result.pinned.insert(attribute);
+        } else if word_of(given, 1).is_none() && attribute == "done" {
+            // A row is done by its status.
+            result.pinned.insert("status".to_owned());
+        }
+        result.computed.extend(compared.computed);
+        result
+    }
+
     fn is_text_or_list(&self, value: &Val) -> bool {
         value.terms.iter().all(|term| match term {
             Term::Input { path, list } => {
@@ -111,7 +111,7 @@ impl Reader<'_> {
         })
     }
 
-    /// How many items there are, where that is not of a part of them only.
+    /// Returns how many items there are, where that is not of a part of them only.
     pub(super) fn length(&mut self, input: &Val) -> Val {
         if !input.computed.is_empty() || input.is_set {
             return self.made_of(&[input]);
@@ -129,7 +129,7 @@ impl Reader<'_> {
         result
     }
 
-    /// The first or the last item of a list.
+    /// Returns the first or the last item of a list.
     pub(super) fn end(&mut self, value: Val, is_first: bool) -> Val {
         if !value.computed.is_empty() || value.is_set {
             return self.may_fail(&[&value]);
@@ -188,4 +188,17 @@ impl Reader<'_> {
             (_, Some(arg)) => self.may_fail(&[value, arg]),
         }
     }
+}
+
+/// Returns an argument of a filter that is a literal text.
+fn word_of(given: &[Val], index: usize) -> Option<String> {
+    match given.get(index).map(|value| value.terms.as_slice()) {
+        Some([Term::Literal(Json::String(word))]) => Some(word.clone()),
+        _ => None,
+    }
+}
+
+/// Returns what a filter is given: what it is applied to, and its arguments.
+fn with_all<'v>(input: &'v Val, given: &'v [Val]) -> Vec<&'v Val> {
+    std::iter::once(input).chain(given).collect()
 }

@@ -94,7 +94,7 @@ pub struct Dependence {
     pub numbers: BTreeSet<i64>,
 }
 
-/// The root of an input, by which a world says that it was looked at: `files.a.name` → `files.a`.
+/// Returns the root of an input, by which a world says that it was looked at: `files.a.name` → `files.a`.
 pub fn root_of(path: &str) -> &str {
     let mut dots = path.match_indices('.').map(|(at, _)| at);
     let first = dots.next();
@@ -105,7 +105,7 @@ pub fn root_of(path: &str) -> &str {
     }
 }
 
-/// The inputs that a chart's own text of a condition names in messages.
+/// Returns the inputs that a chart's own text of a condition names in messages.
 pub fn in_words(inputs: &BTreeSet<String>) -> String {
     let names: IndexMap<&str, ()> = inputs
         .iter()

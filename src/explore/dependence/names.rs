@@ -16,7 +16,7 @@ use crate::expr::source::Literal;
 use crate::files::pattern::HoleKind;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 
-/// The default words of a setting that is a list.
+/// Returns the default words of a setting that is a list.
 fn words_of_setting(chart: &Chart, path: &str) -> Vec<Json> {
     let setting = path
         .strip_prefix("config.")
@@ -104,7 +104,7 @@ impl Reader<'_> {
         result
     }
 
-    /// An attribute of an input.
+    /// Returns an attribute of an input.
     fn below(&mut self, path: &str, name: &str) -> Val {
         let chart = self.chart;
         let whole = format!("{path}.{name}");
@@ -150,47 +150,7 @@ impl Reader<'_> {
             | ("gate", "command" | "why" | "output") => Val::computed(BTreeSet::from([whole])),
             ("review", _) | ("gate", "times") => Val::input(whole, false),
             ("cycle", _) | ("scope", "started" | "home") => Val::settled(),
-            ("args", _) => {
-                let Some(arg) = chart.args.get(name) else {
-                    return Val::settled();
-                };
-                let mut value = Val::input(whole.clone(), false);
-                if let Some(Literal::Text(text)) = &arg.default
-                    && !self.lets.contains(&whole)
-                {
-                    self.lets.push(whole.clone());
-                    let scopes = std::mem::take(&mut self.scopes);
-                    let default = match single_expression(&text.0) {
-                        Some(expr) => self.source(expr),
-                        None => Val::of(Term::Literal(text.0.clone().into())),
-                    };
-                    self.scopes = scopes;
-                    self.lets.pop();
-                    value = value.join(default);
-                }
-                if let Some(one_of) = &arg.one_of
-                    && !self.lets.contains(&whole)
-                {
-                    self.lets.push(whole.clone());
-                    let allowed = self.source(&one_of.0);
-                    self.lets.pop();
-                    for term in &allowed.terms {
-                        match term {
-                            Term::Input { path, .. } => {
-                                self.links.push((whole.clone(), path.clone()));
-                                let words = words_of_setting(self.chart, path);
-                                self.note(&whole).literals.extend(words);
-                            }
-                            Term::Literal(word) => {
-                                self.note(&whole).literals.insert(word.clone());
-                            }
-                            _ => {}
-                        }
-                    }
-                    value.computed.extend(allowed.computed);
-                }
-                value
-            }
+            ("args", _) => self.option(name, whole),
             ("files", _) => Val::input(whole, true),
             ("tables", _) => Val::input(whole, false),
             ("checks", _) => Val::input(whole, true),
@@ -207,6 +167,58 @@ impl Reader<'_> {
                 let is_list = self.kind(&whole) == Kind::List;
                 Val::input(whole, is_list)
             }
+            _ => self.deeper(path, name),
+        }
+    }
+
+    /// Returns an option of a command, which its default and the words that it takes can go into.
+    fn option(&mut self, name: &str, whole: String) -> Val {
+        let Some(arg) = self.chart.args.get(name) else {
+            return Val::settled();
+        };
+        let mut value = Val::input(whole.clone(), false);
+        if let Some(Literal::Text(text)) = &arg.default
+            && !self.lets.contains(&whole)
+        {
+            self.lets.push(whole.clone());
+            let scopes = std::mem::take(&mut self.scopes);
+            let default = match single_expression(&text.0) {
+                Some(expr) => self.source(expr),
+                None => Val::of(Term::Literal(text.0.clone().into())),
+            };
+            self.scopes = scopes;
+            self.lets.pop();
+            value = value.join(default);
+        }
+        if let Some(one_of) = &arg.one_of
+            && !self.lets.contains(&whole)
+        {
+            self.lets.push(whole.clone());
+            let allowed = self.source(&one_of.0);
+            self.lets.pop();
+            for term in &allowed.terms {
+                match term {
+                    Term::Input { path, .. } => {
+                        self.links.push((whole.clone(), path.clone()));
+                        let words = words_of_setting(self.chart, path);
+                        self.note(&whole).literals.extend(words);
+                    }
+                    Term::Literal(word) => {
+                        self.note(&whole).literals.insert(word.clone());
+                    }
+                    _ => {}
+                }
+            }
+            value.computed.extend(allowed.computed);
+        }
+        value
+    }
+
+    /// Returns an attribute of an item: of a file, a row, another instance.
+    fn deeper(&mut self, path: &str, name: &str) -> Val {
+        let whole = format!("{path}.{name}");
+        let root = path.split('.').next().unwrap_or_default();
+        match path {
             _ if root == "tables" && path.matches('.').count() == 1 => match name {
                 "rows" => Val::input(format!("{path}.rows"), true),
                 "open" => Val {

@@ -210,7 +210,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A value that goes into a field is compared with everything that the field is compared with.
+    /// Compares a value that goes into a field with everything that the field is compared with.
     fn spread(&mut self) {
         let mut grows = true;
         while grows {

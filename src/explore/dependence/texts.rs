@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use minijinja::machinery::ast::{Expr, Stmt};
+use minijinja::machinery::ast::{Expr, ForLoop, Stmt};
 
 use super::reader::Reader;
 use super::value::{Val, item_of};
@@ -26,7 +26,7 @@ impl Reader<'_> {
         value
     }
 
-    /// What a part of a text depends on: every input that it shows, as something computed.
+    /// Returns what a part of a text depends on: every input that it shows, as something computed.
     fn stmt(&mut self, stmt: &Stmt<'_>) -> Val {
         match stmt {
             Stmt::EmitExpr(emit) => {
@@ -43,30 +43,7 @@ impl Reader<'_> {
                 self.close(&open);
                 Val::computed(test.computed).join(then).join(other)
             }
-            Stmt::ForLoop(each) => {
-                let items = self.expr(&each.iter);
-                let shown = self.inputs(&items);
-                if let Expr::Var(var) = &each.target {
-                    self.scopes.push((var.id.to_owned(), item_of(items)));
-                    self.scopes
-                        .push(("loop".to_owned(), Val::computed(shown.clone())));
-                } else {
-                    self.fails.extend(shown.iter().cloned());
-                }
-                let filter = each.filter_expr.as_ref().map(|expr| {
-                    let value = self.expr(expr);
-                    self.truth(value)
-                });
-                let body = self.body(&each.body);
-                let other = self.body(&each.else_body);
-                if matches!(each.target, Expr::Var(_)) {
-                    self.scopes.truncate(self.scopes.len() - 2);
-                }
-                Val::computed(shown)
-                    .join(filter.unwrap_or_default())
-                    .join(body)
-                    .join(other)
-            }
+            Stmt::ForLoop(each) => self.for_loop(each),
             Stmt::Set(set) => {
                 let value = self.expr(&set.expr);
                 if let Expr::Var(var) = &set.target {
@@ -86,28 +63,7 @@ impl Reader<'_> {
                 self.scopes.truncate(depth);
                 value
             }
-            Stmt::Include(include) => {
-                let constant = include.name.as_const().map(|name| name.to_string());
-                let names = match constant {
-                    Some(name) => vec![name],
-                    None => {
-                        let value = self.expr(&include.name);
-                        let inputs = self.inputs(&value);
-                        self.fails.extend(inputs);
-                        self.chart.templates.names().into_iter().collect()
-                    }
-                };
-                let mut value = Val::default();
-                for name in names {
-                    if self.templates.insert(name.clone())
-                        && let Ok(Some(text)) = self.chart.templates.get(&name)
-                    {
-                        let text = text.into_owned();
-                        value = value.join(self.template(&text));
-                    }
-                }
-                value
-            }
+            Stmt::Include(include) => self.included(&include.name),
             Stmt::SetBlock(set) if set.filter.is_none() => {
                 let value = self.body(&set.body);
                 let value = Val::computed(self.inputs(&value));
@@ -125,7 +81,56 @@ impl Reader<'_> {
         }
     }
 
-    /// From here on what is read may be evaluated or not.
+    fn for_loop(&mut self, each: &ForLoop<'_>) -> Val {
+        let items = self.expr(&each.iter);
+        let shown = self.inputs(&items);
+        if let Expr::Var(var) = &each.target {
+            self.scopes.push((var.id.to_owned(), item_of(items)));
+            self.scopes
+                .push(("loop".to_owned(), Val::computed(shown.clone())));
+        } else {
+            self.fails.extend(shown.iter().cloned());
+        }
+        let filter = each.filter_expr.as_ref().map(|expr| {
+            let value = self.expr(expr);
+            self.truth(value)
+        });
+        let body = self.body(&each.body);
+        let other = self.body(&each.else_body);
+        if matches!(each.target, Expr::Var(_)) {
+            self.scopes.truncate(self.scopes.len() - 2);
+        }
+        Val::computed(shown)
+            .join(filter.unwrap_or_default())
+            .join(body)
+            .join(other)
+    }
+
+    /// Returns what a template depends on, or all templates where its name is not known.
+    fn included(&mut self, name: &Expr<'_>) -> Val {
+        let constant = name.as_const().map(|name| name.to_string());
+        let names = match constant {
+            Some(name) => vec![name],
+            None => {
+                let value = self.expr(name);
+                let inputs = self.inputs(&value);
+                self.fails.extend(inputs);
+                self.chart.templates.names().into_iter().collect()
+            }
+        };
+        let mut value = Val::default();
+        for name in names {
+            if self.templates.insert(name.clone())
+                && let Ok(Some(text)) = self.chart.templates.get(&name)
+            {
+                let text = text.into_owned();
+                value = value.join(self.template(&text));
+            }
+        }
+        value
+    }
+
+    /// Notes that what is read from here on may be evaluated or not.
     pub(super) fn open(&mut self, test: &Val) -> BTreeSet<String> {
         let before = self.under_open.clone();
         self.under_open.extend(test.computed.iter().cloned());

@@ -34,7 +34,7 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// What expressions call it, down to what is chosen as one.
+    /// Returns what expressions call it, down to what is chosen as one.
     pub fn root(&self) -> String {
         match self {
             Self::Files(name) => format!("files.{name}"),

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Domain {
-    /// The inputs that have too many values which matter.
+    /// Returns the inputs that have too many values which matter.
     pub(super) fn too_many(&self) -> BTreeSet<String> {
         // What a field holds is one value more, whichever.
         let read = &mut |field: &str| json!(format!("held-{field}"));
@@ -79,13 +79,13 @@ impl Domain {
             .any(|path| path.starts_with("siblings"))
     }
 
-    /// The lists of files.
+    /// Returns the lists of files.
     pub(super) fn files(&self, name: &str, set: &FileSet, read: &mut Read<'_>) -> Vec<Json> {
         let (kinds, _) = self.kinds_of_files(name, set, read);
         self.lists(&format!("files.{name}"), kinds, read)
     }
 
-    /// The files of a set that differ in what matters; whether that is all of them.
+    /// Returns the files of a set that differ in what matters; whether that is all of them.
     fn kinds_of_files(
         &self,
         name: &str,
@@ -155,8 +155,8 @@ impl Domain {
         self.lists("siblings", kinds, read)
     }
 
-    /// The other instances that differ in what matters: of a context only what is compared. whether that is
-    /// all of them.
+    /// Returns the other instances that differ in what matters: of a context only what is compared. whether that is all
+    /// of them.
     fn kinds_of_siblings(&self, read: &mut Read<'_>) -> (Vec<Map<String, Json>>, bool) {
         let mut is_all = true;
         let chart = Arc::clone(&self.chart);

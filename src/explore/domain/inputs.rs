@@ -31,7 +31,7 @@ impl Domain {
         counts
     }
 
-    /// The ways in which a gate can fail, by how many times it has: once, each number that the chart compares
+    /// Returns the ways in which a gate can fail, by how many times it has: once, each number that the chart compares
     /// that with, and one more. None if the chart has no gates.
     pub(crate) fn gate(&self) -> impl Iterator<Item = FailedGate> {
         let known = self.compared(GATE_TIMES).into_iter();
@@ -70,7 +70,7 @@ impl Domain {
         }
     }
 
-    /// What the items of a list in the event can be, by attribute.
+    /// Returns what the items of a list in the event can be, by attribute.
     pub(super) fn attributes(
         &self,
         field: &str,

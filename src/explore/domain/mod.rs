@@ -50,7 +50,7 @@ pub struct Domain {
     pub(super) far: u64,
 }
 
-/// What a setting is called beside context fields, whose names have no dot.
+/// Returns what a setting is called beside context fields, whose names have no dot.
 pub fn config_path(name: &str) -> String {
     format!("config.{name}")
 }
@@ -58,8 +58,8 @@ pub fn config_path(name: &str) -> String {
 /// Reads a context field or a setting as it stands.
 pub type Read<'r> = dyn FnMut(&str) -> Json + 'r;
 
-/// True where a setting is looked for in a text that is also compared with something else: the setting can be a part of
-/// that, or all of it, and its values are chosen without a look at it.
+/// Returns true where a setting is looked for in a text that is also compared with something else: the setting can be a
+/// part of that, or all of it, and its values are chosen without a look at it.
 fn has_a_setting_among_others(compared: &Compared) -> bool {
     let parts = compared.parts.len() + compared.part_fields.len();
     let is_alone = compared.literals.is_empty()
@@ -76,7 +76,7 @@ fn fresh() -> impl Iterator<Item = String> {
     (1..).map(|number: u32| number.to_string())
 }
 
-/// Each `invoke` of a rule that means processes with the same verdicts, and the first of these.
+/// Returns each `invoke` of a rule that means processes with the same verdicts, and the first of these.
 fn invoked(chart: &Chart) -> HashMap<String, String> {
     let invokes = chart.on.values().flatten();
     let invokes = invokes.filter_map(|rule| rule.invoke.as_ref());
@@ -119,7 +119,7 @@ impl Domain {
         }
     }
 
-    /// The greatest number that the chart names or that is tried, whatever its sign.
+    /// Returns the greatest number that the chart names or that is tried, whatever its sign.
     fn greatest(&self) -> u64 {
         let chart = &self.chart;
         let compared = self.dependence.compared.values();
@@ -148,7 +148,7 @@ impl Domain {
         numbers.map(i64::unsigned_abs).max().unwrap_or(0)
     }
 
-    /// What a field's value is explored as.
+    /// Returns what a field's value is explored as.
     pub(super) fn capped<'v>(&self, field: &str, value: &'v Json) -> Cow<'v, Json> {
         let top = self.tops.get(field).copied();
         match top.filter(|top| value.as_i64().is_some_and(|value| value > *top)) {
@@ -161,7 +161,7 @@ impl Domain {
         self.dependence.compared.get(path)
     }
 
-    /// The values of `choice`; the first one is the quietest. `read` gives context fields as they stand.
+    /// Returns the values of `choice`; the first one is the quietest. `read` gives context fields as they stand.
     ///
     pub(crate) fn values(&self, choice: &Choice, read: &mut Read<'_>) -> Vec<Json> {
         match choice {
@@ -225,14 +225,14 @@ impl Domain {
         }
     }
 
-    /// The directory of the instance that is explored, as the agent writes it.
+    /// Returns the directory of the instance that is explored, as the agent writes it.
     pub(crate) fn dir(&self) -> String {
         let scope = &self.chart.scope;
         format!("{}/{}/1", scope.home, scope.folder)
     }
 
-    /// The texts that `path` can be: each it is compared with, those with the parts that are looked for in it, then
-    /// one that is none of them. Where it is compared with other inputs, there are several of these.
+    /// Returns the texts that `path` can be: each it is compared with, those with the parts that are looked for in it,
+    /// then one that is none of them. Where it is compared with other inputs, there are several of these.
     pub(super) fn texts(&self, path: &str, read: &mut Read<'_>) -> Vec<Json> {
         let mut texts = self.known_texts(path, read);
         let compared = self.compared(path);
@@ -275,7 +275,7 @@ impl Domain {
         texts.into_iter().map(Json::from).collect()
     }
 
-    /// What is looked for in the text that `path` is.
+    /// Returns what is looked for in the text that `path` is.
     pub(super) fn parts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
         let mut parts = IndexSet::new();
         if let Some(compared) = self.compared(path) {
@@ -298,7 +298,7 @@ impl Domain {
         texts
     }
 
-    /// The integers that `path` can be: on both sides of each it is compared with.
+    /// Returns the integers that `path` can be: on both sides of each it is compared with.
     pub(super) fn integers(
         &self,
         path: &str,

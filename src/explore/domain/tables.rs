@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Domain {
-    /// What the rows of a table can be, by column.
+    /// Returns what the rows of a table can be, by column.
     pub(super) fn columns(
         &self,
         name: &str,
@@ -63,7 +63,7 @@ impl Domain {
         columns
     }
 
-    /// No row, or one: each witness.
+    /// Returns no row, or one: each witness.
     pub(super) fn rows(&self, name: &str, table: &Table, read: &mut Read<'_>) -> Vec<Json> {
         let columns = self.columns(name, table, read);
         let rows = items::product(columns).into_iter().map(|mut row| {
@@ -83,7 +83,7 @@ impl Domain {
         self.lists(&format!("tables.{name}.rows"), rows.collect(), read)
     }
 
-    /// The lists of these items that make a difference.
+    /// Returns the lists of these items that make a difference.
     pub(super) fn lists(
         &self,
         path: &str,
@@ -93,7 +93,7 @@ impl Domain {
         items::lists(&items, &self.wanted(path, read)).unwrap_or_else(|| items::few(&items))
     }
 
-    /// Whether it matters which item is the first. Not where only items of one kind can be.
+    /// Returns whether it matters which item is the first. Not where only items of one kind can be.
     fn first_matters(&self, path: &str, compared: &Compared, read: &mut Read<'_>) -> bool {
         if compared.first.is_empty() {
             return false;
@@ -118,7 +118,7 @@ impl Domain {
         })
     }
 
-    /// What of a list matters.
+    /// Returns what of a list matters.
     pub(super) fn wanted(&self, path: &str, read: &mut Read<'_>) -> Wanted {
         let length = format!("{path}.{LENGTH}");
         let counts: Option<Vec<usize>> = self.compared(&length).map(|_| {
@@ -159,7 +159,7 @@ impl Domain {
         counts
     }
 
-    /// What the holes of a line can be: numbers, too, are texts there.
+    /// Returns what the holes of a line can be: numbers, too, are texts there.
     pub(super) fn line_holes(
         &self,
         path: &str,
@@ -185,7 +185,7 @@ impl Domain {
         holes.collect()
     }
 
-    /// What the holes of a file's name can be.
+    /// Returns what the holes of a file's name can be.
     pub(super) fn holes(
         &self,
         name: &str,

@@ -1,12 +1,13 @@
 //! What one exploration shares between its worlds.
 
 use super::question::Kind;
-use crate::chart::Chart;
 use crate::chart::model::Check;
+use crate::chart::{Chart, Cycle};
 use crate::explore::answer::Answer;
 use crate::explore::dependence::Openness;
 use crate::explore::domain::{Choice, Domain};
-use crate::explore::pieces::{Formula, Piece, formula, pieces};
+use crate::explore::formula::{Formula, formula};
+use crate::explore::pieces::{Piece, pieces};
 use crate::expr::Expressions;
 use crate::expr::source::{Expr, Literal};
 use minijinja::value::Value;
@@ -74,7 +75,7 @@ impl Ground {
         }
     }
 
-    /// What an expression or a text reaches.
+    /// Returns what an expression or a text reaches.
     pub(super) fn reach(&self, source: &str) -> Reach {
         let mut reaches = self.reaches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(reach) = reaches.get(source) {
@@ -102,32 +103,9 @@ impl Ground {
                     "touched" => reach.touched = true,
                     "it" => reach.it = true,
                     "cycle" => {
-                        for cycle in chart.cycles.values() {
-                            let guards = cycle.advance.iter();
-                            let guards = guards.filter_map(|target| target.guard.as_ref());
-                            let conditions: Vec<&Expr> = match key {
-                                Some("exit") => vec![&cycle.exit],
-                                Some("ready") => cycle.ready.iter().collect(),
-                                Some("next") => guards.collect(),
-                                Some(_) => Vec::new(),
-                                None => guards.chain(&cycle.ready).chain([&cycle.exit]).collect(),
-                            };
-                            let texts = cycle
-                                .text
-                                .values()
-                                .filter(|_| key.is_none_or(|key| key == "text"));
-                            let subject = cycle
-                                .subject
-                                .iter()
-                                .filter(|_| key.is_none_or(|key| key == "subject"));
-                            for (kind, source) in
-                                (conditions.iter().map(|expr| (Kind::Condition, &expr.0)))
-                                    .chain(texts.map(|text| (Kind::Text, &text.0)))
-                                    .chain(subject.map(|text| (Kind::Items, &text.0)))
-                            {
-                                reach.open |= self.is_open(kind, source);
-                                open.push(source.clone());
-                            }
+                        for (kind, source) in sources_of_cycles(chart, key) {
+                            reach.open |= self.is_open(kind, source);
+                            open.push(source.clone());
                         }
                     }
                     "args" => {
@@ -160,13 +138,13 @@ impl Ground {
         reach
     }
 
-    /// True where the run that has ended can make a difference.
+    /// Returns true where the run that has ended can make a difference.
     pub(crate) fn looks_at_review(&self, source: &str) -> bool {
         self.reach(source).review
     }
 
-    /// True for a source that can be evaluated by itself: nothing is open about it, and it depends on nothing of the
-    /// rule, such as the phase that is entered.
+    /// Returns true for a source that can be evaluated by itself: nothing is open about it, and it depends on nothing
+    /// of the rule, such as the phase that is entered.
     pub(super) fn is_separate(&self, kind: Kind, source: &str, root: &Value) -> bool {
         let reach = self.reach(source);
         let is_it = || root.get_attr("it").is_ok_and(|it| !it.is_undefined());
@@ -174,7 +152,7 @@ impl Ground {
         !is_bound && !self.is_open(kind, source)
     }
 
-    /// What a condition consists of.
+    /// Returns what a condition consists of.
     pub(super) fn formula(&self, source: &str) -> Arc<Formula> {
         let mut known = self.formulas.lock().unwrap_or_else(PoisonError::into_inner);
         let made = known.entry(source.to_owned());
@@ -185,8 +163,8 @@ impl Ground {
         self.domain.dependence.open.get(source)
     }
 
-    /// True where trying values does not determine its value. A text that fails, and a list, is evaluated in its
-    /// place, too.
+    /// Returns true where trying values does not determine its value. A text that fails, and a list, is evaluated in
+    /// its place, too.
     pub(super) fn is_open(&self, kind: Kind, source: &str) -> bool {
         self.open(source).is_some_and(|open| match kind {
             Kind::Items => false,
@@ -200,7 +178,7 @@ impl Ground {
         })
     }
 
-    /// What a text is made of.
+    /// Returns what a text is made of.
     pub(super) fn pieces(&self, text: &str) -> Arc<[Piece]> {
         let mut known = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
         let made = known.entry(text.to_owned());
@@ -208,7 +186,7 @@ impl Ground {
         Arc::clone(made.or_insert_with(|| pieces(text, &template).into()))
     }
 
-    /// True for a list of checks that looks at no input: what it finds is settled by the state.
+    /// Returns true for a list of checks that looks at no input: what it finds is settled by the state.
     pub(super) fn is_settled(&self, checks: &[Check]) -> bool {
         checks.iter().all(|check| {
             let conditions = [&check.each, &check.guard].into_iter().flatten();
@@ -221,4 +199,28 @@ impl Ground {
             })
         })
     }
+}
+
+/// Returns the expressions and texts of cycles on which `cycle.KEY` turns; without a key, all of them.
+fn sources_of_cycles<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<(Kind, &'c String)> {
+    let of_cycle = |cycle: &'c Cycle| {
+        let guards = cycle.advance.iter();
+        let guards = guards.filter_map(|target| target.guard.as_ref());
+        let conditions: Vec<&Expr> = match key {
+            Some("exit") => vec![&cycle.exit],
+            Some("ready") => cycle.ready.iter().collect(),
+            Some("next") => guards.collect(),
+            Some(_) => Vec::new(),
+            None => guards.chain(&cycle.ready).chain([&cycle.exit]).collect(),
+        };
+        let is_asked = |name: &str| key.is_none_or(|key| key == name);
+        let texts = cycle.text.values().filter(|_| is_asked("text"));
+        let subject = cycle.subject.iter().filter(|_| is_asked("subject"));
+        let conditions = conditions.into_iter();
+        let conditions = conditions.map(|expr| (Kind::Condition, &expr.0));
+        let texts = texts.map(|text| (Kind::Text, &text.0));
+        let subject = subject.map(|text| (Kind::Items, &text.0));
+        conditions.chain(texts).chain(subject).collect::<Vec<_>>()
+    };
+    chart.cycles.values().flat_map(of_cycle).collect()
 }

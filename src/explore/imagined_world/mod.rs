@@ -62,7 +62,7 @@ impl fmt::Debug for ImaginedWorld {
 }
 
 impl ImaginedWorld {
-    /// A world at `base` with these answers.
+    /// Returns a world at `base` with these answers.
     pub(crate) fn new(
         ground: &Arc<Ground>,
         base: Base,
@@ -81,7 +81,7 @@ impl ImaginedWorld {
         }
     }
 
-    /// The names of a decision in this world.
+    /// Returns the names of a decision in this world.
     pub(crate) fn names(&self, trigger: &Trigger) -> Arc<Names> {
         let event = Event {
             trigger: trigger.clone(),
@@ -99,19 +99,19 @@ impl ImaginedWorld {
         )
     }
 
-    /// The answer to a question like this.
+    /// Returns the answer to a question like this.
     fn answer_to(&self, is_like: impl Fn(&Question) -> bool) -> Option<&Arc<Answer>> {
         let mut answers = self.answers.iter();
         let found = answers.find(|(question, _)| is_like(question))?;
         Some(&found.1)
     }
 
-    /// The questions so far, which are then forgotten.
+    /// Returns the questions so far, which are then forgotten.
     pub(crate) fn account(&self) -> Vec<Asked> {
         std::mem::take(&mut self.asked())
     }
 
-    /// Why nothing can be said of the states that follow, where that is so.
+    /// Returns why nothing can be said of the states that follow, where that is so.
     pub(crate) fn lost(&self) -> Option<String> {
         let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
         lost.clone()
@@ -136,7 +136,7 @@ impl ImaginedWorld {
         });
     }
 
-    /// A context field, or a setting by its whole name.
+    /// Returns a context field, or a setting by its whole name.
     fn read(&self, name: &str) -> Json {
         if name.starts_with(&config_path("")) {
             return self.setting(name.to_owned()).value().clone();
@@ -144,7 +144,7 @@ impl ImaginedWorld {
         World::field(self, name).cloned().unwrap_or(Json::Null)
     }
 
-    /// What a context field holds; of a setting, what was chosen for it.
+    /// Returns what a context field holds; of a setting, what was chosen for it.
     fn held(&self, name: &str) -> Option<&Arc<Answer>> {
         let set = self.answer_to(|asked| matches!(asked, Question::Field(set) if set == name));
         set.or_else(|| {
@@ -153,7 +153,7 @@ impl ImaginedWorld {
         })
     }
 
-    /// A setting, which a user sets at any time.
+    /// Returns a setting, which a user sets at any time.
     fn setting(&self, name: String) -> Arc<Answer> {
         let options = self.ground.parameters.get(&name);
         let options = options.unwrap_or(&self.ground.none).clone();
@@ -166,7 +166,7 @@ impl ImaginedWorld {
         value
     }
 
-    /// The values of a choice, with the fields that they depend on as they stand.
+    /// Returns the values of a choice, with the fields that they depend on as they stand.
     fn options(&self, choice: &Choice) -> Arc<[Answer]> {
         let known = |made: &Mutex<FxHashMap<Choice, Made>>| {
             let made = made.lock().unwrap_or_else(PoisonError::into_inner);
@@ -222,7 +222,7 @@ impl ImaginedWorld {
     }
 }
 
-/// The first of some values.
+/// Returns the first of some values.
 fn first(options: &[Answer]) -> Arc<Answer> {
     Arc::new(
         options
@@ -232,7 +232,7 @@ fn first(options: &[Answer]) -> Arc<Answer> {
     )
 }
 
-/// True for an event that the host sends; `next` is asked by hand.
+/// Returns true for an event that the host sends; `next` is asked by hand.
 pub(crate) fn is_of_the_host(trigger: &Trigger) -> bool {
     matches!(trigger, Trigger::Hook(name) if EVENTS.iter().any(|(_, event)| event == name))
 }

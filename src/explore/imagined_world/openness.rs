@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl ImaginedWorld {
-    /// True where an open input of an expression has been looked at.
+    /// Returns true where an open input of an expression has been looked at.
     fn has_looked_at(&self, input: &str) -> bool {
         let asked = self.asked();
         if let Some(field) = input.strip_prefix("field.") {
@@ -55,7 +55,7 @@ impl ImaginedWorld {
         }
     }
 
-    /// True where an expression has looked at a field of which nothing is known.
+    /// Returns true where an expression has looked at a field of which nothing is known.
     pub(super) fn has_looked_at_unknown(&self, source: &str) -> bool {
         let Some(known) = self.ground.domain.dependence.open.get(source) else {
             return false;
@@ -71,7 +71,7 @@ impl ImaginedWorld {
         })
     }
 
-    /// What is open about an expression in this world, of what it has looked at so far.
+    /// Returns what is open about an expression in this world, of what it has looked at so far.
     pub(super) fn open(&self, source: &str) -> Option<(bool, bool)> {
         let dependence = &self.ground.domain.dependence;
         let known = dependence.open.get(source)?;
@@ -110,7 +110,7 @@ impl ImaginedWorld {
         answer
     }
 
-    /// The values that a field takes of which nothing is known.
+    /// Returns the values that a field takes of which nothing is known.
     pub(super) fn any_value(&self, name: &str) -> Vec<Answer> {
         let chart = &self.ground.chart;
         let Some(field) = chart.context.get(name) else {

@@ -3,14 +3,15 @@
 use super::ImaginedWorld;
 use super::question::{Kind, Question};
 use crate::explore::answer::Answer;
-use crate::explore::pieces::{Formula, Piece, choice};
+use crate::explore::formula::{Formula, choice};
+use crate::explore::pieces::Piece;
 use crate::expr::single_expression;
 use minijinja::value::Value;
 use std::sync::Arc;
 
 impl ImaginedWorld {
-    /// The value of an expression that is evaluated by itself; `None` where it must be evaluated here. An answer that
-    /// is not known yet is guessed: the tree has no way behind it unless it is right.
+    /// Returns the value of an expression that is evaluated by itself; `None` where it must be evaluated here. An
+    /// answer that is not known yet is guessed: the tree has no way behind it unless it is right.
     pub(super) fn outcome(&self, kind: Kind, source: &str) -> Option<Arc<Answer>> {
         let question = Question::Outcome {
             kind,
@@ -25,14 +26,14 @@ impl ImaginedWorld {
         (!matches!(*answer, Answer::Fails(_))).then_some(answer)
     }
 
-    /// What is known of an expression that is evaluated by itself; `None` where it must be evaluated here.
+    /// Returns what is known of an expression that is evaluated by itself; `None` where it must be evaluated here.
     pub(super) fn recalled(&self, kind: Kind, source: &str, root: &Value) -> Option<Arc<Answer>> {
         let is_separate = self.part.is_some() && self.ground.is_separate(kind, source, root);
         is_separate.then(|| self.outcome(kind, source)).flatten()
     }
 
-    /// True where a text can be made of these pieces.
-    pub(super) fn are_made(&self, pieces: &[Piece]) -> bool {
+    /// Returns true where a text can be made of these pieces.
+    fn are_made(&self, pieces: &[Piece]) -> bool {
         pieces.iter().all(|piece| match piece {
             Piece::Hole(hole) => self.outcome(Kind::Text, hole).is_some(),
             Piece::If(test, then, otherwise) => self
@@ -41,7 +42,14 @@ impl ImaginedWorld {
         })
     }
 
-    /// Whether a condition holds, from the values of its parts; `None` where it must be evaluated as a whole.
+    /// Returns true where a text can be made of what it consists of; `None` where it must be evaluated as a whole.
+    pub(crate) fn text_of_pieces(&self, source: &str) -> Option<bool> {
+        let pieces = self.ground.pieces(source);
+        let is_apart = !pieces.iter().any(|piece| piece.has(source));
+        (is_apart && self.are_made(&pieces)).then_some(true)
+    }
+
+    /// Returns whether a condition holds, from the values of its parts; `None` where it must be evaluated as a whole.
     pub(crate) fn condition_of_parts(&self, source: &str) -> Option<bool> {
         let is_separate = self
             .ground
@@ -66,7 +74,7 @@ impl ImaginedWorld {
         }
     }
 
-    /// True where all are like this; what follows one that is not is not evaluated.
+    /// Returns true where all are like this; what follows one that is not is not evaluated.
     fn is_every(&self, parts: &[Formula], like: bool) -> Option<bool> {
         for part in parts {
             if self.truth(part)? != like {
@@ -76,15 +84,15 @@ impl ImaginedWorld {
         Some(true)
     }
 
-    /// A value that is one of two; `None` where it must be evaluated as a whole.
+    /// Returns a value that is one of two; `None` where it must be evaluated as a whole.
     pub(crate) fn chosen_value(&self, source: &str) -> Option<Arc<Answer>> {
         let (test, [one, other]) = choice(source)?;
         let holds = self.truth(&self.ground.formula(test))?;
         self.outcome(Kind::Value, if holds { &one } else { &other })
     }
 
-    /// True where a text that is nothing but a prompt can be made, by what fills its holes; `None` where it must be
-    /// evaluated as a whole. A user's prompt has every hole there is.
+    /// Returns true where a text that is nothing but a prompt can be made, by what fills its holes; `None` where it
+    /// must be evaluated as a whole. A user's prompt has every hole there is.
     pub(crate) fn prompt(&self, source: &str) -> Option<bool> {
         let key = single_expression(source)?.strip_prefix("prompts")?;
         let quoted = || key.strip_prefix("['")?.strip_suffix("']");

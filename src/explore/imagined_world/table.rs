@@ -24,7 +24,7 @@ impl fmt::Debug for TableView {
 }
 
 impl TableView {
-    /// False where the file's name has a hole that no context field fills.
+    /// Returns false where the file's name has a hole that no context field fills.
     fn has_file(&self) -> bool {
         let Some(table) = self.fork.ground.chart.tables.get(&self.name) else {
             return false;
@@ -33,7 +33,7 @@ impl TableView {
         table.file.render(part).is_ok()
     }
 
-    /// False where no table can lack a column for the id.
+    /// Returns false where no table can lack a column for the id.
     fn has_id(&self) -> bool {
         let table = self.fork.ground.chart.tables.get(&self.name);
         table.is_some_and(
@@ -60,7 +60,8 @@ impl TableView {
         !self.rows().is_empty() || self.exists() && *self.content("head") == true.into()
     }
 
-    /// True where a row has no id that can be used. It is none of the rows; that it counts as open is not tried.
+    /// Returns true where a row has no id that can be used. It is none of the rows; that it counts as open is not
+    /// tried.
     fn has_unusable(&self) -> bool {
         self.has_id() && self.has_head() && *self.content("unusable") == true.into()
     }

@@ -65,7 +65,8 @@ impl Judge<'_> {
         results
     }
 
-    /// Where the number of blocks in a row depends on a number that the user sets: how many there are at most, by it.
+    /// Returns, where the number of blocks in a row depends on a number that the user sets, how many there are at most,
+    /// by it.
     fn bounds_by_setting(&self, blocks: &Blocks) -> Option<String> {
         let search = self.search;
         let tree = &search.moves.tree;
@@ -96,14 +97,14 @@ impl Judge<'_> {
         })
     }
 
-    /// A block that can come after a block: the host then says so.
+    /// Returns whether an edge is a block that can come after a block: the host then says so.
     fn is_further_block(&self, edge: &Edge) -> bool {
         edge.block && edge.active != Some(false) && self.gate_times(edge).is_none()
     }
 
-    /// How many times a gate has failed in the same way, if that is why an edge blocks, and blocks once in a row: the next
-    /// time, the gate has failed more often, or in another way, and then the agent has done something. The most times that
-    /// are tried stand for all above, so they can come again.
+    /// Returns how many times a gate has failed in the same way, if that is why an edge blocks, and blocks once in a
+    /// row: the next time, the gate has failed more often, or in another way, and then the agent has done something.
+    /// The most times that are tried stand for all above, so they can come again.
     fn gate_times(&self, edge: &Edge) -> Option<usize> {
         let tree = &self.search.moves.tree;
         let run = &tree.runs[edge.review.filter(|_| edge.block)? as usize];
@@ -112,7 +113,8 @@ impl Judge<'_> {
         usize::try_from(times).ok().filter(|_| Some(times) < most)
     }
 
-    /// What happens to an agent that does nothing: it is blocked, which counts, or the host sends another event.
+    /// Returns what happens to an agent that does nothing: it is blocked, which counts, or the host sends another
+    /// event.
     fn weight(&self, edge: &Edge) -> Option<usize> {
         match self.is_further_block(edge) {
             true => Some(1),
@@ -120,14 +122,14 @@ impl Judge<'_> {
         }
     }
 
-    /// An event of the host beside a stop, in the midst of a turn.
+    /// Returns whether an edge is an event of the host beside a stop, in the midst of a turn.
     fn is_aside(&self, edge: &Edge) -> bool {
         let trigger = &self.search.moves.all[edge.mover].trigger;
         let is_event = matches!(trigger, Some(Trigger::Hook(name)) if !matches!(name.as_str(), "Stop" | "UserPromptSubmit"));
         is_event && !edge.block && self.search.moves.all[edge.mover].actor == Actor::Host
     }
 
-    /// How often an agent that does nothing is blocked.
+    /// Returns how often an agent that does nothing is blocked.
     fn in_a_row(&self, blocks: &Blocks, settings: &Settings) -> Outcome {
         let search = self.search;
         let allowed = self.allowed(settings);
@@ -163,7 +165,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The number of blocks in a row, those of gates included, where there are `most` others.
+    /// Returns the number of blocks in a row, those of gates included, where there are `most` others.
     fn with_gates(&self, kinds: &Blocks, most: usize) -> Outcome {
         let search = self.search;
         let times = |state: usize| {
@@ -205,13 +207,14 @@ impl Judge<'_> {
         }
     }
 
-    /// The same as a number, where it is not endless; with the first one.
+    /// Returns the same as a number, where it is not endless; with the first one.
     fn most(&self, blocks: &Blocks, allowed: &[bool]) -> Option<((usize, &Arrow), usize)> {
         let idle = Longest::of(self.search, |from, arrow| blocks.idle(from, arrow, allowed));
         self.first_of_most(blocks, &|state| idle.from(state), allowed)
     }
 
-    /// The first of the most blocks in a row, which may come at the first stop of a turn, and how many these are.
+    /// Returns the first of the most blocks in a row, which may come at the first stop of a turn, and how many these
+    /// are.
     fn first_of_most(
         &self,
         kinds: &Blocks,
@@ -229,7 +232,7 @@ impl Judge<'_> {
         first.map(|(state, arrow)| ((state, arrow), 1 + after(arrow.to())))
     }
 
-    /// Whether blocks and what the agent does after them lead back to where they began.
+    /// Returns whether blocks and what the agent does after them lead back to where they began.
     fn round(&self, settings: &Settings) -> Outcome {
         let allowed = self.allowed(settings);
         let goes_on = Longest::of(self.search, |_, arrow| {
@@ -258,7 +261,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The rule that blocks last on a way.
+    /// Returns the rule that blocks last on a way.
     fn blocking_rule(&self, way: &Way) -> Vec<Step> {
         let blocked = way
             .iter()

@@ -34,7 +34,7 @@ pub(super) fn by_hand() -> Trigger {
 /// The number of examples of each that are kept.
 const EXAMPLES: usize = 12;
 
-/// The results of the checks that decisions ask for.
+/// Returns the results of the checks that decisions ask for.
 pub(super) fn checks(search: &mut Search) -> Vec<CheckSeen> {
     let chart = Arc::clone(&search.moves.tree.chart);
     let mut all = Vec::new();

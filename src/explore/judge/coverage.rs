@@ -14,6 +14,26 @@ use crate::explore::moves::Actor;
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::state::number;
 
+/// What is claimed of rules, commands, targets and checks.
+const FIRES: &str = "every rule can fire";
+
+/// What is there to have an effect: how many, and the results about those that have none.
+#[derive(Default)]
+struct Expected {
+    count: usize,
+    results: Vec<PropertyResult>,
+}
+
+impl Expected {
+    /// Adds one: what is said where it has no effect, and where that is in doubt.
+    fn add(&mut self, is_there: bool, code: Code, absent: Verdict, doubtful: Option<Verdict>) {
+        self.count += 1;
+        let verdict = if is_there { doubtful } else { Some(absent) };
+        let result = verdict.map(|verdict| PropertyResult::new(FIRES, code, verdict));
+        self.results.extend(result);
+    }
+}
+
 impl Judge<'_> {
     pub(super) fn phases(&self) -> Vec<PropertyResult> {
         let name = "every phase can be reached";
@@ -57,16 +77,40 @@ impl Judge<'_> {
     }
 
     pub(super) fn rules(&self) -> Vec<PropertyResult> {
-        let name = "every rule can fire";
+        let coverage = &self.search.moves.coverage;
+        let mut expected = Expected::default();
+        self.expect_rules(&mut expected);
+        self.expect_commands_and_targets(&mut expected);
+        self.expect_checks(&mut expected);
+        for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
+            // What no move takes at all, and the rules that never fire, are reported above.
+            let is_taken = coverage.advanced.iter().any(|(cycle, _)| *cycle == at);
+            let is_ended = self.advances_without_the_user(at) || self.is_ended_by_the_user(cycle);
+            let mut rules = self.chart.on.values().flatten();
+            if is_taken && !is_ended && !rules.any(|rule| rule.advance) {
+                let claim = format!(
+                    "cycles.{id}.advance is never taken without the user: only commands end `{id}`"
+                );
+                let verdict = self.absent(claim, steps!["cycles", id, "advance"]);
+                expected
+                    .results
+                    .push(PropertyResult::new(FIRES, Code::TargetNeverTaken, verdict));
+            }
+        }
+        let Expected { count, mut results } = expected;
+        if results.is_empty() {
+            let verdict = Verdict::Proved {
+                detail: format!("{count} rules, commands, advance targets and checks"),
+            };
+            results.push(PropertyResult::new(FIRES, Code::RuleNeverFires, verdict));
+        }
+        results
+    }
+
+    /// Expects every rule to fire.
+    fn expect_rules(&self, expected: &mut Expected) {
         let tree = &self.search.moves.tree;
         let coverage = &self.search.moves.coverage;
-        let mut count = 0;
-        let mut results = Vec::new();
-        let mut expect = |is_there: bool, code, absent: Verdict, doubtful: Option<Verdict>| {
-            count += 1;
-            let verdict = if is_there { doubtful } else { Some(absent) };
-            results.extend(verdict.map(|verdict| PropertyResult::new(name, code, verdict)));
-        };
         for (list, rules) in &self.chart.on {
             for index in 0..rules.len() {
                 let place = format!("on.{list}[{index}]");
@@ -92,7 +136,7 @@ impl Judge<'_> {
                     ),
                     None => (Code::RuleNeverFires, steps!["on", list, index]),
                 };
-                expect(
+                expected.add(
                     self.has_fired(&place),
                     code,
                     self.absent(claim, path),
@@ -100,11 +144,16 @@ impl Judge<'_> {
                 );
             }
         }
+    }
+
+    /// Expects every command to apply and every advance target to be taken.
+    fn expect_commands_and_targets(&self, expected: &mut Expected) {
+        let coverage = &self.search.moves.coverage;
         for command in self.chart.commands.keys() {
             let place = format!("commands.{command}");
             let has_fired = self.has_fired(&place);
             let claim = format!("the command `{command}` applies nowhere");
-            expect(
+            expected.add(
                 has_fired,
                 Code::CommandNeverApplies,
                 self.absent(claim.clone(), steps!["commands", command]),
@@ -118,7 +167,7 @@ impl Judge<'_> {
                     "cycles.{id}.advance[{index}] is never taken: `{id}` never leads to `{target}` that way"
                 );
                 let path = steps!["cycles", id, "advance", index];
-                expect(
+                expected.add(
                     coverage.advanced.contains(&(at, index)),
                     Code::TargetNeverTaken,
                     self.absent(claim.clone(), path),
@@ -126,6 +175,10 @@ impl Judge<'_> {
                 );
             }
         }
+    }
+
+    /// Expects every check to find something.
+    fn expect_checks(&self, expected: &mut Expected) {
         for seen in &self.checks {
             let CheckSeen { list, index, .. } = seen;
             let claim = format!("checks.{list}[{index}] never finds anything");
@@ -139,31 +192,11 @@ impl Judge<'_> {
             let is_there = !seen.found.is_empty() || !seen.faults.is_empty();
             let doubtful = (is_there && seen.faults.is_empty() && !is_real())
                 .then(|| self.undecided(&claim, &[]));
-            expect(is_there, Code::CheckNeverFinds, absent, doubtful);
+            expected.add(is_there, Code::CheckNeverFinds, absent, doubtful);
         }
-        for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
-            // What no move takes at all, and the rules that never fire, are reported above.
-            let is_taken = coverage.advanced.iter().any(|(cycle, _)| *cycle == at);
-            let is_ended = self.advances_without_the_user(at) || self.is_ended_by_the_user(cycle);
-            let mut rules = self.chart.on.values().flatten();
-            if is_taken && !is_ended && !rules.any(|rule| rule.advance) {
-                let claim = format!(
-                    "cycles.{id}.advance is never taken without the user: only commands end `{id}`"
-                );
-                let verdict = self.absent(claim, steps!["cycles", id, "advance"]);
-                results.push(PropertyResult::new(name, Code::TargetNeverTaken, verdict));
-            }
-        }
-        if results.is_empty() {
-            let verdict = Verdict::Proved {
-                detail: format!("{count} rules, commands, advance targets and checks"),
-            };
-            results.push(PropertyResult::new(name, Code::RuleNeverFires, verdict));
-        }
-        results
     }
 
-    /// True where a review, or anything else but a command, can lead on from a cycle.
+    /// Returns true where a review, or anything else but a command, can lead on from a cycle.
     fn advances_without_the_user(&self, at: usize) -> bool {
         let moves = &self.search.moves;
         self.search.edges.iter().any(|edge| {
@@ -172,7 +205,7 @@ impl Judge<'_> {
         })
     }
 
-    /// True for a cycle that ends when the user says so: its exit looks at what a command assigns.
+    /// Returns true for a cycle that ends when the user says so: its exit looks at what a command assigns.
     fn is_ended_by_the_user(&self, cycle: &Cycle) -> bool {
         let expressions = &self.search.moves.tree.ground.expressions;
         let names = self.chart.names_in(expressions, [cycle.exit.0.as_str()]);
@@ -183,7 +216,7 @@ impl Judge<'_> {
         })
     }
 
-    /// True where a rule has fired somewhere, if only to end in a fault.
+    /// Returns true where a rule has fired somewhere, if only to end in a fault.
     fn has_fired(&self, place: &str) -> bool {
         let moves = &self.search.moves;
         let index = moves.tree.places.get_index_of(place);
@@ -197,7 +230,7 @@ impl Judge<'_> {
         fired || self.fails_at(place)
     }
 
-    /// True where the rule at a place ends in a fault.
+    /// Returns true where the rule at a place ends in a fault.
     fn fails_at(&self, place: &str) -> bool {
         let faults = &self.search.moves.tree.faults;
         let mut met = self.search.faults.keys();
@@ -214,7 +247,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Where no witness of a rule is real.
+    /// Judges where no witness of a rule is real.
     fn doubtful(&self, place: &str, claim: &str) -> Option<Verdict> {
         if self.fails_at(place) {
             return None;
@@ -229,7 +262,7 @@ impl Judge<'_> {
         (!self.is_real(steps)).then(|| self.undecided(claim, steps))
     }
 
-    /// Where no witness of a phase is real.
+    /// Judges where no witness of a phase is real.
     fn doubtful_phase(&self, phase: &str) -> Option<Verdict> {
         let states = (0..self.search.states.len()).filter(|state| self.phase(*state) == phase);
         let states: Vec<usize> = states.take(20).collect();
@@ -254,7 +287,7 @@ impl Judge<'_> {
         replay.finds(self.search, &standing, (&seen.list, seen.index), choices) == Some(Ok(true))
     }
 
-    /// Whether a check really fails.
+    /// Returns whether a check really fails.
     pub(super) fn check_fails(
         &self,
         seen: &CheckSeen,

@@ -16,7 +16,7 @@ use crate::explore::graph::Longest;
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::plain::plain;
 use crate::explore::report::{PropertyResult, Verdict};
-use crate::explore::search::Arrow;
+use crate::explore::search::{Arrow, Search};
 use crate::expr::single_expression;
 use crate::hash::IndexMap;
 
@@ -32,6 +32,160 @@ struct Limits {
     before: usize,
     /// Altogether, as long as the user does nothing; `None`: that is not bounded.
     all: Option<usize>,
+}
+
+/// A cycle, and the fields that bound it.
+struct Bounded<'c> {
+    search: &'c Search,
+    at: usize,
+    cycle: &'c Cycle,
+    limit: usize,
+    count: usize,
+    /// The states in which it has had a review.
+    have_begun: Vec<bool>,
+}
+
+/// A limit that the user can set at any time, and its number; nothing where the states say what it is.
+#[derive(Debug, Default, Clone, Copy)]
+struct Given<'c> {
+    value: Option<&'c Json>,
+    id: Option<u32>,
+}
+
+impl Given<'_> {
+    /// Returns the setting of a field to this value.
+    fn set(self, field: usize) -> Option<(usize, u32)> {
+        self.id.map(|id| (field, id))
+    }
+}
+
+impl<'c> Bounded<'c> {
+    /// Returns nothing for a cycle whose limit or count is no field.
+    fn of(search: &'c Search, at: usize, cycle: &'c Cycle) -> Option<Self> {
+        let (limit, count) = (search.field(&cycle.limit)?, search.field(&cycle.count)?);
+        let next = search.moves.tree.chart.next.as_ref();
+        let next = next.and_then(|next| search.field(next));
+        let has_begun = |state: usize| {
+            let due = next.and_then(|next| search.value(state, next).as_str());
+            let runs = due.is_some_and(|due| due == cycle.id || due == cycle.post);
+            let count = search.value(state, count).as_i64();
+            runs && count.is_some_and(|count| count > 0)
+        };
+        Some(Self {
+            search,
+            at,
+            cycle,
+            limit,
+            count,
+            have_begun: (0..search.states.len()).map(has_begun).collect(),
+        })
+    }
+
+    /// Returns the limits that the user can set; a limit that is no parameter is read off the states.
+    fn limits(&self) -> Vec<Given<'c>> {
+        let tree = &self.search.moves.tree;
+        match tree.ground.domain.parameters.get(&self.cycle.limit) {
+            None => vec![Given::default()],
+            Some(values) => {
+                let given = |value| Given {
+                    value: Some(value),
+                    id: tree.known_value(value),
+                };
+                values.iter().map(given).collect()
+            }
+        }
+    }
+
+    fn is_review(&self, edge: &Edge) -> bool {
+        let run = edge
+            .review
+            .map(|run| &self.search.moves.tree.runs[run as usize]);
+        run.is_some_and(|run| {
+            run.invocation.cycle == self.cycle.id && matches!(run.outcome, Outcome::Ran { .. })
+        })
+    }
+
+    fn is_of_the_user(&self, edge: &Edge) -> bool {
+        self.search.moves.all[edge.mover].actor == Actor::User
+    }
+
+    /// Returns whether the user starts the cycle over, though it has had a review: by what starts it, or by setting its
+    /// limit or its count. Nobody else may.
+    fn is_fresh(&self, edge: &Edge) -> bool {
+        let mut assigned = edge.assigned.iter();
+        let is_new = assigned.any(|(field, _)| *field == self.limit || *field == self.count);
+        self.is_of_the_user(edge) && (is_new || edge.arms.contains(&self.at))
+    }
+
+    /// Returns whether an edge exists with this limit.
+    fn fits(&self, edge: &Edge, given: Given<'_>) -> bool {
+        let tree = &self.search.moves.tree;
+        let is_in = |set: u32| given.id.is_some_and(|value| tree.has(set, value));
+        let mut needs = edge.needs.iter();
+        needs.all(|(field, set)| *field != self.limit || is_in(*set))
+    }
+
+    /// Returns the limit in a state. One that is not known can be any.
+    fn limit_in(&self, state: usize, given: Given<'_>) -> Option<i64> {
+        let value = given.value;
+        value
+            .unwrap_or_else(|| self.search.value(state, self.limit))
+            .as_i64()
+    }
+
+    /// Returns the ways from one start of the cycle to the next, each review weighing one.
+    fn between_starts(&self, given: Given<'_>) -> Longest<'c> {
+        // Per edge: what it weighs, and whether it starts the cycle over.
+        let edges = self.search.edges.iter().map(|edge| {
+            let is_kept = self.fits(edge, given) && !self.is_fresh(edge);
+            is_kept.then(|| {
+                (
+                    usize::from(self.is_review(edge)),
+                    edge.arms.contains(&self.at),
+                )
+            })
+        });
+        let edges: Vec<Option<(usize, bool)>> = edges.collect();
+        Longest::of(self.search, |state: usize, arrow: &Arrow| {
+            let (weight, arms) = edges[arrow.edge()]?;
+            (!arms || self.have_begun[state]).then_some(weight)
+        })
+    }
+
+    /// Returns the ways on which the user does nothing, each review weighing one.
+    fn without_the_user(&self, given: Given<'_>) -> Longest<'c> {
+        let edges = self.search.edges.iter().map(|edge| {
+            let is_kept = self.fits(edge, given) && !self.is_of_the_user(edge);
+            is_kept.then(|| usize::from(self.is_review(edge)))
+        });
+        let edges: Vec<Option<usize>> = edges.collect();
+        Longest::of(self.search, |_: usize, arrow: &Arrow| edges[arrow.edge()])
+    }
+
+    /// Adds how many reviews there are with this limit.
+    fn add(&self, given: Given<'_>, longest: &Longest<'_>, limits: &mut Limits, most: &mut Most) {
+        let states = || 0..self.search.looked_at();
+        // Where one limit bounds nothing, the others need not be looked at.
+        let all = limits.all.map(|_| self.without_the_user(given));
+        let all = all.filter(|all| all.endless.is_empty());
+        for state in states().filter(|state| self.search.parents[*state].is_none()) {
+            let held = self.limit_in(state, given).unwrap_or(0);
+            let held = usize::try_from(held).unwrap_or(0);
+            let times = |reviews: usize| match held {
+                0 => (reviews == 0).then_some(0),
+                held => Some(reviews.div_ceil(held)),
+            };
+            let bound = all.as_ref().and_then(|all| times(all.from(state)));
+            limits.all = limits.all.zip(bound).map(|(most, times)| most.max(times));
+            limits.before = limits.before.max(times(longest.from(state)).unwrap_or(1));
+        }
+        for state in states() {
+            if let Some(held) = self.limit_in(state, given) {
+                let reviews = most.entry(held).or_default();
+                *reviews = longest.from(state).max(*reviews);
+            }
+        }
+    }
 }
 
 impl Judge<'_> {
@@ -70,137 +224,30 @@ impl Judge<'_> {
         results
     }
 
-    /// Whether one cycle ends, and not before its limit.
+    /// Judges whether one cycle ends, and not before its limit.
     fn cycle(&self, at: usize, cycle: &Cycle, limits: &mut Limits) -> (Code, Verdict) {
-        let mut most = Most::new();
-        let search = self.search;
         let path = || steps!["cycles", &cycle.id];
-        let (Some(limit), Some(count)) = (search.field(&cycle.limit), search.field(&cycle.count))
-        else {
+        let Some(bounded) = Bounded::of(self.search, at, cycle) else {
             let claim = format!("the cycle `{}` counts or bounds nothing", cycle.id);
             return (CODE, self.absent(claim, path()));
         };
-        let next = self.chart.next.as_ref().and_then(|next| search.field(next));
-        let has_begun = |state: usize| {
-            let due = next.and_then(|next| search.value(state, next).as_str());
-            let runs = due.is_some_and(|due| due == cycle.id || due == cycle.post);
-            runs && search
-                .value(state, count)
-                .as_i64()
-                .is_some_and(|count| count > 0)
-        };
-        let is_review = |edge: &Edge| {
-            let run = edge.review.map(|run| &search.moves.tree.runs[run as usize]);
-            run.is_some_and(|run| {
-                run.invocation.cycle == cycle.id && matches!(run.outcome, Outcome::Ran { .. })
-            })
-        };
-        let weight = |edge: &Edge| usize::from(is_review(edge));
-        let is_of_the_user = |edge: &Edge| search.moves.all[edge.mover].actor == Actor::User;
-        // Only a user may start a cycle over that has had a review: by what starts it, or by setting its limit or its
-        // count.
-        let is_fresh = |edge: &Edge| {
-            let mut assigned = edge.assigned.iter();
-            let is_new = assigned.any(|(field, _)| *field == limit || *field == count);
-            is_of_the_user(edge) && (is_new || edge.arms.contains(&at))
-        };
-        let states = 0..search.states.len();
-        let have_begun: Vec<bool> = states.map(has_begun).collect();
+        let mut most = Most::new();
         let mut refuted: Vec<Verdict> = Vec::new();
-        // A limit that is no parameter is read off the states.
-        let parameter = search.moves.tree.ground.domain.parameters.get(&cycle.limit);
-        let values: Vec<Option<&Json>> =
-            parameter.map_or_else(|| vec![None], |values| values.iter().map(Some).collect());
-        for given in values {
-            let tree = &search.moves.tree;
-            let value = given.and_then(|value| tree.known_value(value));
-            let is_in = |set: u32| value.is_some_and(|value| tree.has(set, value));
-            let fits = |edge: &Edge| {
-                let mut needs = edge.needs.iter();
-                needs.all(|(field, set)| *field != limit || is_in(*set))
-            };
-            // Per edge: what it weighs, and whether it starts the cycle over.
-            let edges = search.edges.iter().map(|edge| {
-                let is_kept = fits(edge) && !is_fresh(edge);
-                is_kept.then(|| (weight(edge), edge.arms.contains(&at)))
-            });
-            let edges: Vec<Option<(usize, bool)>> = edges.collect();
-            let longest = Longest::of(search, |state: usize, arrow: &Arrow| {
-                let (weight, arms) = edges[arrow.edge()]?;
-                (!arms || have_begun[state]).then_some(weight)
-            });
-            let set = value.map(|value| (limit, value));
-            self.replay.borrow_mut().set = set.into_iter().collect();
-            if let Some(round) = longest.endless_way() {
-                let words = given
-                    .map(|value| format!(", {} being {}", cycle.limit, plain(value)))
-                    .unwrap_or_default();
-                let claim = format!("the cycle `{}` can go on without end{words}", cycle.id);
-                let again = round.0.get(round.1.saturating_sub(1)..).unwrap_or_default();
-                let path = self.culprit(at, again).unwrap_or_else(path);
-                refuted.push(self.endless(claim, &round, path));
-                continue;
-            }
-            // A limit that is not known can be any.
-            let known = |state: usize| given.unwrap_or_else(|| search.value(state, limit)).as_i64();
-            let held = |state: usize| known(state).unwrap_or(0);
-            let exceeds = |state: &usize| {
-                let held = known(*state).and_then(|held| usize::try_from(held).ok());
-                held.is_some_and(|held| longest.from(*state) > held)
-            };
-            if let Some(state) = (0..search.looked_at()).find(exceeds) {
-                let mut way = longest.way_from(state);
-                let (id, mut reviews) = (&cycle.id, in_words(longest.from(state)));
-                // Where the search was cut off, there could be more still: the first too many is enough.
-                if !search.complete {
-                    let held = usize::try_from(held(state)).unwrap_or(0);
-                    let counts = |(_, edge): &(usize, usize)| is_review(&search.edges[*edge]);
-                    let end = way.iter().enumerate();
-                    let end = end.filter(|(_, step)| counts(step)).nth(held);
-                    way.truncate(end.map_or(way.len(), |(index, _)| index + 1));
-                    reviews = format!("more than {}", in_words(held));
-                }
-                let claim = format!(
-                    "the cycle `{id}` has {reviews}, {} being {}",
-                    cycle.limit,
-                    held(state)
-                );
-                let path = self.invoking_rule().unwrap_or_else(path);
-                refuted.push(self.along(claim, state, &way, path));
-                continue;
-            }
-            // Where one limit bounds nothing, the others need not be looked at.
-            let all = limits.all.map(|_| {
-                let edges = search.edges.iter().map(|edge| {
-                    let is_kept = fits(edge) && !is_of_the_user(edge);
-                    is_kept.then(|| weight(edge))
-                });
-                let edges: Vec<Option<usize>> = edges.collect();
-                Longest::of(search, move |_: usize, arrow: &Arrow| edges[arrow.edge()])
-            });
-            let all = all.filter(|all| all.endless.is_empty());
-            for state in (0..search.looked_at()).filter(|state| search.parents[*state].is_none()) {
-                let held = usize::try_from(held(state)).unwrap_or(0);
-                let times = |reviews: usize| match held {
-                    0 => (reviews == 0).then_some(0),
-                    held => Some(reviews.div_ceil(held)),
-                };
-                let bound = all.as_ref().and_then(|all| times(all.from(state)));
-                limits.all = limits.all.zip(bound).map(|(most, times)| most.max(times));
-                limits.before = limits.before.max(times(longest.from(state)).unwrap_or(1));
-            }
-            for state in (0..search.looked_at()).filter(|state| known(*state).is_some()) {
-                let reviews = most.entry(held(state)).or_default();
-                *reviews = longest.from(state).max(*reviews);
+        for given in bounded.limits() {
+            let longest = bounded.between_starts(given);
+            self.replay.borrow_mut().set = given.set(bounded.limit).into_iter().collect();
+            let wrong = self.goes_on(&bounded, given, &longest);
+            match wrong.or_else(|| self.exceeds(&bounded, given, &longest)) {
+                Some(verdict) => refuted.push(verdict),
+                None => bounded.add(given, &longest, limits, &mut most),
             }
         }
         self.replay.borrow_mut().set.clear();
-        let short = most
-            .iter()
-            .rev()
-            .find(|(held, reviews)| usize::try_from(**held).is_ok_and(|held| **reviews < held));
+        let mut held = most.iter().rev();
+        let short =
+            held.find(|(held, reviews)| usize::try_from(**held).is_ok_and(|held| **reviews < held));
         // One that has none at all is not reached, or its rule does not fire: that is said there.
-        let is_known = search.complete && most.values().any(|reviews| *reviews > 0);
+        let is_known = self.search.complete && most.values().any(|reviews| *reviews > 0);
         let short = short.filter(|_| is_known);
         if let (true, Some((held, reviews))) = (refuted.is_empty(), short) {
             let claim = format!(
@@ -212,24 +259,75 @@ impl Judge<'_> {
             let path = self.invoking_rule().unwrap_or_else(path);
             return (Code::CycleFallsShort, self.absent(claim, path));
         }
-        let verdict = refuted
-            .into_iter()
-            .min_by_key(Verdict::steps)
-            .unwrap_or_else(|| {
-                let words = most.iter().rev();
-                let words = words.enumerate().map(|(index, (held, reviews))| {
-                    if index == 0 {
-                        format!("{} with {} {held}", in_words(*reviews), cycle.limit)
-                    } else {
-                        format!("{reviews} with {held}")
-                    }
-                });
-                self.holds(format!("at most {}", words.collect::<Vec<_>>().join(", ")))
+        let shortest = refuted.into_iter().min_by_key(Verdict::steps);
+        let verdict = shortest.unwrap_or_else(|| {
+            let words = most.iter().rev();
+            let words = words.enumerate().map(|(index, (held, reviews))| {
+                if index == 0 {
+                    format!("{} with {} {held}", in_words(*reviews), cycle.limit)
+                } else {
+                    format!("{reviews} with {held}")
+                }
             });
+            self.holds(format!("at most {}", words.collect::<Vec<_>>().join(", ")))
+        });
         (CODE, verdict)
     }
 
-    /// What in the chart lets a cycle go round like this: the phase whose entry starts it over, or the cycle
+    /// Refutes that a cycle ends at all.
+    fn goes_on(
+        &self,
+        bounded: &Bounded<'_>,
+        given: Given<'_>,
+        longest: &Longest<'_>,
+    ) -> Option<Verdict> {
+        let cycle = bounded.cycle;
+        let round = longest.endless_way()?;
+        let words = given
+            .value
+            .map(|value| format!(", {} being {}", cycle.limit, plain(value)));
+        let words = words.unwrap_or_default();
+        let claim = format!("the cycle `{}` can go on without end{words}", cycle.id);
+        let again = round.0.get(round.1.saturating_sub(1)..).unwrap_or_default();
+        let path = self.culprit(bounded.at, again);
+        let path = path.unwrap_or_else(|| steps!["cycles", &cycle.id]);
+        Some(self.endless(claim, &round, path))
+    }
+
+    /// Refutes that a cycle has no more reviews than its limit.
+    fn exceeds(
+        &self,
+        bounded: &Bounded<'_>,
+        given: Given<'_>,
+        longest: &Longest<'_>,
+    ) -> Option<Verdict> {
+        let (search, cycle) = (self.search, bounded.cycle);
+        let exceeds = |state: &usize| {
+            let held = bounded.limit_in(*state, given);
+            let held = held.and_then(|held| usize::try_from(held).ok());
+            held.is_some_and(|held| longest.from(*state) > held)
+        };
+        let state = (0..search.looked_at()).find(exceeds)?;
+        let held = bounded.limit_in(state, given).unwrap_or(0);
+        let mut way = longest.way_from(state);
+        let mut reviews = in_words(longest.from(state));
+        // Where the search was cut off, there could be more still: the first too many is enough.
+        if !search.complete {
+            let held = usize::try_from(held).unwrap_or(0);
+            let counts = |(_, edge): &(usize, usize)| bounded.is_review(&search.edges[*edge]);
+            let end = way.iter().enumerate();
+            let end = end.filter(|(_, step)| counts(step)).nth(held);
+            way.truncate(end.map_or(way.len(), |(index, _)| index + 1));
+            reviews = format!("more than {}", in_words(held));
+        }
+        let (id, limit) = (&cycle.id, &cycle.limit);
+        let claim = format!("the cycle `{id}` has {reviews}, {limit} being {held}");
+        let path = self.invoking_rule();
+        let path = path.unwrap_or_else(|| steps!["cycles", id]);
+        Some(self.along(claim, state, &way, path))
+    }
+
+    /// Returns what in the chart lets a cycle go round like this: the phase whose entry starts it over, or the cycle
     /// that leads back to itself; where nothing starts it over, the rule that runs the reviews.
     fn culprit(&self, at: usize, round: &[(usize, usize)]) -> Option<Vec<Step>> {
         let mut edges = round.iter().map(|(_, edge)| &self.search.edges[*edge]);
@@ -244,7 +342,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The rule that runs reviews.
+    /// Returns the rule that runs reviews.
     fn invoking_rule(&self) -> Option<Vec<Step>> {
         self.chart.on.iter().find_map(|(event, rules)| {
             let index = rules.iter().position(|rule| rule.invoke.is_some())?;
@@ -252,7 +350,7 @@ impl Judge<'_> {
         })
     }
 
-    /// All reviews, as a formula: for each limit, how often as many reviews there are.
+    /// Returns all reviews, as a formula: for each limit, how often as many reviews there are.
     fn total(&self, all: &[Limits]) -> String {
         let mut sums: IndexMap<&str, (usize, Vec<&str>)> = IndexMap::default();
         let mut starts = Vec::new();
@@ -299,7 +397,7 @@ impl Judge<'_> {
         format!("{formula} reviews that count, without a user's command{each}{dollars}")
     }
 
-    /// Whether a field changes although the user does nothing.
+    /// Returns whether a field changes although the user does nothing.
     fn changes_by_itself(&self, field: &str) -> bool {
         let field = self.search.field(field);
         let mut edges = self.search.edges.iter();
@@ -310,7 +408,7 @@ impl Judge<'_> {
         })
     }
 
-    /// What starts a cycle if the user does nothing: phases that are entered, and cycles that end.
+    /// Returns what starts a cycle if the user does nothing: phases that are entered, and cycles that end.
     fn starts(&self, at: usize) -> String {
         let (mut phases, mut others) = (IndexSet::new(), IndexSet::new());
         for edge in &self.search.edges {

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use super::judgment::Judge;
 use super::place::key_of_phase;
-use super::reach::Reach;
+use super::reach::{Lost, Reach};
 use super::settings::{Probe, Settings, TooMany, find_breach, in_words};
 use crate::chart::model::PhaseType;
 use crate::diagnostic::code::Code;
@@ -22,7 +22,7 @@ pub(super) struct Goals<'g> {
 }
 
 impl Judge<'_> {
-    /// Nothing where the chart has no final phase.
+    /// Judges whether there is an end and a way to it: nothing where the chart has no final phase.
     pub(super) fn finals(&self) -> Vec<PropertyResult> {
         let is_final = |name: &str| {
             let entry = self.chart.phases.get(name);
@@ -48,8 +48,9 @@ impl Judge<'_> {
                 };
                 match stuck {
                     Ok(set) => {
-                        let words = in_words(self.search, &set.unwrap_or_default());
-                        self.at(claim(&words), state, path(state))
+                        let set = set.unwrap_or_default();
+                        let words = in_words(self.search, &set);
+                        self.at_set(claim(&words), (state, &set), path(state))
                     }
                     Err(TooMany) => self.too_many(),
                 }
@@ -81,7 +82,7 @@ impl Judge<'_> {
         results
     }
 
-    /// Whether some goal stays within reach of every state. `claim` says where not, and with what setting.
+    /// Returns whether some goal stays within reach of every state. `claim` says where not, and with what setting.
     pub(super) fn within_reach(
         &self,
         goals: &Goals<'_>,
@@ -96,7 +97,7 @@ impl Judge<'_> {
             Ok(lost) => lost,
             Err(TooMany) => return self.too_many(),
         };
-        let Some((state, words)) = lost else {
+        let Some((state, set)) = lost else {
             return match self.really_leads(goals.surely) {
                 Ok(()) => self.holds(detail),
                 Err(state) => self.undecided(&claim(state, ""), &way_to(self.search, state)),
@@ -111,18 +112,21 @@ impl Judge<'_> {
             .map(|(goal, excused)| *goal || excused)
             .collect();
         match self.lost(&open) {
-            Ok(Some((state, words))) => self.at(claim(state, &words), state, path(state)),
+            Ok(Some((state, set))) => {
+                let words = in_words(self.search, &set);
+                self.at_set(claim(state, &words), (state, &set), path(state))
+            }
             Ok(None) => Verdict::Undecided {
                 why: format!(
                     "{}; a value that was not tried may lead on",
-                    claim(state, &words)
+                    claim(state, &in_words(self.search, &set))
                 ),
             },
             Err(TooMany) => self.too_many(),
         }
     }
 
-    /// The states in which the user can set a number that decisions look at from there on.
+    /// Returns the states in which the user can set a number that decisions look at from there on.
     fn excused(&self) -> Vec<bool> {
         let search = self.search;
         let states = 0..search.states.len();
@@ -149,7 +153,8 @@ impl Judge<'_> {
         excused
     }
 
-    /// Whether a goal can be reached from every state by steps that can really be taken; else a state from which not.
+    /// Returns whether a goal can be reached from every state by steps that can really be taken; else a state from
+    /// which not.
     fn really_leads(&self, goals: &[bool]) -> Result<(), usize> {
         let mut known: HashMap<usize, bool> = HashMap::new();
         loop {
@@ -233,10 +238,9 @@ impl Judge<'_> {
         })
     }
 
-    /// Returns the first state from which no goal can be reached, with what must be set from there on, in words, unless a
-    /// command of the chart sets it otherwise.
-    fn lost(&self, goals: &[bool]) -> Result<Option<(usize, String)>, TooMany> {
-        let lost = Reach::of(self.search, &self.back, goals)?.lost()?;
-        Ok(lost.map(|(state, set)| (state, in_words(self.search, &set))))
+    /// Returns the first state from which no goal can be reached, with what must be set from there on, unless a command
+    /// of the chart sets it otherwise.
+    fn lost(&self, goals: &[bool]) -> Result<Option<Lost>, TooMany> {
+        Reach::of(self.search, &self.back, goals)?.lost()
     }
 }

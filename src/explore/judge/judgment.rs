@@ -74,7 +74,7 @@ impl<'s> Judge<'s> {
         !self.search.complete || self.search.moves.tree.budget.is_exhausted()
     }
 
-    /// What no state has refuted.
+    /// Proves what no state has refuted.
     pub(super) fn holds(&self, detail: String) -> Verdict {
         if self.is_cut_off() {
             return self.cut_off();
@@ -82,7 +82,7 @@ impl<'s> Judge<'s> {
         Verdict::Proved { detail }
     }
 
-    /// What was seen nowhere: where the search was cut off, that says nothing.
+    /// Refutes what was seen nowhere: where the search was cut off, that says nothing.
     pub(super) fn absent(&self, claim: String, path: Vec<Step>) -> Verdict {
         if self.is_cut_off() {
             return self.cut_off();
@@ -93,7 +93,7 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// What can be seen is there where one of these steps can really be taken.
+    /// Returns whether one of these steps can really be taken.
     pub(super) fn is_real(&self, steps: &[(usize, usize)]) -> bool {
         let mut replay = self.replay.borrow_mut();
         steps.iter().any(|step| {
@@ -102,7 +102,7 @@ impl<'s> Judge<'s> {
         })
     }
 
-    /// Why a claim is not decided: its counterexamples are not real.
+    /// Returns why a claim is not decided: its counterexamples are not real.
     pub(super) fn undecided(&self, claim: &str, way: &[(usize, usize)]) -> Verdict {
         if self.search.moves.tree.budget.is_exhausted() {
             return self.cut_off();
@@ -120,12 +120,26 @@ impl<'s> Judge<'s> {
         Verdict::Undecided { why }
     }
 
-    /// Refuted in a state.
+    /// Refutes a claim in a state.
     pub(super) fn at(&self, claim: String, state: usize, path: Vec<Step>) -> Verdict {
         self.along(claim, state, &[], path)
     }
 
-    /// Refuted by a way that goes on from a state.
+    /// Refutes a claim in a state where this is set: fields and values.
+    pub(super) fn at_set(
+        &self,
+        claim: String,
+        (state, set): (usize, &[(usize, u32)]),
+        path: Vec<Step>,
+    ) -> Verdict {
+        let can_be = (self.replay.borrow_mut()).can_be_set(self.search, state, set);
+        match can_be {
+            true => self.at(claim, state, path),
+            false => self.undecided(&claim, &way_to(self.search, state)),
+        }
+    }
+
+    /// Refutes a claim by a way that goes on from a state.
     pub(super) fn along(
         &self,
         claim: String,
@@ -156,7 +170,7 @@ impl<'s> Judge<'s> {
         )
     }
 
-    /// The real way to a state and on.
+    /// Returns the real way to a state and on.
     fn counterexample(&self, state: usize, tail: &[(usize, usize)]) -> Option<Way> {
         let mut replay = self.replay.borrow_mut();
         let before = replay.reach(self.search, state)?;
@@ -164,7 +178,7 @@ impl<'s> Judge<'s> {
         Some([replay.way_to(state).as_slice(), tail].concat())
     }
 
-    /// Refuted by a way whose end leads back to one of its steps, by its number.
+    /// Refutes a claim by a way whose end leads back to one of its steps, by its number.
     pub(super) fn endless(
         &self,
         claim: String,
@@ -187,8 +201,8 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// The real way to a state and round until it stands there as it did before, and the step that then comes again. A
-    /// field of which the search knows nothing can take several rounds to come back to what it was.
+    /// Returns the real way to a state and round until it stands there as it did before, and the step that then comes
+    /// again. A field of which the search knows nothing can take several rounds to come back to what it was.
     fn around(&self, state: usize, round: &[(usize, usize)]) -> Option<(Way, usize)> {
         let domain = &self.search.moves.tree.ground.domain;
         let mut replay = self.replay.borrow_mut();
@@ -218,7 +232,7 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// What depends on more combinations of settings than can be looked at.
+    /// Returns what depends on more combinations of settings than can be looked at.
     pub(super) fn too_many(&self) -> Verdict {
         if self.is_cut_off() {
             return self.cut_off();
@@ -362,7 +376,7 @@ impl<'s> Judge<'s> {
         )
     }
 
-    /// The first state that holds what its field may not, the field, and what that is.
+    /// Returns the first state that holds what its field may not, the field, and what that is.
     pub(super) fn misfit(&self) -> Option<(usize, &String, String)> {
         let tree = &self.search.moves.tree;
         let mut seen: HashSet<(usize, u32)> = HashSet::new();
@@ -388,7 +402,7 @@ impl<'s> Judge<'s> {
 /// So often a round is taken to see whether it goes on without end.
 const ROUNDS: usize = 4;
 
-/// A claim that holds for what was tried, which is not every value of these inputs.
+/// Returns a claim that holds for what was tried, which is not every value of these inputs.
 pub(super) fn untried_of(claim: &str, inputs: &BTreeSet<String>) -> Verdict {
     Verdict::Undecided {
         why: format!(
@@ -398,7 +412,7 @@ pub(super) fn untried_of(claim: &str, inputs: &BTreeSet<String>) -> Verdict {
     }
 }
 
-/// The first verdict that refutes, else the first one.
+/// Returns the first verdict that refutes, else the first one.
 pub(super) fn first_refuted(verdicts: impl Iterator<Item = Verdict>) -> Option<Verdict> {
     let mut first = None;
     for verdict in verdicts {

@@ -33,7 +33,7 @@ impl Judge<'_> {
                     let claim = format!(
                         "without the user nothing leads on from here{words}, and `{goal}` is not true"
                     );
-                    return self.at(claim, state, path.to_vec());
+                    return self.at_set(claim, (state, &set), path.to_vec());
                 }
                 Err(TooMany) => return self.too_many(),
             }
@@ -59,7 +59,7 @@ impl Judge<'_> {
         })
     }
 
-    /// True where a review ran that gave no verdict.
+    /// Returns true where a review ran that gave no verdict.
     fn is_failure(&self, edge: &Edge) -> bool {
         let run = edge
             .review

@@ -28,7 +28,7 @@ use super::report::{PropertyResult, Walk};
 use super::search::Search;
 use judgment::Judge;
 
-/// All results, in the order in which a person reads them, and the walks to these places.
+/// Returns all results, in the order in which a person reads them, and the walks to these places.
 pub(crate) fn judge(
     search: &mut Search,
     places: &[String],

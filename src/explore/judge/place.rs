@@ -4,7 +4,7 @@ use crate::chart::Chart;
 use crate::diagnostic::toml::Step;
 use crate::engine::fault::Fault;
 
-/// The key of a phase: one made from a hole stands under the name with the hole.
+/// Returns the key of a phase: one made from a hole stands under the name with the hole.
 pub(super) fn key_of_phase(chart: &Chart, phase: &str) -> String {
     match chart
         .phases
@@ -30,7 +30,7 @@ pub(super) fn path_of_fault(chart: &Chart, fault: &Fault) -> Vec<Step> {
     }
 }
 
-/// `on.Stop[2].guard` as a path.
+/// Returns `on.Stop[2].guard` as a path.
 pub(super) fn path_of(chart: &Chart, place: &str) -> Vec<Step> {
     let mut path = Vec::new();
     for part in place.split('.') {

@@ -20,7 +20,7 @@ use crate::explore::state::Memo;
 use crate::explore::trace::words;
 use crate::expr::source::Expr;
 
-/// Where each property of the chart holds.
+/// Finds where each property of the chart holds.
 pub(super) fn truths(search: &mut Search) -> Vec<Truth> {
     let chart = Arc::clone(&search.moves.tree.chart);
     let claims = chart
@@ -97,7 +97,7 @@ impl Judge<'_> {
         Some(PropertyResult::new(name, Code::PropertyRefuted, verdict))
     }
 
-    /// What was chosen for a condition, in words: ` (config.limit is 2)`.
+    /// Returns what was chosen for a condition, in words: ` (config.limit is 2)`.
     fn given(&self, choices: &Witness) -> String {
         let tree = &self.search.moves.tree;
         let words = choices.iter().filter_map(|(question, value)| {
@@ -114,7 +114,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The inputs of a condition of which not every value that matters is tried.
+    /// Returns the inputs of a condition of which not every value that matters is tried.
     fn open_condition(&self, expr: &str) -> Option<BTreeSet<String>> {
         let domain = &self.search.moves.tree.ground.domain;
         let open = domain.dependence.open.get(expr)?;

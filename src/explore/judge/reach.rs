@@ -16,7 +16,7 @@ const MODES: usize = 64;
 type Node = (usize, usize);
 
 /// A state from which no goal can be reached, and what is set there: fields and values.
-type Lost = (usize, Vec<(usize, u32)>);
+pub(super) type Lost = (usize, Vec<(usize, u32)>);
 
 /// A step between two nodes that are not known to lead to a goal: by their places in a list.
 struct Step {

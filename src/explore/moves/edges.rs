@@ -8,7 +8,7 @@ use crate::explore::imagined_world::Question;
 use crate::explore::state::StateRef;
 
 impl Moves {
-    /// The tail of an ending that is the same edge in every state.
+    /// Returns the tail of an ending that is the same edge in every state.
     pub(crate) fn plain_tail(&self, ending: &Ending) -> Option<u32> {
         let Ending::Decided(number) = *ending else {
             return None;
@@ -21,7 +21,7 @@ impl Moves {
         is_plain.then_some(number)
     }
 
-    /// The result of a move with this end.
+    /// Returns the result of a move with this end.
     pub(crate) fn edge(&mut self, mover: usize, state: StateRef<'_>, ending: Ending) -> Edge {
         let tail = match ending {
             Ending::Decided(tail) => self.tails.get(tail).clone(),

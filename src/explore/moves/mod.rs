@@ -67,7 +67,7 @@ pub(crate) struct Edge {
 }
 
 impl Edge {
-    /// A move that changes nothing.
+    /// Returns a move that changes nothing.
     fn of(mover: usize) -> Self {
         Self {
             mover,
@@ -129,7 +129,7 @@ pub(crate) struct Moves {
 }
 
 impl Moves {
-    /// The host's moves, then the agent's, then the user's, each in the order of the chart.
+    /// Returns the host's moves, then the agent's, then the user's, each in the order of the chart.
     pub(crate) fn of(chart: &Arc<Chart>) -> Self {
         let events = chart
             .on
@@ -174,7 +174,7 @@ impl Moves {
         }
     }
 
-    /// All results of a move in a state, and what it looks at there.
+    /// Returns all results of a move in a state, and what it looks at there.
     pub(crate) fn endings_of(
         &mut self,
         mover: usize,
@@ -202,8 +202,8 @@ impl Moves {
         }
     }
 
-    /// Whether a condition holds in a state or a check finds something there, under each combination of choices that it
-    /// looks at; and what it looked at.
+    /// Returns whether a condition holds in a state or a check finds something there, under each combination of choices
+    /// that it looks at; and what it looked at.
     pub(crate) fn holds(
         &mut self,
         what: What,
@@ -237,7 +237,7 @@ impl Moves {
             .expression(Kind::Condition, condition.to_owned(), is_hook)
     }
 
-    /// The agent writes the file that answers the last review of the running cycle, or the user deletes it.
+    /// Lets the agent write the file that answers the last review of the running cycle, or the user delete it.
     fn answer(&mut self, mover: usize, state: StateRef<'_>, looks: &mut Looks) -> Option<Ending> {
         let chart = Arc::clone(&self.tree.chart);
         let is_written = self.all[mover].actor == Actor::Agent;

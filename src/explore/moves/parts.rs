@@ -6,7 +6,7 @@ use crate::engine::decide::rules_of;
 use crate::engine::decision::{Ended, Invocation, Outcome};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
-use crate::explore::decision_tree::{Choices, Leaf, Segment, Turn, What, over};
+use crate::explore::decision_tree::{Choices, Leaf, Segment, Settled, Turn, What, over};
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
 use crate::explore::state::{Look, Looks, Situation, StateRef, number};
@@ -32,7 +32,7 @@ pub(super) struct Way {
 }
 
 impl Moves {
-    /// The first part of a decision, and how it stands there.
+    /// Returns the first part of a decision, and how it stands there.
     pub(super) fn start(mover: usize, state: StateRef<'_>) -> (Segment, Standing) {
         let standing = Standing {
             situation: state.to_situation(),
@@ -45,7 +45,7 @@ impl Moves {
         (head, standing)
     }
 
-    /// The part behind another; `None` behind the last one.
+    /// Returns the part behind another; `None` behind the last one.
     fn next(&mut self, here: Segment, trigger: &Trigger) -> Option<Segment> {
         let (name, rules) = rules_of(&self.tree.chart, trigger);
         let count = rules.len();
@@ -60,7 +60,7 @@ impl Moves {
         (index < count).then_some(Segment { what, ..here })
     }
 
-    /// The result of a decision from a part on, and what it looks at.
+    /// Returns the result of a decision from a part on, and what it looks at.
     pub(super) fn rest(
         &mut self,
         here: Segment,
@@ -86,7 +86,7 @@ impl Moves {
         (tails, looks)
     }
 
-    /// The result of one part, and of those that follow it if none has answered.
+    /// Returns the result of one part, and of those that follow it if none has answered.
     pub(super) fn part(
         &mut self,
         here: Segment,
@@ -127,7 +127,7 @@ impl Moves {
         all.into_iter().collect()
     }
 
-    /// The ways through one part.
+    /// Returns the ways through one part.
     pub(super) fn ways(
         &mut self,
         here: Segment,
@@ -147,9 +147,11 @@ impl Moves {
         for end in ends.iter() {
             let choices = end.choices();
             let leaf = Rc::clone(&self.tree.leaves[end.leaf as usize]);
-            let part = match leaf.as_ref() {
-                Leaf::Part(part) => part,
-                Leaf::Value(_) => continue,
+            match leaf.as_ref() {
+                Leaf::Part(part) => {
+                    ways.extend(self.ways_of(part, here, next, choices));
+                }
+                Leaf::Value(_) => {}
                 Leaf::Fault(fault) => {
                     // The command reports the option and changes nothing.
                     if let Fault::Argument { .. } = self.tree.faults[*fault as usize] {
@@ -166,61 +168,72 @@ impl Moves {
                         choices,
                         next: None,
                     });
-                    continue;
-                }
-            };
-            self.coverage.fired.extend(&part.fired);
-            self.coverage.advanced.extend(part.advance);
-            let first = Tail {
-                end: End::Done {
-                    block: matches!(part.turn, Turn::Answered { block: true }),
-                },
-                assigned: part.assigned.clone(),
-                choices: self.kept(&choices),
-                fired: part.fired.clone(),
-                advanced: part.advance.into_iter().collect(),
-                arms: part.arms.into_iter().collect(),
-                review: part.review,
-            };
-            if let Some(fault) = part.swallowed {
-                let end = End::Fault(fault);
-                let tail = self.tails.number(first.then(&Tail::of(end)));
-                ways.push(Way {
-                    tail,
-                    choices: choices.clone(),
-                    next: None,
-                });
-            }
-            let mut go_on = |moves: &mut Self, first: Tail, is_over: bool, choices: Choices| {
-                let review = first.review.or(here.review);
-                let next = next.filter(|_| !is_over);
-                ways.push(Way {
-                    tail: moves.tails.number(first),
-                    choices,
-                    next: next.map(|next| Segment { review, ..next }),
-                });
-            };
-            match part.turn {
-                Turn::Gone => {}
-                Turn::Answered { .. } => go_on(self, first, true, choices),
-                Turn::On => go_on(self, first, false, choices),
-                // The second call of `decide` takes the parts so far as the first one did: it is the same world.
-                // So it is taken up behind the rule that invokes, once for each way in which the run can end.
-                Turn::Invoke(invocation) => {
-                    let place = self.place_of(here);
-                    for run in self.endings(invocation) {
-                        let mut first = first.clone();
-                        first.fired.extend(place);
-                        first.review = Some(run);
-                        go_on(self, first, false, choices.clone());
-                    }
                 }
             }
         }
         ways
     }
 
-    /// Of what was chosen, what is part of the outcome.
+    /// Returns the ways behind a part that came out like this: of it and the one that follows, `here` and `next`.
+    fn ways_of(
+        &mut self,
+        part: &Settled,
+        here: Segment,
+        next: Option<Segment>,
+        choices: Choices,
+    ) -> Vec<Way> {
+        let mut ways = Vec::new();
+        self.coverage.fired.extend(&part.fired);
+        self.coverage.advanced.extend(part.advance);
+        let first = Tail {
+            end: End::Done {
+                block: matches!(part.turn, Turn::Answered { block: true }),
+            },
+            assigned: part.assigned.clone(),
+            choices: self.kept(&choices),
+            fired: part.fired.clone(),
+            advanced: part.advance.into_iter().collect(),
+            arms: part.arms.into_iter().collect(),
+            review: part.review,
+        };
+        if let Some(fault) = part.swallowed {
+            let end = End::Fault(fault);
+            let tail = self.tails.number(first.then(&Tail::of(end)));
+            ways.push(Way {
+                tail,
+                choices: choices.clone(),
+                next: None,
+            });
+        }
+        let mut go_on = |moves: &mut Self, first: Tail, is_over: bool, choices: Choices| {
+            let review = first.review.or(here.review);
+            let next = next.filter(|_| !is_over);
+            ways.push(Way {
+                tail: moves.tails.number(first),
+                choices,
+                next: next.map(|next| Segment { review, ..next }),
+            });
+        };
+        match part.turn {
+            Turn::Gone => {}
+            Turn::Answered { .. } => go_on(self, first, true, choices),
+            Turn::On => go_on(self, first, false, choices),
+            // The second call of `decide` takes the parts so far as the first one did: it is the same world.
+            // So it is taken up behind the rule that invokes, once for each way in which the run can end.
+            Turn::Invoke(invocation) => {
+                let place = self.place_of(here);
+                for run in self.endings(invocation) {
+                    let mut first = first.clone();
+                    first.fired.extend(place);
+                    first.review = Some(run);
+                    go_on(self, first, false, choices.clone());
+                }
+            }
+        }
+        ways
+    }
+
+    /// Returns, of what was chosen, what is part of the outcome.
     fn kept(&self, choices: &[(u32, u32)]) -> Choices {
         let matters = |(question, _): &&(u32, u32)| match self.tree.question(*question) {
             Question::Field(_) | Question::Answered { .. } => true,
@@ -230,7 +243,7 @@ impl Moves {
         choices.iter().filter(matters).copied().collect()
     }
 
-    /// How a decision stands once a part has been taken.
+    /// Returns how a decision stands once a part has been taken.
     pub(super) fn after(
         &mut self,
         standing: &Standing,
@@ -263,7 +276,7 @@ impl Moves {
         after
     }
 
-    /// True for the question whether the last review of some cycle is answered.
+    /// Returns true for the question whether the last review of some cycle is answered.
     pub(super) fn is_about_an_answer(&mut self, question: u32, fields: &[u32]) -> bool {
         if !matches!(self.tree.question(question), Question::Answered { .. }) {
             return false;
@@ -272,7 +285,7 @@ impl Moves {
             .any(|cycle| self.tree.last_answer(cycle, fields) == Some(question))
     }
 
-    /// Where the rule of a segment stands, which then counts as one that fires.
+    /// Returns where the rule of a segment stands, which then counts as one that fires.
     fn place_of(&mut self, segment: Segment) -> Option<u32> {
         let What::Rule { list, index } = segment.what else {
             return None;
@@ -283,7 +296,8 @@ impl Moves {
         Some(place)
     }
 
-    /// The ways in which a run can end: each verdict, none, failed. Or a gate fails, as often as a rule may ask for.
+    /// Returns the ways in which a run can end: each verdict, none, failed. Or a gate fails, as often as a rule may ask
+    /// for.
     fn endings(&mut self, invocation: u32) -> Vec<u32> {
         let invocation = self.tree.invocations[invocation as usize].clone();
         let invoke = self.tree.chart.invoke.get(&invocation.name);

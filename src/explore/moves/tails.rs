@@ -37,7 +37,7 @@ impl Tail {
         }
     }
 
-    /// This, and after it `rest`.
+    /// Returns this, and after it `rest`.
     pub(super) fn then(&self, rest: &Self) -> Self {
         let kept = self
             .assigned
@@ -83,7 +83,7 @@ impl Tails {
         number(self.all.insert_full(tail).0)
     }
 
-    /// One after the other.
+    /// Joins one and another after it.
     pub(super) fn join(&mut self, first: u32, rest: u32) -> u32 {
         if first == NOTHING {
             return rest;

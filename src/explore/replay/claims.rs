@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json};
 use std::sync::Arc;
 
 impl Replay {
-    /// What was chosen for an edge to come about, in words.
+    /// Returns what was chosen for an edge to come about, in words.
     pub(crate) fn given(&self, edge: usize) -> Vec<String> {
         let tree = &self.moves.tree;
         let witness = self.real.get(&edge).into_iter().flatten();
@@ -48,7 +48,7 @@ impl Replay {
         ))
     }
 
-    /// Whether a condition really holds, or does not.
+    /// Returns whether a condition really holds, or does not.
     pub(crate) fn holds(
         &mut self,
         search: &Search,
@@ -60,7 +60,7 @@ impl Replay {
         names.expressions.holds(expr, &names.root()).ok()
     }
 
-    /// Whether a check really finds something, or fails.
+    /// Returns whether a check really finds something, or fails.
     pub(crate) fn finds(
         &mut self,
         search: &Search,
@@ -78,7 +78,7 @@ impl Replay {
         )
     }
 
-    /// The names that expressions see where an instance stands like that and this was chosen.
+    /// Returns the names that expressions see where an instance stands like that and this was chosen.
     fn names_at(
         &self,
         search: &Search,
@@ -91,20 +91,21 @@ impl Replay {
             .map(|(question, value)| (*question, tree.value(*value).clone()))
             .collect();
         let trigger = Trigger::Command(String::new());
-        let (standing, config) = self.with_parameters(search, standing, &chosen);
+        let standing = self.loosened(search, standing);
+        let (standing, config) = self.with_parameters(search, &standing, &chosen)?;
         let (event, mut disk, _) = self.lay_out(search, &trigger, &standing.context, &chosen)?;
         disk.config.extend(config);
         let world = self.world(&standing, disk);
         Some(self.names(search, &world, &event))
     }
 
-    /// The same instance with what was chosen of that which a user sets.
+    /// Returns the same instance with what was chosen of that which a user sets; `None` where no command can have set it.
     fn with_parameters(
         &self,
         search: &Search,
         standing: &Standing,
         chosen: &[(u32, Json)],
-    ) -> (Standing, Map<String, Json>) {
+    ) -> Option<(Standing, Map<String, Json>)> {
         let mut standing = standing.clone();
         let mut config = Map::new();
         for (question, value) in chosen {
@@ -115,11 +116,12 @@ impl Replay {
                 Some(setting) => {
                     config.insert(setting.to_owned(), value.clone());
                 }
+                None if !standing.can_hold(name, value) => return None,
                 None => {
                     standing.context.insert(name.clone(), value.clone());
                 }
             }
         }
-        (standing, config)
+        Some((standing, config))
     }
 }

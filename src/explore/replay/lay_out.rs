@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 
 impl Replay {
-    /// An event and a disk on which what was chosen is so, as far as that can be.
+    /// Returns an event and a disk on which what was chosen is so, as far as that can be.
     pub(super) fn lay_out(
         &self,
         search: &Search,
@@ -31,17 +31,7 @@ impl Replay {
         let mut found = Found::default();
         let mut fields = Map::new();
         let mut tables: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
-        let mut more: Vec<(u32, Json)> = Vec::new();
-        for (question, value) in chosen {
-            if let Question::Choice(Choice::Findings(name)) = tree.question(*question) {
-                let count = value.as_array().map_or(0, Vec::len);
-                let choices = self.checks.get(&(name.clone(), count))?.as_ref()?;
-                let values = choices.iter();
-                more.extend(
-                    values.map(|(question, value)| (*question, tree.value(*value).clone())),
-                );
-            }
-        }
+        let more = self.for_findings(search, chosen)?;
         for (question, value) in more.iter().chain(chosen) {
             let choice = match tree.question(*question) {
                 Question::Answered { answer, review } => {
@@ -107,6 +97,23 @@ impl Replay {
         Some((event, disk, found))
     }
 
+    /// Returns what else must be chosen so that checks find as much as was chosen.
+    fn for_findings(&self, search: &Search, chosen: &[(u32, Json)]) -> Option<Vec<(u32, Json)>> {
+        let tree = &search.moves.tree;
+        let mut more: Vec<(u32, Json)> = Vec::new();
+        for (question, value) in chosen {
+            if let Question::Choice(Choice::Findings(name)) = tree.question(*question) {
+                let count = value.as_array().map_or(0, Vec::len);
+                let choices = self.checks.get(&(name.clone(), count))?.as_ref()?;
+                let values = choices.iter();
+                more.extend(
+                    values.map(|(question, value)| (*question, tree.value(*value).clone())),
+                );
+            }
+        }
+        Some(more)
+    }
+
     fn siblings(&self, value: &Json) -> Option<Vec<Sibling>> {
         let mut all: Vec<Sibling> = Vec::new();
         for sibling in value.as_array()? {
@@ -131,7 +138,7 @@ impl Replay {
         Some(all)
     }
 
-    /// The file of a table and what it holds; `None` where there is none.
+    /// Returns the file of a table and what it holds; `None` where there is none.
     fn table(
         &self,
         name: &str,
@@ -197,7 +204,7 @@ impl Replay {
     }
 }
 
-/// A finding of that severity.
+/// Returns a finding of that severity.
 fn finding_of(severity: &str) -> Finding {
     Finding {
         severity: severity.to_owned(),
@@ -207,7 +214,7 @@ fn finding_of(severity: &str) -> Finding {
     }
 }
 
-/// The files of a list that was chosen for a set, with the lines that it asks for.
+/// Returns the files of a list that was chosen for a set, with the lines that it asks for.
 fn files_of(set: &FileSet, list: &Json) -> Option<Vec<(String, String)>> {
     let file = |file: &Json| {
         let name = file.get("name")?.as_str()?.to_owned();

@@ -6,11 +6,12 @@
 mod checks;
 mod claims;
 mod lay_out;
+mod setting;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use super::answer::Answer;
 use super::decision_tree::Witness;
@@ -40,18 +41,22 @@ use checks::finding;
 pub(super) struct Standing {
     pub(super) context: Context,
     pub(super) started: bool,
+    /// The fields of the user that have the value of the context, because no command can have set them otherwise since.
+    pub(super) held: BTreeSet<String>,
 }
 
 impl Standing {
-    /// True where nothing differs but what the user sets at any time, and what counts on.
+    /// Returns whether nothing differs but what the user can still set, and what counts on.
     pub(super) fn is_like(&self, other: &Self, domain: &Domain) -> bool {
         let kept = |standing: &Self| {
             let fields = standing.context.iter();
-            let kept = fields.filter(|(name, _)| !domain.parameters.contains_key(*name));
+            let is_free =
+                |name: &str| domain.parameters.contains_key(name) && !standing.held.contains(name);
+            let kept = fields.filter(|(name, _)| !is_free(name));
             kept.map(|(name, value)| (name.clone(), domain.capped(name, value).into_owned()))
                 .collect::<Context>()
         };
-        self.started == other.started && kept(self) == kept(other)
+        self.started == other.started && self.held == other.held && kept(self) == kept(other)
     }
 }
 
@@ -78,6 +83,10 @@ pub(super) struct Replay {
     real: HashMap<usize, Witness>,
     /// How the last step that was real was taken; `None` where nothing was decided in it.
     taken: Option<Taken>,
+    /// The fields that commands set under a guard.
+    guarded: BTreeSet<String>,
+    /// Of these, those that begin with one value only.
+    fixed: BTreeSet<String>,
 }
 
 /// The most states in which witnesses of one edge are looked for.
@@ -90,7 +99,7 @@ const WALKS: usize = 3;
 const DECISIONS: usize = 20_000;
 
 impl Replay {
-    /// Nothing is replayed yet.
+    /// Returns a replay in which nothing is replayed yet.
     pub(super) fn of(search: &mut Search) -> Self {
         let chart = Arc::clone(&search.moves.tree.chart);
         let tree = &search.moves.tree;
@@ -101,6 +110,7 @@ impl Replay {
                 Question::Choice(choice @ Choice::Findings(name)) => Some((choice, name)),
                 _ => None,
             });
+        let [guarded, fixed] = Self::guarded(search);
         let mut wanted: Vec<(String, usize, bool)> = Vec::new();
         for (choice, name) in asked {
             // How many there are does not depend on what fields hold, or any of it.
@@ -117,6 +127,8 @@ impl Replay {
             ((name, count), found)
         });
         Self {
+            guarded,
+            fixed,
             checks: checks.collect(),
             chart,
             reached: HashMap::new(),
@@ -130,7 +142,7 @@ impl Replay {
         }
     }
 
-    /// How an instance stands in a state; `None` where something of it is not known.
+    /// Returns how an instance stands in a state; `None` where something of it is not known.
     fn standing(&self, search: &Search, state: usize) -> Option<Standing> {
         let tree = &search.moves.tree;
         let state = search.states.get(state);
@@ -142,10 +154,11 @@ impl Replay {
         Some(Standing {
             context: context.collect::<Option<Context>>()?,
             started: state.is_started(),
+            held: self.fixed.clone(),
         })
     }
 
-    /// The same, with some value for what is not known: good for steps that do not depend on it.
+    /// Returns the same, with some value for what is not known: good for steps that do not depend on it.
     fn some_standing(&self, search: &Search, state: usize) -> Standing {
         let tree = &search.moves.tree;
         let state = search.states.get(state);
@@ -159,10 +172,11 @@ impl Replay {
                 .map(|((name, field), held)| (name.clone(), value(field, tree.answer_of(*held))))
                 .collect(),
             started: state.is_started(),
+            held: self.fixed.clone(),
         }
     }
 
-    /// How an instance really stands in a state; `None` where no counterexample leads there.
+    /// Returns how an instance really stands in a state; `None` where no counterexample leads there.
     pub(super) fn reach(&mut self, search: &Search, state: usize) -> Option<Standing> {
         // Outermost last: a state is reached by way of others, each of which was found before it.
         let mut open = vec![state];
@@ -222,7 +236,7 @@ impl Replay {
         Some((after, Some(step)))
     }
 
-    /// The real way to a state that has been reached.
+    /// Returns the real way to a state that has been reached.
     pub(super) fn way_to(&self, state: usize) -> Vec<(usize, usize)> {
         let mut way = Vec::new();
         let mut at = state;
@@ -234,7 +248,7 @@ impl Replay {
         way
     }
 
-    /// How an instance stands after a way from how it stands before; `None` where that is not real.
+    /// Returns how an instance stands after a way from how it stands before; `None` where that is not real.
     pub(super) fn follow(
         &mut self,
         search: &Search,
@@ -246,7 +260,7 @@ impl Replay {
         })
     }
 
-    /// The shortest real ways on which the rule at a place fires in the end.
+    /// Returns the shortest real ways on which the rule at a place fires in the end.
     pub(super) fn walks_to(&mut self, search: &Search, place: &str) -> Vec<Walk> {
         self.left = DECISIONS;
         let place = search.moves.tree.places.get_index_of(place);
@@ -265,7 +279,7 @@ impl Replay {
         walks.take(WALKS).collect()
     }
 
-    /// The steps of a way from a first state, as they really happen; `None` where that is not real.
+    /// Returns the steps of a way from a first state, as they really happen; `None` where that is not real.
     fn walk(&mut self, search: &Search, way: &[(usize, usize)]) -> Option<Walk> {
         let begins = self.standing(search, way.first()?.0)?;
         let mut standing = begins.clone();
@@ -296,7 +310,7 @@ impl Replay {
         self.take(search, before, step, true)
     }
 
-    /// The same; with what was assumed on the way, too, or without.
+    /// Takes one step for real, with what was assumed on the way, too, or without.
     fn take(
         &mut self,
         search: &Search,
@@ -311,34 +325,7 @@ impl Replay {
         let Some(trigger) = &mover.trigger else {
             return Some(before.clone());
         };
-        let mut before = before.clone();
-        let mut config = Map::new();
-        let needs = edge.needs.iter().map(|(field, set)| {
-            let chosen = self.set.iter().find(|(given, _)| given == field);
-            let chosen = chosen.map(|(_, value)| *value);
-            let chosen = chosen.filter(|value| tree.has(*set, *value));
-            (*field, chosen.unwrap_or_else(|| tree.likely(*field, *set)))
-        });
-        // Where the instance has begun, it can be set so whether or not that makes a difference here.
-        let others = self.set.iter().filter(|(set, _)| {
-            before.started && edge.needs.iter().all(|(needed, _)| needed != set)
-        });
-        for (field, value) in needs.chain(others.copied()).collect::<Vec<_>>() {
-            let (name, _) = tree.default_of(field)?;
-            let value = tree.value(value).clone();
-            match name.strip_prefix("config.") {
-                Some(setting) => {
-                    config.insert(setting.to_owned(), value);
-                }
-                None => {
-                    // Setting it would have written a state.
-                    if !before.started && before.context.get(name) != Some(&value) {
-                        return None;
-                    }
-                    before.context.insert(name.to_owned(), value);
-                }
-            }
-        }
+        let (before, config) = self.set_for(search, before, edge)?;
         let known = search.states.get(state).answered();
         let known = known.map(|(question, is_there)| (question, json!(is_there)));
         let mut tried = 0;
@@ -406,7 +393,7 @@ impl Replay {
         known.clone()
     }
 
-    /// The names of a decision, which share what the search has compiled.
+    /// Returns the names of a decision, which share what the search has compiled.
     fn names(&self, search: &Search, world: &Arc<dyn World>, event: &Event) -> Arc<Names> {
         let expressions = Arc::clone(&search.moves.tree.ground.expressions);
         let evaluator: Arc<dyn Evaluator> = Arc::new(InPlace);

@@ -1,24 +1,24 @@
 //! The command line for clap, including the commands and options of the chart.
 
-use std::path::PathBuf;
-use std::time::SystemTime;
+pub(super) mod options;
 
-use clap::builder::{
-    NonEmptyStringValueParser, PossibleValuesParser, StyledStr, Styles, ValueParser,
-};
-use clap::{Arg, ArgAction, ArgGroup, Command, ValueHint, arg, value_parser};
+use std::path::PathBuf;
+
+use clap::builder::{NonEmptyStringValueParser, StyledStr, Styles};
+use clap::{ArgAction, ArgGroup, Command, arg, value_parser};
 use clap_complete::Shell;
 use indexmap::IndexSet;
 
+use self::options::{
+    args_of, args_of_phase, instance, instance_args, instance_args_for, json, option, overwriting,
+    pair, session, since, which_stop, words,
+};
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, OWN};
-use crate::chart::field::LARGEST_INTEGER;
-use crate::chart::fragments::Fragment;
-use crate::chart::model::{self, FieldType};
 use crate::diagram;
 use crate::expr::Expressions;
 use crate::host::events::EVENTS;
-use crate::host::hosts::{self, HOSTS};
+use crate::host::hosts::HOSTS;
 use crate::lint::report::Format;
 use crate::render::assumptions::settable;
 
@@ -220,24 +220,6 @@ fn log(chart: &Chart) -> Command {
         .args(instance_args(chart))
 }
 
-/// A stop that `taskie log --why` explains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WhichStop {
-    /// The one to come.
-    Next,
-    /// This one, counted from the end; the last one is 1.
-    FromEnd(usize),
-}
-
-fn which_stop(text: &str) -> Result<WhichStop, String> {
-    if text == "next" {
-        return Ok(WhichStop::Next);
-    }
-    let number = text.parse().ok().filter(|number| *number > 0);
-    let stop = number.map(WhichStop::FromEnd);
-    stop.ok_or_else(|| "expected a number from 1 on, or `next`".to_owned())
-}
-
 /// Returns the commands that check, show and try out the workflow.
 fn of_charts(chart: &Chart) -> Vec<Command> {
     let noun = &chart.scope.noun;
@@ -306,40 +288,12 @@ fn of_this_machine(chart: &Chart) -> Vec<Command> {
     ]
 }
 
-/// Accepts one of these words.
-fn words(words: impl IntoIterator<Item = impl Into<clap::builder::PossibleValue>>) -> ValueParser {
-    PossibleValuesParser::new(words).into()
-}
-
-/// Returns the option that lets the file of the option `what` be overwritten.
-fn overwriting(what: &'static str) -> Arg {
-    arg!(--force "Overwrite the file, even through a link").requires(what)
-}
-
-fn json() -> Arg {
-    arg!(--json "Print one JSON object, for programs")
-}
-
 /// Returns a command that reads one instance and prints the result, as JSON with `--json`.
 fn asking(chart: &Chart, name: &'static str, about: impl Into<StyledStr>) -> Command {
     Command::new(name)
         .about(about)
         .arg(json())
         .args(instance_args(chart))
-}
-
-/// Parses a time, or how long ago it was, into the form of the journal.
-fn since(text: &str) -> Result<String, String> {
-    let day = format!("{text}T00:00:00Z");
-    let time = match humantime::parse_duration(text) {
-        Ok(ago) => SystemTime::now().checked_sub(ago),
-        Err(_) => humantime::parse_rfc3339_weak(text)
-            .or_else(|_| humantime::parse_rfc3339(&day))
-            .ok(),
-    };
-    time.filter(|time| *time >= SystemTime::UNIX_EPOCH)
-        .map(|time| humantime::format_rfc3339_millis(time).to_string())
-        .ok_or_else(|| "expected 2h, 3days, 2026-01-31 or 2026-01-31T12:00:00Z".to_owned())
 }
 
 /// Returns the commands about findings, if the chart has any.
@@ -427,17 +381,6 @@ fn enter(chart: &Chart) -> Command {
         .arg(arg!(--force "Enter the phase even if its guard is false (the state must still fit its schema)"))
 }
 
-/// Returns the options that a phase uses.
-pub(super) fn args_of_phase<'c>(
-    chart: &'c Chart,
-    expressions: &Expressions,
-    phase: &str,
-) -> Vec<&'c str> {
-    let phase = chart.phases.get(phase).map(|entry| &entry.phase);
-    let fragments = phase.map_or_else(Vec::new, |phase| phase.fragments());
-    collect_args(chart, expressions, &fragments)
-}
-
 fn run(chart: &Chart) -> Command {
     let expressions = Expressions::new(chart.templates.clone());
     let subcommands = chart.commands.iter().map(|(name, command)| {
@@ -458,18 +401,6 @@ fn run(chart: &Chart) -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(subcommands)
-}
-
-/// Returns the options of a command and of those that it raises. (No command raises itself.)
-pub(super) fn args_of<'c>(chart: &'c Chart, expressions: &Expressions, name: &str) -> Vec<&'c str> {
-    let Some(command) = chart.commands.get(name) else {
-        return Vec::new();
-    };
-    let own = collect_args(chart, expressions, &command.fragments());
-    let raised = command.raise.iter();
-    let raised = raised.flat_map(|raised| args_of(chart, expressions, raised));
-    let used: IndexSet<&str> = own.into_iter().chain(raised).collect();
-    used.into_iter().collect()
 }
 
 fn simulate(chart: &Chart) -> Command {
@@ -539,98 +470,6 @@ fn render(chart: &Chart) -> Command {
             arg!(--state <FILE>).help(format!("Use the state in FILE instead of the {noun}'s own")),
         )
         .args(instance)
-}
-
-/// Parses `NAME=VALUE`.
-fn pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("write NAME=VALUE".to_owned()),
-    }
-}
-
-/// Returns the chart's options that the texts use as `args.NAME`, directly or through a let, in the chart's order.
-fn collect_args<'c>(
-    chart: &'c Chart,
-    expressions: &Expressions,
-    fragments: &[Fragment<'c>],
-) -> Vec<&'c str> {
-    let texts = fragments.iter().map(|fragment| fragment.text);
-    let names = chart.names_in(expressions, texts);
-    let options = chart.args.keys().map(String::as_str);
-    options
-        .filter(|name| names.contains(&format!("args.{name}")))
-        .collect()
-}
-
-fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
-    let parser: ValueParser = match arg.kind {
-        FieldType::Integer => value_parser!(i64)
-            .range(arg.minimum.unwrap_or(-LARGEST_INTEGER)..=LARGEST_INTEGER)
-            .into(),
-        FieldType::Boolean | FieldType::String | FieldType::List | FieldType::Phase => {
-            value_parser!(String)
-        }
-    };
-    let mut option = Arg::new(name.to_owned())
-        .value_name(name.to_uppercase())
-        .value_parser(parser);
-    if let Some(about) = &arg.about {
-        option = option.help(about.clone());
-    }
-    if let Some(short) = arg.short {
-        option = option.short(short);
-    }
-    let long = name.replace('_', "-");
-    if arg.kind == FieldType::Boolean {
-        return option
-            .long(long)
-            .value_parser(value_parser!(bool))
-            .action(ArgAction::SetTrue);
-    }
-    if arg.positional && may_be_positional {
-        return option.required(arg.default.is_none());
-    }
-    option.long(long).required(arg.default.is_none())
-}
-
-/// Returns the argument that names the instance: an option if the caller adds its name.
-fn instance(chart: &Chart) -> Arg {
-    let noun = &chart.scope.noun;
-    Arg::new("instance")
-        .value_name(noun.to_uppercase())
-        .value_hint(ValueHint::Other)
-        .help(format!(
-            "The {noun} to use [default: most recently modified]"
-        ))
-}
-
-fn session(what: &str) -> Arg {
-    let variables: Vec<String> = hosts::session_variables()
-        .map(|name| format!("${name}"))
-        .collect();
-    arg!(--session <ID>).help(format!("{what} [default: {}]", variables.join(", else ")))
-}
-
-/// Returns the options that name the instance and the session.
-fn instance_args(chart: &Chart) -> Vec<Arg> {
-    match chart.scope.is_per_session() {
-        true => vec![session("The session to use")],
-        false => vec![
-            instance(chart).long(chart.scope.noun.clone()),
-            session("The current session"),
-        ],
-    }
-}
-
-/// Returns the same options, with other help for the instance.
-fn instance_args_for(chart: &Chart, help: &str) -> impl Iterator<Item = Arg> {
-    instance_args(chart)
-        .into_iter()
-        .map(move |arg| match arg.get_id() == "instance" {
-            true => arg.help(help.to_owned()),
-            false => arg,
-        })
 }
 
 #[cfg(test)]

@@ -1,0 +1,177 @@
+//! Options: those of the chart's phases and commands, those that name an instance, and how their values are read.
+
+use std::time::SystemTime;
+
+use clap::builder::{PossibleValuesParser, ValueParser};
+use clap::{Arg, ArgAction, ValueHint, arg, value_parser};
+use indexmap::IndexSet;
+
+use crate::chart::Chart;
+use crate::chart::field::LARGEST_INTEGER;
+use crate::chart::fragments::Fragment;
+use crate::chart::model::{self, FieldType};
+use crate::expr::Expressions;
+use crate::host::hosts;
+
+/// A stop that `taskie log --why` explains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WhichStop {
+    /// The one to come.
+    Next,
+    /// This one, counted from the end; the last one is 1.
+    FromEnd(usize),
+}
+
+pub(super) fn which_stop(text: &str) -> Result<WhichStop, String> {
+    if text == "next" {
+        return Ok(WhichStop::Next);
+    }
+    let number = text.parse().ok().filter(|number| *number > 0);
+    let stop = number.map(WhichStop::FromEnd);
+    stop.ok_or_else(|| "expected a number from 1 on, or `next`".to_owned())
+}
+
+/// Accepts one of these words.
+pub(super) fn words(
+    words: impl IntoIterator<Item = impl Into<clap::builder::PossibleValue>>,
+) -> ValueParser {
+    PossibleValuesParser::new(words).into()
+}
+
+/// Returns the option that lets the file of the option `what` be overwritten.
+pub(super) fn overwriting(what: &'static str) -> Arg {
+    arg!(--force "Overwrite the file, even through a link").requires(what)
+}
+
+pub(super) fn json() -> Arg {
+    arg!(--json "Print one JSON object, for programs")
+}
+
+/// Parses a time, or how long ago it was, into the form of the journal.
+pub(super) fn since(text: &str) -> Result<String, String> {
+    let day = format!("{text}T00:00:00Z");
+    let time = match humantime::parse_duration(text) {
+        Ok(ago) => SystemTime::now().checked_sub(ago),
+        Err(_) => humantime::parse_rfc3339_weak(text)
+            .or_else(|_| humantime::parse_rfc3339(&day))
+            .ok(),
+    };
+    time.filter(|time| *time >= SystemTime::UNIX_EPOCH)
+        .map(|time| humantime::format_rfc3339_millis(time).to_string())
+        .ok_or_else(|| "expected 2h, 3days, 2026-01-31 or 2026-01-31T12:00:00Z".to_owned())
+}
+
+/// Returns the options that a phase uses.
+pub(crate) fn args_of_phase<'c>(
+    chart: &'c Chart,
+    expressions: &Expressions,
+    phase: &str,
+) -> Vec<&'c str> {
+    let phase = chart.phases.get(phase).map(|entry| &entry.phase);
+    let fragments = phase.map_or_else(Vec::new, |phase| phase.fragments());
+    collect_args(chart, expressions, &fragments)
+}
+
+/// Returns the options of a command and of those that it raises. (No command raises itself.)
+pub(crate) fn args_of<'c>(chart: &'c Chart, expressions: &Expressions, name: &str) -> Vec<&'c str> {
+    let Some(command) = chart.commands.get(name) else {
+        return Vec::new();
+    };
+    let own = collect_args(chart, expressions, &command.fragments());
+    let raised = command.raise.iter();
+    let raised = raised.flat_map(|raised| args_of(chart, expressions, raised));
+    let used: IndexSet<&str> = own.into_iter().chain(raised).collect();
+    used.into_iter().collect()
+}
+
+/// Parses `NAME=VALUE`.
+pub(super) fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE".to_owned()),
+    }
+}
+
+/// Returns the chart's options that the texts use as `args.NAME`, directly or through a let, in the chart's order.
+fn collect_args<'c>(
+    chart: &'c Chart,
+    expressions: &Expressions,
+    fragments: &[Fragment<'c>],
+) -> Vec<&'c str> {
+    let texts = fragments.iter().map(|fragment| fragment.text);
+    let names = chart.names_in(expressions, texts);
+    let options = chart.args.keys().map(String::as_str);
+    options
+        .filter(|name| names.contains(&format!("args.{name}")))
+        .collect()
+}
+
+pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
+    let parser: ValueParser = match arg.kind {
+        FieldType::Integer => value_parser!(i64)
+            .range(arg.minimum.unwrap_or(-LARGEST_INTEGER)..=LARGEST_INTEGER)
+            .into(),
+        FieldType::Boolean | FieldType::String | FieldType::List | FieldType::Phase => {
+            value_parser!(String)
+        }
+    };
+    let mut option = Arg::new(name.to_owned())
+        .value_name(name.to_uppercase())
+        .value_parser(parser);
+    if let Some(about) = &arg.about {
+        option = option.help(about.clone());
+    }
+    if let Some(short) = arg.short {
+        option = option.short(short);
+    }
+    let long = name.replace('_', "-");
+    if arg.kind == FieldType::Boolean {
+        return option
+            .long(long)
+            .value_parser(value_parser!(bool))
+            .action(ArgAction::SetTrue);
+    }
+    if arg.positional && may_be_positional {
+        return option.required(arg.default.is_none());
+    }
+    option.long(long).required(arg.default.is_none())
+}
+
+/// Returns the argument that names the instance: an option if the caller adds its name.
+pub(super) fn instance(chart: &Chart) -> Arg {
+    let noun = &chart.scope.noun;
+    Arg::new("instance")
+        .value_name(noun.to_uppercase())
+        .value_hint(ValueHint::Other)
+        .help(format!(
+            "The {noun} to use [default: most recently modified]"
+        ))
+}
+
+pub(super) fn session(what: &str) -> Arg {
+    let variables: Vec<String> = hosts::session_variables()
+        .map(|name| format!("${name}"))
+        .collect();
+    arg!(--session <ID>).help(format!("{what} [default: {}]", variables.join(", else ")))
+}
+
+/// Returns the options that name the instance and the session.
+pub(super) fn instance_args(chart: &Chart) -> Vec<Arg> {
+    match chart.scope.is_per_session() {
+        true => vec![session("The session to use")],
+        false => vec![
+            instance(chart).long(chart.scope.noun.clone()),
+            session("The current session"),
+        ],
+    }
+}
+
+/// Returns the same options, with other help for the instance.
+pub(super) fn instance_args_for(chart: &Chart, help: &str) -> impl Iterator<Item = Arg> {
+    instance_args(chart)
+        .into_iter()
+        .map(move |arg| match arg.get_id() == "instance" {
+            true => arg.help(help.to_owned()),
+            false => arg,
+        })
+}

@@ -1,0 +1,162 @@
+//! Conditions, and values that are one of two, taken apart into the conditions that they consist of.
+
+use std::ops::Range;
+
+use minijinja::machinery::{Span, Token, tokenize};
+
+use crate::expr::single_expression;
+
+/// A condition, by the conditions that it consists of.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Formula {
+    Atom(String),
+    Not(Box<Formula>),
+    All(Vec<Formula>),
+    Any(Vec<Formula>),
+}
+
+pub(super) type Tokens<'t> = Vec<(Token<'t>, Span)>;
+
+pub(super) fn tokens(source: &str, is_expr: bool) -> Option<Tokens<'_>> {
+    tokenize(source, is_expr, Default::default())
+        .collect::<Result<_, _>>()
+        .ok()
+}
+
+/// Returns the bytes of some tokens.
+pub(super) fn bytes(tokens: &[(Token<'_>, Span)]) -> Option<Range<usize>> {
+    Some(tokens.first()?.1.start_offset as usize..tokens.last()?.1.end_offset as usize)
+}
+
+/// Takes a condition apart at `and`, `or` and `not`.
+pub(super) fn formula(source: &str) -> Formula {
+    let tokens = tokens(source, true).unwrap_or_default();
+    apart(source, &tokens).unwrap_or_else(|| Formula::Atom(source.to_owned()))
+}
+
+fn apart(source: &str, tokens: &[(Token<'_>, Span)]) -> Option<Formula> {
+    let all = |parts: Vec<&[(Token<'_>, Span)]>| {
+        let parts = parts.into_iter().map(|part| apart(source, part));
+        parts.collect::<Option<Vec<Formula>>>()
+    };
+    let atom = || Some(Formula::Atom(source.get(bytes(tokens)?)?.to_owned()));
+    if split(tokens, "if").len() > 1 {
+        return atom();
+    }
+    let (any, every) = (split(tokens, "or"), split(tokens, "and"));
+    if any.len() > 1 {
+        return Some(Formula::Any(all(any)?));
+    }
+    if every.len() > 1 {
+        return Some(Formula::All(all(every)?));
+    }
+    match tokens {
+        [(Token::Ident("not"), _), rest @ ..] => Some(Formula::Not(Box::new(apart(source, rest)?))),
+        [(Token::ParenOpen, _), inside @ .., (Token::ParenClose, _)] if is_closed(inside) => {
+            apart(source, inside)
+        }
+        _ => atom(),
+    }
+}
+
+/// Returns how deep the brackets are behind a token.
+fn depth(before: i32, token: &Token<'_>) -> i32 {
+    match token {
+        Token::ParenOpen | Token::BracketOpen | Token::BraceOpen => before + 1,
+        Token::ParenClose | Token::BracketClose | Token::BraceClose => before - 1,
+        _ => before,
+    }
+}
+
+/// Returns true for what stands inside a pair of brackets that belong together, and is no list of several.
+fn is_closed(inside: &[(Token<'_>, Span)]) -> bool {
+    let mut open = 0;
+    inside.iter().all(|(token, _)| {
+        open = depth(open, token);
+        open >= 0 && !(open == 0 && matches!(token, Token::Comma))
+    })
+}
+
+/// Returns the parts between the words `word` that are in no bracket.
+fn split<'t, 'a>(tokens: &'t [(Token<'a>, Span)], word: &str) -> Vec<&'t [(Token<'a>, Span)]> {
+    let mut open = 0;
+    let parts = tokens.split(|(token, _)| {
+        open = depth(open, token);
+        open == 0 && matches!(token, Token::Ident(name) if *name == word)
+    });
+    parts.collect()
+}
+
+/// Returns the condition of a value that is one of two, and these, each as a text.
+pub(super) fn choice(text: &str) -> Option<(&str, [String; 2])> {
+    let source = single_expression(text)?;
+    let tokens = tokens(source, true)?;
+    let first = split(&tokens, "if").first()?.len();
+    let (one, rest) = (&tokens[..first], tokens.get(first + 1..)?);
+    let second = split(rest, "else").first()?.len();
+    let (test, other) = (&rest[..second], rest.get(second + 1..)?);
+    let is_simple = split(test, "if").len() == 1;
+    let side =
+        |side: &[(Token<'_>, Span)]| Some(format!("{{{{ {} }}}}", source.get(bytes(side)?)?));
+    Some((source.get(bytes(test)?)?, [side(one)?, side(other)?])).filter(|_| is_simple)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_is_taken_apart() {
+        fn shown(formula: &Formula) -> String {
+            let all = |parts: &[Formula]| parts.iter().map(shown).collect::<Vec<_>>().join(", ");
+            match formula {
+                Formula::Atom(source) => source.clone(),
+                Formula::Not(inner) => format!("no({})", shown(inner)),
+                Formula::All(parts) => format!("all({})", all(parts)),
+                Formula::Any(parts) => format!("any({})", all(parts)),
+            }
+        }
+        let cases = [
+            ("a", "a"),
+            ("a and b or not c and d", "any(all(a, b), all(no(c), d))"),
+            (
+                "(a or b) and not (c and d)",
+                "all(any(a, b), no(all(c, d)))",
+            ),
+            (
+                "a is not none and b not in [c or d, (e)]",
+                "all(a is not none, b not in [c or d, (e)])",
+            ),
+            ("(a) == (b) and c", "all((a) == (b), c)"),
+            ("(a, b) and c", "all((a, b), c)"),
+            (
+                "a == 'b and c' or d | f(e or g)",
+                "any(a == 'b and c', d | f(e or g))",
+            ),
+            ("a and b if c or d else e", "a and b if c or d else e"),
+            ("not not a", "no(no(a))"),
+            ("a and", "a and"),
+        ];
+        for (source, apart) in cases {
+            assert_eq!(shown(&formula(source)), apart, "{source}");
+        }
+    }
+
+    #[test]
+    fn a_choice_is_taken_apart() {
+        let sides = |one: &str, other: &str| [one.to_owned(), other.to_owned()];
+        let two = sides("{{ a }}", "{{ c if d else e }}");
+        assert_eq!(
+            choice("{{ a if b or x else c if d else e }}"),
+            Some(("b or x", two))
+        );
+        for text in [
+            "{{ a }}",
+            "{{ a if b }}",
+            "{{ f(a if b else c) }}",
+            "a if b else c",
+        ] {
+            assert_eq!(choice(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What the user can really have set by commands that have a guard.
+//!
+//! The search takes such a field to have any value at any time. Here it has one that a command can have given it: the last
+//! time that a guard held, and no decision has looked at it since.
+
+use std::collections::BTreeSet;
+
+use super::{Replay, Standing};
+use crate::engine::event::Trigger;
+use crate::explore::moves::Edge;
+use crate::explore::possible_world::{Disk, event};
+use crate::explore::search::Search;
+use crate::explore::user_fields::guards_of;
+use serde_json::{Map, Value as Json};
+
+impl Replay {
+    /// Returns the fields that commands set under a guard, and of them those that begin with one value only.
+    pub(super) fn guarded(search: &Search) -> [BTreeSet<String>; 2] {
+        let chart = &search.moves.tree.chart;
+        let parameters = search.moves.tree.ground.domain.parameters.keys();
+        let guarded = parameters.filter(|name| !guards_of(chart, name).is_empty());
+        let guarded: BTreeSet<String> = guarded.cloned().collect();
+        let begins_as_set = |name: &str| {
+            let field = chart.context.get(name);
+            field.is_some_and(|field| field.setting().is_some())
+        };
+        let fixed = guarded.iter().filter(|name| !begins_as_set(name));
+        let fixed = fixed.cloned().collect();
+        [guarded, fixed]
+    }
+
+    /// Returns the same instance, in which a field can have any value again that a command can set here.
+    pub(super) fn loosened(&self, search: &Search, standing: &Standing) -> Standing {
+        let mut standing = standing.clone();
+        if !standing.started || standing.held.is_empty() {
+            return standing;
+        }
+        let event = event(Trigger::Command(String::new()), Map::new());
+        let world = self.world(&standing, Disk::default());
+        let names = self.names(search, &world, &event);
+        let root = names.root();
+        let holds = |guard: &&str| names.expressions.holds(guard, &root) == Ok(true);
+        standing
+            .held
+            .retain(|field| !guards_of(&self.chart, field).iter().any(holds));
+        standing
+    }
+
+    /// Returns an instance with what the user must have set for an edge, and the settings; `None` where that is not
+    /// possible.
+    pub(super) fn set_for(
+        &self,
+        search: &Search,
+        before: &Standing,
+        edge: &Edge,
+    ) -> Option<(Standing, Map<String, Json>)> {
+        let tree = &search.moves.tree;
+        let mut before = self.loosened(search, before);
+        let mut config = Map::new();
+        let needs = edge.needs.iter().map(|(field, set)| {
+            let chosen = self.set.iter().find(|(given, _)| given == field);
+            let chosen = chosen.map(|(_, value)| *value);
+            let chosen = chosen.filter(|value| tree.has(*set, *value));
+            (*field, chosen.unwrap_or_else(|| tree.likely(*field, *set)))
+        });
+        // Where the instance has begun, it can be set so whether or not that makes a difference here.
+        let others = self.set.iter().filter(|(set, _)| {
+            before.started && edge.needs.iter().all(|(needed, _)| needed != set)
+        });
+        for (field, value) in needs.chain(others.copied()).collect::<Vec<_>>() {
+            let (name, _) = tree.default_of(field)?;
+            let value = tree.value(value).clone();
+            match name.strip_prefix("config.") {
+                Some(setting) => {
+                    config.insert(setting.to_owned(), value);
+                }
+                None => {
+                    // Setting it would have written a state.
+                    let is_new = before.context.get(name) != Some(&value);
+                    if is_new && !before.started || !before.can_hold(name, &value) {
+                        return None;
+                    }
+                    before.held.extend(self.guarded.get(name).cloned());
+                    before.context.insert(name.to_owned(), value);
+                }
+            }
+        }
+        Some((before, config))
+    }
+
+    /// Returns whether these settings are possible where an instance really stands in a state.
+    pub(in crate::explore) fn can_be_set(
+        &mut self,
+        search: &Search,
+        state: usize,
+        set: &[(usize, u32)],
+    ) -> bool {
+        let tree = &search.moves.tree;
+        let Some(standing) = self.reach(search, state) else {
+            return false;
+        };
+        let standing = self.loosened(search, &standing);
+        set.iter().all(|(field, value)| {
+            let name = tree.default_of(*field).map(|(name, _)| name);
+            name.is_none_or(|name| standing.can_hold(name, tree.value(*value)))
+        })
+    }
+}
+
+impl Standing {
+    /// Returns whether a field of the user has this value, or a command can have given it.
+    pub(super) fn can_hold(&self, field: &str, value: &Json) -> bool {
+        !self.held.contains(field) || self.context.get(field) == Some(value)
+    }
+}

@@ -1,0 +1,82 @@
+//! What the hook does at the next stop.
+
+use serde::Serialize;
+
+use crate::engine::decision::{Answer, Invocation, Step};
+use crate::run::place::Place;
+use crate::run::stuck::Stuck;
+
+/// What the hook does at the next stop.
+#[derive(Debug, Serialize)]
+pub(crate) struct Stop {
+    pub(crate) does: Does,
+    pub(crate) text: String,
+}
+
+/// The kinds of answer to a stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Does {
+    /// A review runs.
+    Review,
+    /// The stop is blocked.
+    Block,
+    /// It is allowed.
+    Allow,
+}
+
+impl Stop {
+    pub(super) fn allowed(why: &str) -> Self {
+        Self {
+            does: Does::Allow,
+            text: format!("it is allowed: {why}"),
+        }
+    }
+
+    /// Returns what is foreseen, for which a session may be missing.
+    pub(super) fn foreseen(
+        place: &Place,
+        step: Result<Step, Stuck>,
+        by: Option<&str>,
+        is_unattended: bool,
+    ) -> Self {
+        match step.map(|step| what(place, step, by)) {
+            Ok(stop) if is_unattended => Self::allowed(&format!(
+                "no session drives the {}; once one has taken it up, {}",
+                place.chart.scope.noun, stop.text
+            )),
+            Ok(stop) => stop,
+            Err(why) => Self::allowed(&why.to_string()),
+        }
+    }
+}
+
+/// Returns in one line what the hook would do.
+fn what(place: &Place, step: Step, by: Option<&str>) -> Stop {
+    let (does, text) = match step {
+        Step::Invoke(invocation) => (Does::Review, runs(place, &invocation, by)),
+        Step::Done(decision) => {
+            let said = decision.messages.join(" ");
+            match decision.answer {
+                Answer::Block(reason) => (Does::Block, format!("the agent is sent back: {reason}")),
+                _ if said.is_empty() => (Does::Allow, "it is allowed".to_owned()),
+                _ => (Does::Allow, format!("it is allowed: {said}")),
+            }
+        }
+    };
+    Stop { does, text }
+}
+
+fn runs(place: &Place, invocation: &Invocation, by: Option<&str>) -> String {
+    let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+    let gates = match invocation.gates.commands.as_slice() {
+        [] => String::new(),
+        commands => format!("after the gates (`{}`), ", commands.join("`, `")),
+    };
+    format!(
+        "{gates}{} {}{by} runs and writes {}",
+        invocation.cycle,
+        invocation.n,
+        place.instance.dir.join(&invocation.file).display()
+    )
+}
