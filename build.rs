@@ -28,6 +28,7 @@ const PARTS: &[(&str, &str)] = &[
     ("reviewers", "parts/reviewers/statechart.toml"),
     ("policy", "parts/policy/statechart.toml"),
     ("plans", "parts/plans/statechart.toml"),
+    ("stops", "parts/stops/statechart.toml"),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -37,6 +37,28 @@ impl Embedded {
         }
     }
 
+    /// Returns the chart's `scope.always`.
+    pub(crate) fn always(&self) -> Option<&'static str> {
+        match self.chart.at("scope").at("always") {
+            Node::Text(setting) => Some(setting),
+            _ => None,
+        }
+    }
+
+    /// Returns the chart, among those that are compiled in, whose files of settings this one uses: another one or itself.
+    pub(crate) fn of_settings(&'static self) -> &'static Self {
+        match self.chart.at("scope").at("settings") {
+            Node::Text(id) => CHARTS.iter().find(|chart| chart.id == *id),
+            _ => None,
+        }
+        .unwrap_or(self)
+    }
+
+    /// Returns whether the chart has rules for an event.
+    pub(crate) fn has_rules(&self, event: &str) -> bool {
+        !matches!(self.chart.at("on").at(event), Node::Absent)
+    }
+
     /// Returns whether each session has an instance of its own.
     pub fn is_per_session(&self) -> bool {
         !matches!(self.chart.at("scope").at("path"), Node::Absent)

@@ -144,11 +144,8 @@ impl Field {
             None => false,
             Some(Looser::Direction(Direction::Higher)) => number(value) > number(other),
             Some(Looser::Direction(Direction::Lower)) => number(value) < number(other),
-            Some(Looser::Direction(Direction::Fewer)) => {
-                let items = value.as_array().map_or(&[][..], Vec::as_slice);
-                let mut others = other.as_array().into_iter().flatten();
-                others.any(|item| !items.contains(item))
-            }
+            Some(Looser::Direction(Direction::Fewer)) => lacks_any(value, other),
+            Some(Looser::Direction(Direction::More)) => lacks_any(other, value),
             Some(Looser::Values(values)) => {
                 value != other && values.iter().any(|loose| loose.json() == *value)
             }
@@ -183,6 +180,13 @@ impl Arg {
             ..Field::default()
         }
     }
+}
+
+/// Returns whether a list lacks an item of the list `other`.
+fn lacks_any(list: &Json, other: &Json) -> bool {
+    let items = list.as_array().map_or(&[][..], Vec::as_slice);
+    let mut others = other.as_array().into_iter().flatten();
+    others.any(|item| !items.contains(item))
 }
 
 /// Returns a field's value if its key is absent: its default, null, or the initial phase. If the default is a
@@ -238,6 +242,7 @@ mod tests {
             (json!("lower"), json!(1), none.clone()),
             (json!("fewer"), json!(["a"]), json!(["a", "b"])),
             (json!("fewer"), json!([]), json!(["a"])),
+            (json!("more"), json!(["a", "b"]), json!(["a"])),
             (json!([0]), json!(0), json!(3)),
             (json!(["pass", "minor"]), json!("pass"), json!("none")),
         ] {

@@ -249,6 +249,12 @@ pub struct Scope {
     pub settings: Option<&'static Embedded>,
     /// The field with the commit that a change is compared with.
     pub since: Option<String>,
+    /// The setting that gives each session an instance of its own.
+    pub always: Option<String>,
+    /// The setting with patterns of files that do not count.
+    pub skip: Option<String>,
+    /// The setting that keeps the prompts of such a session.
+    pub prompts: Option<String>,
 }
 
 /// Which of the directories in the folder is the instance.

@@ -25,8 +25,7 @@ use crate::chart::{Chart, IN_GIT};
 use crate::engine::context::Context;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Step};
-use crate::engine::event::{Event, Trigger};
-use crate::hash;
+use crate::engine::event::Event;
 use crate::lint::report;
 use crate::os::supervisor;
 use crate::page::{counted, span};
@@ -127,10 +126,10 @@ fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     let change = change::find(&mut place, base, &[])?;
     let begins = entering(&place, &place.snapshot())?.is_some();
     let mut event = match begins {
-        true => began(chart),
+        true => change::began(chart),
         false => asked::next(&place, None, None),
     };
-    change::describe(&mut event.fields, &change, &[]);
+    change::describe(&place, &mut event.fields, &change, &[]);
     event.session = Some(session);
     let performed = perform(&place, &event)?;
     warn(&performed.warnings);
@@ -166,7 +165,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         (None, None) => Base::AtHand,
     };
     let change = change::find(&mut place, base, &paths)?;
-    let event = event(&change, &paths, matches);
+    let event = event(&place, &change, &paths, matches);
     let is_json = matches.get_flag("json");
     let format = matches.get_one::<String>("format").map(String::as_str);
     let format = format.filter(|_| !is_json).unwrap_or("json");
@@ -191,8 +190,8 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         true => Performed::allowed(format!("Nothing has changed {}.", change.against)),
         false => watched(&place, &change, || {
             if entering(&place, &place.snapshot())?.is_some() {
-                let mut began = began(chart);
-                change::describe(&mut began.fields, &change, &paths);
+                let mut began = change::began(chart);
+                change::describe(&place, &mut began.fields, &change, &paths);
                 perform(&place, &began)?;
             }
             perform(&place, &event)
@@ -216,25 +215,12 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     Ok(code)
 }
 
-/// Returns the beginning of a new change.
-fn began(chart: &Chart) -> Event {
-    Event {
-        trigger: Trigger::Enter {
-            phase: chart.initial.clone(),
-            force: false,
-        },
-        fields: asked::typed(),
-        args: Context::default(),
-        session: None,
-    }
-}
-
 /// Returns the fields that the beginning of a change would set; `None` if a review waits already.
 fn entering(place: &Place, snapshot: &Arc<Snapshot>) -> Result<Option<Context>, Stuck> {
     let step = decide(
         &place.chart,
         &snapshot.as_world(),
-        &began(&place.chart),
+        &change::began(&place.chart),
         None,
     )?;
     Ok(match step {
@@ -254,10 +240,10 @@ fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
 }
 
 /// Returns the stop about which the chart is asked.
-fn event(change: &Change, paths: &[String], matches: &ArgMatches) -> Event {
+fn event(place: &Place, change: &Change, paths: &[String], matches: &ArgMatches) -> Event {
     let mut fields = asked::typed();
     let text = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
-    change::describe(&mut fields, change, paths);
+    change::describe(place, &mut fields, change, paths);
     let permissions = match (text("permissions"), std::env::var_os(CI)) {
         (given, Some(ci)) if given.is_empty() && !ci.is_empty() && ci != "false" => {
             "restricted".to_owned()
@@ -289,7 +275,7 @@ fn here(chart: &Arc<Chart>) -> Result<(Place, PathBuf), Refused> {
             "the git directory of this work tree is not only yours, so nothing is kept there";
         return Err(CliError::with_help(message, "clone the repository as your own user").into());
     }
-    let found = find::of_session(&top, &chart.scope, Some(&name_of(&branch)));
+    let found = find::of_session(&top, &chart.scope, Some(&change::name_of(&branch)));
     let Some(instance) = found.instance else {
         return Err(CliError::new(found.warnings.join(" ")).into());
     };
@@ -300,21 +286,6 @@ fn here(chart: &Arc<Chart>) -> Result<(Place, PathBuf), Refused> {
     )))?;
     let prefix = cwd.strip_prefix(&place.root).map(Path::to_owned);
     Ok((place, prefix.unwrap_or_default()))
-}
-
-/// Returns the name of the instance of a branch. Two branches never share one.
-fn name_of(branch: &str) -> String {
-    let plain = |sign: char| match sign {
-        sign if sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_') => sign,
-        _ => '-',
-    };
-    let name: String = branch.chars().map(plain).take(60).collect();
-    let is_plain = name == branch && name == name.to_lowercase() && !name.starts_with('-');
-    match is_plain && !name.contains("--") {
-        true => name,
-        // No plain name looks like that.
-        false => format!("_{name}--{}", &hash::of(branch.as_bytes())[..8]),
-    }
 }
 
 /// Returns paths that are given in the folder `prefix` as they are from the root on; an error if one is outside.

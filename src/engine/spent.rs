@@ -77,7 +77,13 @@ pub fn spent(
     let past = if is_kept { past() } else { Past::default() };
     let id = cycle.unwrap_or_default();
     let of_cycle = |runs| -> Vec<&PastReview> {
-        of_cycle(runs, |run| (&run.cycle, run.n, &run.file), id, files, count)
+        of_cycle(
+            runs,
+            |run| (&run.cycle, run.n, &run.file, run.error.is_none()),
+            id,
+            files,
+            count,
+        )
     };
     let failed = |runs| failed(of_cycle(runs), past.retried.as_deref());
     let runs = match past.runs.split_last() {
@@ -149,11 +155,11 @@ impl Sum {
 }
 
 /// Returns the runs of the running cycle, newest first: those for its review files since it started over. `key` gives a run's
-/// cycle, number and file; `files` is the name of the cycle's files with `{n}` for the number, and `count` is how many of
+/// cycle, number and file, and whether it succeeded; `files` is the name of the cycle's files with `{n}` for the number, and `count` is how many of
 /// its reviews count.
 pub fn of_cycle<'r, R>(
     runs: &'r [R],
-    key: impl Fn(&R) -> (&str, i64, &str),
+    key: impl Fn(&R) -> (&str, i64, &str, bool),
     cycle: &str,
     files: &str,
     count: i64,
@@ -161,8 +167,10 @@ pub fn of_cycle<'r, R>(
     let mut last = count.saturating_add(1);
     let runs = runs.iter().rev().filter(|run| key(run).0 == cycle);
     runs.take_while(|run| {
-        let (_, n, file) = key(run);
-        let is_of_it = n <= last && file == files.replace("{n}", &n.to_string());
+        let (_, n, file, has_succeeded) = key(run);
+        // A first review that has succeeded is followed by a second one, unless its cycle was over after it.
+        let is_over = n == 1 && last == 1 && has_succeeded;
+        let is_of_it = n <= last && !is_over && file == files.replace("{n}", &n.to_string());
         last = n;
         is_of_it
     })

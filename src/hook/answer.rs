@@ -3,11 +3,12 @@
 use serde_json::Value as Json;
 
 use super::output::tell;
+use super::own;
 use super::target::{Target, find_place, place_of_change, release};
 use crate::engine::decision::Step;
 use crate::engine::event::{Event, Trigger};
 use crate::files::pattern::name_flaw;
-use crate::host::events::{UNCLAIMED, is_stop};
+use crate::host::events::{PROMPT, UNCLAIMED, is_stop};
 use crate::host::hosts::Host;
 use crate::host::reply::{Reply, cut};
 use crate::project::change::{Base, Unknown};
@@ -101,6 +102,19 @@ pub(super) fn reply_to(
     if name == "SessionEnd" {
         release(event.session.as_deref(), named);
     }
+    if name == PROMPT && named.is_none() {
+        let begun = own::begin_change(&event);
+        let found = find_place(name, event.session.as_deref(), named, quiet);
+        let (reply, due) = answer(name, event, found, host)?;
+        return Ok(match begun {
+            Ok(warnings) => (reply.with_warnings(warnings), due),
+            Err(why) => {
+                let why = format!("What this session changes is not reviewed: {why}");
+                let first = Reply::new(name, quiet, None, vec![why], Vec::new());
+                (first.followed_by(reply), due)
+            }
+        });
+    }
     let found = find_place(name, event.session.as_deref(), named, quiet);
     let of_change = match named.is_none() && is_stop(name) {
         true => place_of_change(&event, name),
@@ -116,6 +130,9 @@ pub(super) fn reply_to(
         place.is_some_and(Place::is_in_cycle)
     };
     if found.as_ref().is_ok_and(is_running) {
+        // What the reviews of a plan read is not read twice.
+        let place = also.as_ref().ok().and_then(|target| target.place.as_ref());
+        place.into_iter().for_each(own::abandon);
         return answer(name, event, found, host);
     }
     let answer = |found| answer(name, event.clone(), found, host);
@@ -180,19 +197,36 @@ fn answer(
         host.describe(&mut event.fields);
         event.fields["ignores_blocks"] = Json::from(is_used_up);
     }
-    if let Err(why) = see_change(&mut place, &mut event.fields) {
-        return reported(Reply::undecided(name, why));
+    let is_due = match own::is_meant(&place) {
+        Ok(true) => see_change(&mut place, &mut event.fields, session),
+        unmeant => unmeant,
+    };
+    match is_due {
+        Ok(true) => {}
+        Ok(false) => {
+            return Ok((
+                Reply::silent(name, quiet).with_warnings(warnings),
+                Due::default(),
+            ));
+        }
+        Err(why) => return reported(Reply::undecided(name, why)),
     }
     let result = perform(&place, &event);
     let done = result.as_ref().ok().filter(|_| is_stop(name));
     let call = done.and_then(|done| UserCall::of(&place, &event, done));
+    let is_own = change::is_own(&place);
     if place.chart.scope.since.is_some() && !place.is_in_cycle() {
-        change::forget(&place);
-        // From now on, its stops are nothing to us.
-        session
-            .iter()
-            .for_each(|session| driver::forget(&store, session));
+        if is_own {
+            change::forget_prompts(&place);
+        } else {
+            change::forget(&place);
+            // From now on, its stops are nothing to us.
+            session
+                .iter()
+                .for_each(|session| driver::forget(&store, session));
+        }
     }
+    let dir = place.dir();
     // The process is about to end, so the memory of the chart is not freed piece by piece.
     std::mem::forget(place);
     match result {
@@ -201,7 +235,11 @@ fn answer(
             reply.call = call.as_ref().map(|call| call.text.clone());
             due.calls.extend(call);
             let reply = reply.map_texts(|text| host.rename_commands(text, &plugin));
-            Ok((counted(reply.with_warnings(warnings)), due))
+            let reply = counted(reply.with_warnings(warnings));
+            if let (true, Some(text)) = (is_own, reply.reason()) {
+                change::note_sent(&dir, &text);
+            }
+            Ok((reply, due))
         }
         Err(Stuck::Interrupted { signal }) => Err(Ended::BySignal(signal)),
         Err(Stuck::Abandoned) => Err(Ended::WithHost),
@@ -210,22 +248,30 @@ fn answer(
 }
 
 /// Finds out what has changed, if the chart reviews changes and is reviewing this one, and adds it to the event. Only then
-/// is the place looked at for this: it validates the state, which takes longer than a whole stop of a plan.
-fn see_change(place: &mut Place, fields: &mut Json) -> Result<(), String> {
+/// is the place looked at for this: it validates the state, which takes longer than a whole stop of a plan. Returns whether
+/// there is something to decide.
+fn see_change(place: &mut Place, fields: &mut Json, session: Option<&str>) -> Result<bool, String> {
     let is_of_change = place.chart.scope.since.is_some();
     let Some(base) = is_of_change.then(|| change::base(place)).flatten() else {
-        return Ok(());
+        return Ok(true);
     };
-    let change = change::find(place, Base::Known(&base), &[]);
-    let change = change.map_err(|Unknown { message, help }| {
-        format!("what has changed is unknown: {message} ({help})")
-    })?;
-    change::describe(fields, &change, &[]);
+    let base = Base::Known(&base);
+    let change = change::find(place, base, &[]).map_err(Unknown::in_words)?;
+    change::describe(place, fields, &change, &[]);
+    if change::is_own(place) && !place.is_in_cycle() {
+        // The agent has gone on without a prompt.
+        let counts = !fields["lines"].is_null();
+        if let (true, Some(session)) = (counts, session) {
+            own::begin(place, session, base)?;
+        } else {
+            return Ok(false);
+        }
+    }
     // It becomes part of an argument of a program.
     if let Json::String(text) = &mut fields["last_assistant_message"] {
         *text = cut(text);
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Returns what a decision that was carried out says, and what is due once the host has it.

@@ -7,6 +7,7 @@
 mod answer;
 mod event;
 mod output;
+mod own;
 mod target;
 
 use std::process::ExitCode;

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 use std::sync::Arc;
 
-use crate::chart::Scope;
-use crate::chart::embedded::{Choice, of_changes};
+use super::own;
+use crate::chart::embedded::{Choice, Embedded, of_changes};
+use crate::chart::{Chart, Scope};
 use crate::disk;
 use crate::engine::event::Event;
 use crate::host::events::{UNCLAIMED, is_stop};
@@ -115,7 +116,8 @@ pub(super) fn find_place(
                 known = None;
             }
         }
-        if known.is_none() && matches!(choice, Choice::Embedded(_)) {
+        let has_nothing = |chart: &Embedded| known.is_none() || !chart.has_rules(name);
+        if matches!(choice, Choice::Embedded(chart) if has_nothing(chart)) {
             return Err(Box::new(Reply::silent(name, quiet).with_warnings(ignored)));
         }
     }
@@ -191,30 +193,39 @@ fn of_claim(claimed: &Claimed, scope: &Scope, session: Option<&str>) -> Newest {
     found
 }
 
+/// Returns the work trees whose changes an event may be about, each with the home of the chart in its git directory.
+pub(super) fn homes(chart: &Embedded) -> impl Iterator<Item = (PathBuf, String)> {
+    let starts = [Some(cwd()), home::host_project()];
+    let starts = starts.into_iter().flatten();
+    starts.filter_map(|start| home::in_git(chart.home(), &start))
+}
+
+/// Loads the chart of changes for one of its homes.
+pub(super) fn at_home(chart: &'static Embedded, home: String) -> Result<Arc<Chart>, String> {
+    let chart = Choice::Embedded(chart).load();
+    let mut chart = chart.map_err(|error| format!("the chart cannot be used: {error}"))?;
+    if let Some(chart) = Arc::get_mut(&mut chart) {
+        chart.scope.home = home;
+    }
+    Ok(chart)
+}
+
 /// Finds the place of the change that the session of an event has reviewed at its stops; `None` if it has none reviewed.
 pub(super) fn place_of_change(event: &Event, name: &str) -> Result<Option<Target>, String> {
-    let (Some(session), Some(chart)) = (event.session.as_deref(), of_changes()) else {
+    let (Some(session), Some(embedded)) = (event.session.as_deref(), of_changes()) else {
         return Ok(None);
     };
-    let starts = [Some(cwd()), home::host_project()];
-    for start in starts.into_iter().flatten() {
-        let Some((root, home)) = home::in_git(chart.home(), &start) else {
-            continue;
-        };
-        if !root.join(&home).join(chart.folder()).is_dir() {
+    for (root, home) in homes(embedded) {
+        if !root.join(&home).join(embedded.folder()).is_dir() {
             continue;
         }
         let Some(claimed) = driver::claimed(from_ref(&root), &home, session)? else {
             continue;
         };
-        let chart = Choice::Embedded(chart).load();
-        let mut chart = chart.map_err(|error| format!("the chart cannot be used: {error}"))?;
-        if let Some(chart) = Arc::get_mut(&mut chart) {
-            chart.scope.home = home;
-        }
-        if !chart.on.contains_key(name) {
+        if !embedded.has_rules(name) {
             break;
         }
+        let chart = at_home(embedded, home)?;
         let found = of_claim(&claimed, &chart.scope, Some(session));
         let found = distrusting(&root, &chart.scope.home, found);
         return Ok(Some(Target {
@@ -230,8 +241,11 @@ pub(super) fn place_of_change(event: &Event, name: &str) -> Result<Option<Target
 /// Ends the driving of a session that has ended, as `/clear` ends it too: whoever looks next reads that nobody drives the
 /// instance.
 pub(super) fn release(session: Option<&str>, named: Option<&str>) {
-    if let Choice::Embedded(chart) = Choice::of(named)
-        && let Some(session) = session.filter(|_| !chart.is_per_session())
+    let Choice::Embedded(chart) = Choice::of(named) else {
+        return;
+    };
+    own::release(session);
+    if let Some(session) = session.filter(|_| !chart.is_per_session())
         && let Ok(Some(claimed)) = driver::claimed(&home::roots(&cwd()), chart.home(), session)
         && let Ok(_lock) = WriteLock::acquire(&claimed.store, &claimed.instance)
     {
@@ -240,7 +254,7 @@ pub(super) fn release(session: Option<&str>, named: Option<&str>) {
 }
 
 /// Returns what was found, unless others can write to its directory or to the home.
-fn distrusting(root: &Path, home: &str, found: Newest) -> Newest {
+pub(super) fn distrusting(root: &Path, home: &str, found: Newest) -> Newest {
     let Some(instance) = &found.instance else {
         return found;
     };

@@ -19,6 +19,9 @@ pub const EVENTS: &[(&str, &str)] = &[
 /// What the event is called on the command line at which an agent wants to stop.
 pub const STOP: &str = "stop";
 
+/// The event at which the user asks for something.
+pub const PROMPT: &str = "UserPromptSubmit";
+
 /// The rules for a stop of a session that has claimed no instance, where no session drives the one that was modified last.
 pub const UNCLAIMED: &str = "unclaimed";
 
@@ -42,6 +45,7 @@ pub fn takes_context(event: &str) -> bool {
 pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
     // Not from a host, like the others of a change: what `taskie review` has found out, and what it was asked for.
     ("against", FieldDefault::Text),
+    ("asked", FieldDefault::List),
     ("background_tasks", FieldDefault::List),
     // Not from the host itself: a settings file has called the hook.
     ("bare", FieldDefault::False),
@@ -56,9 +60,12 @@ pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
     ("host", FieldDefault::Text),
     ("ignores_blocks", FieldDefault::False),
     ("last_assistant_message", FieldDefault::Text),
+    ("lines", FieldDefault::Nothing),
     ("longest_review", FieldDefault::Nothing),
     ("max_cost", FieldDefault::Nothing),
     ("model", FieldDefault::Text),
+    // Not from a host: the change is that of a session, which nobody has asked to be reviewed.
+    ("own", FieldDefault::False),
     ("paths", FieldDefault::Text),
     ("permission_mode", FieldDefault::Text),
     ("permissions", FieldDefault::Text),

@@ -51,6 +51,9 @@ const UNFILTERED: [&str; 8] = [
     "filter.lfs.clean=",
 ];
 
+/// What a change is compared with where nothing is committed, in words.
+const NO_COMMIT: &str = "in this repository, which has no commit yet";
+
 /// What stands for a branch where there is none. (No branch can be called that.)
 const DETACHED: &str = "..detached";
 
@@ -64,8 +67,10 @@ pub(crate) enum Base<'b> {
     AtHand,
     /// The commit at which HEAD left this one, which the user has named.
     Left(&'b str),
-    /// What an earlier change was compared with; the change at hand if that is gone.
+    /// What an earlier change was compared with, a commit or a tree; the change at hand if that is gone.
     Known(&'b str),
+    /// What is there now: nothing has changed yet.
+    Now,
 }
 
 /// A change.
@@ -80,6 +85,60 @@ pub(crate) struct Change {
     /// The tree now.
     pub(crate) after: String,
     pub(crate) files: Vec<Changed>,
+}
+
+impl Change {
+    /// Returns how many lines have changed in the files that no pattern in `skip` matches; `None` if there is no such file.
+    pub(crate) fn lines(&self, skip: &[String]) -> Option<u64> {
+        let files = self.files.iter();
+        let counted = files.filter(|file| !is_any_like(&file.path, skip));
+        counted.fold(None, |sum, file| {
+            let (added, removed) = file
+                .lines
+                .filter(|_| file.unread.is_none())
+                .unwrap_or((0, 0));
+            Some(sum.unwrap_or(0) + added + removed)
+        })
+    }
+}
+
+/// Returns whether one of these patterns matches a path.
+pub(crate) fn is_any_like(path: &str, patterns: &[String]) -> bool {
+    patterns.iter().any(|pattern| is_like(path, pattern))
+}
+
+/// Returns whether a pattern matches a path. As in git's own patterns, one without a `/` matches the name of a file in any
+/// folder, and one that ends with a `/` or `/**` all files in a folder; `*` and `?` stand for what they stand for in a shell.
+fn is_like(path: &str, pattern: &str) -> bool {
+    fn fits(path: &[u8], pattern: &[u8]) -> bool {
+        match (pattern, path) {
+            ([b'*', b'*', b'/', rest @ ..], _) => {
+                let mut starts = path.iter().enumerate().filter(|(_, sign)| **sign == b'/');
+                fits(path, rest) || starts.any(|(at, _)| fits(&path[at + 1..], rest))
+            }
+            ([b'*', b'*'], _) => !path.is_empty(),
+            ([b'*', rest @ ..], _) => {
+                let end = path
+                    .iter()
+                    .position(|sign| *sign == b'/')
+                    .unwrap_or(path.len());
+                (0..=end).any(|at| fits(&path[at..], rest))
+            }
+            ([b'?', rest @ ..], [sign, more @ ..]) if *sign != b'/' => fits(more, rest),
+            ([sign, rest @ ..], [other, more @ ..]) if sign == other => fits(more, rest),
+            ([], []) => true,
+            _ => false,
+        }
+    }
+    let folder = pattern
+        .strip_suffix('/')
+        .map(|folder| format!("{folder}/**"));
+    let pattern = folder.as_deref().unwrap_or(pattern);
+    let whole = pattern.strip_prefix('/');
+    let is_name = whole.is_none() && !pattern.contains('/');
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let subject = if is_name { name } else { path };
+    fits(subject.as_bytes(), whole.unwrap_or(pattern).as_bytes())
 }
 
 /// A file that has changed.
@@ -127,6 +186,12 @@ pub(crate) struct Unknown {
 }
 
 impl Unknown {
+    /// Returns it as the end of a sentence.
+    pub(crate) fn in_words(self) -> String {
+        let Self { message, help } = self;
+        format!("what has changed is unknown: {message} ({help})")
+    }
+
     fn new(message: impl Into<String>, help: &'static str) -> Self {
         let message = message.into();
         Self { message, help }
@@ -147,14 +212,21 @@ struct Repository<'r> {
 
 impl Repository<'_> {
     /// Returns what the change is compared with in a repository without a commit: nothing.
-    fn compared_without_commit(&self, base: Base<'_>) -> Result<(String, String), Unknown> {
-        if let Base::Left(_) = base {
-            let message = "there is no commit yet to compare with";
-            return Err(Unknown::new(message, "omit --base"));
+    fn compared_without_commit(
+        &self,
+        base: Base<'_>,
+        after: &str,
+    ) -> Result<(String, String), Unknown> {
+        match base {
+            Base::Left(_) => {
+                let message = "there is no commit yet to compare with";
+                return Err(Unknown::new(message, "omit --base"));
+            }
+            Base::Known(id) => return Ok((id.to_owned(), NO_COMMIT.to_owned())),
+            Base::Now => return Ok((after.to_owned(), NO_COMMIT.to_owned())),
+            Base::AtHand => {}
         }
-        let empty = empty_tree(self)?;
-        let against = "in this repository, which has no commit yet".to_owned();
-        Ok((empty, against))
+        Ok((empty_tree(self)?, NO_COMMIT.to_owned()))
     }
 
     /// Returns the commit that the change is compared with, and what that is in words.
@@ -183,6 +255,7 @@ impl Repository<'_> {
                 let fork = self.fork(&id, &shown(given))?;
                 Ok((fork, format!("since {}", shown(given))))
             }
+            Base::Now => Ok((after.to_owned(), "since now".to_owned())),
             Base::AtHand => {
                 let open = self.files([&head, after], paths)?;
                 let is_clean =
@@ -522,7 +595,7 @@ pub(super) fn blobs(
             .iter()
             .map(|pattern| format!(":(exclude,top,glob){pattern}")),
     );
-    let listed = run(&mut git)?.map_err(|why| Unknown::new(why, "check the setting `skip`"))?;
+    let listed = run(&mut git)?.map_err(|why| Unknown::new(why, "run `git fsck`"))?;
     let mut parts = listed.split('\0');
     let mut files = Blobs::new();
     while let (Some(head), Some(path)) = (parts.next(), parts.next()) {
@@ -582,6 +655,19 @@ pub(crate) fn branch(dir: &Path) -> Option<Result<(PathBuf, String), Unknown>> {
     Some(named.map(|name| (top, name.trim_end().to_owned())))
 }
 
+/// Returns the names of all branches, and what stands for none.
+pub(crate) fn branches(root: &Path) -> Vec<String> {
+    let listed = git(root).ok().and_then(|mut git| {
+        git.args(["for-each-ref", "--format=%(refname)", "refs/heads"]);
+        run(&mut git).ok()?.ok()
+    });
+    let listed = listed.unwrap_or_default();
+    let names = listed
+        .lines()
+        .filter_map(|name| name.strip_prefix("refs/heads/"));
+    names.chain([DETACHED]).map(str::to_owned).collect()
+}
+
 /// Returns whether a file is one of these, or in one of these folders. Without any, each is.
 fn is_in(path: &str, paths: &[String]) -> bool {
     let is_below = |folder: &String| {
@@ -637,7 +723,7 @@ pub(crate) fn read(
     };
     let (base, against) = match head {
         Some(head) => repository.compared(base, head, (&after, &outside), paths)?,
-        None => repository.compared_without_commit(base)?,
+        None => repository.compared_without_commit(base, &after)?,
     };
     let before = repository.id(&format!("{base}^{{tree}}"))?;
     let before = before.unwrap_or_else(|| base.clone());
@@ -658,4 +744,42 @@ pub(crate) fn read(
         after,
         files,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_like;
+
+    #[test]
+    fn patterns_of_files() {
+        for (pattern, fitting, other) in [
+            ("*.md", vec!["a.md", "b/a.md"], vec!["a.mdx", "md/a"]),
+            (
+                "docs/**",
+                vec!["docs/a", "docs/b/a"],
+                vec!["docs", "a/docs/a"],
+            ),
+            ("docs/", vec!["docs/a", "docs/b/a"], vec!["docs", "docsa"]),
+            ("**/docs/**", vec!["docs/a", "b/docs/a"], vec!["b/docs"]),
+            ("/*.md", vec!["a.md"], vec!["b/a.md"]),
+            (
+                "a/*/c?.txt",
+                vec!["a/b/cd.txt"],
+                vec!["a/b/b/cd.txt", "a/b/c.txt"],
+            ),
+            (
+                "LICENSE*",
+                vec!["LICENSE", "b/LICENSE-MIT"],
+                vec!["LICENSE/a"],
+            ),
+            ("", vec![], vec!["a"]),
+        ] {
+            for path in fitting {
+                assert!(is_like(path, pattern), "{pattern} {path}");
+            }
+            for path in other {
+                assert!(!is_like(path, pattern), "{pattern} {path}");
+            }
+        }
+    }
 }

@@ -312,6 +312,9 @@ mod tests {
         let scope = Scope {
             settings: None,
             since: None,
+            always: None,
+            skip: None,
+            prompts: None,
             home: ".home".to_owned(),
             noun: "plan".to_owned(),
             folder: "plans".to_owned(),

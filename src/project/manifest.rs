@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::change::{self, Blobs, Unknown};
+use super::change::{self, Blobs, Unknown, is_any_like};
 use super::git::is_in_git;
 
 /// The work tree as a review saw it.
@@ -19,7 +19,7 @@ pub(crate) struct Manifest {
     /// The files that count and differ from the base, each with its blob; none if it is gone.
     #[serde(default, skip_serializing_if = "Blobs::is_empty")]
     pub(crate) files: Blobs,
-    /// The files that do not count, as patterns of git.
+    /// The patterns of the files that do not count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) skips: Vec<String>,
 }
@@ -37,16 +37,19 @@ impl Manifest {
         if !is_in_git(root) {
             return None;
         }
-        let mut without = skips.to_vec();
+        let mut without = Vec::new();
         if !Path::new(home).is_absolute() {
             without.push(format!("{home}/**"));
         }
         let read = change::blobs(root, base, at, &without);
-        Some(read.map(|(base, tree, files)| Self {
-            base,
-            tree,
-            files,
-            skips: skips.to_vec(),
+        Some(read.map(|(base, tree, mut files)| {
+            files.retain(|path, _| !is_any_like(path, skips));
+            Self {
+                base,
+                tree,
+                files,
+                skips: skips.to_vec(),
+            }
         }))
     }
 

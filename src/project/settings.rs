@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value as Json};
 
 use crate::chart::Chart;
+use crate::chart::embedded::Embedded;
 use crate::chart::field::default_of;
 use crate::chart::model::Field;
 use crate::disk;
@@ -119,6 +120,25 @@ pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
     })
 }
 
+/// Returns whether a file that has settings for the project at `root` may name this setting. Nothing is parsed: most files do
+/// not.
+pub(crate) fn is_named(chart: &'static Embedded, root: &Path, setting: &str) -> bool {
+    let chart = chart.of_settings();
+    let own = Path::new(chart.home()).join(CONFIG);
+    let of_user = user_file(chart.id, root, &mut Vec::new());
+    let files = [Some(root.join(own)), of_user].into_iter().flatten();
+    let quoted = format!("\"{setting}\"");
+    let read = |file: PathBuf| {
+        let read = disk::read_regular(&file);
+        read.or_else(|_| disk::read_regular(&file.canonicalize()?))
+    };
+    let mut texts = files.filter_map(|file| read(file).ok().flatten());
+    texts.any(|text| {
+        text.windows(quoted.len())
+            .any(|part| part == quoted.as_bytes())
+    })
+}
+
 /// Does the same without the settings of another chart.
 fn read_own(chart: &Chart, root: &Path) -> Result<Settings, String> {
     let mut warnings = Vec::new();
@@ -128,7 +148,7 @@ fn read_own(chart: &Chart, root: &Path) -> Result<Settings, String> {
     });
     let mut settings: IndexMap<String, Setting> = defaults.collect();
     let mut wanted: Vec<(String, HeldBack)> = Vec::new();
-    if let Some(path) = user_file(chart, root, &mut warnings) {
+    if let Some(path) = user_file(&chart.id, root, &mut warnings) {
         // A user's own file may be a link to anywhere.
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
         let folder = real.parent().unwrap_or(&real);
@@ -273,8 +293,8 @@ pub(crate) fn named_file(root: &Path, value: &str) -> Result<Part, String> {
 
 /// Returns the file of the user's own settings for all projects: `taskie/CHART.json` in `$XDG_CONFIG_HOME`, or in
 /// `~/.config` if that variable is not set. A folder inside the project is not the user's.
-fn user_file(chart: &Chart, root: &Path, warnings: &mut Vec<String>) -> Option<PathBuf> {
-    if !is_slug(&chart.id) {
+fn user_file(id: &str, root: &Path, warnings: &mut Vec<String>) -> Option<PathBuf> {
+    if !is_slug(id) {
         return None;
     }
     let variable = "XDG_CONFIG_HOME";
@@ -290,7 +310,7 @@ fn user_file(chart: &Chart, root: &Path, warnings: &mut Vec<String>) -> Option<P
         ));
     }
     let folder = named.or(at_home)?;
-    Some(folder.join("taskie").join(format!("{}.json", chart.id)))
+    Some(folder.join("taskie").join(format!("{id}.json")))
 }
 
 /// Returns the settings in a file; none if there is no file.

@@ -1,29 +1,81 @@
 //! The change that a stop is about: what has changed, as fields of the event, which rules see.
 
+use std::collections::HashSet;
 use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
+use crate::chart::Chart;
 use crate::diagnostic::quote::quoted;
-use crate::engine::context::{running, text};
+use crate::disk;
+use crate::engine::context::{Context, running, text};
+use crate::engine::event::{Event, Trigger};
+use crate::hash;
 use crate::page::counted;
 use crate::project::change::{self, Base, Change, OBJECTS, Unknown};
+use crate::project::{settings, state_file};
+use crate::run::asked;
 use crate::run::place::Place;
 
 /// The folder in the instance's directory with the objects of the change, hidden like everything that is this program's.
 const STORED: &str = ".objects";
 
+/// The file in the instance's directory with what the user has asked for, one JSON string in each line.
+const ASKED: &str = ".asked";
+
+/// The file in the instance's directory with the text that has sent the agent back last.
+const SENT: &str = ".sent";
+
+/// How much of a prompt is kept, in characters, and how many prompts of one change: the first and the last ones.
+const PROMPT: usize = 2_000;
+const PROMPTS: usize = 10;
+
+/// What the folder of a session's own change begins with. A branch has no dot in the name of its folder.
+const OWN: &str = "session.";
+
+/// How long after its last use what belongs to a change is removed: its session has ended, or its branch is gone.
+const FORGOTTEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// The most bytes of the names of files that the reviewer is given, and of the paths on the command line. An argument has an
 /// end.
 pub(crate) const NAMES: usize = 32 * 1024;
 
-/// Returns what the change at `place` is compared with while it is being reviewed; `None` if it is not.
+/// Returns what the change at `place` is compared with while it is being reviewed; `None` if it is not. That of a session is
+/// known in between, too: the tree that was found clean.
 pub(crate) fn base(place: &Place) -> Option<String> {
     let snapshot = place.snapshot();
     let context = snapshot.context();
-    let base =
-        running(&place.chart, context).map(|_| text(context, place.chart.scope.since.as_ref()));
-    base.map(|base| base.unwrap_or_default().to_owned())
+    let base = text(context, place.chart.scope.since.as_ref());
+    let base = match running(&place.chart, context) {
+        Some(_) => Some(base.unwrap_or_default()),
+        None => base.filter(|_| is_own(place)),
+    };
+    base.map(str::to_owned)
+}
+
+/// Returns the beginning of a new change.
+pub(crate) fn began(chart: &Chart) -> Event {
+    Event {
+        trigger: Trigger::Enter {
+            phase: chart.initial.clone(),
+            force: false,
+        },
+        fields: asked::typed(),
+        args: Context::default(),
+        session: None,
+    }
+}
+
+/// Returns the name of the change of a session alone.
+pub(crate) fn own_name(session: &str) -> String {
+    format!("{OWN}{session}")
+}
+
+/// Returns whether the change is that of a session alone: nobody has asked for its review.
+pub(crate) fn is_own(place: &Place) -> bool {
+    place.instance.name.starts_with(OWN)
 }
 
 /// Finds out what has changed, and has the reviewers that are started at `place` see it.
@@ -34,14 +86,129 @@ pub(crate) fn find(place: &mut Place, base: Base<'_>, paths: &[String]) -> Resul
     Ok(change)
 }
 
-/// Removes what git does not have of a change that nobody reviews anymore.
+/// Removes what is kept of a change that nobody reviews anymore: what git does not have of it, and what the user has asked
+/// for. Reviews and rulings stay.
 pub(crate) fn forget(place: &Place) {
+    forget_prompts(place);
     // Whatever stays is removed with the next change.
     let _ = fs::remove_dir_all(place.dir().join(STORED));
 }
 
+/// Removes what the user has asked for.
+pub(crate) fn forget_prompts(place: &Place) {
+    for file in [ASKED, SENT] {
+        let _ = fs::remove_file(place.dir().join(file));
+    }
+}
+
+/// Keeps a prompt as a part of what the change is for. Some hosts send the text that has sent the agent back as a prompt: that
+/// is none of the user's.
+pub(crate) fn remember(place: &Place, prompt: &str) {
+    let sent = fs::read_to_string(place.dir().join(SENT)).unwrap_or_default();
+    let is_sent = !sent.is_empty() && prompt.contains(sent.trim());
+    let prompt: String = prompt.trim().chars().take(PROMPT).collect();
+    let mut asked = asked(place);
+    if is_sent || prompt.is_empty() || asked.contains(&prompt) {
+        return;
+    }
+    if asked.len() == PROMPTS {
+        asked.remove(PROMPTS / 2);
+    }
+    asked.push(prompt);
+    let lines = asked.iter().map(|prompt| format!("{}\n", json!(prompt)));
+    // Without it, the reviewer knows less of what the change is for.
+    let _ = disk::replace(
+        &place.dir().join(ASKED),
+        lines.collect::<String>().as_bytes(),
+    );
+}
+
+/// Notes the text that sends the agent back.
+pub(crate) fn note_sent(dir: &Path, text: &str) {
+    let _ = fs::write(dir.join(SENT), text);
+}
+
+/// Returns what the user has asked for since the change began.
+pub(crate) fn asked(place: &Place) -> Vec<String> {
+    let text = disk::read(&place.root, &place.dir().join(ASKED))
+        .ok()
+        .flatten();
+    let text = text.unwrap_or_default();
+    let lines = text.split(|byte| *byte == b'\n');
+    let prompts = lines.filter_map(|line| serde_json::from_slice(line).ok());
+    prompts.take(PROMPTS).collect()
+}
+
+/// Removes the changes that nobody comes back to: those of sessions that have ended long ago, and those of branches that
+/// are gone.
+pub(crate) fn sweep(place: &Place) {
+    let Some(folder) = place.dir().parent().map(Path::to_owned) else {
+        return;
+    };
+    let last_used = |dir: &Path| {
+        let state = dir.join(state_file::FILE).metadata();
+        let modified = state.or_else(|_| dir.metadata()).ok()?.modified().ok()?;
+        modified.elapsed().ok()
+    };
+    let left: Vec<PathBuf> = (fs::read_dir(&folder).into_iter().flatten().flatten())
+        .map(|entry| entry.path())
+        .filter(|dir| last_used(dir).is_some_and(|age| age > FORGOTTEN))
+        .collect();
+    if left.is_empty() {
+        return;
+    }
+    let branches = change::branches(&place.root);
+    let branches: HashSet<String> = branches.iter().map(|branch| name_of(branch)).collect();
+    for dir in left {
+        let name = dir.file_name().unwrap_or_default().to_string_lossy();
+        let _ = match branches.contains(&*name) {
+            // What its reviews have found still counts.
+            true => fs::remove_dir_all(dir.join(STORED)),
+            false => fs::remove_dir_all(&dir),
+        };
+    }
+}
+
+/// Returns the name of the change of a branch. Two branches never share one.
+pub(crate) fn name_of(branch: &str) -> String {
+    let plain = |sign: char| match sign {
+        sign if sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_') => sign,
+        _ => '-',
+    };
+    let name: String = branch.chars().map(plain).take(60).collect();
+    let is_plain = name == branch && name == name.to_lowercase() && !name.starts_with('-');
+    match is_plain && !name.contains("--") {
+        true => name,
+        // No plain name looks like that.
+        false => format!("_{name}--{}", &hash::of(branch.as_bytes())[..8]),
+    }
+}
+
+/// Returns the patterns of files that do not count. Settings that cannot be read are reported when a rule looks at one.
+fn skipped(place: &Place) -> Vec<String> {
+    let setting = place.chart.scope.skip.as_deref();
+    let value = setting.and_then(|name| setting_of(place, name)?.ok());
+    serde_json::from_value(value.unwrap_or_default()).unwrap_or_default()
+}
+
+/// Returns the value of a setting; `None` if there is no such setting. The error says why it cannot be read.
+fn setting_of(place: &Place, name: &str) -> Option<Result<Json, String>> {
+    match settings::read(&place.chart, &place.root) {
+        Ok(mut read) => Some(Ok(read.settings.swap_remove(name)?.value)),
+        Err(why) => Some(Err(why)),
+    }
+}
+
+/// Returns whether a setting that the scope names is on. The error says why that cannot be found out.
+pub(crate) fn is_on(place: &Place, setting: Option<&String>) -> Result<bool, String> {
+    let value = setting
+        .and_then(|name| setting_of(place, name))
+        .transpose()?;
+    Ok(value == Some(Json::Bool(true)))
+}
+
 /// Sets the fields of an event that say what has changed. Nothing is asked for that a setting would not say.
-pub(crate) fn describe(fields: &mut Json, change: &Change, paths: &[String]) {
+pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change, paths: &[String]) {
     let mut room = NAMES;
     let files = change.files.iter().map(ToString::to_string);
     let files = files.take_while(|file| {
@@ -75,7 +242,10 @@ pub(crate) fn describe(fields: &mut Json, change: &Change, paths: &[String]) {
             "range",
             json!(format!("{} {}", change.before, change.after)),
         ),
+        ("lines", json!(change.lines(&skipped(place)))),
         ("paths", json!(paths)),
+        ("own", json!(is_own(place))),
+        ("asked", json!(asked(place))),
         ("model", json!("")),
         ("permissions", json!("")),
         ("max_cost", Json::Null),

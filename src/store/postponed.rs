@@ -27,6 +27,11 @@ pub(crate) fn read(store: &Store) -> Option<String> {
 /// Lets the next stop try again: the record is removed, and no review that has failed so far counts.
 pub(crate) fn lift(store: &Store) -> io::Result<()> {
     record::remove(store, NAME, KIND);
+    forgive(store)
+}
+
+/// From now on, no review that has failed so far counts.
+pub(crate) fn forgive(store: &Store) -> io::Result<()> {
     record::write(store, NAME, RETRIED, journal::now())
 }
 

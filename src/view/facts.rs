@@ -97,7 +97,7 @@ impl CycleFacts {
         let files = standing.files.as_deref().unwrap_or_default();
         let runs = of_cycle(
             journal,
-            |run| (&run.cycle, run.n, &run.file),
+            |run| (&run.cycle, run.n, &run.file, run.error.is_none()),
             &cycle.id,
             files,
             standing.count,

@@ -589,7 +589,7 @@ fn the_extension_for_gemini_agrees_with_the_plugin() {
     let hooks = json!({ "hooks": {
         "SessionStart": hook("SessionStart", &Value::Null, "session-start"),
         // Names the session: the shell doesn't know it.
-        "BeforeAgent": hook("SessionStart", &json!(10), "user-prompt-submit"),
+        "BeforeAgent": hook("SessionStart", &json!(60), "user-prompt-submit"),
         "AfterAgent": hook("Stop", &Value::Null, "stop"),
         "SessionEnd": hook("SessionEnd", &Value::Null, "session-end"),
     } });

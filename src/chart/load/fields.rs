@@ -49,6 +49,21 @@ impl Resolver<'_> {
         if let Some(since) = &source.scope.since {
             self.field(at!["scope", "since"], since, &source.context);
         }
+        for (key, setting, kind) in [
+            ("always", &source.scope.always, FieldType::Boolean),
+            ("skip", &source.scope.skip, FieldType::List),
+            ("prompts", &source.scope.prompts, FieldType::Boolean),
+        ] {
+            let Some(setting) = setting else { continue };
+            let path = at!["scope", key];
+            if let Some(field) = self.field(path, setting, &source.config)
+                && field.kind != kind
+            {
+                let message =
+                    format!("the setting `{setting}` has another type than `{key}` needs");
+                self.flaw(Code::WrongType, path, message, "");
+            }
+        }
         self.typed("context", &source.context, phases);
         self.typed("config", &source.config, phases);
         for (name, field) in &source.context {
@@ -114,8 +129,8 @@ impl Resolver<'_> {
                 self.only(at![table, name, "one_of"], field.kind, FieldType::String);
             }
             self.looser(at![table, name, "looser"], field, phases);
-            let words = matches!(&field.trust, Trust::Words(words) if !words.is_empty());
-            if table != "config" && (words || !field.per_project.is_empty()) {
+            let has_values = matches!(&field.trust, Trust::Values(all) if !all.is_empty());
+            if table != "config" && (has_values || !field.per_project.is_empty()) {
                 let message = "only a setting can have `trust`";
                 self.flaw(
                     Code::WrongType,
@@ -131,11 +146,19 @@ impl Resolver<'_> {
             }
             let words = field.one_of.as_ref().map_or(&[][..], Words::list);
             let trusted = match &field.trust {
-                Trust::Words(words) => words.as_slice(),
+                Trust::Values(values) => values.as_slice(),
                 Trust::All(_) => &[],
             };
             for (index, value) in trusted.iter().enumerate() {
-                if !words.contains(value) {
+                let is_one = match value.text() {
+                    Some(word) => words.contains(&word.0),
+                    None => field.accepts(phases, &value.json()).is_ok(),
+                };
+                if !is_one {
+                    let value = value.json();
+                    let value = value
+                        .as_str()
+                        .map_or_else(|| value.to_string(), str::to_owned);
                     let message = format!("`{value}` is not in `one_of` of `{name}`");
                     let path = at![table, name, "trust", index];
                     self.flaw(
@@ -166,12 +189,14 @@ impl Resolver<'_> {
                 }
                 return;
             }
-            Some(Looser::Direction(Direction::Fewer)) => ("a list", FieldType::List),
+            Some(Looser::Direction(Direction::Fewer | Direction::More)) => {
+                ("a list", FieldType::List)
+            }
             Some(Looser::Direction(_)) => ("an integer", FieldType::Integer),
         };
         if field.kind != has_it {
             let message = format!("only {wanted} can get looser in this way");
-            let help = "write `higher` or `lower` for an integer, `fewer` for a list, or a list of the looser values";
+            let help = "write `higher` or `lower` for an integer, `fewer` or `more` for a list, or a list of the looser values";
             self.flaw(Code::WrongType, path, message, help);
         }
     }

@@ -90,6 +90,9 @@ impl Resolver<'_> {
         Scope {
             settings,
             since: source.since.clone(),
+            always: source.always.clone(),
+            skip: source.skip.clone(),
+            prompts: source.prompts.clone(),
             home: source.home.clone(),
             noun: source.noun.clone(),
             folder: folder.to_owned(),

@@ -27,13 +27,13 @@ pub struct FieldSource {
     pub one_of: Option<Words>,
     /// The value if the key is absent. Without a default it is null, or the initial phase.
     pub default: Option<Literal>,
-    /// For a setting: the values of `one_of` that the project's file can set only after the user has run `taskie trust`. For
-    /// a list: the items that need that in each project, also where the user's own file has them, because the project says
+    /// For a setting: the values, of `one_of` or of a boolean, that the project's file can set only after the user has run
+    /// `taskie trust`. For a list: the items that need that in each project, also where the user's own file has them, because the project says
     /// what they stand for. A file and commands always need it.
     #[serde(default)]
-    pub trust: Vec<String>,
-    /// Which values let more through than others: `higher` or `lower` for an integer (null is the highest), `fewer` for a
-    /// list, or the values that do. A project's setting that is looser than the user's own needs trust, and what becomes
+    pub trust: Vec<Literal>,
+    /// Which values let more through than others: `higher` or `lower` for an integer (null is the highest), `fewer` or `more`
+    /// for a list, or the values that do. A project's setting that is looser than the user's own needs trust, and what becomes
     /// looser while a review runs does not count for that review.
     pub looser: Option<Looser>,
 }
@@ -76,10 +76,12 @@ impl From<FieldSource> for Field {
             words if !is_list || words == Some(Words::Of(WordTable::Cycles)) => (words, None),
             words => (None, words),
         };
-        let (per_project, words) = match is_list {
+        let (per_project, values) = match is_list {
             true => (source.trust, Vec::new()),
             false => (Vec::new(), source.trust),
         };
+        let per_project = per_project.into_iter();
+        let per_project = per_project.filter_map(|item| Some(item.text()?.0.clone()));
         Self {
             kind: kind.kind,
             about: source.about,
@@ -94,9 +96,9 @@ impl From<FieldSource> for Field {
             optional: kind.optional,
             trust: match kind.used {
                 Use::Commands => Trust::All(true),
-                _ => Trust::Words(words),
+                _ => Trust::Values(values),
             },
-            per_project,
+            per_project: per_project.collect(),
             looser: source.looser,
             file: kind.used == Use::File,
             commands: kind.used == Use::Commands,
@@ -137,7 +139,7 @@ impl Words {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
     All(bool),
-    Words(Vec<String>),
+    Values(Vec<Literal>),
 }
 
 impl Default for Trust {
@@ -151,7 +153,7 @@ impl Trust {
     pub fn covers(&self, value: &serde_json::Value) -> bool {
         match self {
             Self::All(all) => *all,
-            Self::Words(words) => words.iter().any(|word| value.as_str() == Some(word)),
+            Self::Values(values) => values.iter().any(|needing| needing.json() == *value),
         }
     }
 }
@@ -160,7 +162,7 @@ impl Trust {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "`looser` is `higher`, `lower`, `fewer`, or a list of values"
+    expecting = "`looser` is `higher`, `lower`, `fewer`, `more`, or a list of values"
 )]
 pub enum Looser {
     Direction(Direction),
@@ -177,6 +179,8 @@ pub enum Direction {
     Lower,
     /// For a list: one that lacks an item.
     Fewer,
+    /// For a list: one that has another item.
+    More,
 }
 
 /// One option of a command or a phase.

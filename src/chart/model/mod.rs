@@ -32,8 +32,8 @@ use crate::hash::IndexMap;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The charts over which this one is merged, in order: `taskie`, `dr-done`, one of the parts `reviewers`, `policy` and
-    /// `plans`, or the path of a chart next to this one.
+    /// The charts over which this one is merged, in order: `taskie`, `dr-done`, one of the parts `reviewers`, `policy`,
+    /// `plans` and `stops`, or the path of a chart next to this one.
     /// Every other key is then needed only where it differs.
     #[serde(default)]
     pub extends: Vec<String>,
@@ -148,6 +148,15 @@ pub struct Scope {
     /// The context field with the commit that a change is compared with. While one of the chart's cycles is running, a stop
     /// is about what has changed since.
     pub since: Option<String>,
+    /// With `since`: the boolean setting that gives each session an instance of its own, from its first prompt on. What the
+    /// session changes from then on is reviewed at its stops, without being asked.
+    pub always: Option<String>,
+    /// With `since`: the setting with patterns of files that do not count: where nothing else has changed, `event.lines` is
+    /// none. `*` in a pattern without a `/` also spans folders.
+    pub skip: Option<String>,
+    /// With `always`: the boolean setting that keeps the prompts of such a session while its change is open:
+    /// `event.asked`.
+    pub prompts: Option<String>,
 }
 
 /// A set of files: their patterns, or a table that also says which of their lines to read.

@@ -16,6 +16,7 @@ use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 pub(super) const SOURCE: BuiltIn = BuiltIn {
     about: &[
         ("event.against", "what the change is compared with, in words: `since HEAD`", "`taskie review`"),
+        ("event.asked", "what the user has asked for since the session's own change began", "hook events"),
         ("event.background_tasks", "what the agent runs in the background", "hook events"),
         ("event.custom_instructions", "the user's instructions for `/compact`", "hook events"),
         ("event.bare", "a settings file calls the hook, not the plugin: its commands do not exist", "hook events, commands"),
@@ -27,9 +28,11 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
         ("event.host", "the name of the host, such as `Claude Code`", "hook events"),
         ("event.ignores_blocks", "the host ignores further blocks in this turn", "hook events"),
         ("event.last_assistant_message", "the agent's last message", "hook events"),
+        ("event.lines", "how many lines have changed in the files that count; none if no such file has changed", "`taskie review`"),
         ("event.longest_review", "how many seconds a review can take because the host waits no longer for a hook; none if it waits as long as the hook asks for", "hook events"),
         ("event.max_cost", "the value of `--max-cost`", "`taskie review`"),
         ("event.model", "the value of `--model`", "`taskie review`"),
+        ("event.own", "the change is that of a session, reviewed without being asked (`scope.always`)", "hook events"),
         ("event.paths", "the paths that the review is limited to, as arguments of `git diff`", "`taskie review`"),
         ("event.permission_mode", "the host's permission mode", "hook events"),
         ("event.permissions", "the value of `--permissions`; `restricted` in CI", "`taskie review`"),

@@ -34,7 +34,7 @@ impl Snapshot {
         let runs = self.runs();
         let of_cycle = of_cycle(
             &runs,
-            |run| (&run.cycle, run.n, &run.file),
+            |run| (&run.cycle, run.n, &run.file, run.error.is_none()),
             cycle,
             files,
             count,

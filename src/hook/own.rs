@@ -1,0 +1,135 @@
+//! The change of a session that nobody has asked to be reviewed: where the settings say so, it begins with each prompt.
+
+use std::path::PathBuf;
+use std::slice::from_ref;
+use std::sync::Arc;
+
+use super::target::{at_home, distrusting, homes};
+use crate::chart::embedded::of_changes;
+use crate::engine::event::Event;
+use crate::project::change::{Base, Unknown};
+use crate::project::{find, settings, state_file};
+use crate::run::change;
+use crate::run::perform::perform;
+use crate::run::place::Place;
+use crate::store::{driver, postponed};
+
+/// Begins the change of the session with the prompt of its user, unless the last one still waits for a review. Returns what
+/// is to be reported.
+pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
+    let (Some(session), Some(embedded)) = (event.session.as_deref(), of_changes()) else {
+        return Ok(Vec::new());
+    };
+    let Some(setting) = embedded.always() else {
+        return Ok(Vec::new());
+    };
+    let is_named = |(root, _): &(PathBuf, String)| settings::is_named(embedded, root, setting);
+    let Some((root, home)) = homes(embedded).find(is_named) else {
+        return Ok(Vec::new());
+    };
+    let chart = at_home(embedded, home)?;
+    let found = find::of_session(&root, &chart.scope, Some(&change::own_name(session)));
+    let found = distrusting(&root, &chart.scope.home, found);
+    let Some(instance) = found.instance else {
+        return Ok(found.warnings);
+    };
+    let mut place = Place::new(chart, root, instance);
+    if !change::is_on(&place, place.chart.scope.always.as_ref())? {
+        return Ok(Vec::new());
+    }
+    let claimed = driver::claimed(from_ref(&place.root), &place.chart.scope.home, session)?;
+    let claimed = claimed.map(|claimed| claimed.instance);
+    let is_claimed = claimed.as_ref() == Some(&place.instance.name);
+    if claimed.is_some_and(|other| !is_claimed && is_in_cycle(&place, &other)) {
+        // The review that the user has asked for comes first.
+        return Ok(Vec::new());
+    }
+    let mut warnings = Vec::new();
+    if !is_claimed || !place.is_in_cycle() {
+        abandon(&place);
+        change::sweep(&place);
+        warnings = begin(&mut place, session, Base::Now)?;
+    }
+    if change::is_on(&place, place.chart.scope.prompts.as_ref())? {
+        let prompt = event.fields["prompt"].as_str().unwrap_or_default();
+        change::remember(&place, prompt);
+    }
+    Ok(warnings)
+}
+
+/// Returns whether a cycle of another change in the same work tree is running.
+fn is_in_cycle(place: &Place, name: &str) -> bool {
+    let other = find::of_name(&place.root, &place.chart.scope, name).instance;
+    let other = other.map(|other| Place::new(Arc::clone(&place.chart), place.root.clone(), other));
+    other.is_some_and(|other| other.is_in_cycle())
+}
+
+/// Has what a session changes from `base` on reviewed at its stops. Returns what is to be reported.
+pub(super) fn begin(
+    place: &mut Place,
+    session: &str,
+    base: Base<'_>,
+) -> Result<Vec<String>, String> {
+    let found = change::find(place, base, &[]).map_err(Unknown::in_words)?;
+    let mut began = change::began(&place.chart);
+    change::describe(place, &mut began.fields, &found, &[]);
+    began.session = Some(session.to_owned());
+    // A reviewer that has failed before may be there again.
+    let _ = postponed::forgive(&place.store);
+    let performed = perform(place, &began).map_err(|stuck| stuck.to_string())?;
+    Ok(performed.warnings)
+}
+
+/// Returns whether a stop is reviewed here. The change of a session is forgotten where the user has turned this off since.
+pub(super) fn is_meant(place: &Place) -> Result<bool, String> {
+    let is_on = !change::is_own(place) || change::is_on(place, place.chart.scope.always.as_ref())?;
+    if !is_on {
+        abandon(place);
+    }
+    Ok(is_on)
+}
+
+/// Forgets the change, if it is that of a session. Its next prompt begins another one.
+pub(super) fn abandon(place: &Place) {
+    if !change::is_own(place) {
+        return;
+    }
+    for session in driver::of(&place.store, &place.instance.name) {
+        if driver::drives(&place.store, &place.instance.name, &session) {
+            driver::forget(&place.store, &session);
+        }
+    }
+    change::forget(place);
+    let _ = std::fs::remove_file(place.dir().join(state_file::FILE));
+}
+
+/// Removes what is kept of the change of a session that has ended, unless it still waits for a review: the session may be
+/// resumed.
+pub(super) fn release(session: Option<&str>) {
+    let (Some(session), Some(embedded)) = (session, of_changes()) else {
+        return;
+    };
+    for (root, home) in homes(embedded) {
+        let name = change::own_name(session);
+        if !root
+            .join(&home)
+            .join(embedded.folder())
+            .join(&name)
+            .is_dir()
+        {
+            continue;
+        }
+        let Ok(chart) = at_home(embedded, home) else {
+            return;
+        };
+        let found = find::of_name(&root, &chart.scope, &name);
+        let found = distrusting(&root, &chart.scope.home, found);
+        let place = found
+            .instance
+            .map(|instance| Place::new(chart, root, instance));
+        return place
+            .filter(|place| !place.is_in_cycle())
+            .iter()
+            .for_each(abandon);
+    }
+}
