@@ -390,7 +390,7 @@ async function changed([project]) {
   const model = await serve((asked) => {
     if (!isReviewer(asked)) return text("A title");
     const prompt = said(asked.messages);
-    const [, diff] = /`(git diff --no-ext-diff --no-textconv [0-9a-f]+ [0-9a-f]+)` shows it/.exec(prompt);
+    const [, diff] = /`(git --no-replace-objects diff --no-ext-diff --no-textconv [0-9a-f]+ [0-9a-f]+)` shows it/.exec(prompt);
     const tries = [bash(diff), bash("touch stolen"), bash(`${diff} --output=stolen`), bash("git log -1")];
     const results = asked.messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter(({ type }) => type === "tool_result");
     if (results.length === 1 && !said(results[0].content).includes("+a new file")) wrong.push(`the diff: ${said(results[0].content)}`);
@@ -445,7 +445,7 @@ async function stopped([project]) {
   const model = await serve((asked) => {
     if (isReviewer(asked)) {
       const prompt = said(asked.messages);
-      const [, diff] = /`(git diff --no-ext-diff --no-textconv [0-9a-f]+ [0-9a-f]+)` shows it/.exec(prompt);
+      const [, diff] = /`(git --no-replace-objects diff --no-ext-diff --no-textconv [0-9a-f]+ [0-9a-f]+)` shows it/.exec(prompt);
       const results = asked.messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter(({ type }) => type === "tool_result");
       if (results.length === 0) return bash(diff);
       if (results.length > 1) return text("Done.");

@@ -55,10 +55,34 @@ pub(crate) fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::with_capacity(usize::try_from(meta.len().min(LIMIT)).unwrap_or(0));
     file.take(size).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LIMIT {
-        let limit = LIMIT / (1024 * 1024);
-        return Err(io::Error::other(format!("it is larger than {limit} MiB")));
+        return Err(too_large());
     }
     Ok(Some(bytes))
+}
+
+/// Returns the text of a file that a chart names, or that is next to one. A link is followed.
+pub(crate) fn text(path: &Path) -> io::Result<String> {
+    match fs::metadata(path)?.is_file() {
+        true => named_text(path),
+        false => Err(io::Error::other("it is not a regular file")),
+    }
+}
+
+/// Returns the text of a file that the user has named, which may be a pipe.
+pub(crate) fn named_text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?
+        .take(LIMIT + 1)
+        .read_to_string(&mut text)?;
+    match read as u64 > LIMIT {
+        true => Err(too_large()),
+        false => Ok(text),
+    }
+}
+
+fn too_large() -> io::Error {
+    let limit = LIMIT / (1024 * 1024);
+    io::Error::other(format!("it is larger than {limit} MiB"))
 }
 
 /// Returns when a file was modified; `None` if it does not exist. The target of a link does not count.

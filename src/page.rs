@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::time::Duration;
 
 use anstream::adapter::strip_str;
@@ -15,6 +16,7 @@ use serde_json::Value as Json;
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
+use crate::os::file::HOME;
 use crate::text::styled_lines;
 
 pub(crate) const PLAIN: Style = Style::new();
@@ -87,6 +89,15 @@ pub(crate) fn dollars(millionths: u64) -> String {
     match cents {
         0 if millionths > 0 => "<$0.01".to_owned(),
         _ => format!("${}.{:02}", cents / 100, cents % 100),
+    }
+}
+
+/// Returns a path with `~` for the home directory.
+pub(crate) fn short_path(path: &Path) -> String {
+    let home = std::env::var_os(HOME).filter(|home| !home.is_empty());
+    match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
     }
 }
 

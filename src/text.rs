@@ -152,9 +152,12 @@ pub fn markup(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
-/// Returns what ends the sentence `text`: nothing if it ends with a question.
+/// Returns what ends the sentence `text`: nothing if it is a question, or has its end already.
 pub fn full_stop(text: &str) -> &'static str {
-    if text.ends_with('?') { "" } else { "." }
+    match text.ends_with(['?', '!', '.', '…']) {
+        true => "",
+        false => ".",
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::diagnostic::quote::quoted;
 use crate::diagnostic::suggest::hint;
+use crate::disk;
 use crate::expr::templates::Templates;
 
 pub use super::shipped::{CHARTS, Embedded};
@@ -150,7 +151,7 @@ impl<'a> Choice<'a> {
     pub fn text(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Embedded(chart) => Some(Cow::Borrowed(chart.text)),
-            Self::File(path) => std::fs::read_to_string(path).ok().map(Cow::Owned),
+            Self::File(path) => disk::named_text(path).ok().map(Cow::Owned),
         }
     }
 

@@ -1,6 +1,5 @@
 //! What a chart extends: finds those charts, merges them, and returns findings to the files in which they are written.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +12,7 @@ use super::structure;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, in_order};
 use crate::diagnostic::suggest::{did_you_mean, hint};
+use crate::disk;
 use crate::expr::templates::Templates;
 
 /// The most charts that extend each other.
@@ -35,6 +35,8 @@ pub struct Base {
     /// Its text and its name in messages.
     pub file: Arc<SourceFile>,
     templates: Templates,
+    /// Tells it from every other one.
+    which: PathBuf,
 }
 
 impl<'t> Extended<'t> {
@@ -141,13 +143,14 @@ impl<'t> Extended<'t> {
         file: Option<&Arc<SourceFile>>,
         text: &str,
         dir: &Path,
-        open: &mut Vec<String>,
+        open: &mut Vec<PathBuf>,
     ) {
         for (name, span) in merge::extended(text) {
-            if self.bases.iter().any(|base| base.file.name == name) {
+            let which = which(&name, dir);
+            if self.bases.iter().any(|base| base.which == which) {
                 continue;
             }
-            let found = match open.contains(&name) || open.len() >= DEEPEST {
+            let found = match open.contains(&which) || open.len() >= DEEPEST {
                 true => Err(Box::new(Flaw::new(
                     Code::SelfReference,
                     format!("`{name}` extends itself"),
@@ -156,7 +159,7 @@ impl<'t> Extended<'t> {
             };
             match found {
                 Ok((base, dir)) => {
-                    open.push(name);
+                    open.push(which);
                     let (file, text) = (Arc::clone(&base.file), base.file.text.clone());
                     self.add(Some(&file), &text, &dir, open);
                     open.pop();
@@ -171,6 +174,15 @@ impl<'t> Extended<'t> {
     }
 }
 
+/// Returns what tells the chart of that name from every other one: a file has many paths.
+fn which(name: &str, dir: &Path) -> PathBuf {
+    let path = dir.join(name);
+    match merge::is_file(name) {
+        true => path.canonicalize().unwrap_or(path),
+        false => PathBuf::from(name),
+    }
+}
+
 /// Returns the chart of that name, and the folder next to which it is: one that is compiled in, or a file.
 fn find(name: &str, dir: &Path) -> Result<(Base, PathBuf), Box<Flaw>> {
     if let Some((text, templates)) = shipped::source(name) {
@@ -180,6 +192,7 @@ fn find(name: &str, dir: &Path) -> Result<(Base, PathBuf), Box<Flaw>> {
                 text: text.to_owned(),
             }),
             templates: Templates::Embedded(templates),
+            which: which(name, dir),
         };
         return Ok((base, PathBuf::new()));
     }
@@ -192,7 +205,7 @@ fn find(name: &str, dir: &Path) -> Result<(Base, PathBuf), Box<Flaw>> {
         return Err(unknown("there is no such chart".to_owned(), help));
     }
     let path = dir.join(name);
-    let text = fs::read_to_string(&path).map_err(|error| unknown(error.to_string(), None))?;
+    let text = disk::text(&path).map_err(|error| unknown(error.to_string(), None))?;
     let (table, errors) = DeTable::parse_recoverable(&text);
     if let Some(error) = errors.first() {
         let help = format!("fix {} first", path.display());
@@ -207,6 +220,7 @@ fn find(name: &str, dir: &Path) -> Result<(Base, PathBuf), Box<Flaw>> {
     let beside = path.parent().unwrap_or(Path::new("")).to_owned();
     let base = Base {
         templates: Templates::beside(&beside, &folders.unwrap_or_else(templates_beside)),
+        which: which(name, dir),
         file: Arc::new(SourceFile {
             name: path.display().to_string(),
             text,

@@ -183,6 +183,19 @@ impl Chart {
         entry.phase.stage.as_ref().or_else(of_cycle)
     }
 
+    /// Returns the places of what a property's `step` names: each rule with that id, a command or a phase.
+    pub fn places_of(&self, step: &str) -> Vec<String> {
+        let commands = self.commands.keys().map(|name| format!("commands.{name}"));
+        let phases = self.phases.keys().map(|name| format!("phases.{name}"));
+        let own = commands.chain(phases).filter(|place| place == step);
+        let rules = self.on.iter().flat_map(|(list, rules)| {
+            let all = rules.iter().enumerate();
+            let named = all.filter(|(_, rule)| rule.id.as_deref() == Some(step));
+            named.map(move |(index, _)| format!("on.{list}[{index}]"))
+        });
+        own.chain(rules).collect()
+    }
+
     /// Returns the rule at `place`, which may be that of a command.
     fn rule(&self, place: &str) -> Option<&Rule> {
         if let Some(name) = place.strip_prefix("commands.") {

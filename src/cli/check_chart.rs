@@ -21,6 +21,7 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::diagram::Format as DiagramFormat;
 use crate::diagram::picture::Picture;
+use crate::disk;
 use crate::explore::Caps;
 use crate::explore::report::{Report, Verdict};
 use crate::expr::templates::Templates;
@@ -295,7 +296,7 @@ fn read(file: &Path) -> std::io::Result<(String, String, PathBuf)> {
         std::io::stdin().lock().read_to_string(&mut text)?;
         return Ok(("stdin".to_owned(), text, PathBuf::new()));
     }
-    let text = std::fs::read_to_string(file)?;
+    let text = disk::named_text(file)?;
     // An empty parent stays empty, so that findings name templates like the chart, without a `./`.
     let beside = file.parent().unwrap_or(Path::new(""));
     Ok((file.display().to_string(), text, beside.to_owned()))

@@ -11,6 +11,7 @@ use super::output::{say, say_json, warn};
 use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::CHARTS;
+use crate::page::short_path;
 use crate::project::home;
 use crate::project::settings::{self, Origin};
 use crate::project::trust;
@@ -26,11 +27,11 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     warn(&read.warnings);
     warn(root.as_deref().and_then(trust::changed_bases).as_slice());
     warn(Place::of_none(chart, root.as_deref().unwrap_or(&cwd)).unfit_settings());
-    let origin = |origin: &Origin| match origin {
-        Origin::Default => "default".to_owned(),
-        Origin::File(path) => path.display().to_string(),
-    };
     if matches.get_flag("json") {
+        let origin = |origin: &Origin| match origin {
+            Origin::Default => "default".to_owned(),
+            Origin::File(path) => path.display().to_string(),
+        };
         let settings: Map<String, Json> = read
             .settings
             .iter()
@@ -54,18 +55,19 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     if !CHARTS.iter().any(|embedded| embedded.id == chart.origin) {
         say(&format!("Chart: {}", shown(&chart.with_bases())));
     }
+    let origin = |origin: &Origin| match origin {
+        Origin::Default => "default".to_owned(),
+        Origin::File(path) => short_path(path),
+    };
     let width = read.settings.keys().map(String::len).max().unwrap_or(0);
     for (name, setting) in &read.settings {
         let held_back = setting.held_back.as_ref().map(|held| {
-            let (value, file) = (held.value.to_string(), held.file.display());
+            let (value, file) = (in_words(&held.value, None), short_path(&held.file));
             let why = held.why.text();
             format!("; {value} in {file} is held back: {why}: `taskie trust`")
         });
         let from = origin(&setting.origin) + &held_back.unwrap_or_default();
-        let mut value = setting.value.to_string();
-        if let (Some(unit), false) = (unit(chart, name), setting.value.is_null()) {
-            value = format!("{value} {unit}");
-        }
+        let value = in_words(&setting.value, unit(chart, name));
         say(&format!(
             "{name:width$}  {}  ({})",
             shown(&value),
@@ -81,4 +83,21 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 /// Returns what a setting counts, if its chart says so.
 fn unit<'c>(chart: &'c Chart, name: &str) -> Option<&'c str> {
     chart.config.get(name)?.unit.as_deref()
+}
+
+/// Returns a value as the settings file has it, with spaces at which a line can be broken, and with its unit.
+fn in_words(value: &Json, unit: Option<&str>) -> String {
+    match (value, unit) {
+        (Json::Array(items), _) => {
+            let items: Vec<String> = items.iter().map(Json::to_string).collect();
+            format!("[{}]", items.join(", "))
+        }
+        (Json::Number(number), Some(unit)) => {
+            let one = unit
+                .strip_suffix('s')
+                .filter(|_| number.as_i64() == Some(1));
+            format!("{number} {}", one.unwrap_or(unit))
+        }
+        _ => value.to_string(),
+    }
 }

@@ -220,7 +220,6 @@ fn transition(
             error.detail.clone(),
             format!("check {place} in the chart {}", chart.origin),
         ),
-        Stuck::Fault(Fault::File(why)) => CliError::with_help(why, "fix the file"),
         Stuck::Broken(why) => CliError::with_help(why, chart.scope.remedy()),
         other => other.into(),
     })?;

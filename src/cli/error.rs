@@ -43,13 +43,19 @@ impl CliError {
 
 impl From<Stuck> for CliError {
     fn from(stuck: Stuck) -> Self {
-        Self::new(stuck.to_string())
+        match stuck {
+            Stuck::Fault(fault) => fault.into(),
+            other => Self::new(other.to_string()),
+        }
     }
 }
 
 impl From<Fault> for CliError {
     fn from(fault: Fault) -> Self {
-        Self::new(fault.to_string())
+        match fault {
+            Fault::File(why) => Self::with_help(why, "fix the file, or restore it from git"),
+            other => Self::new(other.to_string()),
+        }
     }
 }
 

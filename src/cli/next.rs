@@ -13,8 +13,12 @@ use super::place;
 use crate::chart::Chart;
 use crate::engine::decision::Answer;
 use crate::project::git;
+<<<<<<< HEAD
 use crate::run::asked;
 use crate::run::keep;
+=======
+use crate::run::asked::{self, FailingGate};
+>>>>>>> main
 use crate::run::perform::perform;
 use crate::store::postponed;
 
@@ -29,7 +33,9 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         let lifted = postponed::lift(&place.store);
         lifted.map_err(|error| CliError::new(format!("this cannot be recorded: {error}")))?;
     }
-    let performed = perform(&place, &asked::next(&place, session))?;
+    let gate = FailingGate::at(&place).filter(|gate| gate.has_ended_turn);
+    let gate = gate.as_ref().map(|gate| gate.text.as_str());
+    let performed = perform(&place, &asked::next(&place, session, gate))?;
     let flaw = git::untrusted_locks(&place.root, &chart.scope.home).map(|why| format!("{why}."));
     warn(performed.warnings.iter().chain(&flaw));
     if let Answer::Refuse(why) = performed.decision.answer {

@@ -128,7 +128,7 @@ fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     let begins = entering(&place, &place.snapshot())?.is_some();
     let mut event = match begins {
         true => began(chart),
-        false => asked::next(&place, None),
+        false => asked::next(&place, None, None),
     };
     change::describe(&mut event.fields, &change, &[]);
     event.session = Some(session);
@@ -289,7 +289,10 @@ fn here(chart: &Arc<Chart>) -> Result<(Place, PathBuf), Refused> {
             "the git directory of this work tree is not only yours, so nothing is kept there";
         return Err(CliError::with_help(message, "clone the repository as your own user").into());
     }
-    let instance = find::named(&chart.scope, &name_of(&branch)).map_err(CliError::new)?;
+    let found = find::of_session(&top, &chart.scope, Some(&name_of(&branch)));
+    let Some(instance) = found.instance else {
+        return Err(CliError::new(found.warnings.join(" ")).into());
+    };
     let place = Place::new(Arc::clone(chart), top, instance);
     fs::create_dir_all(place.dir()).map_err(CliError::because(format!(
         "{} cannot be made",

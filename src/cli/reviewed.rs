@@ -43,13 +43,16 @@ impl<'p> Reviewed<'p> {
             .collect();
         let rank = |finding: &Finding| severities.iter().position(|one| *one == finding.severity);
         findings.sort_by_key(|(_, finding)| rank(finding));
-        let code = match (&decision.answer, ended.map(|ended| &ended.outcome)) {
+        // One that does not count says nothing about the change, and only the chart says that it is clean.
+        let is_clean = decision.fired.iter().any(|fired| fired.advance.is_some());
+        let valid = ended.filter(|ended| !ended.superseded);
+        let code = match (&decision.answer, valid.map(|ended| &ended.outcome)) {
             (Answer::Block(_), _) | (_, Some(Outcome::Gate(_))) => 1,
-            (_, Some(Outcome::Ran { .. })) => 0,
-            (_, None) if change.files.is_empty() => 0,
+            (_, Some(Outcome::Ran { .. })) => u8::from(!is_clean),
+            (_, None) if ended.is_none() && change.files.is_empty() => 0,
             _ => 3,
         };
-        let is_read = ended.is_some_and(|ended| matches!(ended.outcome, Outcome::Ran { .. }));
+        let is_read = valid.is_some_and(|ended| matches!(ended.outcome, Outcome::Ran { .. }));
         let file = ended.filter(|_| is_read);
         let mut messages = decision.messages.clone();
         let unreadable = found.as_ref().map_or(0, |(found, _)| found.unreadable);

@@ -1,8 +1,6 @@
 //! The result of one check.
 
-use std::path::Path;
-
-use crate::os::file::HOME;
+pub(super) use crate::page::short_path as shown;
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,14 +75,5 @@ impl Diagnosis {
             level: Level::Problem,
             ..Self::warning(about, text, help)
         }
-    }
-}
-
-/// Returns a path with `~` for the home directory.
-pub(super) fn shown(path: &Path) -> String {
-    let home = std::env::var_os(HOME).filter(|home| !home.is_empty());
-    match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {
-        Some(rest) => format!("~/{}", rest.display()),
-        None => path.display().to_string(),
     }
 }

@@ -12,6 +12,7 @@ mod others;
 mod settings;
 mod workflow;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -75,6 +76,9 @@ pub(crate) fn examine(
         found.extend(unfit.map(|text| Diagnosis::warning("settings", text, help)));
     }
     found.extend(workflow::instance(chart, place, warnings));
+    // A setting that cannot be read is in the way of more than one check.
+    let mut seen = HashSet::new();
+    found.retain(|diagnosis| seen.insert(diagnosis.text.clone()));
     found
 }
 

@@ -5,13 +5,14 @@
 
 use std::env;
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexSet;
 use serde_json::{Map, Value as Json};
 
 use crate::chart::embedded::Choice;
+use crate::disk;
 use crate::host::hosts::Host;
 use crate::os::file::HOME;
 
@@ -127,7 +128,7 @@ impl Settings {
 
     /// Returns what a file in TOML or JSON says, if it exists.
     fn parsed(&mut self, path: &Path) -> Option<Json> {
-        let why = match read(path) {
+        let why = match disk::text(path) {
             Ok(text) if path.extension().is_some_and(|end| end == "toml") => {
                 match toml::from_str(&text) {
                     Ok(json) => return Some(json),
@@ -209,14 +210,6 @@ fn add_calls(json: &Json, choice: &Choice<'_>, event: &str, timeouts: &mut Vec<O
             }
         }
         _ => {}
-    }
-}
-
-/// Returns the text of a regular file. (Reading from a pipe might never end.)
-fn read(path: &Path) -> io::Result<String> {
-    match fs::metadata(path)?.is_file() {
-        true => fs::read_to_string(path),
-        false => Err(io::Error::other("it is not a regular file")),
     }
 }
 

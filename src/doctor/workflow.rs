@@ -244,7 +244,10 @@ fn structure(place: &Place, snapshot: &Arc<Snapshot>) -> Vec<Diagnosis> {
         found.push(Diagnosis::warning(
             "instance",
             format!("{noun} {name}: {}{more}", plain_line(first, 300)),
-            format!("`{} validate {name}` shows all of it", chart.program()),
+            format!(
+                "`{} validate --{noun} {name}` shows all of it",
+                chart.program()
+            ),
         ));
     }
     found

@@ -481,7 +481,10 @@ impl Deciding {
         Ok(Decision {
             messages: vec![message],
             answer: Answer::Allow,
-            ended: Some(ended.clone()),
+            ended: Some(Ended {
+                superseded: true,
+                ..ended.clone()
+            }),
             ..Decision::default()
         })
     }

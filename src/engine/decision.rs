@@ -216,14 +216,14 @@ pub struct Ended {
     pub invocation: Invocation,
     /// How it ended.
     pub outcome: Outcome,
-    /// Someone entered a phase or ran a command in the meantime.
+    /// It does not count: someone entered a phase or ran a command in the meantime, or the state no longer asks for it.
     pub superseded: bool,
     /// What it cost. Only texts show it; no rule depends on it.
     pub effort: Effort,
 }
 
 impl Ended {
-    /// Returns a run that is not superseded and whose effort is unknown.
+    /// Returns a run that counts and whose effort is unknown.
     pub fn new(invocation: Invocation, outcome: Outcome) -> Self {
         Self {
             invocation,

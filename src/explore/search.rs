@@ -46,6 +46,14 @@ impl Arrow {
     }
 }
 
+/// A step from one state to another.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Leap {
+    pub(crate) from: usize,
+    pub(crate) edge: usize,
+    pub(crate) to: usize,
+}
+
 /// How a state was first reached.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parent {
@@ -152,6 +160,31 @@ impl Search {
         }
         search.complete = search.cut.is_none();
         search
+    }
+
+    /// Returns each step in which something at one of these places fires, as far as states were looked at.
+    pub(crate) fn leaps(&mut self, places: &[String]) -> Vec<Leap> {
+        let known = &self.moves.tree.places;
+        let places = places.iter().filter_map(|place| known.get_index_of(place));
+        let places: Vec<u32> = places.map(number).collect();
+        let mut leaps = Vec::new();
+        for from in 0..self.looked_at() {
+            for mover in 0..self.moves.all.len() {
+                let (edges, _) = self.edges_of(mover, from);
+                for edge in edges.iter().map(|edge| *edge as usize) {
+                    let shown = &self.edges[edge];
+                    let fires = places.iter().any(|place| shown.fired.contains(place));
+                    if fires && shown.fault.is_none() {
+                        // A step that changes nothing has no arrow.
+                        let mut arrows = self.arrows(from).iter();
+                        let arrow = arrows.find(|arrow| arrow.edge() == edge);
+                        let to = arrow.map_or(from, |arrow| arrow.to());
+                        leaps.push(Leap { from, edge, to });
+                    }
+                }
+            }
+        }
+        leaps
     }
 
     /// Returns how much memory is in use, by estimate.

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use minijinja::{Error, ErrorKind};
 use walkdir::WalkDir;
 
+use crate::disk;
 use crate::files::is_below;
 
 /// The templates of one chart.
@@ -197,7 +198,7 @@ fn read(folders: &[PathBuf], name: &str) -> Result<Option<String>, Error> {
         return Ok(None);
     }
     for folder in folders {
-        match std::fs::read_to_string(folder.join(name)) {
+        match disk::text(&folder.join(name)) {
             Ok(text) => return Ok(Some(text)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => {

@@ -180,7 +180,9 @@ fn answer(
     if place.chart.scope.since.is_some() && !place.is_in_cycle() {
         change::forget(&place);
         // From now on, its stops are nothing to us.
-        session.map(|session| driver::forget(&store, session));
+        session
+            .iter()
+            .for_each(|session| driver::forget(&store, session));
     }
     // The process is about to end, so the memory of the chart is not freed piece by piece.
     std::mem::forget(place);

@@ -230,10 +230,8 @@ pub(super) fn place_of_change(event: &Event, name: &str) -> Result<Option<Target
 /// Ends the driving of a session that has ended, as `/clear` ends it too: whoever looks next reads that nobody drives the
 /// instance.
 pub(super) fn release(session: Option<&str>, named: Option<&str>) {
-    let Choice::Embedded(chart) = Choice::of(named) else {
-        return;
-    };
-    if let Some(session) = session.filter(|_| !chart.is_per_session())
+    if let Choice::Embedded(chart) = Choice::of(named)
+        && let Some(session) = session.filter(|_| !chart.is_per_session())
         && let Ok(Some(claimed)) = driver::claimed(&home::roots(&cwd()), chart.home(), session)
         && let Ok(_lock) = WriteLock::acquire(&claimed.store, &claimed.instance)
     {

@@ -49,6 +49,8 @@ pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
     ("change", FieldDefault::List),
     ("custom_instructions", FieldDefault::Text),
     ("cwd", FieldDefault::Text),
+    // Not from the host: what the journal says about the agent's last stop.
+    ("failed_gate", FieldDefault::Text),
     ("hook_event_name", FieldDefault::Text),
     // Not from the host itself: what the table of hosts says about it.
     ("host", FieldDefault::Text),

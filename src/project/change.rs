@@ -3,13 +3,22 @@
 //! Nothing in the repository changes: the tree is written with an index of its own, and its objects are in a folder of their
 //! own. A git that is to see them gets [`OBJECTS`].
 
+<<<<<<< HEAD
 use std::collections::{BTreeMap, HashSet};
+=======
+use std::collections::HashSet;
+use std::io::Read as _;
+>>>>>>> main
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use std::{fs, io};
 
-use crate::project::git::{git, output_within};
+use tempfile::TempDir;
+
+use crate::os::file::path;
+use crate::os::regular::open_to_read;
+use crate::project::git::{entries, git, is_passed_over, output_within};
 use crate::store::git_dir::{self, WorkTree};
 use crate::text::shown;
 
@@ -21,6 +30,15 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 /// An untracked file that is larger is not stored.
 const LARGE: u64 = 1024 * 1024;
+
+/// How many files a command line names: it has an end.
+const CHUNK: usize = 500;
+
+/// How much of a file git looks at to find out whether it is text.
+const START: u64 = 8000;
+
+/// The mode of a submodule in an index.
+const GITLINK: &[u8] = b"160000";
 
 /// Line ends are nobody's business here.
 const SAFE: [&str; 2] = ["-c", "core.safecrlf=false"];
@@ -76,6 +94,20 @@ pub(crate) struct Changed {
     pub(crate) lines: Option<(u64, u64)>,
     /// Why there is nothing in it to read.
     pub(crate) unread: Option<&'static str>,
+}
+
+impl Changed {
+    /// Returns one that is untracked and in no tree.
+    fn outside(path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            lines: None,
+            unread: Some(match path.ends_with('/') {
+                true => "a repository of its own",
+                false => "untracked and larger than 1 MB",
+            }),
+        }
+    }
 }
 
 /// Says which file, and how much of it: `src/a.rs (+3 -1)`.
@@ -134,7 +166,7 @@ impl Repository<'_> {
         &self,
         base: Base<'_>,
         head: String,
-        (after, large): (&str, &[String]),
+        (after, outside): (&str, &[Changed]),
         paths: &[String],
     ) -> Result<(String, String), Unknown> {
         match base {
@@ -146,20 +178,22 @@ impl Repository<'_> {
                 Ok((id.to_owned(), against))
             }
             Base::Left(given) => {
-                if self.id(&format!("{given}^{{commit}}"))?.is_none() {
+                let Some(id) = self.id(&format!("{given}^{{commit}}"))? else {
                     let message = format!("there is no commit `{}`", shown(given));
                     let help =
                         "name a branch, a tag or a commit; in CI, it has to be fetched first";
                     return Err(Unknown::new(message, help));
-                }
-                Ok((self.fork(given)?, format!("since {}", shown(given))))
+                };
+                let fork = self.fork(&id, &shown(given))?;
+                Ok((fork, format!("since {}", shown(given))))
             }
             Base::AtHand => {
                 let open = self.files([&head, after], paths)?;
-                let is_clean = open.is_empty() && !large.iter().any(|path| is_in(path, paths));
+                let is_clean =
+                    open.is_empty() && !outside.iter().any(|file| is_in(&file.path, paths));
                 let branch = is_clean.then(|| self.default_branch());
                 Ok(match branch.transpose()?.flatten() {
-                    Some(branch) => (self.fork(&branch)?, format!("since {branch}")),
+                    Some((branch, id)) => (self.fork(&id, &branch)?, format!("since {branch}")),
                     None => (head, "since HEAD".to_owned()),
                 })
             }
@@ -178,15 +212,6 @@ impl Repository<'_> {
         ])
         .args(args)
         .env(OBJECTS, with(self.objects));
-        // The repository is that of the folder.
-        for other in [
-            "GIT_DIR",
-            "GIT_WORK_TREE",
-            "GIT_INDEX_FILE",
-            "GIT_OBJECT_DIRECTORY",
-        ] {
-            git.env_remove(other);
-        }
         Ok(git)
     }
 
@@ -201,13 +226,18 @@ impl Repository<'_> {
         self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])
     }
 
-    /// Writes what is in the work tree as a tree. Returns it, and the untracked files that are too large.
-    fn write_tree(&self) -> Result<(String, Vec<String>), Unknown> {
-        let failed = |why: String| Unknown::new(why, "see what `git status` says");
+    /// Returns a new folder for an index, which is removed with its value.
+    fn folder(&self) -> Result<TempDir, Unknown> {
         let folder = tempfile::Builder::new()
             .prefix(".index-")
             .tempdir_in(self.objects);
-        let folder = folder.map_err(|error| unwritable(self.objects, &error))?;
+        folder.map_err(|error| unwritable(self.objects, &error))
+    }
+
+    /// Writes what is in the work tree as a tree. Returns it, and what is not in it, with the reason.
+    fn write_tree(&self) -> Result<(String, Vec<Changed>), Unknown> {
+        let failed = |why: String| Unknown::new(why, "see what `git status` says");
+        let folder = self.folder()?;
         let index = folder.path().join("index");
         let own = self.ask(&["rev-parse", "--git-path", "index"])?;
         let own = own.map(|path| self.root.join(path));
@@ -231,18 +261,33 @@ impl Repository<'_> {
             path.ends_with('/') || meta.is_ok_and(|meta| meta.is_file() && meta.len() > LARGE)
         };
         let others = others.split('\0').filter(|path| !path.is_empty());
-        let large: Vec<String> = others.filter(is_large).map(str::to_owned).collect();
-        let write = |args: &[&str]| -> Result<String, Unknown> {
+        let large: Vec<Changed> = others.filter(is_large).map(Changed::outside).collect();
+        let with_index = |args: &[&str]| -> Result<Command, Unknown> {
             let mut git = self.git(args)?;
             git.env("GIT_INDEX_FILE", &index)
                 .env("GIT_OBJECT_DIRECTORY", self.objects)
                 .env(OBJECTS, with(&self.own));
-            run(&mut git)?.map_err(failed)
+            Ok(git)
         };
+        let write = |args: &[&str]| run(&mut with_index(args)?)?.map_err(failed);
+        let mut listed = with_index(&["ls-files", "-z", "--stage", "-v"])?;
+        let listed = output_within(&mut listed, LIMIT).map_err(failed)?.stdout;
+        // What the index tells git to take as unchanged is read all the same, if it is there.
+        let is_here = |name: &[u8]| self.root.join(path(name)).symlink_metadata().is_ok();
+        let passed_over =
+            entries(&listed).filter(|(entry, name)| is_passed_over(entry) && is_here(name));
+        let passed_over: Vec<PathBuf> = passed_over.map(|(_, name)| path(name)).collect();
+        for some in passed_over.chunks(CHUNK) {
+            for flag in ["--no-assume-unchanged", "--no-skip-worktree"] {
+                let mut git = with_index(&["update-index", flag, "--"])?;
+                run(git.args(some))?.map_err(failed)?;
+            }
+        }
+        let has_submodules = entries(&listed).any(|(entry, _)| entry[2..].starts_with(GITLINK));
         let named = folder.path().join("paths");
         let excluded = large
             .iter()
-            .map(|path| format!("\0:(exclude,literal,top){path}"));
+            .map(|file| format!("\0:(exclude,literal,top){}", file.path));
         let listed = fs::write(&named, format!(":/{}", excluded.collect::<String>()));
         listed.map_err(|error| unwritable(&named, &error))?;
         let named = format!("--pathspec-from-file={}", named.display());
@@ -255,12 +300,39 @@ impl Repository<'_> {
         };
         let tree = tree(&SAFE).or_else(|why| tree(&UNFILTERED).map_err(|_| why))?;
         let tree = tree.trim_end().to_owned();
-        Ok((tree, large))
+        let mut outside = large;
+        if has_submodules {
+            outside.extend(self.open_submodules()?);
+        }
+        Ok((tree, outside))
     }
 
-    /// Returns the commit from which HEAD and `other` went apart.
-    fn fork(&self, other: &str) -> Result<String, Unknown> {
-        if let Some(base) = self.ask(&["merge-base", "HEAD", other])? {
+    /// Returns the submodules in which something is not committed: no tree of this repository has that.
+    fn open_submodules(&self) -> Result<Vec<Changed>, Unknown> {
+        let status = self.ask(&[
+            "status",
+            "--porcelain=v2",
+            "-z",
+            "--untracked-files=no",
+            "--ignore-submodules=none",
+        ])?;
+        let status = status.unwrap_or_default();
+        let open = status.split('\0').filter_map(|line| {
+            let mut words = line.strip_prefix("1 ")?.splitn(8, ' ');
+            let is_open = words.nth(1)?.get(2..3) == Some("M");
+            is_open.then_some(words.nth(5)?)
+        });
+        let open = open.map(|path| Changed {
+            path: path.to_owned(),
+            lines: None,
+            unread: Some("a submodule in which something is not committed"),
+        });
+        Ok(open.collect())
+    }
+
+    /// Returns the commit from which HEAD and the commit `id`, which the user knows as `other`, went apart.
+    fn fork(&self, id: &str, other: &str) -> Result<String, Unknown> {
+        if let Some(base) = self.ask(&["merge-base", "HEAD", id])? {
             return Ok(base);
         }
         let is_shallow = self
@@ -281,20 +353,20 @@ impl Repository<'_> {
         })
     }
 
-    /// Returns the branch that others are merged into.
-    fn default_branch(&self) -> Result<Option<String>, Unknown> {
-        let remote = self.ask(&[
-            "symbolic-ref",
-            "--quiet",
-            "--short",
-            "refs/remotes/origin/HEAD",
-        ])?;
-        if remote.is_some() {
-            return Ok(remote);
-        }
-        for name in ["origin/main", "origin/master", "main", "master"] {
-            if self.id(&format!("{name}^{{commit}}"))?.is_some() {
-                return Ok(Some(name.to_owned()));
+    /// Returns the branch that others are merged into, and its commit. A tag of the same name is no branch.
+    fn default_branch(&self) -> Result<Option<(String, String)>, Unknown> {
+        let remote = self.ask(&["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"])?;
+        let usual = [
+            "refs/remotes/origin/main",
+            "refs/remotes/origin/master",
+            "refs/heads/main",
+            "refs/heads/master",
+        ];
+        for name in remote.iter().map(String::as_str).chain(usual) {
+            if let Some(id) = self.id(&format!("{name}^{{commit}}"))? {
+                let short = ["refs/remotes/", "refs/heads/"].iter();
+                let short = { short }.find_map(|start| name.strip_prefix(start));
+                return Ok(Some((short.unwrap_or(name).to_owned(), id)));
             }
         }
         Ok(None)
@@ -309,6 +381,7 @@ impl Repository<'_> {
             "--no-renames",
             "--no-ext-diff",
             "--no-textconv",
+            "--ignore-submodules=none",
         ])?;
         git.args(trees).arg("--").args(paths);
         git.env("GIT_LITERAL_PATHSPECS", "1");
@@ -323,6 +396,9 @@ impl Repository<'_> {
                 Some(Changed {
                     path: path.to_owned(),
                     unread: match lines {
+                        None if self.is_text(path) => {
+                            Some("not shown by `git diff`: read the file")
+                        }
                         None => Some("binary"),
                         Some(_) if is_lock => Some("generated"),
                         Some(_) => None,
@@ -331,7 +407,7 @@ impl Repository<'_> {
                 })
             })
             .collect();
-        let generated = self.generated(&files)?;
+        let generated = self.generated(trees[0], &files)?;
         for file in &mut files {
             if file.unread.is_none() && generated.contains(&file.path) {
                 file.unread = Some("generated");
@@ -340,13 +416,28 @@ impl Repository<'_> {
         Ok(files)
     }
 
-    /// Returns the files that `.gitattributes` calls generated.
-    fn generated(&self, files: &[Changed]) -> Result<HashSet<String>, Unknown> {
+    /// Returns whether a file is text, whatever attributes and settings say of it.
+    fn is_text(&self, path: &str) -> bool {
+        let mut start = Vec::new();
+        let read = open_to_read(&self.root.join(path));
+        let read = read.and_then(|(file, _)| file.take(START).read_to_end(&mut start));
+        read.is_ok() && !start.contains(&0)
+    }
+
+    /// Returns the files that the `.gitattributes` of a tree call generated: a change says nothing of itself.
+    fn generated(&self, tree: &str, files: &[Changed]) -> Result<HashSet<String>, Unknown> {
         let mut found = HashSet::new();
-        // A command line has an end.
-        for some in files.chunks(500) {
-            let mut git = self.git(&["check-attr", "-z", "linguist-generated", "--"])?;
-            git.args(some.iter().map(|file| &file.path));
+        let folder = self.folder()?;
+        let index = folder.path().join("index");
+        let mut read = self.git(&["read-tree", tree])?;
+        if files.is_empty() || run(read.env("GIT_INDEX_FILE", &index))?.is_err() {
+            return Ok(found);
+        }
+        for some in files.chunks(CHUNK) {
+            let mut git =
+                self.git(&["check-attr", "--cached", "-z", "linguist-generated", "--"])?;
+            git.args(some.iter().map(|file| &file.path))
+                .env("GIT_INDEX_FILE", &index);
             let attributes = run(&mut git)?.unwrap_or_default();
             let words: Vec<&str> = attributes.split('\0').collect();
             let set = words
@@ -526,6 +617,13 @@ pub(crate) fn read(
     base: Base<'_>,
     paths: &[String],
 ) -> Result<Change, Unknown> {
+    if objects.to_str().is_none() {
+        let message = format!(
+            "{} is not UTF-8, which this command needs",
+            objects.display()
+        );
+        return Err(Unknown::new(message, "rename the folder"));
+    }
     fs::create_dir_all(objects).map_err(|error| unwritable(objects, &error))?;
     let mut repository = Repository {
         root,
@@ -536,13 +634,13 @@ pub(crate) fn read(
     let own = own.ok_or_else(|| Unknown::new("this is no git repository", "run `git init`"))?;
     repository.own = root.join(own);
     let head = repository.id("HEAD^{commit}")?;
-    let (after, large) = repository.write_tree()?;
+    let (after, outside) = repository.write_tree()?;
     let base = match base {
         Base::Known(id) if repository.id(&format!("{id}^{{tree}}"))?.is_none() => Base::AtHand,
         base => base,
     };
     let (base, against) = match head {
-        Some(head) => repository.compared(base, head, (&after, &large), paths)?,
+        Some(head) => repository.compared(base, head, (&after, &outside), paths)?,
         None => repository.compared_without_commit(base)?,
     };
     let before = repository.id(&format!("{base}^{{tree}}"))?;
@@ -556,15 +654,7 @@ pub(crate) fn read(
         }
     }
     let mut files = repository.files([&before, &after], paths)?;
-    let large = large.into_iter().filter(|path| is_in(path, paths));
-    files.extend(large.map(|path| Changed {
-        unread: Some(match path.ends_with('/') {
-            true => "a repository of its own",
-            false => "untracked and larger than 1 MB",
-        }),
-        path,
-        lines: None,
-    }));
+    files.extend(outside.into_iter().filter(|file| is_in(&file.path, paths)));
     Ok(Change {
         base,
         against,

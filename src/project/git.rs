@@ -11,7 +11,7 @@ use std::{fs, io};
 use crate::hash::Hash;
 use crate::os;
 use crate::process::program;
-use crate::store;
+use crate::store::{self, git_dir};
 use crate::text::shown;
 
 /// How long git may take. A host gives a hook as little as a minute, and nobody would learn why a stop was cut off.
@@ -20,13 +20,20 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// A changed file of this size is not read.
 const LARGE: u64 = 16 * 1024 * 1024;
 
-/// Variables that would change the meaning of the paths below.
-const PATH_MODES: [&str; 4] = [
+/// Variables that would change the meaning of the paths below, or the repository: it is that of the folder.
+const OTHERS: [&str; 8] = [
     "GIT_LITERAL_PATHSPECS",
     "GIT_GLOB_PATHSPECS",
     "GIT_NOGLOB_PATHSPECS",
     "GIT_ICASE_PATHSPECS",
+    "GIT_DIR",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
 ];
+
+/// The files in the git directory that say what git passes over.
+const RULES: [&str; 3] = ["config", "info/exclude", "info/attributes"];
 
 /// The answer of git, once it has been asked.
 #[derive(Debug, Default)]
@@ -77,8 +84,27 @@ fn without(home: &str) -> Option<String> {
 pub(crate) struct Tree {
     /// What the index has, as git lists it.
     index: Vec<u8>,
-    /// The files that differ from it, each with a number for its content; `None` if nobody wants to read that.
+    /// The files that differ from it, or that git is told to pass over, each with a number for its content; `None` if nobody
+    /// wants to read that.
     changed: BTreeMap<Vec<u8>, Option<u64>>,
+    /// The same for git's own rules: what they let it pass over may have changed.
+    rules: BTreeMap<Vec<u8>, Option<u64>>,
+}
+
+/// Returns what `git ls-files -z --stage -v` says of each file, and its name.
+pub(super) fn entries(index: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let lines = index.split(|byte| *byte == 0);
+    lines.filter_map(|line| {
+        let tab = line.iter().position(|byte| *byte == b'\t')?;
+        Some((&line[..tab], &line[tab + 1..]))
+    })
+}
+
+/// Returns whether the index tells git to take a file as unchanged, whatever is in it.
+pub(super) fn is_passed_over(entry: &[u8]) -> bool {
+    entry
+        .first()
+        .is_some_and(|sign| sign.is_ascii_lowercase() || *sign == b'S')
 }
 
 impl Tree {
@@ -96,13 +122,24 @@ impl Tree {
             let output = output_within(&mut git, LIMIT).ok()?;
             output.status.success().then_some(output.stdout)
         };
-        let index = list(&["--stage"])?;
+        let index = list(&["--stage", "-v"])?;
         let changed = list(&["--modified", "--others", "--exclude-standard"])?;
+        let numbered = |name: &[u8]| (name.to_vec(), number(root, name));
         let names = changed.split(|byte| *byte == 0);
-        let names = names.filter(|name| !name.is_empty());
-        let changed = names.map(|name| (name.to_vec(), number(root, name)));
+        let passed_over = entries(&index).filter(|(line, _)| is_passed_over(line));
+        let names = names.chain(passed_over.map(|(_, name)| name));
+        let changed = names.filter(|name| !name.is_empty()).map(numbered);
+        let mut rules = git(root).ok()?;
+        rules.arg("rev-parse");
+        for name in RULES {
+            rules.args(["--git-path", name]);
+        }
+        let rules = output_within(&mut rules, LIMIT).ok()?.stdout;
+        let rules = rules.split(|byte| *byte == b'\n');
+        let rules = rules.filter(|name| !name.is_empty()).map(numbered);
         Some(Self {
             changed: changed.collect(),
+            rules: rules.collect(),
             index,
         })
     }
@@ -132,17 +169,16 @@ impl Tree {
             (None, None) => old.get(name) != new.get(name),
         };
         let changed = names.into_iter().filter(is_changed);
-        changed.map(os::file::path).collect()
+        let rules = self.rules.keys().map(Vec::as_slice);
+        let rules = rules.filter(|name| self.rules.get(*name) != now.rules.get(*name));
+        changed.chain(rules).map(os::file::path).collect()
     }
 
     /// Returns what the index has of each file.
     fn staged(&self) -> HashMap<&[u8], &[u8]> {
-        let lines = self.index.split(|byte| *byte == 0);
-        let pairs = lines.filter_map(|line| {
-            let tab = line.iter().position(|byte| *byte == b'\t')?;
-            Some((&line[tab + 1..], &line[..tab]))
-        });
-        pairs.collect()
+        entries(&self.index)
+            .map(|(entry, name)| (name, entry))
+            .collect()
     }
 }
 
@@ -168,14 +204,24 @@ fn number(root: &Path, name: &[u8]) -> Option<u64> {
 pub(super) fn git(root: &Path) -> Result<Command, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut git = Command::new(program::locate("git", &path, root)?);
-    for mode in PATH_MODES {
-        git.env_remove(mode);
+    for other in OTHERS {
+        git.env_remove(other);
     }
+    if let Some(tree) = git_dir::around(root) {
+        git.env("GIT_WORK_TREE", tree.top);
+    }
+    // A replaced object or a graft would show another history than the one that everybody else gets.
+    git.env("GIT_NO_REPLACE_OBJECTS", "1")
+        .env("GIT_GRAFT_FILE", "/dev/null");
     // A lock taken for a mere look could make the agent's own `git commit` fail. A repository inside the project,
     // which can be part of a clone as ordinary files, has a configuration that nobody here wrote: it must not name a
     // program.
     git.arg("--no-optional-locks")
         .args(["-c", "core.fsmonitor=false"])
+        // What looks unchanged is unchanged, in the folder of the project.
+        .args(["-c", "core.ignoreStat=false"])
+        .args(["-c", "core.trustctime=true"])
+        .args(["-c", "core.checkStat=default"])
         .args(["-c", "safe.bareRepository=explicit"])
         .current_dir(root);
     Ok(git)

@@ -102,7 +102,7 @@ pub(crate) fn own_chart(root: &Path) -> OwnChart {
 /// Returns the charts that are compiled in and that the project's own chart extends, with this program's version.
 pub(crate) fn bases(root: &Path) -> Vec<Part> {
     let path = root.join(CHARTS[0].home()).join(CHART);
-    let text = fs::read_to_string(&path).unwrap_or_default();
+    let text = disk::text(&path).unwrap_or_default();
     let origin = path.display().to_string();
     let bases = Extended::of(&origin, &text).bases.into_iter();
     let shipped = bases.filter(|base| !merge::is_file(&base.file.name));

@@ -152,6 +152,8 @@ fn reason(invoke: &Invoke, json: &str) -> Option<String> {
         .find_map(|pointer| find(json, pointer))?;
     let text = serde_json::from_str(&found).unwrap_or(found);
     let short = plain_line(&text, REASON_LIMIT);
+    // It becomes a part of a sentence.
+    let short = short.strip_suffix('.').unwrap_or(&short).to_owned();
     (!short.is_empty()).then_some(short)
 }
 

@@ -1,14 +1,20 @@
-//! Events that no host sends: what a command asks, and what would happen at a stop.
+//! Events that no host sends: what a command asks, and what would happen at a stop; and what the rules for them know from
+//! the journal.
 
 use std::io::IsTerminal as _;
 
 use serde_json::{Value as Json, json};
 
 use super::place::Place;
+use crate::engine::decision::{Gates, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::hash::IndexMap;
+use crate::host::events::{is_event, is_stop};
 use crate::host::hosts;
+use crate::run::perform::foresee;
 use crate::store::driver;
+use crate::store::journal::{Gate, Line};
+use crate::text::full_stop;
 
 /// The event whose rules answer it.
 pub(crate) const RULES: &str = "next";
@@ -39,13 +45,69 @@ pub(crate) fn stop(place: &Place, session: Option<&str>) -> Event {
     Event::hook("Stop", fields)
 }
 
-/// Returns the event that asks what is next.
-pub(crate) fn next(place: &Place, session: Option<String>) -> Event {
+/// Returns the event that asks what is next; `failed_gate` is the gate that has ended the agent's turn, if one has.
+pub(crate) fn next(place: &Place, session: Option<String>, failed_gate: Option<&str>) -> Event {
     let trigger = Trigger::Hook(RULES.to_owned());
+    let mut fields = typed_at(place);
+    fields["failed_gate"] = Json::from(failed_gate);
     Event {
         trigger,
-        fields: typed_at(place),
+        fields,
         args: IndexMap::default(),
         session,
+    }
+}
+
+/// A gate that has failed more than once in a row.
+#[derive(Debug)]
+pub(crate) struct FailingGate {
+    /// How it has failed, as a sentence.
+    pub(crate) text: String,
+    /// The agent was no longer sent back for it.
+    pub(crate) has_ended_turn: bool,
+}
+
+impl FailingGate {
+    /// Returns the gate that failed last, by the journal's `lines`, if it is one of those that are `due`.
+    pub(crate) fn of(lines: &[Line], due: &Gates) -> Option<Self> {
+        let gates = lines.iter().rev().filter_map(|line| match line {
+            Line::Gate(gate) => Some(gate),
+            Line::Decision(_) | Line::Review(_) => None,
+        });
+        let mut gates = gates.peekable();
+        let is_due = |gate: &&&Gate| due.commands.contains(&gate.command);
+        let last = *gates.peek().filter(is_due)?;
+        let why = last.error.as_ref()?;
+        let is_same = |gate: &&Gate| gate.error.is_some() && gate.command == last.command;
+        let times = gates.take_while(is_same).count();
+        // Nobody has entered a phase or run a command since that stop.
+        let stop = lines.iter().rev().find_map(|line| match line {
+            Line::Decision(decided) if is_stop(&decided.event) => Some(decided),
+            Line::Decision(decided) if decided.event == RULES || is_event(&decided.event) => None,
+            Line::Decision(decided) => Some(decided),
+            Line::Gate(_) | Line::Review(_) => None,
+        });
+        let stop = stop.filter(|stop| {
+            let gate = stop.review.as_ref().and_then(|run| run.gate.as_ref());
+            gate == Some(&last.command)
+        });
+        (times > 1).then(|| Self {
+            text: format!(
+                "The gate `{}` has failed {times} times in a row: it {why}{}",
+                last.command,
+                full_stop(why)
+            ),
+            has_ended_turn: stop.is_some_and(|stop| stop.answer != "block"),
+        })
+    }
+
+    /// Returns the one that is in the way of the next stop of whoever drives the instance.
+    pub(crate) fn at(place: &Place) -> Option<Self> {
+        let drivers = driver::of(&place.store, &place.instance.name);
+        let stop = stop(place, drivers.first().map(String::as_str));
+        match foresee(place, &stop).ok()? {
+            Step::Invoke(due) => Self::of(&place.journal().read(), &due.gates),
+            Step::Done(_) => None,
+        }
     }
 }

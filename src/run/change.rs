@@ -57,8 +57,11 @@ pub(crate) fn describe(fields: &mut Json, change: &Change, paths: &[String]) {
             counted(more, "more file")
         ));
     }
+    // The command that shows the change is also a rule about what a reviewer may run, in which these signs end it or let
+    // more through: then it shows all that has changed.
+    let is_plain = |path: &String| !path.contains(['(', ')', '*', ',']);
     let paths: String = match paths {
-        [] => String::new(),
+        paths if paths.is_empty() || !paths.iter().all(is_plain) => String::new(),
         paths => paths.iter().fold(" --".to_owned(), |all, path| {
             format!("{all} {}", quoted(path))
         }),

@@ -50,10 +50,10 @@ impl Coverage {
     }
 }
 
-/// Returns how much of a chart is covered if this many parts are missing: "31 of 45 … (68 %)".
+/// Returns how much of a chart is covered if this many parts are missing: "31 of 45 … (68%)".
 pub(crate) fn share(chart: &Chart, missing: usize) -> String {
     let all = Coverage::all(chart).len();
     let covered = all.saturating_sub(missing);
     let percent = (covered * 100).checked_div(all).unwrap_or(100);
-    format!("{covered} of {all} phases, rules and commands ({percent} %)")
+    format!("{covered} of {all} phases, rules and commands ({percent}%)")
 }

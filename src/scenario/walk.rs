@@ -120,12 +120,9 @@ impl Author<'_> {
             let fired = decided.fired().map(|rule| &rule.rule);
             fired.eq(&taken.fired)
         };
-        // A command that raises others is followed by them, which the walk does not know.
-        let is_same = match is_last {
-            true => all.iter().any(is_meant),
-            false => all.last().is_some_and(is_meant) && player.stage.context == taken.after,
-        };
-        is_same.then_some((player.stage, steps, all))
+        // A command that raises others is followed by them, which the walk does not know. In its middle, they change nothing.
+        let is_same = is_last || player.stage.context == taken.after;
+        (is_same && all.iter().any(is_meant)).then_some((player.stage, steps, all))
     }
 
     /// Returns what the user and the agent do so that things are as in the walk.

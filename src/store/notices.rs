@@ -29,7 +29,7 @@ const MOST: usize = 20;
 struct Kept {
     /// The cycle that was running.
     cycle: Option<String>,
-    /// The fields that can get looser, as they were.
+    /// The fields that can get looser, and what a change starts from, as they were.
     #[serde(default)]
     bounds: Context,
     notices: Vec<Notice>,
@@ -109,7 +109,7 @@ impl Kept {
     fn take_over(&mut self, chart: &Chart, context: &Context) {
         self.cycle = running(chart, context);
         let fields = chart.context.iter();
-        let bounds = fields.filter(|(_, field)| field.looser.is_some());
+        let bounds = fields.filter(|(name, field)| field.looser.is_some() || starts(chart, name));
         let bounds =
             bounds.filter_map(|(name, _)| Some((name.clone(), context.get(name)?.clone())));
         self.bounds = bounds.collect();
@@ -123,7 +123,8 @@ impl Kept {
     ) -> impl Iterator<Item = (&'a String, &'a Json, &'a Json)> {
         self.bounds.iter().filter_map(|(name, old)| {
             let (field, new) = (chart.context.get(name)?, context.get(name)?);
-            field.is_looser(new, old).then_some((name, old, new))
+            let is_other = starts(chart, name) && new != old;
+            (is_other || field.is_looser(new, old)).then_some((name, old, new))
         })
     }
 
@@ -168,6 +169,11 @@ impl Kept {
             .retain(|notice| notice.left.is_none() || notice.left != running);
         self.take_over(chart, context);
     }
+}
+
+/// Returns whether the field says what a change starts from. Whoever moves that hides what lies before.
+fn starts(chart: &Chart, name: &str) -> bool {
+    chart.scope.since.as_deref() == Some(name)
 }
 
 /// Returns the id of the running cycle.

@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{Store, record};
+use crate::disk;
 use crate::hash::Hash;
 use crate::host::hosts::Host;
 use crate::host::reply::Reply;
@@ -107,6 +108,6 @@ impl Turn {
 /// Returns a number for the content of the state file.
 fn mark(state: &Path) -> u64 {
     let mut hash = Hash::default();
-    hash.add(std::fs::read(state).unwrap_or_default());
+    hash.add(disk::text(state).unwrap_or_default());
     hash.number()
 }

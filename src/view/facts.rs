@@ -7,12 +7,11 @@ use serde_json::{Value as Json, json};
 use super::figures::{Figures, Totals};
 use super::finished::finished;
 use super::progress::{Progress, progress, progress_json};
-use super::reviews::{ReviewFacts, failed_gate, failures, on_disk};
+use super::reviews::{ReviewFacts, failures, on_disk};
 use super::stop::Stop;
 use super::turn::{Next, Turn, Waits};
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::{self, Context};
-use crate::engine::decision::Step;
 use crate::engine::fault::Fault;
 use crate::engine::inspect::{Inspector, Standing};
 use crate::engine::spent::of_cycle;
@@ -53,6 +52,8 @@ pub(crate) struct Facts {
     /// The session that drives the instance.
     pub(crate) owner: Option<String>,
     pub(crate) next: Option<Next>,
+    /// Why it is unknown what comes next.
+    pub(crate) unknown: Option<String>,
     /// The sentence that ends the instance, if it is at its end.
     pub(crate) finished: Option<String>,
     /// The fields that the cycles count, limit and end with, and that say who reviews.
@@ -130,8 +131,12 @@ impl Facts {
             is_unattended,
             next,
             foreseen,
+            failing_gate,
         } = Turn::of(place, &snapshot, &lines, session);
         let next = known(next, &mut unread).flatten();
+        let unknown = unread.first().cloned();
+        // One that has ended the turn is what the turn is about.
+        let failing_gate = failing_gate.filter(|gate| !gate.has_ended_turn);
         let obstacle = foreseen
             .as_ref()
             .ok()
@@ -146,11 +151,6 @@ impl Facts {
         let cycle =
             running_cycle.map(|cycle| CycleFacts::of(chart, &view, cycle, by.clone(), &journal));
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
-        let due = match &foreseen {
-            Ok(Step::Invoke(due)) => Some(&due.gates),
-            _ => None,
-        };
-        let failed_gate = due.and_then(|due| failed_gate(&lines, due));
         let stop = match (&running, is_anothers) {
             (Some(_), _) => Stop::allowed("a review is already running"),
             (None, true) => Stop::allowed(&format!(
@@ -182,13 +182,14 @@ impl Facts {
             others: others(place),
             owner,
             next,
+            unknown,
             stop,
             waits,
             obstacle,
             warnings: (snapshot.warnings().into_iter())
                 .chain(unread)
                 .chain(running_cycle.and_then(|_| failures(&journal)))
-                .chain(failed_gate)
+                .chain(failing_gate.map(|gate| gate.text))
                 .chain(limits)
                 .chain((!is_final).then(|| Some(stale?.to_string())).flatten())
                 .collect(),

@@ -127,7 +127,7 @@ impl Figures {
         };
         let share = self
             .share()
-            .map(|share| format!(", {share} %{of} found something"));
+            .map(|share| format!(", {share}%{of} found something"));
         let findings: Vec<String> = self
             .findings
             .iter()

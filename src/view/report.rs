@@ -23,7 +23,7 @@ use crate::text::{markup, shown_lines};
 pub(crate) fn page(place: &Place, facts: &Facts) -> String {
     let chart = &place.chart;
     let lines = place.journal().read();
-    let sentence = screen::sentence(facts);
+    let sentence = screen::sentence(facts).replace('\u{a0}', " ");
     let values = json!({
         "title": format!("{}: {} report", facts.name, chart.scope.noun),
         "now": clock::in_utc(clock::now()),

@@ -6,13 +6,12 @@ use serde::Serialize;
 
 use crate::chart::Chart;
 use crate::disk;
-use crate::engine::decision::Gates;
 use crate::engine::inspect;
 use crate::page;
 use crate::project::seen;
 use crate::run::keep::Stale;
 use crate::run::place::Place;
-use crate::store::journal::{self, Gate, Line};
+use crate::store::journal::{self, Line};
 use crate::text::full_stop;
 
 /// A review on disk.
@@ -62,27 +61,6 @@ pub(super) fn failures(journal: &[journal::Review]) -> Option<String> {
         many => format!("The last {many} reviews failed"),
     };
     Some(format!("{failed}: {why}{}", full_stop(why)))
-}
-
-/// Says how many times in a row the same gate has failed, if more than once, and why; only one of those that are `due`.
-pub(super) fn failed_gate(lines: &[Line], due: &Gates) -> Option<String> {
-    let gates = lines.iter().rev().filter_map(|line| match line {
-        Line::Gate(gate) => Some(gate),
-        Line::Decision(_) | Line::Review(_) => None,
-    });
-    let mut gates = gates.peekable();
-    let is_due = |gate: &&&Gate| due.commands.contains(&gate.command);
-    let last = *gates.peek().filter(is_due)?;
-    let why = last.error.as_ref()?;
-    let is_same = |gate: &&Gate| gate.error.is_some() && gate.command == last.command;
-    let times = gates.take_while(is_same).count();
-    (times > 1).then(|| {
-        format!(
-            "The gate `{}` has failed {times} times in a row: it {why}{}",
-            last.command,
-            full_stop(why)
-        )
-    })
 }
 
 /// Returns the reviews on disk, with everything that this machine knows about them; `names` are sorted.

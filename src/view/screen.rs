@@ -201,7 +201,8 @@ fn reviews_so_far(cycle: &CycleFacts) -> String {
         true => String::new(),
         false => format!(", {}", shown(&cycle.streak)),
     };
-    format!("reviews in this cycle {done} of {limit}{streak}")
+    let so_far = unbroken(&format!("{done} of {limit}"));
+    format!("reviews in this cycle {so_far}{streak}")
 }
 
 fn by(by: Option<&str>) -> String {
@@ -341,7 +342,10 @@ fn turn(facts: &Facts) -> String {
     match (facts.waits, what.is_empty()) {
         (Waits::Nothing, false) => what,
         (_, true) => paint_words(STRONG, &format!("{who}.")),
-        (_, false) => format!("{} {what}", paint_words(STRONG, &format!("{who}:"))),
+        (_, false) => {
+            let who = format!("{who}{}", before(&what));
+            format!("{} {what}", paint_words(STRONG, &who))
+        }
     }
 }
 
@@ -380,7 +384,16 @@ pub(crate) fn sentence(facts: &Facts) -> String {
     };
     match what.is_empty() {
         true => format!("{head}{who}."),
-        false => format!("{head}{who}: {what}"),
+        false => format!("{head}{who}{} {what}", before(&what)),
+    }
+}
+
+/// Returns what stands between whose turn it is and what there is to do, which is the rest of the sentence or sentences of
+/// its own.
+fn before(what: &str) -> &'static str {
+    match what.starts_with(char::is_uppercase) {
+        true => ".",
+        false => ":",
     }
 }
 
@@ -413,6 +426,9 @@ fn what_to_do(facts: &Facts) -> String {
         (Waits::Nothing, ..) if facts.finished.is_some() => {
             shown(facts.finished.as_deref().unwrap_or_default()).into_owned()
         }
-        _ => left.unwrap_or_default(),
+        _ => match (left, &facts.unknown) {
+            (Some(left), _) => left,
+            (None, why) => shown(why.as_deref().unwrap_or_default()).into_owned(),
+        },
     }
 }

@@ -10,7 +10,7 @@ use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Step};
 use crate::engine::fault::Fault;
 use crate::project::state_file::Reading;
-use crate::run::asked;
+use crate::run::asked::{self, FailingGate};
 use crate::run::perform::foresee;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
@@ -18,6 +18,9 @@ use crate::run::stuck::Stuck;
 use crate::store::journal::Line;
 use crate::store::running::{self, Running};
 use crate::store::{at_work, driver};
+
+/// A session that does not exist: one that would take the instance up.
+const ANY: &str = "any";
 
 /// Who or what has to act next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -62,6 +65,8 @@ pub(crate) struct Turn {
     pub(crate) next: Result<Option<Next>, Fault>,
     /// What the next stop does.
     pub(crate) foreseen: Result<Step, Stuck>,
+    /// The gate that has failed again and again, if it would run at that stop.
+    pub(crate) failing_gate: Option<FailingGate>,
 }
 
 impl Turn {
@@ -84,17 +89,23 @@ impl Turn {
         let is_killed = running.is_none() && running::has_note(&place.store, &place.instance.name);
         let has_stopped = is_killed || at_work::has_stopped(lines, &drivers);
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
-        let mut asked = asked::next(place, session.map(str::to_owned));
+        let owner = drivers.first().filter(|_| !is_per_session);
+        // In a terminal, the stop of whoever drives the instance is meant, or would be if one did.
+        let stops = session.or(owner.map(String::as_str));
+        let stops = stops.or((!is_per_session).then_some(ANY));
+        let foreseen = foresee(place, &asked::stop(place, stops));
+        let failing_gate = match &foreseen {
+            Ok(Step::Invoke(due)) => FailingGate::of(lines, &due.gates),
+            _ => None,
+        };
+        let ending = failing_gate.as_ref().filter(|gate| gate.has_ended_turn);
+        let ending = ending.map(|gate| gate.text.as_str());
+        let is_ended = ending.is_some();
+        let mut asked = asked::next(place, session.map(str::to_owned), ending);
         asked.fields["stopped"] = has_stopped.into();
         // Without a usable state, the rules would only see defaults.
         let next =
             decide(chart, &world, &asked, None).map(|step| action(step).filter(|_| is_usable));
-        let owner = drivers.first().filter(|_| !is_per_session);
-        // In a terminal, the stop of whoever drives the instance is meant.
-        let foreseen = foresee(
-            place,
-            &asked::stop(place, session.or(owner.map(String::as_str))),
-        );
         let is_anothers = !is_per_session
             && session.is_some_and(|session| !drivers.iter().any(|driver| driver == session));
         let is_unattended = drivers.is_empty();
@@ -110,8 +121,8 @@ impl Turn {
             () if running.is_some() => Waits::Review,
             () if !is_usable => Waits::User,
             () if is_anothers && owner.is_some() => Waits::Session,
-            // An agent that has stopped does nothing by itself.
-            () if has_stopped && (is_action || moves) => Waits::User,
+            // An agent that has stopped does nothing by itself, and one that was not sent back only asks.
+            () if has_stopped && (is_action || moves) || is_ended => Waits::User,
             () if is_action => Waits::Agent,
             () if moves => Waits::Stop,
             () if is_at_end(chart, snapshot) => Waits::Nothing,
@@ -125,6 +136,7 @@ impl Turn {
             is_unattended,
             next,
             foreseen,
+            failing_gate,
         }
     }
 }

@@ -61,6 +61,40 @@ fn bash_completes_commands_and_those_of_the_chart() {
     }
 }
 
+/// The names of the plans that there are when the key is pressed, in the shells that can look them up.
+#[test]
+fn shells_complete_the_names_of_plans() {
+    let project = Project::empty();
+    for plan in ["alpha", "beta"] {
+        std::fs::create_dir_all(project.root.join(".taskie/plans").join(plan)).unwrap();
+    }
+    let bash = "taskie completions bash >../script; bash -c '. ../script; COMP_WORDS=(taskie status --plan \"\"); \
+                COMP_CWORD=3; _taskie taskie \"\" --plan; echo \"${COMPREPLY[*]}\"'";
+    let ran = Ran::of(project.shell(bash).output().unwrap());
+    assert_eq!(ran.all(), (0, "alpha beta\n", ""));
+    assert_eq!(
+        project.run(&["list", "--names"]).out(),
+        (0, "alpha\nbeta\n")
+    );
+
+    let looks_up = |shell: &str, part: &str| {
+        let script = project.run(&["completions", shell]).stdout;
+        assert!(script.contains(part), "{shell}");
+        assert!(!script.contains("__taskie"), "{shell}");
+    };
+    looks_up(
+        "zsh",
+        ":PLAN:{compadd -- ${(f)\"$(taskie list --names 2>/dev/null)\"}}'",
+    );
+    looks_up(
+        "fish",
+        "-l plan -d 'The plan to use [default: most recently modified]' -r -f -a \"(taskie list --names 2>/dev/null)\"",
+    );
+    for shell in ["powershell", "elvish"] {
+        looks_up(shell, "--plan");
+    }
+}
+
 #[test]
 fn an_unknown_shell_is_refused_with_the_known_ones() {
     let ran = Project::empty().run(&["completions", "csh"]);

@@ -108,7 +108,7 @@ fn schemas_are_fresh() {
     }
 }
 
-/// There is a slash command for each command of the chart, with a description; only the user can start, take over
+/// There is a slash command for each command of the chart that a user types, with a description; only the user can start, take over
 /// or delete.
 #[test]
 fn slash_commands() {

@@ -4,13 +4,14 @@
 
 use std::fs::{self, File};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{FlockOperation, flock};
 use serde_json::{Value, json};
 use taskie::text::is_harmful;
 
 use crate::force::{rounds, scattered};
-use crate::support::{PLAN, Project, Ran, Reviewer, git};
+use crate::support::{PLAN, Project, Ran, Reviewer, feed, git};
 
 /// What each § in a file or in a name may become.
 const HARMFUL: &[&str] = &[
@@ -76,10 +77,79 @@ const FILES: &[(&str, &str)] = &[
             "log": ".review-1.log§", "gate": "true §"}"#,
     ),
     (
+        CHART,
+        r#"extends = ["taskie"]
+templates = ["templates"]
+[context.mine]
+about = "A field §"
+type = "string or absent"
+one_of = ["a§", "b"]
+[commands.hello]
+about = "Say hello §"
+say = "Hello § {{ scope.name }} {{ mine }}"
+[invoke.own]
+argv = ["claude", "{% include 'own.md' %}", "§"]
+verdict = ["/verdict§"]
+[[on.Stop]]
+before = "review"
+about = "a rule §"
+guard = "phase == 'complete'"
+message = "Complete § {% include 'own.md' %}"
+allow = true
+[[properties]]
+about = "never §"
+never = "phase == 'plan-review' and mine == 'b'"
+"#,
+    ),
+    (
+        ".taskie/own/templates/own.md",
+        "§ {{ current_task }} § {{ scope.path }}\n",
+    ),
+    (".taskie/own/templates/other§.md", "§ {{ unknown }}\n"),
+    (
+        ".taskie/own/scenarios/one.toml",
+        "[[scenario]]\nname = \"one §\"\nunknown = \"§\"\nsteps = [{ stop = {}, expect = { phase = \"§\" } }]\n",
+    ),
+    (
+        ".taskie/plans/test-plan/task-1-review-1.md",
+        "# Review § \n- §\n",
+    ),
+    (
+        ".taskie/plans/test-plan/task-1-post-review-1.md",
+        "- task-1-review-1.1: fixed §\n",
+    ),
+    (
+        ".taskie/plans/test-plan/plan-review-1.md",
+        "# Review §\n<script>§</script>\n",
+    ),
+    (".taskie/plans/test-plan/.review-1.log", "thinking §\n§"),
+    (".taskie/plans/test-plan/.gates.log", "§ failed §\n"),
+    (
+        ".dr-done/config.json",
+        r#"{"gitCommit": false, "maxIterations": 3, "unknown§": "§"}"#,
+    ),
+    (".dr-done/loop.md", "Do {{task}} § {{unknown§}}\n"),
+    (
+        ".dr-done/sessions/mine/state.json",
+        r#"{"state": "on", "iteration": 1, "more§": "§"}"#,
+    ),
+    (".dr-done/sessions/mine/20260101T120000.md", "A task §\n"),
+    (
+        ".dr-done/sessions/mine/2026010§1T120000.done.md",
+        "A task §\n",
+    ),
+    (".dr-done/sessions/other§/20260101T120000.md", "A task §\n"),
+    ("src§/a§.txt", "§\n"),
+    (".gitattributes", "*.txt linguist-generated=§\n"),
+    (
         ".claude/settings.json",
         r#"{"hooks": {"Stop§": [{"hooks": [{"type": "command", "command": "taskie hook stop §"}]}]}}"#,
     ),
 ];
+
+/// The user's own settings, of both workflows.
+const SETTINGS: &str = r#"{"models": ["opus§"], "reviewer": "claude", "gates": ["false §"], "max_cost_usd": 1, "clean_means": "none",
+    "gitCommit": true, "more§": "§"}"#;
 
 /// What the reviewer prints.
 const ANSWER: &str = r#"{"type": "result", "is_error": false, "total_cost_usd": 0.1, "result": "§", "structured_output":
@@ -93,6 +163,55 @@ const COMMANDS: &[&[&str]] = &[
     &["hook", "stop"],
     &["hook", "session-start"],
     &["hook", "user-prompt-submit"],
+    &["hook", "pre-compact"],
+    &["hook", "session-end"],
+    &["hook", "stop", "--host", "codex"],
+    &["hook", "stop", "--host", "gemini"],
+    &["--chart", "dr-done", "hook", "stop"],
+    &["--chart", "dr-done", "hook", "session-start"],
+    &["--chart", "dr-done", "status", "--all"],
+    &["--chart", "dr-done", "list"],
+    &["--chart", "dr-done", "config"],
+    &["--chart", "dr-done", "log"],
+    &["--chart", "change", "status"],
+    &["--chart", "change", "list", "--json"],
+    &["--chart", "change", "log"],
+    &["--chart", "change", "log", "--why", "1"],
+    &["--chart", "change", "findings"],
+    &["--chart", "change", "stats"],
+    &["--chart", "change", "next"],
+    &["--chart", "change", "report", "--html", PAGE],
+    &["--chart", "change", "restart"],
+    &["--chart", CHART, "hook", "stop"],
+    &["--chart", CHART, "hello"],
+    &["--chart", CHART, "--help"],
+    &["--chart", CHART, "render", "own.md"],
+    &["--chart", CHART, "render", "--list"],
+    &["--chart", CHART, "diagram"],
+    &["--chart", CHART, "diagram", "--format", "html"],
+    &["--chart", CHART, "diagram", "--format", "svg"],
+    &["--chart", CHART, "diagram", "--format", "dot"],
+    &["--chart", CHART, "schema", "state"],
+    &["--chart", CHART, "test", ".taskie/own/scenarios"],
+    &["--chart", CHART, "simulate"],
+    &["--chart", CHART, "review"],
+    &["check-chart", "--max-states", "50", CHART],
+    &[
+        "check-chart",
+        "--max-states",
+        "50",
+        "--format",
+        "sarif",
+        CHART,
+    ],
+    &[
+        "check-chart",
+        "--max-states",
+        "50",
+        "--format",
+        "github",
+        CHART,
+    ],
     &["next"],
     &["next", "--json"],
     &["status"],
@@ -194,50 +313,185 @@ fn expect_harmless_texts(what: &str, json: &Value) {
     }
 }
 
+/// A chart of the project's own that can run, for `--chart`.
+const CHART: &str = ".taskie/own/statechart.toml";
+
+/// What this program keeps about a project, and about a change: each text in it may change.
+const KEPT: &[&str] = &[".taskie/.locks", ".git/taskie"];
+
+/// What a host says of an event, with a § in each field.
+const EVENT: &str = r#"{"session_id": "mine", "hook_event_name": "Stop", "prompt": "x§", "source": "startup§",
+    "permission_mode": "default§", "last_assistant_message": "done § change-review-1.1: declined: no §",
+    "transcript_path": "/nowhere§", "background_tasks": [], "stop_hook_active": false, "unknown§": "§"}"#;
+
+/// Variables that a project could set.
+const VARIABLES: &[&str] = &[
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_PROJECT_DIR",
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_PLUGIN_ROOT",
+    "TASKIE_PLUGIN",
+    "TERM",
+    "COLUMNS",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "TZ",
+];
+
+/// What is replaced by § in a file that this program has written: the end of each text and each name.
+fn marked(text: &str) -> String {
+    let mut is_escaped = false;
+    let mut is_inside = false;
+    let mut marked = String::new();
+    for char in text.chars() {
+        if char == '"' && !is_escaped {
+            if is_inside {
+                marked.push('§');
+            }
+            is_inside = !is_inside;
+        }
+        is_escaped = char == '\\' && !is_escaped;
+        marked.push(char);
+    }
+    marked
+}
+
+/// Changes texts in the files below a folder. Each stays the same file: a record of another one counts for nothing.
+fn change_texts(folder: &Path, dice: &mut impl FnMut(u64) -> u64) {
+    let mut files = Vec::new();
+    if folder.exists() {
+        crate::plugin::files_below(folder, &mut files);
+    }
+    files.sort();
+    for file in files {
+        let is_json = |text: &String| text.starts_with('{');
+        if let Some(text) = fs::read_to_string(&file).ok().filter(is_json) {
+            let marked = match dice(2) {
+                0 => marked(&text),
+                _ => text,
+            };
+            let _ = fs::write(&file, filled(&marked, true, dice));
+        } else if let Some(text) = fs::read_to_string(&file)
+            .ok()
+            .filter(|_| file.extension().is_some_and(|end| end == "md"))
+        {
+            let _ = fs::write(&file, filled(&format!("{text}§"), false, dice));
+        }
+    }
+}
+
 #[test]
 fn no_field_of_any_file_reaches_a_terminal_or_an_agent_as_it_is() {
-    for round in 0..rounds(250) {
-        let mut count = 0;
-        let mut dice = |below| {
-            count += 1;
-            scattered(round * 1_000 + count, below)
-        };
-        let project = Project::empty();
-        for (name, text) in FILES {
-            // A chart of the project's own and an unreadable file of settings hide much of the rest.
-            let is_rare = name.ends_with("statechart.toml") || name.ends_with("config.json");
-            if is_rare && dice(3) > 0 {
-                continue;
-            }
-            let path = project.root.join(filled(name, false, &mut dice));
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            let text = filled(text, name.ends_with(".json"), &mut dice);
-            fs::write(path, text).unwrap();
+    let all = rounds(250);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    let next = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(n) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < all)
+                {
+                    round(n);
+                }
+            });
         }
-        let answer = filled(ANSWER, true, &mut dice);
-        project.reviewer(
-            &Reviewer::fail()
-                .prints(answer)
-                .exits(i32::from(dice(3) == 0)),
-        );
-        let is_running = dice(4) == 0;
-        let lock = File::open(project.plan()).unwrap();
-        if is_running {
-            flock(&lock, FlockOperation::NonBlockingLockExclusive).unwrap();
+    });
+}
+
+/// One project, what has happened in it, and one command.
+fn round(round: u64) {
+    let mut count = 0;
+    let mut dice = |below| {
+        count += 1;
+        scattered(round * 10_000 + count, below)
+    };
+    let project = Project::empty();
+    for (name, text) in FILES {
+        // A chart of the project's own and an unreadable file of settings hide much of the rest.
+        let is_rare = *name == ".taskie/statechart.toml" || name.ends_with("config.json");
+        if is_rare && dice(3) > 0 {
+            continue;
         }
-        if dice(2) == 0 {
-            project.stop();
+        let path = project.root.join(filled(name, false, &mut dice));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let text = filled(text, name.ends_with(".json"), &mut dice);
+        fs::write(path, text).unwrap();
+    }
+    if dice(3) == 0 {
+        let folder = project.bin.with_file_name("home/.config/taskie");
+        fs::create_dir_all(&folder).unwrap();
+        let name = ["taskie.json", "dr-done.json"][usize::try_from(dice(2)).unwrap()];
+        fs::write(folder.join(name), filled(SETTINGS, true, &mut dice)).unwrap();
+    }
+    let answer = filled(ANSWER, true, &mut dice);
+    project.reviewer(
+        &Reviewer::fail()
+            .prints(answer)
+            .exits(i32::from(dice(3) == 0)),
+    );
+    let command = COMMANDS[usize::try_from(dice(COMMANDS.len() as u64)).unwrap()];
+    let is_of_change = command.contains(&"review") || command.contains(&"change");
+    if is_of_change || dice(4) == 0 {
+        git(&project.root, &["init", "--quiet", "-b", "main"]);
+    }
+    let events = |dice: &mut dyn FnMut(u64) -> u64| {
+        let event = filled(EVENT, true, &mut &mut *dice);
+        let mut event: Value = serde_json::from_str(&event).unwrap();
+        event["cwd"] = json!(project.root);
+        if dice(3) == 0 {
+            event.as_object_mut().unwrap().remove("session_id");
         }
-        let command = COMMANDS[usize::try_from(dice(COMMANDS.len() as u64)).unwrap()];
-        if command[0] == "review" {
-            git(&project.root, &["init", "--quiet"]);
+        event
+    };
+    let mut ran = Vec::new();
+    // What has happened before.
+    match dice(4) {
+        0 => {}
+        1 => drop(project.stop()),
+        _ if is_of_change => {
+            let how = [
+                &["review"][..],
+                &["review", "--at-stop", "--session", "mine"],
+            ];
+            ran.push((
+                "a review",
+                project.run(how[usize::try_from(dice(2)).unwrap()]),
+            ));
         }
-        let event = json!({ "cwd": project.root, "prompt": "x\u{1b}[2J", "source": "startup" });
-        let ran = match command {
-            ["hook", name] => project.hook_raw(name, event.to_string()),
-            command => project.run(command),
-        };
-        expect_clean(&project, round, command, &ran);
+        _ => {
+            ran.push(("a session", project.run(&["next", "--session", "mine"])));
+            ran.push(("a stop", project.stop_of("mine")));
+        }
+    }
+    for folder in KEPT {
+        change_texts(&project.root.join(folder), &mut dice);
+    }
+    let is_running = dice(4) == 0;
+    let lock = File::open(project.plan()).unwrap();
+    if is_running {
+        flock(&lock, FlockOperation::NonBlockingLockExclusive).unwrap();
+    }
+    let mut process = project.command(command);
+    if dice(3) == 0 {
+        let variable = VARIABLES[usize::try_from(dice(VARIABLES.len() as u64)).unwrap()];
+        let value = format!("{}/x§y§", project.root.display());
+        process.env(variable, filled(&value, false, &mut dice));
+    }
+    let event = match command.contains(&"hook") {
+        true => events(&mut dice).to_string(),
+        false => String::new(),
+    };
+    let last = feed(process, event);
+    for (what, ran) in &ran {
+        expect_clean(&project, round, &[what], ran);
+    }
+    expect_clean(&project, round, command, &last);
+    for call in project.calls() {
+        // The other arguments are for a program, not for a reader.
+        let prompt = call.last().cloned().unwrap_or_default();
+        let what = format!("round {round}: the reviewer's prompt");
+        expect_harmless(&what, &prompt.replace("\\n", "\n"));
     }
 }
 
@@ -247,18 +501,16 @@ fn expect_clean(project: &Project, round: u64, command: &[&str], ran: &Ran) {
     assert_ne!(ran.code, 101, "{what}: {}", ran.stderr);
     expect_harmless(&what, &ran.stdout);
     expect_harmless(&what, &ran.stderr);
-    let unknown_to_the_program = command[0].starts_with("unknown");
-    assert_eq!(
-        ran.stderr.contains("unrecognized subcommand"),
-        unknown_to_the_program,
-        "{what}"
-    );
+    // A chart that cannot be used has no commands.
+    let may_be_unknown = command[0].starts_with("unknown") || command.contains(&"hello");
+    let is_unknown = ran.stderr.contains("unrecognized subcommand");
+    assert!(!is_unknown || may_be_unknown, "{what}: {}", ran.stderr);
     if command.contains(&PAGE)
         && let Ok(page) = fs::read_to_string(project.root.join(PAGE))
     {
         expect_harmless(&what, &page);
     }
-    if command[0] == "hook" && ran.stdout.starts_with('{') {
+    if command.contains(&"hook") && ran.stdout.starts_with('{') {
         expect_harmless_texts(&what, &ran.json());
     }
 }

@@ -476,7 +476,7 @@ fn a_program_that_was_chosen_need_not_stay_on_path() {
     }
 }
 
-/// The choice is kept for all projects, so a program of one project is no choice.
+/// The choice is kept for all projects, so a program of one project is no choice. Nor does it stand in for a tool.
 #[test]
 fn a_program_of_the_project_does_not_count() {
     for below in ["", "src"] {
@@ -487,6 +487,9 @@ fn a_program_of_the_project_does_not_count() {
         let theirs = project.join("node_modules/.bin/taskie");
         script(&theirs, "echo 'taskie 9.9.9'; echo ran >\"$0.ran\"");
         let folder = theirs.parent().unwrap();
+        for tool in TO_DOWNLOAD {
+            script(&folder.join(tool), "echo ran >\"$0.ran\"");
+        }
         let link = machine.temp.path().join("link");
         symlink(folder, &link).unwrap();
         let path = format!(
@@ -508,7 +511,9 @@ fn a_program_of_the_project_does_not_count() {
         let program = machine.on_path("taskie 9.0.0");
         expect_run(&start(&machine), "hook session-start");
         assert_eq!(fs::read_link(machine.chosen()).unwrap(), program);
-        assert!(!theirs.with_extension("ran").exists());
+        let files = fs::read_dir(folder).unwrap().flatten();
+        let mut names = files.map(|file| file.file_name().into_string().unwrap());
+        assert_eq!(names.find(|name| name.ends_with(".ran")), None);
     }
 }
 
@@ -853,10 +858,10 @@ fn a_missing_release_is_reported_in_one_line() {
             failure.requests,
             "{n}: a stop does not try again"
         );
+        let other = machine.temp.path().join("elsewhere");
+        fs::create_dir_all(&other).unwrap();
         for event in ["Stop", "SessionStart"] {
-            let elsewhere = machine.hook(event, |command| {
-                _ = command.current_dir(machine.temp.path())
-            });
+            let elsewhere = machine.hook(event, |command| _ = command.current_dir(&other));
             expect(&elsewhere, 0, "", "");
         }
         let command = feed(machine.command(&["next"]), "");

@@ -314,7 +314,7 @@ fn sources() -> Sources {
             .expect("it is below src")
             .with_extension("");
         let mut words: Vec<_> = module.iter().map(|word| word.to_string_lossy()).collect();
-        if words.last().is_some_and(|word| word == "tests") {
+        if words.iter().any(|word| word == "tests") {
             continue;
         }
         if words.last().is_some_and(|word| word == "mod") {

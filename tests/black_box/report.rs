@@ -76,7 +76,7 @@ fn a_large_plan_stays_readable() {
     assert!(status.lines().count() <= 40, "{status}");
     for part in [
         "progress      24 of 30 tasks done",
-        "264 reviews in 4 h 24 min, cost $66.00, 75 % found something",
+        "264 reviews in 4 h 24 min, cost $66.00, 75% found something",
         "code-review: 26 more (--all)",
         "code-review of task-30: reviews in this cycle 8 of 9, 0 of 2 clean in a row,",
     ] {
@@ -103,7 +103,7 @@ fn a_large_plan_stays_readable() {
     );
     for part in [
         "24 of 30 tasks done",
-        "264 reviews in 4 h 24 min, cost $66.00, 75 % found something",
+        "264 reviews in 4 h 24 min, cost $66.00, 75% found something",
         "<h3>code-review task-30</h3>",
         "<summary>Review 8: <strong class=\"good\">PASS</strong> by opus in 1 min 00 s ($0.25)</summary>",
         "<li>Issue 3 in <code>task-7</code> &amp; &lt;more&gt;</li>",

@@ -311,6 +311,31 @@ fn no_line_is_wider_than_the_terminal() {
     }
 }
 
+/// A word that is wider than the room beside its label stays whole, so that it can be copied.
+#[test]
+fn the_values_of_settings_are_broken_between_words() {
+    let project = reviewed();
+    project.set_for_all(&json!({ "gates": ["make test-everything"], "max_cost_usd": 1 }));
+    let (mut child, mut terminal) = on_terminal(project.command(["config"]), 60, 24);
+    let mut bytes = Vec::new();
+    let _ = terminal.read_to_end(&mut bytes);
+    assert!(child.wait().unwrap().success());
+    let text = String::from_utf8(bytes).unwrap();
+    for part in [
+        "\"code-review\",",
+        "\"all-code-review\"]",
+        "(~/.config/taskie/taskie.json)",
+        "1 US dollar",
+        "570 seconds ",
+        "8 reviews ",
+    ] {
+        assert!(
+            text.lines().any(|line| line.contains(part)),
+            "{part}: {text}"
+        );
+    }
+}
+
 #[test]
 fn a_terminal_is_drawn_in_place() {
     let project = reviewed();

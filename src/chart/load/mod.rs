@@ -20,6 +20,7 @@ use crate::chart::{Chart, Command};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw, in_order};
 use crate::diagnostic::toml::at;
+use crate::disk;
 use crate::expr::templates::Templates;
 use crate::hash::IndexMap;
 use fields::name_words;
@@ -32,7 +33,7 @@ const MAX_PHASES: usize = 500;
 /// looked up next to the file.
 pub fn from_path(path: &Path, check: fn(&Chart, &str) -> Vec<Flaw>) -> Result<Chart, ChartError> {
     let origin = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = disk::named_text(path).map_err(|error| {
         ChartError::unreadable(&origin, format!("the chart cannot be read: {error}"))
     })?;
     let beside = path.parent().unwrap_or(Path::new("."));

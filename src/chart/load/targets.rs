@@ -161,6 +161,12 @@ impl Resolver<'_> {
                 let path = at!["properties", index, key];
                 self.flaw(Code::ConflictingKeys, path, message, help);
             }
+            if property.step.is_some() && !matches!(first, "always" | "never") {
+                let message = format!("`{first}` next to `step` has no effect");
+                let help = "a claim about what is behind a step is `always` or `never`";
+                let path = at!["properties", index, "step"];
+                self.flaw(Code::ConflictingKeys, path, message, help);
+            }
         }
     }
 }

@@ -38,7 +38,7 @@ pub struct FieldSource {
     pub looser: Option<Looser>,
 }
 
-/// A field of the state, a setting or an option, as it is checked.
+/// One field of `state.json`, or one setting of `config.json`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(from = "FieldSource")]
 #[schemars(with = "FieldSource")]
@@ -213,7 +213,7 @@ impl From<String> for Given {
     }
 }
 
-/// One option of a command or a phase, as it is checked.
+/// One option of a command or a phase.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(from = "ArgSource")]
 #[schemars(with = "ArgSource")]

@@ -233,6 +233,9 @@ pub struct Property {
     pub id: Option<String>,
     /// What the property means, in words.
     pub about: String,
+    /// The id of a rule, `commands.NAME` or `phases.NAME`: with `always` or `never`, a claim about the state behind each step
+    /// in which that fires, with the settings of the step.
+    pub step: Option<String>,
     /// A condition that is true in every state.
     pub always: Option<Expr>,
     /// A condition that is never true.

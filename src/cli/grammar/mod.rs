@@ -109,7 +109,8 @@ fn review() -> Command {
         )
         .arg(
             arg!(--"max-cost" <USD> "What the review may cost, in whole US dollars")
-                .value_parser(value_parser!(i64).range(1..)),
+                .value_parser(value_parser!(i64).range(1..))
+                .allow_negative_numbers(true),
         )
         .arg(
             arg!(--permissions <RIGHTS> "What the reviewer may do [default: the setting; in CI: restricted]")
@@ -165,7 +166,8 @@ fn of_instances(chart: &Chart) -> Vec<Command> {
         .arg(arg!(--watch "Keep watching until Ctrl-C: redraw on a terminal, otherwise print a line per change")),
         Command::new("list")
             .about(format!("List all {noun}s: progress, reviews, cost, driver"))
-            .arg(json()),
+            .arg(json())
+            .arg(arg!(--names "Print only the names, one per line").conflicts_with("json")),
         log(chart),
     ];
     commands.extend(findings(chart));

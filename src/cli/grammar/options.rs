@@ -13,6 +13,9 @@ use crate::chart::model::{self, FieldType};
 use crate::expr::Expressions;
 use crate::host::hosts;
 
+/// The id of the argument that names an instance.
+pub(crate) const INSTANCE: &str = "instance";
+
 /// A stop that `taskie log --why` explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WhichStop {
@@ -117,7 +120,8 @@ pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> A
     };
     let mut option = Arg::new(name.to_owned())
         .value_name(name.to_uppercase())
-        .value_parser(parser);
+        .value_parser(parser)
+        .allow_negative_numbers(arg.kind == FieldType::Integer);
     if let Some(about) = &arg.about {
         option = option.help(about.clone());
     }
@@ -140,7 +144,7 @@ pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> A
 /// Returns the argument that names the instance: an option if the caller adds its name.
 pub(super) fn instance(chart: &Chart) -> Arg {
     let noun = &chart.scope.noun;
-    Arg::new("instance")
+    Arg::new(INSTANCE)
         .value_name(noun.to_uppercase())
         .value_hint(ValueHint::Other)
         .help(format!(
@@ -170,7 +174,7 @@ pub(super) fn instance_args(chart: &Chart) -> Vec<Arg> {
 pub(super) fn instance_args_for(chart: &Chart, help: &str) -> impl Iterator<Item = Arg> {
     instance_args(chart)
         .into_iter()
-        .map(move |arg| match arg.get_id() == "instance" {
+        .map(move |arg| match arg.get_id() == INSTANCE {
             true => arg.help(help.to_owned()),
             false => arg,
         })

@@ -22,6 +22,7 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
         ("event.base", "the commit that the change starts from", "`taskie review`"),
         ("event.change", "the files that have changed, each with its number of lines", "`taskie review`"),
         ("event.cwd", "the directory that the agent works in", "hook events"),
+        ("event.failed_gate", "the gate that let the agent stop because it failed again and again, and how it has failed; empty without one", "commands"),
         ("event.hook_event_name", "the name of the event", "hook events"),
         ("event.host", "the name of the host, such as `Claude Code`", "hook events"),
         ("event.ignores_blocks", "the host ignores further blocks in this turn", "hook events"),

@@ -12,7 +12,7 @@ use crate::explore::search::Arrow;
 impl Judge<'_> {
     /// Returns whether every path reaches a state of `goals` that the host, the agent and the reviewer take without the user.
     ///
-    /// They go on: a path does not stay for ever in a state that one of their moves would change, and reviews do not
+    /// They go on: a path does not stay forever in a state that one of their moves would change, and reviews do not
     /// fail for ever.
     pub(super) fn comes_to(
         &self,

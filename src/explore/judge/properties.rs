@@ -12,10 +12,10 @@ use crate::engine::fault::Fault;
 use crate::explore::decision_tree::Witness;
 use crate::explore::graph::way_to;
 use crate::explore::imagined_world::Question;
-use crate::explore::moves::Outcomes;
+use crate::explore::moves::{Edge, Outcomes};
 use crate::explore::plain::plain;
 use crate::explore::report::{PropertyResult, Verdict};
-use crate::explore::search::Search;
+use crate::explore::search::{Leap, Search};
 use crate::explore::state::Memo;
 use crate::explore::trace::words;
 use crate::expr::source::Expr;
@@ -31,7 +31,13 @@ pub(super) fn truths(search: &mut Search) -> Vec<Truth> {
         Some((key, expr)) => Truth::of(search, &expr.0, key != "never"),
         None => Truth::default(),
     };
-    claims.map(truth).collect()
+    let mut truths: Vec<Truth> = claims.map(truth).collect();
+    for (property, truth) in chart.properties.iter().zip(&mut truths) {
+        if let (Some(step), Some((key, expr))) = (&property.step, property.claims().next()) {
+            truth.look_behind(search, &chart.places_of(step), &expr.0, key != "never");
+        }
+    }
+    truths
 }
 
 impl Judge<'_> {
@@ -53,18 +59,24 @@ impl Judge<'_> {
             let verdict = self.at(fault.to_string(), *state, path);
             return Some(PropertyResult::new(name, Code::NoDecision, verdict));
         }
-        let detail = format!("{key} {expr}");
+        let detail = match &property.step {
+            Some(step) => format!("after {step}, {key} {expr}"),
+            None => format!("{key} {expr}"),
+        };
         let refuted = |claim: String, expected: bool| {
             let breaches = truth.breaches.iter();
-            let verdicts = breaches.map(|(state, choices)| {
+            let verdicts = breaches.map(|Breach { state, by, choices }| {
+                let step = by.map(|edge| (*state, edge));
+                let step = step.as_slice();
                 let standing = self.replay.borrow_mut().reach(self.search, *state);
                 let holds = standing.and_then(|standing| {
                     let mut replay = self.replay.borrow_mut();
+                    let standing = replay.follow(self.search, &standing, step)?;
                     replay.holds(self.search, &standing, expr, choices)
                 });
                 if holds == Some(!expected) {
                     let claim = format!("{claim}{}", self.given(choices));
-                    return self.at(claim, *state, path.clone());
+                    return self.along(claim, *state, step, path.clone());
                 }
                 match self.open_condition(expr) {
                     Some(open) => untried_of(&claim, &open),
@@ -139,10 +151,19 @@ pub(super) struct Truth {
     sometimes: Vec<bool>,
     /// Under some of which nothing is assumed.
     surely: Vec<bool>,
-    /// States and choices in which it is not as the property says.
-    breaches: Vec<(usize, Witness)>,
+    /// Where it is not as the property says.
+    breaches: Vec<Breach>,
     /// The first state in which it has no value.
     fault: Option<(usize, Fault)>,
+}
+
+/// Where a property is not as it says.
+#[derive(Debug)]
+struct Breach {
+    state: usize,
+    /// The edge behind which it is so, of a claim about steps.
+    by: Option<usize>,
+    choices: Witness,
 }
 
 /// The number of breaches that are looked at to find one that is real.
@@ -180,15 +201,66 @@ impl Truth {
                     .any(|one| holds(one) && !tree.is_witness_assumed(&one.1)),
             );
             let breaches = results.iter().filter(|one| holds(one) != expected);
-            truth.breaches.extend(
-                breaches
-                    .take(4)
-                    .map(|(_, choices)| (state, choices.clone())),
-            );
+            truth
+                .breaches
+                .extend(breaches.take(4).map(|(_, choices)| Breach {
+                    state,
+                    by: None,
+                    choices: choices.clone(),
+                }));
             known.put(situation.as_ref(), &[], &looks, found);
             truth.push(found);
         }
         truth
+    }
+
+    /// Looks at the states behind steps instead, with settings that the step allows.
+    fn look_behind(
+        &mut self,
+        search: &mut Search,
+        places: &[String],
+        condition: &str,
+        expected: bool,
+    ) {
+        self.breaches.clear();
+        let leaps = search.leaps(places);
+        let what = search.moves.condition(condition, &by_hand());
+        // A fault in the midst ends what is known of the states.
+        let known = self.always.len().min(self.sometimes.len());
+        for Leap { from, edge, to } in leaps.into_iter().filter(|leap| leap.to < known) {
+            let is_kept = if expected {
+                self.always[to]
+            } else {
+                !self.sometimes[to]
+            };
+            if is_kept || self.breaches.len() >= BREACHES {
+                continue;
+            }
+            let situation = search.states.get(to).to_situation();
+            let (results, _) = search.moves.holds(what, &by_hand(), situation.as_ref());
+            let tree = &search.moves.tree;
+            let Edge { needs, sets, .. } = &search.edges[edge];
+            let fits = |choices: &Witness| {
+                choices.iter().all(|(question, value)| {
+                    let field = tree.field_asked(*question);
+                    // What the step sets is so behind it, whatever it needed.
+                    if let Some((_, set)) = sets.iter().find(|(set, _)| Some(*set) == field) {
+                        return set == value;
+                    }
+                    let mut needed = needs.iter().filter(|(need, _)| Some(*need) == field);
+                    needed.all(|(_, set)| tree.has(*set, *value))
+                })
+            };
+            let breaches = results.into_iter();
+            let breaches =
+                breaches.filter(|(holds, choices)| *holds != Ok(expected) && fits(choices));
+            self.breaches
+                .extend(breaches.take(4).map(|(_, choices)| Breach {
+                    state: from,
+                    by: Some(edge),
+                    choices,
+                }));
+        }
     }
 
     fn push(&mut self, (always, sometimes, surely): (bool, bool, bool)) {
