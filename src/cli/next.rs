@@ -13,12 +13,8 @@ use super::place;
 use crate::chart::Chart;
 use crate::engine::decision::Answer;
 use crate::project::git;
-<<<<<<< HEAD
-use crate::run::asked;
-use crate::run::keep;
-=======
 use crate::run::asked::{self, FailingGate};
->>>>>>> main
+use crate::run::keep;
 use crate::run::perform::perform;
 use crate::store::postponed;
 

@@ -3,12 +3,8 @@
 //! Nothing in the repository changes: the tree is written with an index of its own, and its objects are in a folder of their
 //! own. A git that is to see them gets [`OBJECTS`].
 
-<<<<<<< HEAD
 use std::collections::{BTreeMap, HashSet};
-=======
-use std::collections::HashSet;
 use std::io::Read as _;
->>>>>>> main
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
