@@ -51,6 +51,7 @@ impl Chart {
         for rule in self.on.values().flatten() {
             all.rule(rule);
             all.shown([&rule.message, &rule.say, &rule.block, &rule.action]);
+            all.shown([&rule.call]);
             let invoke = rule.invoke.as_deref();
             all.add(Role::Named, invoke.filter(|text| has_holes(text)));
         }
@@ -80,6 +81,8 @@ impl Chart {
             Role::Printed,
             self.gates.iter().map(|gates| &gates.commands),
         );
+        let calls = self.calls.guard.iter().chain(&self.calls.commands);
+        all.add(Role::Printed, calls);
         for invoke in self.invoke.values() {
             all.add(Role::Shown, invoke.argv.iter().chain(&invoke.by));
         }

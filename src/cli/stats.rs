@@ -16,7 +16,7 @@ use crate::receipt::elsewhere;
 use crate::store::Store;
 use crate::store::journal::{self, Line};
 use crate::text::shown;
-use crate::view::figures::{Gates, Totals, rounds, rows};
+use crate::view::figures::{Gates, Totals, Waited, rounds, rows};
 
 /// Prints the figures.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -24,10 +24,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let store = Store::of(&root, &chart.scope.home);
     let only = matches.get_one::<String>("instance");
     let (mut reviews, mut gates) = (Vec::new(), Gates::default());
+    let mut waited = Waited::default();
     for line in journal::read_all(&store) {
         if only.is_some_and(|only| line.instance() != only) {
             continue;
         }
+        waited.add(&line);
         match line {
             Line::Review(review) => reviews.push(review),
             Line::Gate(gate) => gates.add(&gate),
@@ -55,6 +57,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     if matches.get_flag("json") {
         say_json(json!({
             "all": all, "cycles": cycles, "reviewers": reviewers, "rounds_until_clean": rounds, "gates": gates,
+            "waited_for_user": waited,
         }));
         return Ok(ExitCode::SUCCESS);
     }
@@ -65,6 +68,9 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     if gates.runs > 0 {
         page.text(PLAIN, &gates.sentence());
+    }
+    if waited.calls > 0 {
+        page.text(PLAIN, &waited.sentence(&all, &gates));
     }
     if reviews.is_empty() {
         page.print();

@@ -1,20 +1,32 @@
 //! `taskie status`: shows the current phase, what it waits for, and what the next stop does. It only reads.
 
+use std::io::{IsTerminal as _, Read as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ArgMatches;
 
 use super::error::CliError;
-use super::output::say_json;
+use super::output::{say, say_json};
 use super::{place, watch};
 use crate::chart::Chart;
+use crate::files::json;
+use crate::host::events::session_of;
 use crate::page;
+use crate::project::home;
+use crate::run::place::Place;
+use crate::store::driver;
 use crate::view::facts::Facts;
-use crate::view::screen;
+use crate::view::{line, screen};
+
+/// The most bytes of what a host says about the session.
+const MOST: u64 = 1024 * 1024;
 
 /// Prints the situation of the instance.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    if matches.get_flag("line") {
+        return line(chart, matches);
+    }
     let session = place::session(matches)?;
     let is_json = matches.get_flag("json");
     if matches.get_flag("watch") {
@@ -33,4 +45,39 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         matches.get_flag("all"),
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints one line about the instance of the session that a host describes on stdin, or nothing.
+fn line(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    let stdin = std::io::stdin();
+    let mut text = Vec::new();
+    if !stdin.is_terminal() {
+        // What cannot be read names no session.
+        let _ = stdin.lock().take(MOST).read_to_end(&mut text);
+    }
+    let host = json::parse(&text).unwrap_or_default();
+    if let Some(cwd) = host["cwd"].as_str() {
+        // Else it is the directory in which the host has started this.
+        let _ = std::env::set_current_dir(cwd);
+    }
+    let place = match session_of(&host).ok().flatten() {
+        Some(session) => of_session(chart, session),
+        None => place::chosen(chart, matches).ok(),
+    };
+    if let Some(place) = place {
+        say(&line::line(&place));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the instance that a session drives or has of its own.
+fn of_session(chart: &Arc<Chart>, session: &str) -> Option<Place> {
+    let scope = &chart.scope;
+    let roots = home::roots(&place::cwd().ok()?);
+    if scope.is_per_session() {
+        let root = home::project_root(roots.first()?, &scope.home)?;
+        return place::existing(chart, &root, session).ok();
+    }
+    let claimed = driver::claimed(&roots, &scope.home, session).ok()??;
+    place::existing(chart, &claimed.root, &claimed.instance).ok()
 }

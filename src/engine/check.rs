@@ -249,6 +249,10 @@ impl Checker<'_> {
                 self.value(at!["gates", "timeout"], text, names);
             }
         }
+        self.guard(at!["calls"], chart.calls.guard.as_ref(), names);
+        if let Some(commands) = &chart.calls.commands {
+            self.list(at!["calls", "commands"], commands, names);
+        }
         for (name, invoke) in &chart.invoke {
             for (index, text) in invoke.argv.iter().enumerate() {
                 let path = at!["invoke", name, "argv", index];
@@ -324,6 +328,7 @@ impl Checker<'_> {
             ("say", &rule.say),
             ("block", &rule.block),
             ("action", &rule.action),
+            ("call", &rule.call),
         ];
         for (key, text) in texts {
             if let Some(text) = text {

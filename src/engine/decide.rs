@@ -284,6 +284,7 @@ impl Deciding {
         let say = text("say", &rule.say)?.filter(|say| !say.is_empty());
         let block = text("block", &rule.block)?;
         let action = text("action", &rule.action)?;
+        let call = text("call", &rule.call)?;
         let mut fields = self.values(&format!("{place}.assign"), &rule.assign, root)?;
         if let Some(target) = &rule.target {
             fields.insert(self.names.chart.state.clone(), Json::from(target.as_str()));
@@ -304,6 +305,8 @@ impl Deciding {
         self.decision
             .messages
             .extend(message.filter(|message| !message.is_empty()));
+        let calls = call.filter(|call| !call.is_empty());
+        self.decision.calls.extend(calls);
         match (block, action) {
             (Some(reason), _) => {
                 self.decision.answer = Answer::Block(reason);

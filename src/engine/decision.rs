@@ -37,6 +37,8 @@ pub struct Decision {
     pub messages: Vec<String>,
     /// For the agent.
     pub says: Vec<String>,
+    /// Why it is the user's turn, if the agent is not sent back.
+    pub calls: Vec<String>,
     /// The run that the decision is about.
     pub ended: Option<Ended>,
     /// The answer to the event.
@@ -66,6 +68,12 @@ impl Decision {
             Answer::Pass | Answer::Allow | Answer::Action { .. } | Answer::Refuse(_) => None,
         };
         Reply::new(event, quiet, block, self.messages, self.says)
+    }
+
+    /// Returns why the user is called: an agent that is sent back goes on by itself.
+    pub fn call(&self) -> Option<String> {
+        let is_over = !matches!(self.answer, Answer::Block(_) | Answer::Refuse(_));
+        (is_over && !self.calls.is_empty()).then(|| self.calls.join("; "))
     }
 
     /// Returns why its run failed, if it did.

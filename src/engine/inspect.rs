@@ -116,6 +116,21 @@ impl Inspector {
         Ok(items.map(|items| items.map(|item| item.to_string()).collect()))
     }
 
+    /// Returns the commands that call the user; `None` if the user is not called.
+    pub fn calls(&self) -> Result<Option<Vec<String>>, Fault> {
+        let (names, root) = (&self.names, self.names.root());
+        let calls = &names.chart.calls;
+        if !names.holds(format_args!("calls.guard"), calls.guard.as_ref(), &root)? {
+            return Ok(None);
+        }
+        let Some(commands) = &calls.commands else {
+            return Ok(Some(Vec::new()));
+        };
+        let items = names.expressions.items(&commands.0, &root);
+        let items = items.map_err(Fault::at("calls.commands"))?;
+        Ok(Some(items.iter().map(ToString::to_string).collect()))
+    }
+
     /// Returns the findings of the list of checks called `name`.
     pub fn findings(&self, name: &str) -> Result<Vec<String>, Fault> {
         let checks = self.names.chart.checks.get(name);

@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use super::output::tell;
 use super::target::{Target, find_place, place_of_change, release};
 use crate::engine::decision::Step;
 use crate::engine::event::{Event, Trigger};
@@ -11,6 +12,7 @@ use crate::host::hosts::Host;
 use crate::host::reply::{Reply, cut};
 use crate::project::change::{Base, Unknown};
 use crate::project::state_file;
+use crate::run::call::UserCall;
 use crate::run::change;
 use crate::run::perform::{peek, perform};
 use crate::run::performed::Performed;
@@ -21,11 +23,12 @@ use crate::store::notices::Pending;
 use crate::store::owed::Debt;
 use crate::store::turn::Turn;
 
-/// What is removed once the host has the answer.
+/// What is done once the host has the answer.
 #[derive(Default)]
 pub(super) struct Due {
     debts: Vec<Debt>,
     pending: Vec<Pending>,
+    calls: Vec<UserCall>,
 }
 
 impl Due {
@@ -33,12 +36,16 @@ impl Due {
     fn and(mut self, other: Self) -> Self {
         self.debts.extend(other.debts);
         self.pending.extend(other.pending);
+        self.calls.extend(other.calls);
         self
     }
 
     pub(super) fn settle(self) {
         self.debts.into_iter().for_each(Debt::settle);
         self.pending.into_iter().for_each(Pending::settle);
+        for why in self.calls.into_iter().flat_map(UserCall::start) {
+            tell(&why);
+        }
     }
 }
 
@@ -177,6 +184,8 @@ fn answer(
         return reported(Reply::undecided(name, why));
     }
     let result = perform(&place, &event);
+    let done = result.as_ref().ok().filter(|_| is_stop(name));
+    let call = done.and_then(|done| UserCall::of(&place, &event, done));
     if place.chart.scope.since.is_some() && !place.is_in_cycle() {
         change::forget(&place);
         // From now on, its stops are nothing to us.
@@ -188,7 +197,9 @@ fn answer(
     std::mem::forget(place);
     match result {
         Ok(performed) => {
-            let (reply, due) = reply_of(performed, name, quiet);
+            let (mut reply, mut due) = reply_of(performed, name, quiet);
+            reply.call = call.as_ref().map(|call| call.text.clone());
+            due.calls.extend(call);
             let reply = reply.map_texts(|text| host.rename_commands(text, &plugin));
             Ok((counted(reply.with_warnings(warnings)), due))
         }
@@ -228,6 +239,7 @@ fn reply_of(performed: Performed, name: &str, quiet: bool) -> (Reply, Due) {
     let due = Due {
         debts: performed.debt.into_iter().collect(),
         pending: performed.pending.into_iter().collect(),
+        calls: Vec::new(),
     };
     (reply, due)
 }

@@ -53,6 +53,8 @@ pub struct Host {
     pub longest_hook: Option<u64>,
     /// It shows the user the message of a stop.
     pub shows_messages: bool,
+    /// It passes a `terminalSequence` in the answer to a stop on to its terminal.
+    passes_sequences: bool,
     /// The statuses of background agents that have ended, but stay in its events.
     ended: &'static [&'static str],
     /// What the transcript of a session says that runs its commands without a sandbox; empty if it has no sandbox.
@@ -118,6 +120,7 @@ const ANY: Host = Host {
     block_cap: "",
     longest_hook: None,
     shows_messages: true,
+    passes_sequences: false,
     ended: &[
         "completed",
         "failed",
@@ -247,6 +250,7 @@ const CLAUDE: Host = Host {
     blocks: Some(8),
     tools_reset_blocks: true,
     block_cap: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
+    passes_sequences: true,
     tested: "2.1.197",
     unasked: "--dangerously-skip-permissions",
     sandbox: "IS_SANDBOX",
@@ -306,6 +310,11 @@ impl Host {
         let own = self.blocks.filter(|_| !self.tools_reset_blocks)?;
         let given = env::var(self.block_cap).ok();
         Some(given.and_then(|cap| cap.trim().parse().ok()).unwrap_or(own))
+    }
+
+    /// Returns whether an answer may have a sequence for the terminal. An event without marks may come from anywhere.
+    pub fn passes_sequences(&self) -> bool {
+        self.passes_sequences && env::var_os(self.project).is_some()
     }
 
     /// Returns whether this process is a hook that a settings file calls: the host runs it, and no plugin does. Without a

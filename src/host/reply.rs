@@ -10,10 +10,13 @@ use serde_json::{Map, Value as Json, json};
 
 use super::events::{is_stop, takes_context};
 use super::hosts::{Context, Host};
-use crate::text::shown_lines;
+use crate::text::{shown, shown_lines};
 
 /// Every host shows this many characters of a text. (Codex counts bytes, and keeps the rest in a file.)
 const TEXT_LIMIT: usize = 9_900;
+
+/// The most characters of a notification.
+const CALL_LIMIT: usize = 200;
 
 /// An answer to the host.
 #[derive(Debug)]
@@ -30,6 +33,8 @@ pub struct Reply {
     pub warnings: Vec<String>,
     /// For stderr only: the chart's messages inform the user.
     pub log: Vec<String>,
+    /// What calls the user in the terminal.
+    pub call: Option<String>,
 }
 
 impl Reply {
@@ -62,6 +67,7 @@ impl Reply {
             says,
             warnings: Vec::new(),
             log: Vec::new(),
+            call: None,
         }
     }
 
@@ -77,6 +83,7 @@ impl Reply {
         other.warnings.splice(0..0, self.warnings);
         other.log.splice(0..0, self.log);
         other.quiet &= self.quiet;
+        other.call = self.call.or(other.call);
         other
     }
 
@@ -132,8 +139,12 @@ impl Reply {
             object.insert("systemMessage".to_owned(), Json::from(message));
         }
         if self.block.is_none() {
-            if self.quiet && is_silent {
+            let call = self.call.as_deref().filter(|_| host.passes_sequences());
+            if self.quiet && is_silent && call.is_none() {
                 return String::new();
+            }
+            if let Some(call) = call {
+                object.insert("terminalSequence".to_owned(), Json::from(sequence(call)));
             }
             object.insert("suppressOutput".to_owned(), Json::from(true));
         }
@@ -183,6 +194,12 @@ pub fn cut(text: &str) -> String {
         Some((end, _)) => format!("{}… (cut)", &text[..end]),
         None => text.into_owned(),
     }
+}
+
+/// Returns what makes a terminal show a notification (OSC 9) and ring its bell, for those that show none.
+fn sequence(text: &str) -> String {
+    let text: String = shown(text).chars().take(CALL_LIMIT).collect();
+    format!("\u{1b}]9;{text}\u{7}\u{7}")
 }
 
 /// Returns the JSON on one line, with a space after each colon and comma.

@@ -47,6 +47,7 @@ impl Subject<'_> {
                 ("message", &rule.message),
                 ("say", &rule.say),
                 ("block", &rule.block),
+                ("call", &rule.call),
             ] {
                 let path = at!["on", event, index, key].to_vec();
                 said.extend(text.as_ref().map(|text| (path, text)));

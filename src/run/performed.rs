@@ -46,6 +46,17 @@ impl Performed {
         }
     }
 
+    /// Returns why the user is called, now or since an earlier event; `None` for an agent that goes on.
+    pub(crate) fn call(&self) -> Option<String> {
+        let earlier = self.pending.iter().flat_map(|pending| &pending.calls);
+        let decision = Decision {
+            calls: earlier.chain(&self.decision.calls).cloned().collect(),
+            answer: self.decision.answer.clone(),
+            ..Decision::default()
+        };
+        decision.call()
+    }
+
     /// Returns it together with what an earlier review at the same stop has said.
     pub(crate) fn after(mut self, earlier: Option<(Self, Duration)>) -> Self {
         if let Some((earlier, _)) = earlier {

@@ -58,6 +58,9 @@ pub(crate) struct Decided {
     /// The answer to `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) action: Option<String>,
+    /// Why the user was called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) call: Option<String>,
     /// Why nothing could be decided, or why that was the answer if no rule says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) stuck: Option<String>,
@@ -313,6 +316,7 @@ impl Decided {
         });
         self.changed = changes.collect();
         self.files = decision.effects.iter().map(ToString::to_string).collect();
+        self.call = decision.call().map(|call| plain_line(&call, LENGTH));
         let answer = match &decision.answer {
             Answer::Pass => "pass",
             Answer::Allow => "allow",

@@ -33,6 +33,9 @@ struct Kept {
     #[serde(default)]
     bounds: Context,
     notices: Vec<Notice>,
+    /// Why the user is called at the next stop.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<String>,
 }
 
 /// One thing that is reported to the user.
@@ -226,6 +229,11 @@ pub(crate) fn note(
         // What a stop decides, it says itself.
         _ => kept.take_over(chart, &after),
     }
+    // A stop calls the user itself.
+    kept.calls = match By::command(event) {
+        Some(_) => decision.calls.clone(),
+        None => Vec::new(),
+    };
     match kept == known {
         true => Ok(()),
         false => kept.write(store, instance),
@@ -239,6 +247,8 @@ pub(crate) struct Pending {
     instance: String,
     notices: Vec<Notice>,
     pub(crate) texts: Vec<String>,
+    /// Why the user is called.
+    pub(crate) calls: Vec<String>,
 }
 
 impl Pending {
@@ -253,7 +263,7 @@ impl Pending {
         let has_changed = kept.cycle.is_some()
             && (kept.cycle != running(chart, context)
                 || kept.loosened(chart, context).next().is_some());
-        if !has_changed && kept.notices.is_empty() {
+        if !has_changed && kept.notices.is_empty() && kept.calls.is_empty() {
             return None;
         }
         // The notices belong to whoever drives the plan.
@@ -273,6 +283,7 @@ impl Pending {
         Some(Self {
             texts: texts.collect(),
             notices: kept.notices,
+            calls: kept.calls,
             instance: instance.to_owned(),
             store: store.clone(),
         })
@@ -285,6 +296,7 @@ impl Pending {
         };
         let mut kept = Kept::read(&self.store, &self.instance);
         kept.notices.retain(|notice| !self.notices.contains(notice));
+        kept.calls.retain(|call| !self.calls.contains(call));
         // If it stays, it is said again.
         let _ = kept.write(&self.store, &self.instance);
     }

@@ -1,7 +1,7 @@
 //! Figures about reviews and gates: verdicts, time and cost.
 
 use std::collections::{BTreeSet, HashMap};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use serde::{Serialize, Serializer};
 use serde_json::json;
@@ -9,8 +9,9 @@ use serde_json::json;
 use crate::chart::Chart;
 use crate::engine::inspect;
 use crate::hash::IndexMap;
+use crate::host::events::is_stop;
 use crate::page::{self, counted, span, usd};
-use crate::store::journal::{Gate, Review};
+use crate::store::journal::{Gate, Line, Review};
 use crate::text::shown;
 
 /// The totals of the gates.
@@ -36,6 +37,55 @@ impl Gates {
             self.failed
         )
     }
+}
+
+/// How long the agents waited for their users.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Waited {
+    /// How many stops called the user.
+    pub(crate) calls: usize,
+    /// How long it took until something happened after each of them.
+    seconds: u64,
+    /// Since when an agent has been waiting, by instance.
+    #[serde(skip)]
+    since: HashMap<String, Duration>,
+}
+
+impl Waited {
+    /// Adds the next line of the journal.
+    pub(crate) fn add(&mut self, line: &Line) {
+        let (Line::Decision(decided), Some(at)) = (line, time(line.at())) else {
+            return;
+        };
+        if decided.event == "SessionEnd" {
+            return;
+        }
+        if let Some(since) = self.since.remove(&decided.instance) {
+            let took = at.saturating_sub(since).as_secs();
+            self.seconds = self.seconds.saturating_add(took);
+        }
+        if decided.call.is_some() && is_stop(&decided.event) {
+            self.calls += 1;
+            self.since.insert(decided.instance.clone(), at);
+        }
+    }
+
+    /// Says it, beside what the `reviews` and the `gates` took.
+    pub(crate) fn sentence(&self, reviews: &Figures, gates: &Gates) -> String {
+        let seconds = |seconds| span(Duration::from_secs(seconds));
+        format!(
+            "The agent waited {} for reviews and gates, and {} for you ({})",
+            seconds(reviews.seconds.saturating_add(gates.seconds)),
+            seconds(self.seconds),
+            counted(self.calls, "call")
+        )
+    }
+}
+
+/// Returns a time of the journal, since 1970.
+fn time(at: &str) -> Option<Duration> {
+    let at = humantime::parse_rfc3339(at).ok()?;
+    at.duration_since(UNIX_EPOCH).ok()
 }
 
 /// The totals of all reviews, of each cycle and of each reviewer.

@@ -4,9 +4,11 @@
 pub(crate) mod facts;
 pub(crate) mod figures;
 pub(crate) mod finished;
+pub(crate) mod line;
 mod markdown;
 pub(crate) mod path;
 pub(crate) mod progress;
+pub(crate) mod pull_request;
 pub(crate) mod report;
 pub(crate) mod reviews;
 pub(crate) mod screen;

@@ -77,6 +77,10 @@ fn decision(decided: &Decided) -> String {
         text.push_str(&paint(FAINT, "\u{a0}· "));
         text.push_str(&shown(file));
     }
+    if let Some(call) = &decided.call {
+        text.push_str(&paint(FAINT, "\u{a0}· "));
+        text.push_str(&paint_words(ALERT, &format!("your turn: {}", shown(call))));
+    }
     text
 }
 

@@ -39,12 +39,13 @@ fn the_log_says_why_the_loop_ended() {
     assert_eq!(
         last(&Project::in_state(full)),
         "Stop allowed: the limit or a budget is reached, or nothing changes: the user decides; the plan's files are in \
-         order\n"
+         order · your turn: the limit of reviews is reached\n"
     );
     let project = Project::in_state(json!({}));
     project.reviewer(&Reviewer::pass().exits(1));
     assert_eq!(
         last(&project),
-        "Stop allowed: the review failed: it does not count, and the next stop tries again; the plan's files are in order\n"
+        "Stop allowed: the review failed: it does not count, and the next stop tries again; the plan's files are in order · \
+         your turn: the code-review failed\n"
     );
 }

@@ -18,7 +18,7 @@ pub use self::field::{
 };
 pub use self::phase::{Phase, PhaseType};
 pub use self::review::{
-    Advance, AnswerForm, Budget, CycleSource, Findings, GateCommands, InvokeSource, Limited,
+    Advance, AnswerForm, Budget, Calls, CycleSource, Findings, GateCommands, InvokeSource, Limited,
     Postpone,
 };
 pub use self::rule::{Action, Check, Command, Deed, Property, Rule};
@@ -95,6 +95,9 @@ pub struct Source {
     pub budget: Part<Budget>,
     /// Commands that must succeed before a rule starts a process.
     pub gates: Option<GateCommands>,
+    /// How the user is called when a rule with `call` has ended a turn.
+    #[serde(default)]
+    pub calls: Part<Calls>,
     /// Defaults that all processes share.
     #[serde(default)]
     pub invocation: Part<InvokeSource>,

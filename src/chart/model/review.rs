@@ -21,7 +21,7 @@ pub struct CycleSource {
     pub limit: Option<String>,
     /// Required in one of the two tables. Whether the cycle ends, evaluated after each review.
     pub exit: Option<Expr>,
-    /// How near the cycle is to its end, in words for `taskie status`: `1 of 2 clean in a row`.
+    /// How near the cycle is to its end, in words for `taskie status`: `1 of 2 clean`.
     pub streak: Option<Text>,
     /// What starting the cycle over assigns. Required in one of the two tables unless there is `clear`.
     pub entry: Option<Assign>,
@@ -172,6 +172,17 @@ pub struct GateCommands {
     /// The time limit of all of them together in seconds: a number, or `{{ config.NAME }}`. At most half of
     /// `hook_timeout`: the rest is for the reviewer.
     pub timeout: Amount,
+}
+
+/// How the user is called when it is their turn: in the terminal, where the host can do that, and by commands.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Calls {
+    /// Whether the user is called at all.
+    pub guard: Option<Expr>,
+    /// The list of command lines to start. Each is split into words as a shell does, and run without a shell, with the
+    /// reason in its environment. Nobody waits for them.
+    pub commands: Option<Expr>,
 }
 
 /// A process: what to run, and where to find its verdict. Or what all processes share.

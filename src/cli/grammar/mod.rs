@@ -163,6 +163,10 @@ fn of_instances(chart: &Chart) -> Vec<Command> {
              docs/commands.md describes the JSON.",
         )
         .arg(arg!(--all "Show all reviews, not only the last ones"))
+        .arg(
+            arg!(--line "Print one short line for a status line; the session can come as JSON on stdin")
+                .conflicts_with_all(["all", "watch", "json"]),
+        )
         .arg(arg!(--watch "Keep watching until Ctrl-C: redraw on a terminal, otherwise print a line per change")),
         Command::new("list")
             .about(format!("List all {noun}s: progress, reviews, cost, driver"))
@@ -184,12 +188,14 @@ fn of_instances(chart: &Chart) -> Vec<Command> {
             .about(format!(
                 "Write a page about a {noun}: costs, reviews, timeline"
             ))
-            .arg(
-                arg!(--html <FILE> "Write it to this file")
-                    .required(true)
-                    .value_parser(value_parser!(PathBuf)),
-            )
+            .arg(arg!(--html <FILE> "Write it to this file").value_parser(value_parser!(PathBuf)))
             .arg(overwriting("html"))
+            .arg(arg!(--markdown "Print what a pull request needs, as Markdown"))
+            .group(
+                ArgGroup::new("form")
+                    .args(["html", "markdown"])
+                    .required(true),
+            )
             .args(instance_args(chart)),
         receipt(chart),
         verify(chart),

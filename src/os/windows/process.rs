@@ -1,5 +1,7 @@
 //! Processes other than those of a run. The standard library can't look at a process that it didn't start.
 
+use std::process::Command;
+
 /// The most bytes in one argument of a program: only the command line as a whole has a limit.
 pub(crate) const MAX_ARGUMENT: Option<usize> = None;
 
@@ -15,3 +17,8 @@ pub(crate) fn is_running(_id: u32) -> bool {
 
 /// Does nothing: the child ends by itself.
 pub(crate) fn kill(_id: u32) {}
+
+/// Does nothing: no process of a host's hook is ended with it.
+pub(crate) fn detach(command: &mut Command) -> &mut Command {
+    command
+}

@@ -1,0 +1,95 @@
+//! Calls the user when it is their turn: in the terminal, where the host can do that, and with the commands of the chart.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::command_line;
+use crate::engine::decision::{Answer, Step};
+use crate::engine::event::Event;
+use crate::engine::inspect::Inspector;
+use crate::os::process::detach;
+use crate::process::program::locate;
+use crate::run::asked;
+use crate::run::perform::peek;
+use crate::run::performed::Performed;
+use crate::run::place::Place;
+use crate::text::{plain_line, shown};
+
+/// The most characters of a text in the environment.
+const LENGTH: usize = 1_000;
+
+/// A call that is still to be made.
+#[derive(Debug)]
+pub(crate) struct UserCall {
+    /// What it says, in one line.
+    pub(crate) text: String,
+    commands: Vec<String>,
+    env: Vec<(String, String)>,
+    root: PathBuf,
+}
+
+impl UserCall {
+    /// Returns the call with which an event ends, if it is the user's turn now, and the user wants to be called.
+    pub(crate) fn of(place: &Place, event: &Event, performed: &Performed) -> Option<Self> {
+        let reason = performed.call()?;
+        let world = place.snapshot().as_world();
+        // A setting that cannot be read is reported by the decision.
+        let commands = Inspector::new(&place.chart, &world).calls().ok()??;
+        let name = &place.instance.name;
+        let noun = place.chart.scope.noun.to_uppercase().replace('-', "_");
+        let line = |text: &str| plain_line(text, LENGTH);
+        let env = [
+            (noun.as_str(), line(name)),
+            ("REASON", line(&reason)),
+            ("NEXT", line(&next(place, event).unwrap_or_default())),
+        ];
+        let env = env.map(|(name, text)| (format!("TASKIE_{name}"), text));
+        Some(Self {
+            text: format!("{}: {}", shown(name), line(&reason)),
+            commands,
+            env: env.into(),
+            root: place.root.clone(),
+        })
+    }
+
+    /// Starts the commands, and waits for none of them. Returns why some could not be started.
+    pub(crate) fn start(self) -> Vec<String> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let start = |line: &String| {
+            let words = command_line::words(line)?;
+            let (program, args) = words.split_first().ok_or("it is empty")?;
+            let program = locate(program, &path, &self.root)?;
+            let mut command = Command::new(program);
+            command.args(args).current_dir(&self.root);
+            command.envs(self.env.iter().map(|(name, value)| (name, value)));
+            command
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
+            let started = detach(&mut command).spawn();
+            started.map(drop).map_err(|error| error.to_string())
+        };
+        let failed = self.commands.iter().filter_map(|line| {
+            let why = start(line).err()?;
+            Some(format!(
+                "`{line}`, which would call you, was not started: {why}"
+            ))
+        });
+        failed.collect()
+    }
+}
+
+/// Returns what the user can do now.
+fn next(place: &Place, event: &Event) -> Option<String> {
+    let mut asked = asked::next(place, event.session.clone());
+    // The agent has stopped: it does nothing without the user.
+    asked.fields["stopped"] = true.into();
+    match peek(place, &asked).ok()?.0 {
+        Step::Done(decision) => match decision.answer {
+            _ if !decision.messages.is_empty() => Some(decision.messages.join(" ")),
+            Answer::Action { why, .. } => Some(why),
+            _ => None,
+        },
+        Step::Invoke(_) => None,
+    }
+}

@@ -1,0 +1,57 @@
+//! One line about an instance, for the status line of a host. That asks every few seconds, so nothing is decided here, and the
+//! journal is not read.
+
+use crate::chart::Cycle;
+use crate::engine::context;
+use crate::engine::inspect::Inspector;
+use crate::project::state_file::Reading;
+use crate::run::place::Place;
+use crate::store::running::Running;
+use crate::text::shown;
+
+/// Returns the line: `greeting: plan review 2/8, 1 of 2 clean, sonnet 3:12`.
+pub(crate) fn line(place: &Place) -> String {
+    let (chart, name) = (&place.chart, &place.instance.name);
+    let running = Running::read(&place.store, name, &place.dir());
+    let snapshot = place.snapshot();
+    let view = Inspector::new(chart, &snapshot.as_world());
+    let field = |field| context::text(snapshot.context(), field);
+    let phase = field(Some(&chart.state)).unwrap_or_default();
+    let text = match (&snapshot.state, view.running(), field(chart.next.as_ref())) {
+        (Reading::Broken(_), ..) => "state.json cannot be used".to_owned(),
+        (Reading::Missing, ..) => "not started".to_owned(),
+        (_, Some(cycle), _) => of_cycle(&view, cycle, running.as_ref()),
+        (.., Some(next)) => format!("next: {next}"),
+        (.., None) => phase.to_owned(),
+    };
+    format!("{}: {}", shown(name), shown(&text))
+}
+
+/// Says how far a cycle is, and what is running for it.
+fn of_cycle(view: &Inspector, cycle: &Cycle, running: Option<&Running>) -> String {
+    let standing = view.standing(cycle);
+    let n = running.map_or(standing.count, |running| running.n);
+    let of = standing
+        .base
+        .filter(|_| cycle.base.holes().next().is_some());
+    let of = of.map(|base| format!(" of {base}")).unwrap_or_default();
+    let mut text = format!("{}{of} {n}/{}", cycle.id.replace('-', " "), standing.limit);
+    // A setting that cannot be read is reported where it is used.
+    let streak = view.streak(cycle).ok().flatten();
+    let runs = running.map(|running| {
+        let gate = running.gate.as_ref().map(|gate| format!("`{gate}`"));
+        let what = gate.or_else(|| running.by.clone());
+        let seconds = running.elapsed().as_secs();
+        let time = format!("{}:{:02}", seconds / 60, seconds % 60);
+        [what, Some(time)]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" ")
+    });
+    for part in streak.into_iter().chain(runs) {
+        text.push_str(", ");
+        text.push_str(&part);
+    }
+    text
+}

@@ -1,0 +1,114 @@
+//! What a pull request says about the instance whose work it is, as Markdown.
+
+use std::path::Path;
+
+use anstream::adapter::strip_str;
+
+use super::facts::{Facts, ReviewFacts};
+use super::screen::title;
+use crate::disk;
+use crate::project::ledger::{Entry, OPEN};
+use crate::run::place::Place;
+use crate::text::{shown, shown_lines};
+
+/// Returns the text: what it is about, the tables of the work, the reviews, what the user has ruled, what was put off, and
+/// what it cost.
+pub(crate) fn pull_request(place: &Place, facts: &Facts) -> String {
+    let chart = &place.chart;
+    let mut parts = vec![format!("## {}", shown(&facts.name))];
+    parts.extend(subject(place));
+    let tables = chart.tables.values();
+    let tables = tables.filter(|table| !table.finished.is_empty());
+    parts.extend(tables.filter_map(|table| {
+        let rows = read(place, &table.file.render(|_| Err::<String, _>(())).ok()?)?;
+        let rows = rows.lines().map(str::trim);
+        let rows: Vec<&str> = rows.filter(|row| row.starts_with('|')).collect();
+        (!rows.is_empty()).then(|| rows.join("\n"))
+    }));
+    let groups = facts.groups();
+    let reviews = groups.iter().map(|(first, group)| {
+        let verdicts: Vec<String> = group.iter().map(verdict).collect();
+        format!("- {}: {}", shown(&title(facts, first)), verdicts.join(", "))
+    });
+    section(&mut parts, "Reviews", reviews);
+    let ledger = place.snapshot().ledger(None);
+    let is_ruling = |entry: &&Entry| {
+        chart
+            .findings
+            .rulings
+            .values()
+            .any(|word| *word == entry.state)
+    };
+    let said = |entry: &Entry| {
+        let why = entry.why.as_ref().map(|why| format!(": {}", shown(why)));
+        format!(
+            "- {}: {}{}",
+            shown(&entry.to_string()),
+            entry.state,
+            why.unwrap_or_default()
+        )
+    };
+    section(
+        &mut parts,
+        "Decided by the user",
+        ledger.iter().filter(is_ruling).map(said),
+    );
+    let is_left = |entry: &&Entry| {
+        entry.state == OPEN || chart.findings.unanswered.as_ref() == Some(&entry.state)
+    };
+    section(
+        &mut parts,
+        "Put off",
+        ledger.iter().filter(is_left).map(said),
+    );
+    if facts.totals.all.reviews > 0 {
+        let cost = strip_str(&facts.totals.all.sentence()).to_string();
+        parts.push(format!("{}.", cost.replace('\u{a0}', " ")));
+    }
+    parts.join("\n\n")
+}
+
+/// Adds a section, unless it has no items.
+fn section(parts: &mut Vec<String>, title: &str, items: impl Iterator<Item = String>) {
+    let items: Vec<String> = items.collect();
+    if !items.is_empty() {
+        parts.push(format!("### {title}"));
+        parts.push(items.join("\n"));
+    }
+}
+
+/// Returns the first paragraph of the file that the first cycle reviews.
+fn subject(place: &Place) -> Option<String> {
+    let file = place.chart.cycles.values().next()?.subject.first()?;
+    let text = read(place, &file.0)?;
+    let mut paragraphs = text.split("\n\n").map(|paragraph| {
+        let lines = paragraph.lines().map(str::trim);
+        let lines: Vec<&str> = lines.filter(|line| !line.starts_with('#')).collect();
+        lines.join("\n").trim().to_owned()
+    });
+    paragraphs.find(|paragraph| paragraph.starts_with(char::is_alphanumeric))
+}
+
+/// Returns the text of a file in the directory of the instance.
+fn read(place: &Place, name: &str) -> Option<String> {
+    let text = disk::read(&place.root, &place.dir().join(Path::new(name))).ok()??;
+    Some(shown_lines(&String::from_utf8_lossy(&text)).into_owned())
+}
+
+/// Returns what a review came to.
+fn verdict(review: &ReviewFacts) -> String {
+    let verdict = review.verdict.clone();
+    let verdict = verdict.or_else(|| Some(format!("{}?", review.stated.as_ref()?)));
+    let verdict = verdict.unwrap_or_else(|| "?".to_owned());
+    let by = review
+        .by
+        .as_ref()
+        .map(|by| format!(" by {by}"))
+        .unwrap_or_default();
+    let found = match review.found.as_str() {
+        "" => String::new(),
+        found => format!(" ({found})"),
+    };
+    let skipped = if review.is_skipped { " (skipped)" } else { "" };
+    shown(&format!("{verdict}{found}{by}{skipped}")).into_owned()
+}
