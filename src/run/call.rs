@@ -81,7 +81,7 @@ impl UserCall {
 
 /// Returns what the user can do now.
 fn next(place: &Place, event: &Event) -> Option<String> {
-    let mut asked = asked::next(place, event.session.clone());
+    let mut asked = asked::next(place, event.session.clone(), None);
     // The agent has stopped: it does nothing without the user.
     asked.fields["stopped"] = true.into();
     match peek(place, &asked).ok()?.0 {

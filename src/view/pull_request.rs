@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anstream::adapter::strip_str;
 
-use super::facts::{Facts, ReviewFacts};
+use super::facts::Facts;
+use super::reviews::ReviewFacts;
 use super::screen::title;
 use crate::disk;
 use crate::project::ledger::{Entry, OPEN};
