@@ -201,18 +201,22 @@ fn answer(value: &Value) -> Answer {
     if value.kind() == ValueKind::Invalid {
         return Answer::Fault(value.to_string());
     }
-    match context::to_json(value) {
-        Some(json) => Answer::Value(json),
-        None if value.kind() == ValueKind::Map => {
-            let keys = value.try_iter().into_iter().flatten();
-            let fields = keys.map(|key| {
-                let field = value.get_item(&key).unwrap_or_default();
-                (key.to_string(), answer(&field))
-            });
-            Answer::Fields(fields.collect())
+    if value.kind() == ValueKind::Map {
+        let keys = value.try_iter().into_iter().flatten();
+        let fields = keys.map(|key| {
+            let field = value.get_item(&key).unwrap_or_else(Value::from);
+            (key.to_string(), field)
+        });
+        let fields: Vec<(String, Value)> = fields.collect();
+        let is_invalid = |field: &Value| field.kind() == ValueKind::Invalid;
+        if fields.iter().any(|(_, field)| is_invalid(field)) {
+            let fields = fields.iter();
+            let fields = fields.map(|(name, field)| (name.clone(), answer(field)));
+            return Answer::Fields(fields.collect());
         }
-        None => Answer::Fault("it cannot be recorded".to_owned()),
     }
+    let json = context::to_json(value).map(Answer::Value);
+    json.unwrap_or_else(|| Answer::Fault("it cannot be recorded".to_owned()))
 }
 
 fn value(answer: &Answer) -> Result<Value, Fault> {

@@ -100,6 +100,7 @@ pub(super) fn reply_to(
 ) -> Result<(Reply, Due), Ended> {
     let event = Event::hook(name, fields);
     if name == "SessionEnd" {
+        own::release(event.session.as_deref());
         release(event.session.as_deref(), named);
     }
     if name == PROMPT && named.is_none() {

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 use std::sync::Arc;
 
-use super::own;
 use crate::chart::embedded::{Choice, Embedded, of_changes};
 use crate::chart::{Chart, Scope};
 use crate::disk;
@@ -244,7 +243,6 @@ pub(super) fn release(session: Option<&str>, named: Option<&str>) {
     let Choice::Embedded(chart) = Choice::of(named) else {
         return;
     };
-    own::release(session);
     if let Some(session) = session.filter(|_| !chart.is_per_session())
         && let Ok(Some(claimed)) = driver::claimed(&home::roots(&cwd()), chart.home(), session)
         && let Ok(_lock) = WriteLock::acquire(&claimed.store, &claimed.instance)

@@ -69,7 +69,7 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
         program: invocation
             .argv
             .first()
-            .map(|name| shown_program(place, name)),
+            .and_then(|name| shown_program(place, name)),
         ..Review::default()
     }
 }
@@ -98,18 +98,16 @@ fn answer_name(view: &Inspector, answer: &Pattern, n: i64) -> Option<String> {
     view.file_name(answer, n).filter(|_| n > 0)
 }
 
-/// Returns the file of a program. Nobody needs to know what the user is called.
-fn shown_program(place: &Place, name: &str) -> String {
+/// Returns the file of a program, `None` if there is none. Nobody needs to know what the user is called.
+fn shown_program(place: &Place, name: &str) -> Option<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let Ok(file) = program::locate(name, &path, &place.root) else {
-        return name.to_owned();
-    };
+    let file = program::locate(name, &path, &place.root).ok()?;
     let home = std::env::var_os(HOME).filter(|home| !home.is_empty());
     let below = home.and_then(|home| file.strip_prefix(home).ok().map(Path::to_owned));
-    match below {
+    Some(match below {
         Some(below) => format!("~/{}", below.display()),
         None => file.display().to_string(),
-    }
+    })
 }
 
 /// Returns the work tree that a review sees, if its verdict is about that.

@@ -90,6 +90,7 @@ fn everything_the_client_prints() {
                     false => ". The next stop tries again: ask the agent to go on.\n",
                 };
                 let (failed, rest) = message.split_once(next).unwrap();
+                let why = why.trim_end_matches('.');
                 assert!(
                     failed.starts_with(&format!("Review failed: {why}")),
                     "{file}: {message}"

@@ -64,7 +64,10 @@ fn one_clean_review_is_enough_for_the_plan() {
     let project = plan_in(&due, &Reviewer::pass());
     let path = chart("one-clean-plan").display().to_string();
     let status = project.run(&["--chart", &path, "status"]).stdout;
-    assert!(status.contains("0 of 8, 0 of 1 clean,"), "{status}");
+    assert!(
+        status.contains("0 of 8, 0 of 1 clean in a row,"),
+        "{status}"
+    );
     // The other cycles stay as they are.
     let project = plan_in(&json!({}), &Reviewer::pass());
     project.stop_with(chart("one-clean-plan"));

@@ -82,6 +82,7 @@ fn review_loop(project: &Project, session: &Path, root: &Path) {
             "plan-review-1.md",
             "plan-review-2.md",
             "plan.md",
+            "receipts.jsonl",
             "state.json"
         ]
     );

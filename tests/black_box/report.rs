@@ -78,7 +78,7 @@ fn a_large_plan_stays_readable() {
         "progress      24 of 30 tasks done",
         "264 reviews in 4 h 24 min, cost $66.00, 75% found something",
         "code-review: 26 more (--all)",
-        "code-review of task-30: reviews in this cycle 8 of 9, 0 of 2 clean,",
+        "code-review of task-30: reviews in this cycle 8 of 9, 0 of 2 clean in a row,",
     ] {
         assert!(status.contains(part), "{part}\n{status}");
     }

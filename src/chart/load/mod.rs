@@ -15,6 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::chart::extend::Extended;
 use crate::chart::model::{FieldType, Rule, Source, WordTable};
+use crate::chart::shipped::CHARTS;
 use crate::chart::structure;
 use crate::chart::{Chart, Command};
 use crate::diagnostic::code::Code;
@@ -123,7 +124,7 @@ impl Resolver<'_> {
         is_complete.then(|| Chart {
             validator: OnceLock::new(),
             origin: origin.to_owned(),
-            is_default: false,
+            is_default: CHARTS.first().is_some_and(|first| first.id == origin),
             scope,
             files: files.into(),
             tables: tables.into(),

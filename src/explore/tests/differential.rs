@@ -21,7 +21,7 @@ use std::time::Duration;
 use serde_json::{Map, Value as Json, json};
 
 use crate::chart::embedded::CHARTS;
-use crate::chart::model::FieldType;
+use crate::chart::model::{FieldType, Property};
 use crate::chart::{Chart, RowShape, load};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
@@ -186,8 +186,7 @@ struct Claims {
     decides: bool,
     fits: bool,
     cycles: bool,
-    always: Vec<String>,
-    never: Vec<String>,
+    properties: Vec<Property>,
 }
 
 impl Claims {
@@ -227,10 +226,7 @@ impl Claims {
                 Verdict::Proved { .. } if result.code == Code::PropertyRefuted => {
                     let mut properties = chart.properties.iter();
                     let property = properties.find(|property| property.about == result.name);
-                    let property = property.unwrap();
-                    let source = |expr: &Expr| expr.0.clone();
-                    claims.always.extend(property.always.iter().map(source));
-                    claims.never.extend(property.never.iter().map(source));
+                    claims.properties.extend(property.cloned());
                 }
                 _ => {}
             }
@@ -569,7 +565,9 @@ impl<'c> Walk<'c> {
             decision.ended.as_ref().map(|ended| &ended.outcome),
             self.context
         ));
-        self.look_at_state(&event)
+        let fired = decision.fired.iter();
+        let fired: Vec<&str> = fired.map(|fired| fired.place.as_str()).collect();
+        self.look_at_state(&event, &fired)
     }
 
     fn decide(&mut self, world: &Arc<dyn World>, event: &Event) -> Result<Decision, Fault> {
@@ -690,7 +688,7 @@ impl<'c> Walk<'c> {
         Ok(())
     }
 
-    fn look_at_state(&mut self, event: &Event) -> Result<(), String> {
+    fn look_at_state(&mut self, event: &Event, fired: &[&str]) -> Result<(), String> {
         let phase = self.context[&self.chart.state].as_str().unwrap_or_default();
         self.see(format!("phases.{phase} is reached"))?;
         for (name, field) in &self.chart.context {
@@ -703,9 +701,20 @@ impl<'c> Walk<'c> {
         }
         let world: Arc<dyn World> = self.world();
         let names = Names::new(self.chart, &world, event);
-        for (exprs, expected) in [(&self.claims.always, true), (&self.claims.never, false)] {
-            for expr in exprs {
-                if names.expressions.holds(expr, &names.root()) != Ok(expected) {
+        for property in &self.claims.properties {
+            if let Some(step) = &property.step {
+                let places = self.chart.places_of(step);
+                if !fired
+                    .iter()
+                    .any(|fired| places.iter().any(|place| place == fired))
+                {
+                    continue;
+                }
+            }
+            for (expr, expected) in [(&property.always, true), (&property.never, false)] {
+                if let Some(Expr(expr)) = expr
+                    && names.expressions.holds(expr, &names.root()) != Ok(expected)
+                {
                     return Err(self.contradiction(&format!("`{expr}` is not {expected}")));
                 }
             }
