@@ -22,9 +22,11 @@ enum At {
     Line(&'static str),
     /// On the line before that: a rule is found at its `[[on.EVENT]]`, and named by its `about`.
     Rule(&'static str),
+    /// On this line of a template.
+    Template(&'static str, usize),
 }
 
-use At::{Edit, Line, Rule};
+use At::{Edit, Line, Rule, Template};
 
 /// One edit of the chart: the `nth` occurrence of `find`, from 1, becomes `replace`.
 struct Mutant {
@@ -112,10 +114,10 @@ const MUTANTS: &[Mutant] = &[
     mutant("{{ args.task }}", 1, "{{ args.tsk }}", &[("unknown-name", Edit)]),
     mutant("[args.reviews]", 1, "[args.review]", &[
             ("unknown-name", Line("assign = { max_reviews")),
-            ("unknown-name", Line("{% include 'limit-set.md' %}")),
-            ("unknown-name", Line("At most {{ args.reviews")),
-            ("unknown-name", Line("At most {{ args.reviews")),
-            ("unknown-name", Line("{% if args.reviews < needed")),
+            ("unknown-name", Template("limit-set.md", 1)),
+            ("unknown-name", Template("limit-set.md", 4)),
+            ("unknown-name", Template("limit-set.md", 4)),
+            ("unknown-name", Template("limit-set.md", 5)),
         ]),
     mutant("driver is none", 1, "drivr is none", &[("unknown-name", Edit)]),
     mutant("session is not none", 1, "sesion is not none", &[("unknown-name", Edit)]),
@@ -431,6 +433,7 @@ fn every_mutant_is_reported_at_its_line() {
         let place = |at: &At| match at {
             Edit => (files[edited.file].0.clone(), edited.line),
             Line(part) => line(part),
+            Template(name, line) => (format!("templates/{name}"), *line),
             Rule(about) => {
                 let (name, line) = line(about);
                 (name, line - 1)
