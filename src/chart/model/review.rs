@@ -21,7 +21,7 @@ pub struct CycleSource {
     pub limit: Option<String>,
     /// Required in one of the two tables. Whether the cycle ends, evaluated after each review.
     pub exit: Option<Expr>,
-    /// How near the cycle is to its end, in words for `taskie status`: `1 of 2 clean`.
+    /// How near the cycle is to its end, in words for `taskie status`: `1 of 2 clean in a row`.
     pub streak: Option<Text>,
     /// What starting the cycle over assigns. Required in one of the two tables unless there is `clear`.
     pub entry: Option<Assign>,
