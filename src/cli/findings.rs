@@ -65,7 +65,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 }
 
 /// Returns the findings as the state on disk has it.
-fn entries(place: &Place) -> Vec<Entry> {
+pub(super) fn entries(place: &Place) -> Vec<Entry> {
     let snapshot = place.snapshot();
     let view = Inspector::new(&place.chart, &snapshot.as_world());
     let standing = view.unfinished().map(|cycle| view.standing(cycle));

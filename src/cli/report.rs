@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::ArgMatches;
 
 use super::error::CliError;
+use super::findings;
 use super::output::{Target, say};
 use super::place;
 use crate::chart::Chart;
@@ -22,7 +23,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let place = place::chosen(chart, matches)?;
     let facts = Facts::gather(&place, session.as_deref());
     let Some(target) = target else {
-        print([pull_request(&place, &facts)]);
+        print([pull_request(&place, &facts, &findings::entries(&place))]);
         return Ok(ExitCode::SUCCESS);
     };
     target.write(&page(&place, &facts))?;

@@ -2,7 +2,8 @@
 
 use std::io::{IsTerminal as _, Read as _};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use clap::ArgMatches;
 
@@ -21,6 +22,9 @@ use crate::view::{line, screen};
 
 /// The most bytes of what a host says about the session.
 const MOST: u64 = 1024 * 1024;
+
+/// How long it may take to say it.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Prints the situation of the instance.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -49,13 +53,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 
 /// Prints one line about the instance of the session that a host describes on stdin, or nothing.
 fn line(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let stdin = std::io::stdin();
-    let mut text = Vec::new();
-    if !stdin.is_terminal() {
-        // What cannot be read names no session.
-        let _ = stdin.lock().take(MOST).read_to_end(&mut text);
-    }
-    let host = json::parse(&text).unwrap_or_default();
+    let host = json::parse(&described()).unwrap_or_default();
     if let Some(cwd) = host["cwd"].as_str() {
         // Else it is the directory in which the host has started this.
         let _ = std::env::set_current_dir(cwd);
@@ -68,6 +66,22 @@ fn line(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> 
         say(&line::line(&place));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns what a host says about its session on stdin. What cannot be read, or has not come within [`PATIENCE`], names no
+/// session.
+fn described() -> Vec<u8> {
+    if std::io::stdin().is_terminal() {
+        return Vec::new();
+    }
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut text = Vec::new();
+        let _ = std::io::stdin().lock().take(MOST).read_to_end(&mut text);
+        // Nobody may wait for it anymore.
+        let _ = sender.send(text);
+    });
+    receiver.recv_timeout(PATIENCE).unwrap_or_default()
 }
 
 /// Returns the instance that a session drives or has of its own.

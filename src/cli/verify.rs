@@ -68,6 +68,9 @@ fn verify(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, CliError> {
     Ok(code)
 }
 
+/// Why the code of a clone with a short history is not compared.
+const NO_BASE: &str = "git no longer has the commit at which the work began";
+
 /// What was found out.
 #[derive(Debug, Default)]
 struct Verified {
@@ -146,7 +149,13 @@ impl Verified {
         match Manifest::read(root, home, base.as_deref(), at.as_deref(), skips) {
             None => self.uncompared = Some("this is no git repository".to_owned()),
             Some(Err(why)) if range.is_none() => self.uncompared = Some(why.message),
-            Some(read) => self.covered = self.seen.covered(&read.map_err(failed)?),
+            Some(read) => {
+                let read = read.map_err(failed)?;
+                match base.is_some_and(|base| base != read.base) {
+                    true => self.uncompared = Some(NO_BASE.to_owned()),
+                    false => self.covered = self.seen.covered(&read),
+                }
+            }
         }
         Ok(())
     }

@@ -91,7 +91,7 @@ impl Change {
     /// Returns how many lines have changed in the files that no pattern in `skip` matches; `None` if there is no such file.
     pub(crate) fn lines(&self, skip: &[String]) -> Option<u64> {
         let files = self.files.iter();
-        let counted = files.filter(|file| !is_any_like(&file.path, skip));
+        let counted = files.filter(|file| !file.is_outside && !is_any_like(&file.path, skip));
         counted.fold(None, |sum, file| {
             let (added, removed) = file
                 .lines
@@ -149,6 +149,8 @@ pub(crate) struct Changed {
     pub(crate) lines: Option<(u64, u64)>,
     /// Why there is nothing in it to read.
     pub(crate) unread: Option<&'static str>,
+    /// It is in no tree, so nobody knows whether it has changed since the base.
+    is_outside: bool,
 }
 
 impl Changed {
@@ -156,6 +158,7 @@ impl Changed {
     fn outside(path: &str) -> Self {
         Self {
             path: path.to_owned(),
+            is_outside: true,
             lines: None,
             unread: Some(match path.ends_with('/') {
                 true => "a repository of its own",
@@ -392,6 +395,7 @@ impl Repository<'_> {
             is_open.then_some(words.nth(5)?)
         });
         let open = open.map(|path| Changed {
+            is_outside: true,
             path: path.to_owned(),
             lines: None,
             unread: Some("a submodule in which something is not committed"),
@@ -463,6 +467,7 @@ impl Repository<'_> {
                 let lines = added.parse().ok().zip(removed.parse().ok());
                 let is_lock = LOCKS.iter().any(|end| path.ends_with(end));
                 Some(Changed {
+                    is_outside: false,
                     path: path.to_owned(),
                     unread: match lines {
                         None if self.is_text(path) => {
@@ -593,7 +598,7 @@ pub(super) fn blobs(
     git.args(
         without
             .iter()
-            .map(|pattern| format!(":(exclude,top,glob){pattern}")),
+            .map(|pattern| format!(":(exclude,glob){pattern}")),
     );
     let listed = run(&mut git)?.map_err(|why| Unknown::new(why, "run `git fsck`"))?;
     let mut parts = listed.split('\0');
@@ -604,6 +609,19 @@ pub(super) fn blobs(
         files.insert(path.to_owned(), (!is_gone).then(|| blob.to_owned()));
     }
     Ok((base, tree, files))
+}
+
+/// Returns the commit of HEAD, or an empty tree if there is none yet; `None` where git says nothing.
+pub(super) fn head(root: &Path) -> Option<String> {
+    let repository = Repository {
+        root,
+        objects: root,
+        own: PathBuf::new(),
+    };
+    match repository.id("HEAD^{commit}").ok()? {
+        Some(head) => Some(head),
+        None => empty_tree(&repository).ok(),
+    }
 }
 
 /// Returns the commit from which HEAD, or `end`, and `start` went apart; and `end`. A range is `START..END`, `START..` or one commit,
@@ -721,6 +739,7 @@ pub(crate) fn read(
         Base::Known(id) if repository.id(&format!("{id}^{{tree}}"))?.is_none() => Base::AtHand,
         base => base,
     };
+    let is_known = matches!(base, Base::Known(_) | Base::Now);
     let (base, against) = match head {
         Some(head) => repository.compared(base, head, (&after, &outside), paths)?,
         None => repository.compared_without_commit(base, &after)?,
@@ -736,7 +755,9 @@ pub(crate) fn read(
         }
     }
     let mut files = repository.files([&before, &after], paths)?;
-    files.extend(outside.into_iter().filter(|file| is_in(&file.path, paths)));
+    if !(is_known && files.is_empty()) {
+        files.extend(outside.into_iter().filter(|file| is_in(&file.path, paths)));
+    }
     Ok(Change {
         base,
         against,

@@ -66,6 +66,11 @@ impl Manifest {
     }
 }
 
+/// Returns the commit of HEAD, or an empty tree: what work that begins now is compared with. `None` outside git.
+pub(crate) fn head(root: &Path) -> Option<String> {
+    is_in_git(root).then(|| change::head(root)).flatten()
+}
+
 /// Returns the two commits that a range names: see [`change::ends`].
 pub(crate) fn ends(root: &Path, range: &str) -> Result<(String, String), Unknown> {
     change::ends(root, range)

@@ -103,6 +103,9 @@ pub(crate) struct Decision<W> {
     pub(crate) at: String,
     /// The hash of the chart.
     pub(crate) chart: String,
+    /// The commit at which the record begins; only in its first decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) base: Option<String>,
     pub(crate) event: Occurred,
     /// The fields before it; in a receipt only where they are not what the decision before has left.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -61,6 +61,7 @@ pub(crate) fn seal(predicate: &mut Predicate, entries: Vec<Open>, mut state: Opt
                     world: decision.world.into_iter().map(&mut place).collect(),
                     at: decision.at,
                     chart: decision.chart,
+                    base: decision.base,
                     event: decision.event,
                     is_reviewed: decision.is_reviewed,
                     is_superseded: decision.is_superseded,

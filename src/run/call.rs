@@ -9,7 +9,7 @@ use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
 use crate::os::process::detach;
 use crate::process::program::locate;
-use crate::run::asked;
+use crate::run::asked::{self, FailingGate};
 use crate::run::perform::peek;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -38,10 +38,13 @@ impl UserCall {
         let name = &place.instance.name;
         let noun = place.chart.scope.noun.to_uppercase().replace('-', "_");
         let line = |text: &str| plain_line(text, LENGTH);
+        let ended = performed.decision.ended.as_ref();
+        let is_gate = ended.is_some_and(|ended| ended.outcome.failed_gate().is_some());
+        let next = next(place, event, is_gate).unwrap_or_default();
         let env = [
             (noun.as_str(), line(name)),
             ("REASON", line(&reason)),
-            ("NEXT", line(&next(place, event).unwrap_or_default())),
+            ("NEXT", line(&next)),
         ];
         let env = env.map(|(name, text)| (format!("TASKIE_{name}"), text));
         Some(Self {
@@ -80,8 +83,11 @@ impl UserCall {
 }
 
 /// Returns what the user can do now.
-fn next(place: &Place, event: &Event) -> Option<String> {
-    let mut asked = asked::next(place, event.session.clone(), None);
+fn next(place: &Place, event: &Event, is_gate: bool) -> Option<String> {
+    // Where a gate has just failed, that comes first.
+    let gate = is_gate.then(|| FailingGate::at(place)).flatten();
+    let gate = gate.as_ref().map(|gate| gate.text.as_str());
+    let mut asked = asked::next(place, event.session.clone(), gate);
     // The agent has stopped: it does nothing without the user.
     asked.fields["stopped"] = true.into();
     match peek(place, &asked).ok()?.0 {

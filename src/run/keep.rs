@@ -22,7 +22,7 @@ use crate::os::file::HOME;
 use crate::page::counted;
 use crate::process::program;
 use crate::project::ledger;
-use crate::project::manifest::Manifest;
+use crate::project::manifest::{self, Manifest};
 use crate::receipt::charts::{self, Whole};
 use crate::receipt::check;
 use crate::receipt::remarks;
@@ -127,12 +127,18 @@ pub(crate) fn tree(place: &Place, snapshot: &Arc<Snapshot>, event: &Event) -> Op
     Manifest::read(&place.root, home, base.as_deref(), None, &skips)?.ok()
 }
 
-/// Returns what the trees of earlier reviews are compared with.
+/// Returns what the trees of earlier reviews are compared with, otherwise the commit at which the record begins.
 fn base(place: &Place) -> Option<String> {
-    reviews(place)
-        .into_iter()
-        .rev()
-        .find_map(|review| Some(review.tree?.base))
+    let mut reviews = reviews(place).into_iter().rev();
+    let compared = reviews.find_map(|review| Some(review.tree?.base));
+    compared
+        .or_else(|| statement::begun(&statement::read(&place.dir())))
+        .or_else(|| {
+            open(place).into_iter().find_map(|entry| match entry {
+                Entry::Decision(decision) => decision.base,
+                Entry::Review(_) => None,
+            })
+        })
 }
 
 /// Returns the reviews on record, oldest first.
@@ -256,9 +262,11 @@ pub(crate) fn decided(
         return Ok(Vec::new());
     }
     let fired = decision.fired.iter().map(|fired| fired.place.clone());
+    let begins = open(place).is_empty() && statement::read(&place.dir()).is_empty();
     let entry: Open = Entry::Decision(Box::new(receipt::Decision {
         at: clock::precise(),
         chart: charts::hash(&place.chart),
+        base: begins.then(|| manifest::head(&place.root)).flatten(),
         event: Occurred::of(&place.chart, event),
         state: Some(state.clone()),
         world: recorder.known(),

@@ -14,7 +14,7 @@ use crate::text::{shown, shown_lines};
 
 /// Returns the text: what it is about, the tables of the work, the reviews, what the user has ruled, what was put off, and
 /// what it cost.
-pub(crate) fn pull_request(place: &Place, facts: &Facts) -> String {
+pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[Entry]) -> String {
     let chart = &place.chart;
     let mut parts = vec![format!("## {}", shown(&facts.name))];
     parts.extend(subject(place));
@@ -32,7 +32,6 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts) -> String {
         format!("- {}: {}", shown(&title(facts, first)), verdicts.join(", "))
     });
     section(&mut parts, "Reviews", reviews);
-    let ledger = place.snapshot().ledger(None);
     let is_ruling = |entry: &&Entry| {
         chart
             .findings
@@ -41,26 +40,25 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts) -> String {
             .any(|word| *word == entry.state)
     };
     let said = |entry: &Entry| {
-        let why = entry.why.as_ref().map(|why| format!(": {}", shown(why)));
-        format!(
-            "- {}: {}{}",
-            shown(&entry.to_string()),
-            entry.state,
-            why.unwrap_or_default()
-        )
+        let why = entry.why.as_ref().map(|why| format!(": {}", literal(why)));
+        let why = why.unwrap_or_default();
+        format!("- {}: {}{why}", literal(&entry.to_string()), entry.state)
     };
     section(
         &mut parts,
         "Decided by the user",
         ledger.iter().filter(is_ruling).map(said),
     );
-    let is_left = |entry: &&Entry| {
-        entry.state == OPEN || chart.findings.unanswered.as_ref() == Some(&entry.state)
-    };
+    let is_put_off = |entry: &&Entry| chart.findings.unanswered.as_ref() == Some(&entry.state);
     section(
         &mut parts,
         "Put off",
-        ledger.iter().filter(is_left).map(said),
+        ledger.iter().filter(is_put_off).map(said),
+    );
+    section(
+        &mut parts,
+        "Not answered",
+        ledger.iter().filter(|entry| entry.state == OPEN).map(said),
     );
     if facts.totals.all.reviews > 0 {
         let cost = strip_str(&facts.totals.all.sentence()).to_string();
@@ -88,6 +86,22 @@ fn subject(place: &Place) -> Option<String> {
         lines.join("\n").trim().to_owned()
     });
     paragraphs.find(|paragraph| paragraph.starts_with(char::is_alphanumeric))
+}
+
+/// Returns a text as Markdown that shows it as it is: no markup, no mention and no reference to an issue.
+fn literal(text: &str) -> String {
+    let mut literal = String::new();
+    for sign in shown(text).chars() {
+        match sign {
+            // In one piece, they would call somebody or close something.
+            '@' | '#' => literal.extend([sign.to_string(), "<!-- -->".to_owned()]),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '!' | '|' | '~' | '&' => {
+                literal.extend(['\\', sign]);
+            }
+            _ => literal.push(sign),
+        }
+    }
+    literal
 }
 
 /// Returns the text of a file in the directory of the instance.
