@@ -157,8 +157,13 @@ pub(crate) fn new_root(cwd: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the nearest directory above `root` that contains a `home` of the user's own, also outside the repository of
-/// `root`, and where it would not be searched.
+/// `root`, and where it would not be searched. A linked work tree has plans of its own, wherever it is.
 pub(crate) fn home_above(root: &Path, home: &str) -> Option<PathBuf> {
+    // Only its git directory has this file.
+    let git_dir = git_dir::around(root).and_then(|tree| tree.git_dir);
+    if git_dir.is_some_and(|dir| dir.join("commondir").is_file()) {
+        return None;
+    }
     let around = Surroundings::from_env();
     let is_own = |home: PathBuf| {
         home.metadata()
