@@ -94,9 +94,17 @@ pub(crate) fn modified(path: &Path) -> io::Result<Option<SystemTime>> {
     }
 }
 
-/// Returns whether an answer and its review exist and the answer is not older, by when they were modified.
-pub(crate) fn is_as_new(answer: Option<SystemTime>, review: Option<SystemTime>) -> bool {
-    review.is_some() && answer >= review
+/// Returns whether an answer and its review exist and the answer is not older, by when they were modified, or by when the
+/// review `ended` if that is known: git writes files in any order.
+pub(crate) fn is_as_new(
+    answer: Option<SystemTime>,
+    review: Option<SystemTime>,
+    ended: impl FnOnce() -> Option<SystemTime>,
+) -> bool {
+    let (Some(answer), Some(review)) = (answer, review) else {
+        return false;
+    };
+    answer >= review || ended().is_some_and(|ended| answer >= ended)
 }
 
 /// Replaces the contents of `path` with `text`. The caller holds the lock that covers the file. After a power failure, the

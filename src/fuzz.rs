@@ -6,8 +6,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use anstream::adapter::strip_str;
 use minijinja::value::Value;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::chart::embedded::CHARTS;
 use crate::chart::field::LARGEST_INTEGER;
@@ -23,9 +24,12 @@ use crate::expr::{Expressions, prompt};
 use crate::files::pattern::{Capture, LinePattern, Pattern};
 use crate::files::table;
 use crate::hash::IndexMap;
+use crate::host::events::EVENTS;
+use crate::host::hosts::HOSTS;
+use crate::host::reply::Reply;
 use crate::project::state_file::{self, Reading};
 use crate::reviewer::outcome;
-use crate::text::{is_harmful, plain, shown};
+use crate::text::{is_harmful, plain, shown, shown_json, shown_lines, styled_lines};
 
 /// Pieces of text that mean something to one of the readers.
 const WORDS: &[&str] = &[
@@ -477,7 +481,9 @@ fn fuzz_verdicts() {
     });
 }
 
-/// Shown text sends nothing to the terminal and adds no line.
+/// Shown text sends nothing to the terminal and adds no line. What has lines keeps them, and nothing else; where styles
+/// are allowed, nothing but styles is left of what a terminal would act on. A host's answer is as harmless, and what it
+/// says is the same.
 #[test]
 fn fuzz_shown_texts() {
     let seeds = [
@@ -485,10 +491,33 @@ fn fuzz_shown_texts() {
         "10%\r50%\r100%",
         "a\u{85}b\u{2028}c",
     ];
-    fuzz(5_000, &seeds, |_, case| {
+    let acts = |text: &str| text.contains(|char| is_harmful(char) && !matches!(char, '\n' | '\t'));
+    fuzz(5_000, &seeds, |dice, case| {
         let text = String::from_utf8_lossy(case);
         assert!(!plain(&text).contains(is_harmful));
         assert!(!shown(&text).contains(is_harmful));
+        assert!(!acts(&shown_lines(&text)));
+        assert!(!acts(&strip_str(&styled_lines(&text)).to_string()));
+        let json = json!({ (text.as_ref()): [text.as_ref()] });
+        let printed = json.to_string();
+        let printed = shown_json(&printed);
+        assert!(!acts(&printed));
+        assert_eq!(serde_json::from_str::<Json>(&printed).unwrap(), json);
+
+        let host = &HOSTS[dice.below(HOSTS.len())];
+        let (_, event) = EVENTS[dice.below(EVENTS.len())];
+        let said = || vec![text.clone().into_owned()];
+        let block = (dice.below(2) == 0).then(|| said().remove(0));
+        let answer = Reply::new(event, false, block, said(), said()).with_warnings(said());
+        let answer = answer.render(host);
+        assert!(!acts(&answer), "{answer}");
+        if let Ok(json @ Json::Object(_)) = serde_json::from_str(&answer) {
+            let mut texts = vec![&json];
+            while let Some(value) = texts.pop() {
+                assert!(!value.as_str().is_some_and(acts), "{answer}");
+                texts.extend(value.as_object().into_iter().flat_map(Map::values));
+            }
+        }
     });
 }
 

@@ -1,5 +1,6 @@
 //! The `taskie` binary. All of its code is in the library.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 #[cfg(target_env = "musl")]
@@ -34,5 +35,6 @@ impl Binning for Bins {
 }
 
 fn main() -> ExitCode {
-    taskie::run()
+    let args: Vec<OsString> = std::env::args_os().collect();
+    taskie::run(&args)
 }

@@ -19,6 +19,7 @@ use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::expr::Expressions;
 use crate::hash::IndexMap;
+use crate::project::state_file::Reading;
 use crate::run::asked::{stop, typed_at};
 use crate::run::perform::{check, foresee, perform};
 use crate::run::place::Place;
@@ -215,6 +216,13 @@ fn transition(
     } else {
         perform(place, event)
     };
+    // What a rule says of a state that cannot be used is about the defaults.
+    let done = done.and_then(|performed| match &place.snapshot().state {
+        Reading::Broken(why) if matches!(performed.decision.answer, Answer::Refuse(_)) => {
+            Err(place.broken(why))
+        }
+        _ => Ok(performed),
+    });
     let performed = done.map_err(|stuck| match stuck {
         Stuck::Fault(Fault::Expression { error, place }) => CliError::with_help(
             error.detail.clone(),
@@ -256,7 +264,7 @@ fn transition(
         && let Ok(foreseen) = foresee(place, &stop(place, event.session.as_deref()))
         && let Some(why) = foreseen.failure()
     {
-        say(&format!("That review cannot run yet: {why}."));
+        say(&cannot_run(why));
     }
     if is_first
         && !is_check
@@ -270,6 +278,11 @@ fn transition(
         }
     }
     Ok(())
+}
+
+/// Says why the next stop cannot run the review that is due.
+pub(super) fn cannot_run(why: &str) -> String {
+    format!("That review cannot run yet: {why}.")
 }
 
 /// Returns the given options, converted to their types.

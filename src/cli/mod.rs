@@ -51,22 +51,21 @@ use crate::project::home;
 use error::CliError;
 use output::{say_styled, tell_error, tell_styled};
 
-/// Runs the command line of this process.
-pub fn run() -> ExitCode {
-    let args: Vec<OsString> = std::env::args_os().collect();
+/// Runs a command line, whose first word is the program's own name.
+pub fn run(args: &[OsString]) -> ExitCode {
     if args.get(1).is_some_and(|word| word == supervisor::ARGUMENT) {
         return supervisor::main();
     }
-    if let Some(code) = become_program(&args) {
+    if let Some(code) = become_program(args) {
         return code;
     }
-    if let Some(call) = as_hook(&args) {
+    if let Some(call) = as_hook(args) {
         return hook::run(&call);
     }
-    if let Some(code) = reviewer::stand_in(&args) {
+    if let Some(code) = reviewer::stand_in(args) {
         return code;
     }
-    dispatch(&args).unwrap_or_else(|error| {
+    dispatch(args).unwrap_or_else(|error| {
         tell_error(&error);
         ExitCode::FAILURE
     })

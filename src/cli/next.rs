@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use serde_json::json;
 
+use super::enter::cannot_run;
 use super::error::CliError;
 use super::output::{is_reviewer, say, say_json, warn};
 use super::place;
@@ -15,7 +16,7 @@ use crate::engine::decision::Answer;
 use crate::project::git;
 use crate::run::asked::{self, FailingGate};
 use crate::run::keep;
-use crate::run::perform::perform;
+use crate::run::perform::{foresee, perform};
 use crate::store::postponed;
 
 /// Prints the next action.
@@ -31,6 +32,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     let gate = FailingGate::at(&place).filter(|gate| gate.has_ended_turn);
     let gate = gate.as_ref().map(|gate| gate.text.as_str());
+    let asked_by = session.clone();
     let performed = perform(&place, &asked::next(&place, session, gate))?;
     let flaw = git::untrusted_locks(&place.root, &chart.scope.home).map(|why| format!("{why}."));
     warn(performed.warnings.iter().chain(&flaw));
@@ -52,6 +54,13 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     say(&format!("next: {action}"));
     say(&format!("why:  {why}"));
+    let stop = asked::stop(&place, asked_by.as_deref());
+    if !chart.phases.contains_key(&action)
+        && let Ok(foreseen) = foresee(&place, &stop)
+        && let Some(why) = foreseen.failure()
+    {
+        say(&cannot_run(why));
+    }
     say(&format!("{}: {}", chart.scope.noun, place.instance.name));
     if let Some(stale) = stale {
         say(&format!("stale: {stale}"));

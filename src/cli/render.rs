@@ -22,6 +22,7 @@ use crate::render::error::RenderError;
 use crate::render::preview::{Scene, next, template, templates};
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
+use crate::run::under_way;
 use crate::store::driver;
 use crate::text::shown_lines;
 
@@ -157,8 +158,15 @@ fn command(place: &Place, invocation: &Invocation) -> String {
     let shown = invocation.argv.len() - usize::from(prompt(invocation).is_some());
     let words = invocation.argv.iter().take(shown).map(|word| quoted(word));
     let words = words.chain(prompt(invocation).map(|_| "PROMPT".to_owned()));
+    let running = under_way::running(place);
+    let unless = match running {
+        Some(_) => "if that one fails, ",
+        None => "",
+    };
+    let running = running.map(|running| format!("taskie: {running}\n"));
     format!(
-        "taskie: {} {} is due; the next stop runs this, which writes {}:\n  {}",
+        "{}taskie: {} {} is due; {unless}the next stop runs this, which writes {}:\n  {}",
+        running.unwrap_or_default(),
         invocation.cycle,
         invocation.n,
         place.instance.dir.join(&invocation.file).display(),

@@ -1,5 +1,7 @@
 //! What the reviews of an instance cost, and which budget is used up.
 
+use std::time::SystemTime;
+
 use minijinja::value::Value;
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -40,6 +42,11 @@ pub struct PastReview {
 }
 
 impl PastReview {
+    /// Returns when it ended, if that is known.
+    pub fn ended(&self) -> Option<SystemTime> {
+        humantime::parse_rfc3339(&self.at).ok()
+    }
+
     /// Returns whether a reviewer was started: it took money or time, or nobody knows.
     fn was_started(&self) -> bool {
         self.cost != Some(0) || self.seconds > 0

@@ -156,16 +156,21 @@ pub(crate) fn new_root(cwd: &Path) -> Option<PathBuf> {
     above.get(at).map(|root| (*root).to_owned())
 }
 
-/// Returns the nearest directory above `root` that contains `home` and belongs to the user, also outside the repository
-/// of `root`.
+/// Returns the nearest directory above `root` that contains a `home` of the user's own, also outside the repository of
+/// `root`, and where it would not be searched. A linked work tree has plans of its own, wherever it is.
 pub(crate) fn home_above(root: &Path, home: &str) -> Option<PathBuf> {
+    // Only its git directory has this file.
+    let git_dir = git_dir::around(root).and_then(|tree| tree.git_dir);
+    if git_dir.is_some_and(|dir| dir.join("commondir").is_file()) {
+        return None;
+    }
     let around = Surroundings::from_env();
-    let above = around.above(root);
-    let own = around.own(&above);
-    let mut above = above.into_iter().take(own).skip(1);
-    above
-        .find(|dir| dir.join(home).is_dir())
-        .map(Path::to_owned)
+    let is_own = |home: PathBuf| {
+        home.metadata()
+            .is_ok_and(|meta| meta.is_dir() && is_ours(&meta))
+    };
+    let mut above = around.above(root).into_iter().skip(1);
+    above.find(|dir| is_own(dir.join(home))).map(Path::to_owned)
 }
 
 /// Returns a folder of the user's own: the one that the variable names, else `default` in the user's home directory.

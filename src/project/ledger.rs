@@ -86,7 +86,7 @@ pub(crate) fn entries(
     let mut entries = Vec::new();
     for review in last.values() {
         let file = files.get(review.file.as_str()).copied();
-        let answer = file.map_or_else(String::new, |file| answer(root, dir, file));
+        let answer = file.map_or_else(String::new, |file| answer(root, dir, file, review));
         let is_of_cycle = unfinished.is_some_and(|(files, count)| {
             review.n <= count && review.file == files.replace("{n}", &review.n.to_string())
         });
@@ -157,10 +157,11 @@ pub(crate) fn rule(
 
 /// Returns the text of the answer to a review; empty if there is none. When a cycle starts over, the name of a review
 /// comes back, and the answer to the one before it is still there.
-fn answer(root: &Path, dir: &Path, review: &ReviewFile) -> String {
+fn answer(root: &Path, dir: &Path, review: &ReviewFile, run: &PastReview) -> String {
     let path = dir.join(&review.answer);
     let modified = |path: &Path| disk::modified(path).ok().flatten();
-    if !disk::is_as_new(modified(&path), modified(&dir.join(&review.name))) {
+    let review = modified(&dir.join(&review.name));
+    if !disk::is_as_new(modified(&path), review, || run.ended()) {
         return String::new();
     }
     let text = disk::read(root, &path).ok().flatten();

@@ -43,7 +43,8 @@ pub(crate) fn next(place: &Place, scene: &Scene<'_>) -> Result<Step, RenderError
         Step::Invoke(invocation) => invocation,
     };
     let outcome = scene.assumed.outcome.clone();
-    let Some(outcome) = outcome.or_else(|| place.obstacle(&invocation).map(Outcome::Failed)) else {
+    let obstacle = || place.obstacle(&scene.world, &invocation);
+    let Some(outcome) = outcome.or_else(|| obstacle().map(Outcome::Failed)) else {
         return Ok(Step::Invoke(invocation));
     };
     let ended = Ended::new(*invocation, outcome);

@@ -10,7 +10,6 @@ use crate::clock;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Effort, Invocation, Outcome, Step};
 use crate::engine::event::Event;
-use crate::engine::inspect::Inspector;
 use crate::host::hosts::{HOSTS, RESERVE};
 use crate::process::program;
 use crate::project::manifest::Manifest;
@@ -80,12 +79,8 @@ impl Due<'_> {
     ) -> Result<Option<Attempt>, Stuck> {
         let invocation = self.invocation;
         let without = |announced, outcome| Ok(Some(Attempt::without_reviewer(announced, outcome)));
-        // Don't pay for a review whose outcome could not be used.
-        let view = Inspector::new(&place.chart, &self.snapshot.as_world());
-        if let Err(fault) = view.can_advance() {
-            return without(announced, Outcome::Failed(fault.to_string()));
-        }
-        if let Some(obstacle) = obstacle(place, invocation) {
+        // Don't pay for a review that cannot count.
+        if let Some(obstacle) = place.obstacle(&self.snapshot.as_world(), invocation) {
             return without(announced, Outcome::Failed(obstacle));
         }
         let hook = self.hook;
@@ -161,19 +156,6 @@ fn or_another(place: &Place, event: &Event, invocation: &Invocation, outcome: Ou
     })
 }
 
-/// Returns what prevents the run that is due from being started.
-fn obstacle(place: &Place, invocation: &Invocation) -> Option<String> {
-    let shown = place.instance.dir.join(&invocation.file);
-    // Writing through a link would write to someone else's file, and writing to a FIFO would wait for a reader.
-    let kind = place.root.join(&shown).symlink_metadata();
-    let flaw = kind.ok().and_then(|meta| match meta.file_type() {
-        kind if kind.is_symlink() => Some("is a symbolic link"),
-        kind => (!kind.is_file()).then_some("is not a file"),
-    });
-    let flaw = || flaw.map(|flaw| format!("{} {flaw}", shown.display()));
-    place.obstacle(invocation).or_else(flaw)
-}
-
 /// Returns what has changed while the gates ran, if the review would not be the one that was asked for: a gate may do
 /// anything, and a review that does not count is not paid.
 fn what_changed(
@@ -190,12 +172,15 @@ fn what_changed(
             file.display()
         ));
     }
-    let asks_again = match decide(&place.chart, &now.as_world(), event, None) {
+    let world = now.as_world();
+    let asks_again = match decide(&place.chart, &world, event, None) {
         Ok(Step::Invoke(again)) => again.is_same_request(invocation),
         _ => false,
     };
     let what = || "what is reviewed was changed while the gates ran".to_owned();
-    obstacle(place, invocation).or_else(|| (!asks_again).then(what))
+    place
+        .obstacle(&world, invocation)
+        .or_else(|| (!asks_again).then(what))
 }
 
 #[cfg(test)]

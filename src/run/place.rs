@@ -8,6 +8,7 @@ use crate::chart::Chart;
 use crate::engine::context::running;
 use crate::engine::decision::Invocation;
 use crate::engine::inspect::Inspector;
+use crate::engine::world::World;
 use crate::project::find::{self, Instance};
 use crate::project::git::Git;
 use crate::project::state_file::{self, Reading};
@@ -113,9 +114,33 @@ impl Place {
         Arc::new(snapshot.with_git(git))
     }
 
-    /// Returns what prevents an invocation from being started: a file of its subject that does not exist or is
-    /// outside the project.
-    pub(crate) fn obstacle(&self, invocation: &Invocation) -> Option<String> {
+    /// Returns what prevents an invocation that is due in `world` from being started: its outcome could not be used, a file
+    /// of its subject does not exist or is outside the project, or its review cannot be written.
+    pub(crate) fn obstacle(
+        &self,
+        world: &Arc<dyn World>,
+        invocation: &Invocation,
+    ) -> Option<String> {
+        let unusable = Inspector::new(&self.chart, world).can_advance().err();
+        unusable
+            .map(|fault| fault.to_string())
+            .or_else(|| self.flaw_of_subject(invocation))
+            .or_else(|| self.flaw_of_review(invocation))
+    }
+
+    fn flaw_of_review(&self, invocation: &Invocation) -> Option<String> {
+        let shown = self.instance.dir.join(&invocation.file);
+        // Writing through a link would write to someone else's file, and writing to a FIFO would wait for a reader.
+        let kind = self.root.join(&shown).symlink_metadata().ok()?.file_type();
+        let flaw = match () {
+            () if kind.is_symlink() => "is a symbolic link",
+            () if !kind.is_file() => "is not a file",
+            () => return None,
+        };
+        Some(format!("{} {flaw}", shown.display()))
+    }
+
+    fn flaw_of_subject(&self, invocation: &Invocation) -> Option<String> {
         let dir = self.dir();
         invocation.subject.iter().find_map(|name| {
             let shown = self.instance.dir.join(name);

@@ -1,9 +1,16 @@
 //! Whatever a project contains: no output moves a cursor, hides a text, or says something that only an agent reads.
 //!
-//! `cargo test` runs a few cases. `TASKIE_FORCE=1000000 cargo test --test black_box escapes` runs a million.
+//! `cargo test` runs a few cases. `TASKIE_FORCE=1000 cargo test --test black_box escapes` runs a thousand projects with whole
+//! processes, and a thousand commands within one process. The latter are for long runs (`escapes::no_command`): they start
+//! nothing.
 
-use std::fs::{self, File};
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Seek as _, Write as _};
+use std::os::fd::AsFd as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{FlockOperation, flock};
@@ -399,6 +406,35 @@ fn no_field_of_any_file_reaches_a_terminal_or_an_agent_as_it_is() {
     });
 }
 
+/// Writes a file of the project, with something harmful in some of its fields.
+fn write_file(root: &Path, (name, text): (&str, &str), dice: &mut impl FnMut(u64) -> u64) {
+    let path = root.join(filled(name, false, dice));
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, filled(text, name.ends_with(".json"), dice)).unwrap();
+}
+
+/// Writes the files of a project.
+fn write_files(root: &Path, dice: &mut impl FnMut(u64) -> u64) {
+    for file in FILES {
+        // A chart of the project's own and an unreadable file of settings hide much of the rest.
+        let is_rare = file.0 == ".taskie/statechart.toml" || file.0.ends_with("config.json");
+        if !is_rare || dice(3) == 0 {
+            write_file(root, *file, dice);
+        }
+    }
+}
+
+/// What a host says, with something harmful in some of its fields.
+fn event(root: &Path, dice: &mut impl FnMut(u64) -> u64) -> String {
+    let event = filled(EVENT, true, dice);
+    let mut event: Value = serde_json::from_str(&event).unwrap();
+    event["cwd"] = json!(root);
+    if dice(3) == 0 {
+        event.as_object_mut().unwrap().remove("session_id");
+    }
+    event.to_string()
+}
+
 /// One project, what has happened in it, and one command.
 fn round(round: u64) {
     let mut count = 0;
@@ -407,17 +443,7 @@ fn round(round: u64) {
         scattered(round * 10_000 + count, below)
     };
     let project = Project::empty();
-    for (name, text) in FILES {
-        // A chart of the project's own and an unreadable file of settings hide much of the rest.
-        let is_rare = *name == ".taskie/statechart.toml" || name.ends_with("config.json");
-        if is_rare && dice(3) > 0 {
-            continue;
-        }
-        let path = project.root.join(filled(name, false, &mut dice));
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let text = filled(text, name.ends_with(".json"), &mut dice);
-        fs::write(path, text).unwrap();
-    }
+    write_files(&project.root, &mut dice);
     if dice(3) == 0 {
         let folder = project.bin.with_file_name("home/.config/taskie");
         fs::create_dir_all(&folder).unwrap();
@@ -435,15 +461,6 @@ fn round(round: u64) {
     if is_of_change || dice(4) == 0 {
         git(&project.root, &["init", "--quiet", "-b", "main"]);
     }
-    let events = |dice: &mut dyn FnMut(u64) -> u64| {
-        let event = filled(EVENT, true, &mut &mut *dice);
-        let mut event: Value = serde_json::from_str(&event).unwrap();
-        event["cwd"] = json!(project.root);
-        if dice(3) == 0 {
-            event.as_object_mut().unwrap().remove("session_id");
-        }
-        event
-    };
     let mut ran = Vec::new();
     // What has happened before.
     match dice(4) {
@@ -479,14 +496,14 @@ fn round(round: u64) {
         process.env(variable, filled(&value, false, &mut dice));
     }
     let event = match command.contains(&"hook") {
-        true => events(&mut dice).to_string(),
+        true => event(&project.root, &mut dice),
         false => String::new(),
     };
     let last = feed(process, event);
     for (what, ran) in &ran {
-        expect_clean(&project, round, &[what], ran);
+        expect_clean(&project.root, round, &[what], ran);
     }
-    expect_clean(&project, round, command, &last);
+    expect_clean(&project.root, round, command, &last);
     for call in project.calls() {
         // The other arguments are for a program, not for a reader.
         let prompt = call.last().cloned().unwrap_or_default();
@@ -496,7 +513,7 @@ fn round(round: u64) {
 }
 
 #[track_caller]
-fn expect_clean(project: &Project, round: u64, command: &[&str], ran: &Ran) {
+fn expect_clean(root: &Path, round: u64, command: &[&str], ran: &Ran) {
     let what = format!("round {round}: {command:?}");
     assert_ne!(ran.code, 101, "{what}: {}", ran.stderr);
     expect_harmless(&what, &ran.stdout);
@@ -506,12 +523,157 @@ fn expect_clean(project: &Project, round: u64, command: &[&str], ran: &Ran) {
     let is_unknown = ran.stderr.contains("unrecognized subcommand");
     assert!(!is_unknown || may_be_unknown, "{what}: {}", ran.stderr);
     if command.contains(&PAGE)
-        && let Ok(page) = fs::read_to_string(project.root.join(PAGE))
+        && let Ok(page) = fs::read_to_string(root.join(PAGE))
     {
         expect_harmless(&what, &page);
     }
     if command.contains(&"hook") && ran.stdout.starts_with('{') {
         expect_harmless_texts(&what, &ran.json());
+    }
+}
+
+/// How many commands a process carries out, one after another, in one project.
+const AT_ONCE: u64 = 500;
+
+/// Where a process for many commands learns its first case and how many there are.
+const CASES: &str = "TASKIE_CASES";
+
+/// The same without a process for each command, so that there can be a million of them. No reviewer can be started
+/// within a process: what it says is for the test above.
+#[test]
+fn no_command_within_a_process_prints_a_field_as_it_is() {
+    let all = rounds(250);
+    let variables = VARIABLES.iter().filter(|name| **name != "TASKIE_PLUGIN");
+    let variables: Vec<&str> = variables.copied().collect();
+    for first in (0..all).step_by(usize::try_from(AT_ONCE).unwrap()) {
+        let mut count = 0;
+        let mut dice = |below| {
+            count += 1;
+            scattered(first * 10_000 + 5_000 + count, below)
+        };
+        let project = Project::empty();
+        if dice(8) == 0 {
+            git(&project.root, &["init", "--quiet", "-b", "main"]);
+        }
+        let printed = project.bin.join("printed");
+        let warned = project.bin.join("warned");
+        let open = |path| {
+            let mut options = OpenOptions::new();
+            let options = options.create(true).append(true).read(true);
+            options.open(path).unwrap()
+        };
+        let whole = project.command([] as [&str; 0]);
+        let mut worker = Command::new(std::env::current_exe().unwrap());
+        for (name, value) in whole.get_envs() {
+            match value {
+                Some(value) => worker.env(name, value),
+                None => worker.env_remove(name),
+            };
+        }
+        if dice(3) == 0 {
+            let variable = variables[usize::try_from(dice(variables.len() as u64)).unwrap()];
+            let value = format!("{}/x§y§", project.root.display());
+            worker.env(variable, filled(&value, false, &mut dice));
+        }
+        let ended = worker
+            .args(["--exact", "escapes::many_commands", "--ignored"])
+            .args(["--nocapture", "--test-threads=1"])
+            .current_dir(&project.root)
+            .env(CASES, format!("{first} {}", AT_ONCE.min(all - first)))
+            .stdin(open(&project.bin.join("event")))
+            .stdout(open(&printed))
+            .stderr(open(&warned))
+            .status()
+            .unwrap();
+        let read = |path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
+        let (printed, warned) = (read(&printed), read(&warned));
+        assert!(ended.success(), "from {first}: {printed}\n{warned}");
+        assert!(printed.contains("1 passed"), "from {first}: {printed}");
+    }
+}
+
+/// What such a process does. What it prints goes to files.
+#[test]
+#[ignore = "runs in a process of its own: `no_command_within_a_process_prints_a_field_as_it_is`"]
+fn many_commands() {
+    let cases = std::env::var(CASES).unwrap();
+    let (first, count) = cases.split_once(' ').unwrap();
+    let (first, count): (u64, u64) = (first.parse().unwrap(), count.parse().unwrap());
+    let root = std::env::current_dir().unwrap();
+    let of = |fd: std::io::Result<std::os::fd::OwnedFd>| File::from(fd.unwrap());
+    let mut input = of(std::io::stdin().as_fd().try_clone_to_owned());
+    let outputs = [
+        of(std::io::stdout().as_fd().try_clone_to_owned()),
+        of(std::io::stderr().as_fd().try_clone_to_owned()),
+    ];
+    let commands: Vec<&[&str]> = COMMANDS
+        .iter()
+        .copied()
+        .filter(|command| !command.contains(&"review"))
+        .collect();
+    for case in first..first + count {
+        let mut drawn = 0;
+        let mut dice = |below| {
+            drawn += 1;
+            scattered(case * 10_000 + drawn, below)
+        };
+        match dice(50) == 0 || case == first {
+            true => {
+                for folder in [".taskie", ".dr-done"] {
+                    let _ = fs::remove_dir_all(root.join(folder));
+                }
+                write_files(&root, &mut dice);
+            }
+            false => {
+                let file = FILES[usize::try_from(dice(FILES.len() as u64)).unwrap()];
+                write_file(&root, file, &mut dice);
+            }
+        }
+        if dice(10) == 0 {
+            let folder = KEPT[usize::try_from(dice(KEPT.len() as u64)).unwrap()];
+            change_texts(&root.join(folder), &mut dice);
+        }
+        // A chart to be read or checked takes ten or a hundred times as long as anything else.
+        let is_dear = |command: &[&str]| {
+            let is_dear = |word: &&str| [CHART, "check-chart", "simulate", "doctor"].contains(word);
+            command.iter().any(is_dear)
+        };
+        let mut draw = || commands[usize::try_from(dice(commands.len() as u64)).unwrap()];
+        let (first_draw, second_draw) = (draw(), draw());
+        let command = match is_dear(first_draw) && case % 10 > 0 {
+            true => second_draw,
+            false => first_draw,
+        };
+        input.set_len(0).unwrap();
+        if command.contains(&"hook") {
+            input.write_all(event(&root, &mut dice).as_bytes()).unwrap();
+        }
+        input.rewind().unwrap();
+        for output in &outputs {
+            output.set_len(0).unwrap();
+        }
+        let _ = fs::remove_file(root.join(PAGE));
+        let words: Vec<OsString> = ["taskie"]
+            .iter()
+            .chain(command)
+            .map(OsString::from)
+            .collect();
+        let done = catch_unwind(AssertUnwindSafe(|| taskie::run(&words)));
+        std::io::stdout().flush().unwrap();
+        std::env::set_current_dir(&root).unwrap();
+        let [stdout, stderr] = outputs.each_ref().map(|mut output| {
+            output.rewind().unwrap();
+            std::io::read_to_string(output).unwrap()
+        });
+        let ran = Ran {
+            code: if done.is_ok() { 0 } else { 101 },
+            stdout,
+            stderr,
+        };
+        expect_clean(&root, case, command, &ran);
+    }
+    for output in &outputs {
+        output.set_len(0).unwrap();
     }
 }
 

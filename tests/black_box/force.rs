@@ -474,6 +474,58 @@ fn work_trees_share_nothing() {
     );
 }
 
+/// A work tree whose name is not text: a host can only name it with `\u{fffd}` in place of each byte that is none.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_work_tree_whose_name_is_not_text() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let project = driven(true);
+    let name = std::ffi::OsStr::from_bytes(b"../tree\xff\xfe");
+    let mut add = std::process::Command::new("git");
+    add.args(["worktree", "add", "-q"])
+        .arg(name)
+        .current_dir(&project.root);
+    assert!(add.status().unwrap().success());
+    let tree = project.root.join(name).canonicalize().unwrap();
+    let run = |args: &[&str], stdin: &str| {
+        let mut command = project.command(args);
+        command.current_dir(&tree);
+        feed(command, stdin)
+    };
+    let entered = run(
+        &["enter", "complete-task", "--task", "1", "--session", "its"],
+        "",
+    );
+    assert_eq!(entered.code, 0, "{}", entered.stderr);
+    project.reviewer(&Reviewer::fail());
+    let event = json!({ "session_id": "its", "cwd": tree.to_string_lossy() }).to_string();
+    let blocked = run(&["hook", "stop"], &event);
+    assert_eq!(blocked.json()["decision"], "block", "{}", blocked.stderr);
+    let plan = tree.join(".taskie/plans").join(crate::support::PLAN);
+    assert!(plan.join("task-1-review-1.md").exists());
+    for args in [
+        &["status"][..],
+        &["log"],
+        &["list"],
+        &["stats"],
+        &["findings"],
+        &["report", "--markdown"],
+    ] {
+        let ran = run(args, "");
+        assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+    }
+    // Nothing of it is in the other work tree, and a name that is as good as this one is not this one.
+    assert_eq!(project.calls().len(), 1);
+    let mut elsewhere = project.command(["hook", "stop"]);
+    elsewhere.current_dir(project.root.parent().unwrap());
+    let ran = feed(elsewhere, &event);
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.stderr
+            .contains("Cannot change to the session's directory")
+    );
+}
+
 /// A host that dies while its hook is still reading the event: no reviewer is started for nobody.
 #[cfg(target_os = "linux")]
 #[test]

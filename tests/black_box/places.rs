@@ -192,24 +192,26 @@ fn in_a_worktree() {
 /// A worktree of a repository that ignores `.taskie`: the first plan is created in the worktree, not next to it.
 #[test]
 fn in_a_worktree_without_plans() {
-    let project = Project::empty();
-    let main = made(project.root.join("main"));
-    git(&main, &["init", "--quiet"]);
-    fs::write(main.join(".gitignore"), ".taskie\n").unwrap();
-    git(&main, &["add", "."]);
-    git(&main, &["commit", "--quiet", "--message", "Begin"]);
-    let old = made(main.join(".taskie/plans/old"));
-    fs::write(old.join("notes.md"), "# Not a name of a plan's file\n").unwrap();
-    git(&main, &["worktree", "add", "--quiet", "inside"]);
-    let worktree = main.join("inside");
-    // Nothing is waiting here, whatever is wrong over there.
-    let silent = crate::support::silent();
-    assert_eq!(stop(&project, &worktree, false).stdout, silent);
-    let ran = shell(&project, &worktree, "taskie enter new-plan --plan p");
-    assert_eq!(ran.err(), (0, ""));
-    assert!(worktree.join(".taskie/plans/p/state.json").is_file());
-    review_loop(&project, &worktree, &worktree);
-    assert!(!main.join(".taskie/plans/p").exists());
+    for place in ["project/main", "home/code/main"] {
+        let project = Project::empty();
+        let main = made(project.bin.with_file_name(place));
+        git(&main, &["init", "--quiet"]);
+        fs::write(main.join(".gitignore"), ".taskie\n").unwrap();
+        git(&main, &["add", "."]);
+        git(&main, &["commit", "--quiet", "--message", "Begin"]);
+        let old = made(main.join(".taskie/plans/old"));
+        fs::write(old.join("notes.md"), "# Not a name of a plan's file\n").unwrap();
+        git(&main, &["worktree", "add", "--quiet", "inside"]);
+        let worktree = main.join("inside");
+        // Nothing is waiting here, whatever is wrong over there.
+        let silent = crate::support::silent();
+        assert_eq!(stop(&project, &worktree, false).stdout, silent);
+        let ran = shell(&project, &worktree, "taskie enter new-plan --plan p");
+        assert_eq!(ran.err(), (0, ""), "{place}");
+        assert!(worktree.join(".taskie/plans/p/state.json").is_file());
+        review_loop(&project, &worktree, &worktree);
+        assert!(!main.join(".taskie/plans/p").exists());
+    }
 }
 
 #[test]

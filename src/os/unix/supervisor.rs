@@ -53,10 +53,9 @@ pub(crate) fn delegate(
         return Ok(Delegated::Abandoned);
     }
     let adoption = Adoption::begin();
-    let (mut socket, theirs) = UnixStream::pair()?;
+    let (socket, theirs) = UnixStream::pair()?;
     let mut child = start(argument, theirs, lock)?;
-    // If the supervisor has already ended, it reports nothing, which the caller notices.
-    let _ = socket.write_all(order);
+    give(&socket, order);
     socket.set_nonblocking(true)?;
 
     let pid = Pid::from_child(&child);
@@ -112,6 +111,14 @@ fn start(argument: &str, socket: UnixStream, lock: &File) -> io::Result<Child> {
         .stdout(lock.try_clone()?)
         .stderr(Stdio::null())
         .spawn()
+}
+
+/// Sends the order. If that fails, the supervisor ends without a report, which the caller notices: it has ended already, or
+/// it must not wait for the rest.
+fn give(mut socket: &UnixStream, order: &[u8]) {
+    if socket.write_all(order).is_err() {
+        let _ = socket.shutdown(Shutdown::Write);
+    }
 }
 
 /// Adds what has arrived to `report`; returns true at its end.
@@ -201,4 +208,21 @@ pub(crate) fn stand_apart() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::CONT));
     Ok(setsid().map(|_| ())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_waits_for_an_order_that_cannot_be_sent() {
+        let (hook, supervisor) = UnixStream::pair().unwrap();
+        // More than fits: the error comes in the middle.
+        hook.set_nonblocking(true).unwrap();
+        give(&hook, &vec![b' '; 1 << 24]);
+        let wait = Some(Duration::from_secs(10));
+        supervisor.set_read_timeout(wait).unwrap();
+        let order = Line(supervisor).order().unwrap();
+        assert!(!order.is_empty() && order.len() < 1 << 24);
+    }
 }

@@ -237,8 +237,9 @@ impl World for Snapshot {
             Source::Files(set) => self.files(set)?,
             Source::Table(name) => self.table(name)?,
             Source::Answers { answer, review } => {
-                let (answer, review) = (self.modified(answer)?, self.modified(review)?);
-                Value::from(disk::is_as_new(answer, review))
+                let (answer, modified) = (self.modified(answer)?, self.modified(review)?);
+                let ended = || self.ended(review);
+                Value::from(disk::is_as_new(answer, modified, ended))
             }
             Source::Config(name) => self.setting(name)?,
             Source::Dirty => {

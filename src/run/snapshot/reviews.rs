@@ -1,5 +1,7 @@
 //! The reviews that there were so far: what they found, and whether they lead anywhere.
 
+use std::time::SystemTime;
+
 use minijinja::value::Value;
 
 use super::Snapshot;
@@ -12,6 +14,13 @@ impl Snapshot {
     pub(super) fn all_runs(&self) -> Vec<PastReview> {
         let name = self.instance.shared_name(&self.chart.scope);
         Journal::of(&self.store, &name, &self.instance.name).runs()
+    }
+
+    /// Returns when the review with this file ended last, if this machine ran it.
+    pub(super) fn ended(&self, file: &str) -> Option<SystemTime> {
+        let runs = self.all_runs();
+        let mut of_file = runs.iter().rev().filter(|run| run.error.is_none());
+        of_file.find(|run| run.file == file)?.ended()
     }
 
     /// Returns those that count.
