@@ -12,6 +12,7 @@
 //                                                   decides does not come back, and nothing changes in the end
 //   node model.js stopped PROJECT                   asks for reviews of a change, without a plan, and plays the agent until
 //                                                   it is clean
+//   node model.js every PROJECT                     turns `every_stop` on, and checks what is read how many times
 //   node model.js restricted PROJECT                runs the reviews of a task with `permissions` set to `restricted`,
 //                                                   and checks what the reviewer can do and what it cannot
 const assert = require("node:assert/strict");
@@ -479,6 +480,64 @@ async function stopped([project]) {
   assert.ok(!fs.existsSync(path.join(project, ".taskie")) && !fs.existsSync(path.join(project, ".git/taskie/changes/main/.objects")));
 }
 
+// `every_stop`: a question and documentation are read by nobody, a small change once, a large one twice, and one with a finding
+// again until it is clean.
+async function every([project]) {
+  const git = (...args) => execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.invalid", ...args], { cwd: project, encoding: "utf8" });
+  const settings = path.join(process.env.HOME, ".config/taskie/taskie.json");
+  fs.mkdirSync(path.dirname(settings), { recursive: true });
+  fs.writeFileSync(settings, '{ "every_stop": true }');
+  const inside = (name) => path.join(project, name);
+  git("init", "--quiet", "--initial-branch", "main");
+  fs.writeFileSync(inside("greet.sh"), "echo hello\n");
+  git("add", ".");
+  git("commit", "--quiet", "--message", "one");
+  const objects = git("count-objects");
+  const lines = (count) => Array.from({ length: count }, (_, n) => `echo ${n}\n`).join("");
+  const finding = { severity: "major", file: "greet.sh", line: 1, title: "The greeting is misspelled" };
+  const verdicts = [];
+  const reviewers = [];
+  let steps = [];
+  let heard = [];
+  const model = await serve((asked) => {
+    if (isReviewer(asked)) {
+      const results = asked.messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter(({ type }) => type === "tool_result");
+      if (results.length > 0) return text("Done.");
+      reviewers.push(said(asked.messages));
+      return call("StructuredOutput", verdicts.shift() ?? { verdict: "PASS", review: "It greets.", findings: [] });
+    }
+    if (!isAgent(asked)) return text("A title");
+    heard.push(said(asked.messages.at(-1)));
+    return steps[heard.length - 1] ?? text("Nothing is left to do.");
+  });
+  let session = [];
+  const ask = async (prompt, agent, reviews) => {
+    [steps, heard] = [agent, []];
+    const before = reviewers.length;
+    const printed = await type(prompt, project, model.address, ["--dangerously-skip-permissions", ...session]);
+    session = ["--resume", JSON.parse(printed.split("\n")[0]).session_id];
+    assert.equal(reviewers.length - before, reviews, `${prompt}\n${heard.map((text) => text.slice(-400)).join("\n")}\n${printed}`);
+    return seen(printed).join("\n");
+  };
+  assert.equal(await ask("What is it?", [text("A greeting.")], 0), "");
+  const write = (name, content) => call("Write", { file_path: inside(name), content });
+  assert.equal(await ask("Document it", [write("README.md", "A greeting.\n")], 0), "");
+  assert.match(await ask("Write a small one", [write("small.sh", lines(10))], 1), /^Stop says: The change is clean: read by opus/);
+  assert.match(reviewers.at(-1), /Write a small one/, "the reviewer knows what the user asked for");
+  assert.match(await ask("Write a large one", [write("large.sh", lines(420))], 2), /^Stop says: The change is clean, 2 reviews in a row/);
+  verdicts.push({ verdict: "FAIL", review: "It says helo.", findings: [finding] });
+  const fix = [call("Read", { file_path: inside("greet.sh") }), write("greet.sh", "echo helo\n"), text("Done."), write("greet.sh", "echo hello there\n"), text("change-review-1.1: fixed")];
+  assert.match(await ask("Greet politely", fix, 2), /The change is clean/);
+  assert.equal(await ask("And now?", [text("It is done.")], 0), "");
+  model.close();
+  assert.equal(git("status", "--short"), " M greet.sh\n?? README.md\n?? large.sh\n?? small.sh\n");
+  assert.deepEqual([git("fsck"), git("count-objects")], ["", objects]);
+  // The session has ended, so nothing that git does not have is left behind.
+  const left = execFileSync("find", [inside(".git/taskie"), "-name", ".objects"], { encoding: "utf8" });
+  assert.equal(left, "");
+  fs.rmSync(settings);
+}
+
 async function guarded([folder]) {
   const inside = (...names) => path.join(folder, ...names);
   const git = (project, ...args) =>
@@ -567,7 +626,7 @@ async function guarded([folder]) {
 }
 
 const [mode, ...args] = process.argv.slice(2);
-({ typed, played, gated, converged, restricted, changed, stopped, guarded })[mode](args).catch((error) => {
+({ typed, played, gated, converged, restricted, changed, stopped, every, guarded })[mode](args).catch((error) => {
   console.error(error.message);
   // Anything that still listens would keep this process alive.
   process.exit(1);

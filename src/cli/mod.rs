@@ -30,6 +30,7 @@ mod test;
 mod trust;
 mod validate;
 mod verify;
+mod wait;
 mod watch;
 mod why;
 

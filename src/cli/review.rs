@@ -12,20 +12,21 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::error::CliError;
 use super::output::{
     draw_over, is_reviewer, is_watched, say, say_json, say_json_text, tell, tell_error, warn,
 };
 use super::reviewed::Reviewed;
-use super::{place, render};
+use super::{place, render, wait};
 use crate::chart::embedded::{Choice, of_changes};
 use crate::chart::{Chart, IN_GIT};
 use crate::engine::context::Context;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Step};
 use crate::engine::event::Event;
+use crate::hook;
 use crate::lint::report;
 use crate::os::supervisor;
 use crate::page::{counted, span};
@@ -96,9 +97,16 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> ExitCode {
     if is_reviewer() {
         return ExitCode::SUCCESS;
     }
-    let reviewed = match matches.get_flag("at-stop") {
-        true => at_stop(chart, matches),
-        false => review(chart, matches),
+    let role = matches.get_one::<String>("role");
+    let reviewed = match (matches.get_one::<u64>("wait"), role) {
+        _ if matches.get_flag("at-stop") => at_stop(chart, matches),
+        (Some(seconds), _) => stood_in(chart, matches, |place, session| {
+            wait::wait(place, session, *seconds)
+        }),
+        (None, Some(role)) => stood_in(chart, matches, |place, session| {
+            wait::act(role, place, session)
+        }),
+        (None, None) => review(chart, matches),
     };
     let (error, code) = match reviewed {
         Ok(code) => return ExitCode::from(code),
@@ -139,6 +147,21 @@ fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     }
     decision.says.iter().for_each(|text| say(text));
     Ok(0)
+}
+
+/// Does something about the review that the next stop of the session would start, or else about that of the branch, for a
+/// session that is unknown.
+fn stood_in(
+    chart: &Arc<Chart>,
+    matches: &ArgMatches,
+    act: impl FnOnce(&Place, Option<&str>) -> Result<u8, CliError>,
+) -> Result<u8, Refused> {
+    let session = place::session(matches)?;
+    let of_stop = session.as_deref().map(hook::place_of_stop).transpose();
+    match of_stop.map_err(CliError::new)?.flatten() {
+        Some(place) => Ok(act(&place, session.as_deref())?),
+        None => Ok(act(&here(chart)?.0, None)?),
+    }
 }
 
 fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
@@ -251,6 +274,8 @@ fn event(place: &Place, change: &Change, paths: &[String], matches: &ArgMatches)
         (given, _) => given,
     };
     for (name, value) in [
+        // No hook's time ends this.
+        ("longest_review", Json::Null),
         ("model", json!(text("model"))),
         ("permissions", json!(permissions)),
         ("max_cost", json!(matches.get_one::<i64>("max-cost"))),

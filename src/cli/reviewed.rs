@@ -1,6 +1,6 @@
 //! What came of a review of a change, for people and in the formats of other programs.
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
@@ -15,6 +15,32 @@ use crate::reviewer::finding::Finding;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::text::shown;
+
+/// How many annotations of one level GitHub shows of a step.
+const ANNOTATIONS: usize = 10;
+
+/// Returns the workflow command of GitHub that shows a finding at its line.
+fn annotation(level: &str, id: &str, finding: &Finding) -> String {
+    let file = file_of(finding);
+    let file = file.map(|file| format!("file={},", report::property(file)));
+    let line = finding.line.map(|line| format!("line={line},"));
+    format!(
+        "::{level} {}{}title={}::{}",
+        file.unwrap_or_default(),
+        line.unwrap_or_default(),
+        report::property(&format!("{} ({id})", finding.severity)),
+        report::escaped(&finding.title)
+    )
+}
+
+/// Returns the file of a finding; `None` if it is not in the project, where other programs look for it.
+fn file_of(finding: &Finding) -> Option<&str> {
+    let is_inside = |file: &&str| {
+        let mut steps = Path::new(file).components();
+        steps.all(|step| matches!(step, Component::Normal(_) | Component::CurDir))
+    };
+    finding.file.as_deref().filter(is_inside)
+}
 
 /// What came of a review.
 pub(super) struct Reviewed<'p> {
@@ -159,26 +185,38 @@ impl<'p> Reviewed<'p> {
 
     /// Returns workflow commands of GitHub: they show each finding at its line.
     pub(super) fn annotations(&self) -> Vec<String> {
-        let of_findings = self.findings.iter().map(|(id, finding)| {
-            let file = finding
-                .file
-                .as_deref()
-                .map(|file| format!("file={},", report::property(file)));
-            let line = finding.line.map(|line| format!("line={line},"));
-            format!(
-                "::{} {}{}title={}::{}",
-                self.level(finding),
-                file.unwrap_or_default(),
-                line.unwrap_or_default(),
-                report::property(&format!("{} ({id})", finding.severity)),
-                report::escaped(&finding.title)
-            )
-        });
+        let mut of_findings = Vec::new();
+        for level in ["error", "warning"] {
+            let findings: Vec<_> = (self.findings.iter())
+                .filter(|(_, finding)| self.level(finding) == level)
+                .collect();
+            // The messages are errors, too.
+            let most = ANNOTATIONS - self.messages.len().min(ANNOTATIONS / 2);
+            let shown = match findings.len() > most {
+                true => most - 1,
+                false => findings.len(),
+            };
+            let (each, more) = findings.split_at(shown);
+            of_findings.extend(
+                each.iter()
+                    .map(|(id, finding)| annotation(level, id, finding)),
+            );
+            if !more.is_empty() {
+                let title = counted(more.len(), "more finding");
+                let lines = more.iter().map(|(id, finding)| {
+                    let place = finding.place().map(|place| format!(", {place}"));
+                    let place = place.unwrap_or_default();
+                    format!("{id} ({}{place}): {}", finding.severity, finding.title)
+                });
+                let lines = report::escaped(&lines.collect::<Vec<_>>().join("\n"));
+                of_findings.push(format!("::{level} title={title}::{lines}"));
+            }
+        }
         let level = if self.code == 0 { "notice" } else { "error" };
         let of_messages = self.messages.iter();
         let of_messages =
             of_messages.map(|text| format!("::{level} title=taskie::{}", report::escaped(text)));
-        of_findings.chain(of_messages).collect()
+        of_findings.into_iter().chain(of_messages).collect()
     }
 
     pub(super) fn sarif(&self) -> Json {
@@ -189,7 +227,7 @@ impl<'p> Reviewed<'p> {
                 "message": { "text": finding.title },
                 "partialFingerprints": { "id": id },
             });
-            if let Some(file) = &finding.file {
+            if let Some(file) = file_of(finding) {
                 let mut place = json!({ "artifactLocation": { "uri": report::uri(file) } });
                 if let Some(line) = finding.line {
                     place["region"] = json!({ "startLine": line });

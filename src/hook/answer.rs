@@ -164,10 +164,17 @@ fn answer(
         Ok(found) => found,
         Err(reply) => return reported(*reply),
     };
-    let (quiet, warnings) = (found.quiet, found.warnings);
+    let (quiet, mut warnings) = (found.quiet, found.warnings);
     let Some(mut place) = found.place else {
         return reported(Reply::silent(name, quiet).with_warnings(warnings));
     };
+    let is_own = change::is_own(&place);
+    if is_own {
+        warnings.extend(own::moved(&place));
+        if change::is_settled(&place) {
+            return reported(Reply::silent(name, quiet).with_warnings(warnings));
+        }
+    }
     let (plugin, store) = (place.chart.plugin().to_owned(), place.store.clone());
     let state = place.dir().join(state_file::FILE);
     let session = event.session.clone().filter(|_| is_stop(name));
@@ -198,27 +205,28 @@ fn answer(
         host.describe(&mut event.fields);
         event.fields["ignores_blocks"] = Json::from(is_used_up);
     }
-    let is_due = match own::is_meant(&place) {
+    let stamp = is_own.then(|| change::look(&place)).flatten();
+    let is_due = match own::is_meant(&place, &mut warnings) {
         Ok(true) => see_change(&mut place, &mut event.fields, session),
         unmeant => unmeant,
     };
     match is_due {
         Ok(true) => {}
         Ok(false) => {
-            return Ok((
-                Reply::silent(name, quiet).with_warnings(warnings),
-                Due::default(),
-            ));
+            if place.dir().join(state_file::FILE).exists() {
+                change::settle(&place, stamp);
+            }
+            return reported(Reply::silent(name, quiet).with_warnings(warnings));
         }
         Err(why) => return reported(Reply::undecided(name, why)),
     }
     let result = perform(&place, &event);
     let done = result.as_ref().ok().filter(|_| is_stop(name));
     let call = done.and_then(|done| UserCall::of(&place, &event, done));
-    let is_own = change::is_own(&place);
     if place.chart.scope.since.is_some() && !place.is_in_cycle() {
         if is_own {
             change::forget_prompts(&place);
+            change::settle(&place, stamp);
         } else {
             change::forget(&place);
             // From now on, its stops are nothing to us.

@@ -12,16 +12,19 @@ mod target;
 
 use std::process::ExitCode;
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use self::answer::{Ended, reply_to};
 use self::output::{print, tell};
+use self::target::{find_place, place_of_change};
 use crate::chart::embedded::Choice;
 use crate::diagnostic::suggest::suggest;
-use crate::host::events::{EVENTS, REVIEWER};
-use crate::host::hosts::{HOSTS, Host};
+use crate::engine::event::Event;
+use crate::host::events::{EVENTS, REVIEWER, STOPPED};
+use crate::host::hosts::{self, HOSTS, Host};
 use crate::host::reply::Reply;
 use crate::os::supervisor;
+use crate::run::place::Place;
 use crate::text::shown;
 
 /// How the hook was called.
@@ -98,6 +101,31 @@ pub(crate) fn run(call: &Call<'_>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Returns the place of what the next stop of a session would have reviewed; `None` if that is nothing.
+pub(crate) fn place_of_stop(session: &str) -> Result<Option<Place>, String> {
+    let stop = stop_of(session);
+    if let Ok(target) = find_place(STOPPED, Some(session), None, true)
+        && !target.is_unclaimed
+        && let Some(place) = target.place.filter(Place::is_in_cycle)
+    {
+        return Ok(Some(place));
+    }
+    Ok(place_of_change(&stop, STOPPED)?.and_then(|target| target.place))
+}
+
+/// Answers a stop of a session that its host does not send, because a review takes longer than it waits for a hook; `None` if
+/// the review was ended.
+pub(crate) fn stand_in(session: &str) -> Option<Reply> {
+    let host = hosts::around().unwrap_or(hosts::DEFAULT).patient();
+    let (reply, due) = reply_to(STOPPED, stop_of(session).fields, None, true, &host).ok()?;
+    due.settle();
+    Some(reply)
+}
+
+fn stop_of(session: &str) -> Event {
+    Event::hook(STOPPED, json!({ "session_id": session }))
 }
 
 /// Says that there is no such thing, and what may have been meant.

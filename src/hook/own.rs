@@ -30,11 +30,16 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     let chart = at_home(embedded, home)?;
     let found = find::of_session(&root, &chart.scope, Some(&change::own_name(session)));
     let found = distrusting(&root, &chart.scope.home, found);
+    let is_on = |place: &Place| change::is_on(place, place.chart.scope.always.as_ref());
     let Some(instance) = found.instance else {
-        return Ok(found.warnings);
+        // An id that no folder can have, or a folder that is not only the user's.
+        return match is_on(&Place::of_none(&chart, &root))? {
+            true => Err(found.warnings.join(" ")),
+            false => Ok(Vec::new()),
+        };
     };
     let mut place = Place::new(chart, root, instance);
-    if !change::is_on(&place, place.chart.scope.always.as_ref())? {
+    if !is_on(&place)? {
         return Ok(Vec::new());
     }
     let claimed = driver::claimed(from_ref(&place.root), &place.chart.scope.home, session)?;
@@ -45,10 +50,12 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         return Ok(Vec::new());
     }
     let mut warnings = Vec::new();
-    if !is_claimed || !place.is_in_cycle() {
+    if !is_claimed || !place.is_in_cycle() || change::is_confirmed(&place) {
         abandon(&place);
         change::sweep(&place);
+        let stamp = change::look(&place);
         warnings = begin(&mut place, session, Base::Now)?;
+        change::settle(&place, stamp);
     }
     if change::is_on(&place, place.chart.scope.prompts.as_ref())? {
         let prompt = event.fields["prompt"].as_str().unwrap_or_default();
@@ -80,13 +87,34 @@ pub(super) fn begin(
     Ok(performed.warnings)
 }
 
-/// Returns whether a stop is reviewed here. The change of a session is forgotten where the user has turned this off since.
-pub(super) fn is_meant(place: &Place) -> Result<bool, String> {
-    let is_on = !change::is_own(place) || change::is_on(place, place.chart.scope.always.as_ref())?;
+/// Returns whether a stop is reviewed here. The change of a session is forgotten where this was turned off since, which adds a
+/// warning: the agent can do that, too.
+pub(super) fn is_meant(place: &Place, warnings: &mut Vec<String>) -> Result<bool, String> {
+    let setting = place.chart.scope.always.as_ref();
+    let is_on = !change::is_own(place) || change::is_on(place, setting)?;
     if !is_on {
+        warnings.extend(setting.filter(|_| place.is_in_cycle()).map(|setting| {
+            format!(
+                "`{setting}` is no longer on: what has changed since your prompt was not reviewed."
+            )
+        }));
         abandon(place);
     }
     Ok(is_on)
+}
+
+/// Says that the agent has moved to another work tree than that of the session's change, where nothing is reviewed.
+pub(super) fn moved(reviewed: &Place) -> Option<String> {
+    let embedded = of_changes()?;
+    let (here, _) = homes(embedded).next()?;
+    (change::is_own(reviewed) && here != reviewed.root).then(|| {
+        format!(
+            "The agent is now in {}, where nothing that it changes is reviewed before your next prompt: this session's change is that \
+             of {}.",
+            here.display(),
+            reviewed.root.display()
+        )
+    })
 }
 
 /// Forgets the change, if it is that of a session. Its next prompt begins another one.
@@ -128,7 +156,10 @@ pub(super) fn release(session: Option<&str>) {
             .instance
             .map(|instance| Place::new(chart, root, instance));
         return place
-            .filter(|place| !place.is_in_cycle())
+            .filter(|place| {
+                let drives = driver::drives(&place.store, &place.instance.name, session);
+                !(place.is_in_cycle() && drives) || change::is_confirmed(place)
+            })
             .iter()
             .for_each(abandon);
     }

@@ -19,6 +19,9 @@ pub const EVENTS: &[(&str, &str)] = &[
 /// What the event is called on the command line at which an agent wants to stop.
 pub const STOP: &str = "stop";
 
+/// The same, as the host calls it.
+pub const STOPPED: &str = "Stop";
+
 /// The event at which the user asks for something.
 pub const PROMPT: &str = "UserPromptSubmit";
 

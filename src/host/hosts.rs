@@ -324,6 +324,16 @@ impl Host {
         event.get("session_id").is_some() && has(self.project) && !has(PLUGIN)
     }
 
+    /// Returns the same host for whoever answers in its place, in a process that has all the time it needs.
+    pub fn patient(&self) -> Self {
+        Self {
+            blocks: None,
+            longest_hook: None,
+            shows_messages: true,
+            ..*self
+        }
+    }
+
     /// Returns whether this process is a tool of the host's agent.
     fn is_around(&self) -> bool {
         let mut marks = self.sessions.iter().chain(self.shell);

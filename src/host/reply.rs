@@ -92,6 +92,11 @@ impl Reply {
         self.block.is_some()
     }
 
+    /// Returns whether something has failed that is no finding.
+    pub fn has_failed(&self) -> bool {
+        !self.log.is_empty()
+    }
+
     /// Blocks a stop that was allowed, so that the agent reports to the user what the host would not show.
     pub fn ask_to_tell(&mut self) {
         if let Some(message) = self.message() {

@@ -24,8 +24,9 @@ pub(crate) const OBJECTS: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
 /// How long each git command may take. It reads all files that have changed.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// An untracked file that is larger is not stored.
+/// An untracked file that is larger is not stored, and neither is a tracked one that is larger than this many of them.
 const LARGE: u64 = 1024 * 1024;
+const TRACKED: u64 = 16;
 
 /// How many files a command line names: it has an end.
 const CHUNK: usize = 500;
@@ -154,16 +155,13 @@ pub(crate) struct Changed {
 }
 
 impl Changed {
-    /// Returns one that is untracked and in no tree.
-    fn outside(path: &str) -> Self {
+    /// Returns one that is in no tree.
+    fn outside(path: &str, why: &'static str) -> Self {
         Self {
             path: path.to_owned(),
             is_outside: true,
             lines: None,
-            unread: Some(match path.ends_with('/') {
-                true => "a repository of its own",
-                false => "untracked and larger than 1 MB",
-            }),
+            unread: Some(why),
         }
     }
 }
@@ -318,22 +316,30 @@ impl Repository<'_> {
             copy_with_time(&own, &index)
                 .map_err(|error| failed(format!("git's index cannot be copied: {error}")))?;
         }
-        let others = self.ask(&[
-            "ls-files",
-            "-z",
-            "--others",
-            "--exclude-standard",
-            "--",
-            ":/",
-        ])?;
-        let others = others.unwrap_or_default();
-        let is_large = |path: &&str| {
-            let meta = self.root.join(path).symlink_metadata();
-            // Git lists a repository in the repository with a slash.
-            path.ends_with('/') || meta.is_ok_and(|meta| meta.is_file() && meta.len() > LARGE)
+        let list = |git: &mut Command| -> Result<Vec<String>, Unknown> {
+            git.args(["--exclude-standard", "--", ":/"]);
+            let listed = run(git)?.unwrap_or_default();
+            let names = listed.split('\0').filter(|path| !path.is_empty());
+            Ok(names.map(str::to_owned).collect())
         };
-        let others = others.split('\0').filter(|path| !path.is_empty());
-        let large: Vec<Changed> = others.filter(is_large).map(Changed::outside).collect();
+        let left_out = |line: &String| {
+            // Of a file, git says first whether it is tracked.
+            let (path, limit, why) = match line.strip_prefix("? ") {
+                Some(path) => (path, LARGE, "untracked and larger than 1 MB"),
+                None => (line.get(2..)?, TRACKED * LARGE, "larger than 16 MB"),
+            };
+            let meta = self.root.join(path).symlink_metadata();
+            let is_large = meta.is_ok_and(|meta| meta.is_file() && meta.len() > limit);
+            // A repository in the repository has a slash.
+            let why = match path.ends_with('/') {
+                true => Some("a repository of its own"),
+                false => is_large.then_some(why),
+            };
+            why.map(|why| Changed::outside(path, why))
+        };
+        let differing =
+            list(&mut self.git(&["ls-files", "-z", "-t", "--others", "--modified"])?)?;
+        let mut large: Vec<Changed> = differing.iter().filter_map(left_out).collect();
         let with_index = |args: &[&str]| -> Result<Command, Unknown> {
             let mut git = self.git(args)?;
             git.env("GIT_INDEX_FILE", &index)
@@ -370,13 +376,31 @@ impl Repository<'_> {
             write(&[options, &all[..count]].concat())?;
             write(&[options, &["write-tree"]].concat())
         };
-        let tree = tree(&SAFE).or_else(|why| tree(&UNFILTERED).map_err(|_| why))?;
+        let tree = tree(&SAFE).or_else(|_| tree(&UNFILTERED)).or_else(|why| {
+            // One file that git cannot store, such as `.GIT/x`, hides none of the others.
+            let skipping = [&UNFILTERED[..], &all[..count], &["--ignore-errors"]].concat();
+            let added = run(&mut with_index(&skipping)?)?;
+            let tree = write(&[&UNFILTERED[..], &["write-tree"]].concat()).map_err(|_| why)?;
+            if added.is_err() {
+                let others = list(&mut with_index(&[
+                    "ls-files",
+                    "-z",
+                    "--others",
+                    "--modified",
+                ])?)?;
+                let is_new = |path: &&String| !large.iter().any(|file| file.path == **path);
+                let others: Vec<Changed> = (others.iter().filter(is_new))
+                    .map(|path| Changed::outside(path, "git cannot store it: read the file"))
+                    .collect();
+                large.extend(others);
+            }
+            Ok::<_, Unknown>(tree)
+        })?;
         let tree = tree.trim_end().to_owned();
-        let mut outside = large;
         if has_submodules {
-            outside.extend(self.open_submodules()?);
+            large.extend(self.open_submodules()?);
         }
-        Ok((tree, outside))
+        Ok((tree, large))
     }
 
     /// Returns the submodules in which something is not committed: no tree of this repository has that.
@@ -385,22 +409,18 @@ impl Repository<'_> {
             "status",
             "--porcelain=v2",
             "-z",
-            "--untracked-files=no",
+            "--untracked-files=normal",
             "--ignore-submodules=none",
         ])?;
         let status = status.unwrap_or_default();
         let open = status.split('\0').filter_map(|line| {
             let mut words = line.strip_prefix("1 ")?.splitn(8, ' ');
-            let is_open = words.nth(1)?.get(2..3) == Some("M");
+            // `S`, and then what is different in it: its commit, a file, a new file.
+            let is_open = words.nth(1)?.get(2..)?.contains(['M', 'U']);
             is_open.then_some(words.nth(5)?)
         });
-        let open = open.map(|path| Changed {
-            is_outside: true,
-            path: path.to_owned(),
-            lines: None,
-            unread: Some("a submodule in which something is not committed"),
-        });
-        Ok(open.collect())
+        let why = "a submodule in which something is not committed";
+        Ok(open.map(|path| Changed::outside(path, why)).collect())
     }
 
     /// Returns the commit from which HEAD and the commit `id`, which the user knows as `other`, went apart.
@@ -609,6 +629,21 @@ pub(super) fn blobs(
         files.insert(path.to_owned(), (!is_gone).then(|| blob.to_owned()));
     }
     Ok((base, tree, files))
+}
+
+/// Returns the paths in the work tree at `root` that git ignores, a folder as one; `None` if git cannot tell.
+pub(super) fn ignored(root: &Path) -> Option<Vec<PathBuf>> {
+    let mut git = git(root).ok()?;
+    git.args(["ls-files", "-z", "--others", "--ignored"]).args([
+        "--exclude-standard",
+        "--directory",
+        "--",
+        ":/",
+    ]);
+    let output = output_within(&mut git, LIMIT).ok()?;
+    let names = output.stdout.split(|byte| *byte == 0);
+    let names = names.filter(|name| !name.is_empty()).map(path);
+    output.status.success().then(|| names.collect())
 }
 
 /// Returns the commit of HEAD, or an empty tree if there is none yet; `None` where git says nothing.

@@ -269,7 +269,7 @@ pub(crate) fn is_in_git(root: &Path) -> bool {
 /// Returns the output of `command`. It is killed if it takes longer than `limit`; the error is a message about that.
 pub(super) fn output_within(command: &mut Command, limit: Duration) -> Result<Output, String> {
     let unrun = |error| format!("cannot be run: {error}");
-    let child = command
+    let child = os::process::detach(command)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -10,5 +10,6 @@ pub(crate) mod listing;
 pub(crate) mod manifest;
 pub(crate) mod seen;
 pub(crate) mod settings;
+pub(crate) mod stamp;
 pub(crate) mod state_file;
 pub(crate) mod trust;

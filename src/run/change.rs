@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::chart::Chart;
@@ -12,9 +14,10 @@ use crate::diagnostic::quote::quoted;
 use crate::disk;
 use crate::engine::context::{Context, running, text};
 use crate::engine::event::{Event, Trigger};
-use crate::hash;
+use crate::hash::{self, Hash};
 use crate::page::counted;
 use crate::project::change::{self, Base, Change, OBJECTS, Unknown};
+use crate::project::stamp::Stamp;
 use crate::project::{settings, state_file};
 use crate::run::asked;
 use crate::run::place::Place;
@@ -27,6 +30,9 @@ const ASKED: &str = ".asked";
 
 /// The file in the instance's directory with the text that has sent the agent back last.
 const SENT: &str = ".sent";
+
+/// The file in the instance's directory with what the work tree was like when nothing in it was to be reviewed.
+const STAMP: &str = ".stamp";
 
 /// How much of a prompt is kept, in characters, and how many prompts of one change: the first and the last ones.
 const PROMPT: usize = 2_000;
@@ -90,6 +96,7 @@ pub(crate) fn find(place: &mut Place, base: Base<'_>, paths: &[String]) -> Resul
 /// for. Reviews and rulings stay.
 pub(crate) fn forget(place: &Place) {
     forget_prompts(place);
+    let _ = fs::remove_file(place.dir().join(STAMP));
     // Whatever stays is removed with the next change.
     let _ = fs::remove_dir_all(place.dir().join(STORED));
 }
@@ -99,6 +106,75 @@ pub(crate) fn forget_prompts(place: &Place) {
     for file in [ASKED, SENT] {
         let _ = fs::remove_file(place.dir().join(file));
     }
+}
+
+/// What was there when nothing was to be reviewed.
+#[derive(Debug, Serialize, Deserialize)]
+struct Settled {
+    stamp: Stamp,
+    /// The state then.
+    state: u64,
+    /// A stop has found the same.
+    is_confirmed: bool,
+}
+
+fn settled(place: &Place) -> Option<Settled> {
+    let text = disk::read(&place.root, &place.dir().join(STAMP)).ok()??;
+    serde_json::from_slice(&text).ok()
+}
+
+/// Returns whether nothing has changed since nothing was to be reviewed, and keeps in mind that a stop has found that.
+pub(crate) fn is_settled(place: &Place) -> bool {
+    let Some(mut settled) = settled(place).filter(|settled| settled.state == state_of(place))
+    else {
+        return false;
+    };
+    let is_same = settled.stamp.is_of(&place.root);
+    if is_same && !settled.is_confirmed {
+        settled.is_confirmed = true;
+        keep_settled(place, &settled);
+    }
+    is_same
+}
+
+/// Returns whether the last stop has found that nothing has changed: the next prompt begins another change.
+pub(crate) fn is_confirmed(place: &Place) -> bool {
+    settled(place).is_some_and(|settled| settled.is_confirmed)
+}
+
+/// Returns what the work tree is like now. What was kept of it is no longer true.
+pub(crate) fn look(place: &Place) -> Option<Stamp> {
+    let _ = fs::remove_file(place.dir().join(STAMP));
+    Stamp::of(&place.root)
+}
+
+/// Keeps what the work tree was like before the last look at the change: nothing in it is to be reviewed.
+pub(crate) fn settle(place: &Place, stamp: Option<Stamp>) {
+    let state = state_of(place);
+    if let Some(stamp) = stamp {
+        let is_confirmed = false;
+        keep_settled(
+            place,
+            &Settled {
+                stamp,
+                state,
+                is_confirmed,
+            },
+        );
+    }
+}
+
+fn keep_settled(place: &Place, settled: &Settled) {
+    // Without it, the next stop takes longer.
+    let text = serde_json::to_vec(settled).unwrap_or_default();
+    let _ = disk::replace_for_now(&place.dir().join(STAMP), |file| file.write_all(&text));
+}
+
+/// Returns a number for the state file.
+fn state_of(place: &Place) -> u64 {
+    let mut state = Hash::default();
+    state.add(disk::text(&place.dir().join(state_file::FILE)).unwrap_or_default());
+    state.number()
 }
 
 /// Keeps a prompt as a part of what the change is for. Some hosts send the text that has sent the agent back as a prompt: that

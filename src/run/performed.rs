@@ -78,6 +78,17 @@ impl Performed {
         }
     }
 
+    /// Returns a stop that sends the agent back, without any rule of the chart.
+    pub(crate) fn blocked(reason: String) -> Self {
+        Self {
+            decision: Decision {
+                answer: Answer::Block(reason),
+                ..Decision::default()
+            },
+            ..Self::default()
+        }
+    }
+
     /// Returns a stop that is allowed with a message to the user, without any rule of the chart.
     pub(crate) fn allowed(message: String) -> Self {
         Self {

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
+use crate::diagnostic::quote::quoted;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Ended, Invocation, Outcome, Step};
-use crate::engine::event::Event;
+use crate::engine::event::{Event, Trigger};
+use crate::host::events::is_stop;
 use crate::host::hosts::RESERVE;
 use crate::project::git::{self, Git};
 use crate::project::seen;
@@ -89,6 +91,9 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         }
         Step::Done(_) => return Ok(Reviewed::NotDue(git)),
     };
+    if let Some(performed) = called(event, &invocation) {
+        return answered(performed);
+    }
     let mut record = keep::due(place, &snapshot, &invocation);
     let seen = seen::seen(&place.chart, &place.root, &place.dir(), &invocation.subject);
     let mut announced = announced(place, event, &snapshot, &invocation);
@@ -137,6 +142,33 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         changed,
         lock: running,
     })))
+}
+
+/// Returns the answer to a stop whose host does not wait as long as the review may take: the agent runs it with a command. It is
+/// sent back for that once a turn.
+fn called(event: &Event, invocation: &Invocation) -> Option<Performed> {
+    let is_of_host = matches!(&event.trigger, Trigger::Hook(name) if is_stop(name));
+    let longest = event.fields.get("longest_review").and_then(Json::as_u64);
+    let longest = longest.filter(|longest| is_of_host && invocation.timeout > *longest)?;
+    let host = event.fields.get("host").and_then(Json::as_str);
+    let host = host.unwrap_or("the host");
+    let session = event.session.as_ref();
+    let session = session.map(|id| format!(" --session {}", quoted(id)));
+    let command = format!(
+        "{} review --wait {longest}{}",
+        env!("CARGO_PKG_NAME"),
+        session.unwrap_or_default()
+    );
+    let cycle = &invocation.cycle;
+    Some(match event.fields["stop_hook_active"] == Json::Bool(true) {
+        true => Performed::allowed(format!(
+            "The {cycle} is due, and the agent did not run it: `{command}`."
+        )),
+        false => Performed::blocked(format!(
+            "The {cycle} is due, and may take longer than {host} waits for a hook. Run `{command}`, and again as long as it \
+             says that it is not over yet. Then do what its answer says."
+        )),
+    })
 }
 
 /// Returns how many seconds the host gives this hook.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::git_dir::{self, WorkTree};
-use super::{Store, record, turn};
+use super::{Store, record, turn, waiting};
 use crate::disk;
 use crate::files::pattern::name_flaw;
 use crate::hash::Hash;
@@ -120,6 +120,7 @@ fn claim_one(store: &Store, instance: &str, session: &str) -> io::Result<()> {
     if claim.is_none_or(|claim| claim.instance != instance) {
         sweep(store, SESSION);
         sweep(store, turn::KIND);
+        waiting::KINDS.iter().for_each(|kind| sweep(store, kind));
         say(store, instance, session, false)?;
     }
     Ok(())

@@ -132,7 +132,7 @@ impl ReviewLock {
     }
 }
 
-fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {
+pub(super) fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {
     let start = Instant::now();
     loop {
         match file.try_lock() {

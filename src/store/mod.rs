@@ -29,6 +29,7 @@ mod record;
 pub(crate) mod recorded;
 pub(crate) mod running;
 pub(crate) mod turn;
+pub(crate) mod waiting;
 
 /// The folder of the lock files, in the chart's home.
 pub(crate) const LOCKS: &str = ".locks";

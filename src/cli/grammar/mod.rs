@@ -99,7 +99,8 @@ fn review() -> Command {
         .after_help(
             "Reviews what is not committed; if nothing is, what the branch has changed since it left the default branch. \
              Needs git. The settings are those of `taskie`.\n\
-             Exit codes: 0 clean, 1 findings or a gate that failed, 2 wrong usage or nothing to compare with, 3 not reviewed",
+             Exit codes: 0 clean, 1 findings or a gate that failed, 2 wrong usage or nothing to compare with, 3 not reviewed, \
+             4 not over yet (--wait)",
         )
         .arg(arg!(paths: [PATH]... "Review only these files and folders"))
         .arg(arg!(--base <REV> "Compare with the commit at which HEAD left REV"))
@@ -129,7 +130,20 @@ fn review() -> Command {
                     "paths", "base", "model", "max-cost", "permissions", "format", "json", "print-prompt",
                 ]),
         )
-        .arg(session("The session whose agent stops").requires("at-stop"))
+        .arg(
+            arg!(--wait <SECONDS> "Start the review, or wait for the one that runs, and answer within this time")
+                .value_parser(value_parser!(u64).range(1..=600))
+                .conflicts_with_all([
+                    "at-stop", "paths", "base", "model", "max-cost", "permissions", "format", "json", "print-prompt",
+                ]),
+        )
+        .arg(
+            arg!(--role <ROLE> "What this process does for one that waits")
+                .hide(true)
+                .value_parser(words(super::wait::ROLES)),
+        )
+        .group(ArgGroup::new("stops").args(["at-stop", "wait", "role"]))
+        .arg(session("The session whose agent stops").requires("stops"))
 }
 
 fn hook() -> Command {

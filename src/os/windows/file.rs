@@ -5,6 +5,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::windows::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use winapi_util::file::information;
 
@@ -36,7 +37,7 @@ pub(crate) fn is_at(file: &File, path: &Path) -> bool {
 }
 
 /// Identifies one version of a file.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Version {
     pub(crate) len: u64,
     created: u64,
@@ -51,6 +52,11 @@ impl Version {
             created: meta.creation_time(),
             modified: meta.last_write_time(),
         }
+    }
+
+    /// Returns when the file was changed last; never, because that can be hidden.
+    pub(crate) fn changed_at(&self) -> Option<SystemTime> {
+        None
     }
 }
 

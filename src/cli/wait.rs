@@ -1,0 +1,189 @@
+//! `taskie review --wait`: a review for whoever cannot wait for all of it in one call, such as an agent whose host waits no
+//! longer than a minute for a hook.
+//!
+//! A process of its own keeps the review running, and is its host: if it ends, the reviewer does. It ends when nobody has
+//! waited for some time. Each call waits for the answer, or for the end of its own time.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::error::CliError;
+use super::output::say;
+use crate::hook;
+use crate::host::reply::cut;
+use crate::os::process::detach;
+use crate::run::place::Place;
+use crate::run::under_way;
+use crate::store::lock::ReviewLock;
+use crate::store::waiting::{Answer, Waiting};
+
+/// The exit code that says: not yet.
+const NOT_YET: u8 = 4;
+
+/// How often a process looks whether something has happened.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// What a process does for another one that waits.
+pub(super) const ROLES: [&str; 2] = [KEEPER, STOP];
+
+/// It keeps the review running.
+const KEEPER: &str = "keeper";
+
+/// It answers a stop of the session.
+const STOP: &str = "stop";
+
+/// Does what another process has started this one for. `place` is what is reviewed.
+pub(super) fn act(role: &str, place: &Place, session: Option<&str>) -> Result<u8, CliError> {
+    match session {
+        Some(session) if role == STOP => Ok(stop(session)),
+        _ => keep(place, session),
+    }
+}
+
+/// Waits at most `seconds` for the review of what is at `place`, and starts it if nobody has. With a session, it is what a stop
+/// of that session would have reviewed.
+pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result<u8, CliError> {
+    let (store, name) = (&place.store, place.instance.name.as_str());
+    let waiting = Waiting::of(store, name);
+    let failed = || CliError::because("nobody can wait for the review");
+    let until = Instant::now() + Duration::from_secs(seconds);
+    let mut keeper: Option<Child> = None;
+    let mut is_anothers = false;
+    loop {
+        waiting.wait().map_err(failed())?;
+        let is_starting = match &mut keeper {
+            Some(child) => child.try_wait().map_err(failed())?.is_none(),
+            None => false,
+        };
+        // In this order: it leaves the answer, and then it ends.
+        let is_kept = is_starting || waiting.is_kept().map_err(failed())?;
+        if let Some(answer) = waiting.take() {
+            say(answer.text.trim_end());
+            return Ok(answer.code);
+        }
+        if !is_kept {
+            match ReviewLock::is_held(store, name, &place.dir()) {
+                true => is_anothers = true,
+                false if is_anothers => return Ok(of_another(place)),
+                false if keeper.is_some() => {
+                    let message = "the review has ended without an answer";
+                    return Err(CliError::with_help(message, "run the command again"));
+                }
+                false => keeper = Some(start(KEEPER, session, Stdio::null).map_err(failed())?),
+            }
+        }
+        if Instant::now() >= until {
+            let running = under_way::running(place);
+            running.iter().for_each(|text| say(text));
+            say("It is not over yet. Run the same command again, and change nothing until then.");
+            return Ok(NOT_YET);
+        }
+        sleep(LOOK);
+    }
+}
+
+/// Says what has come of a review that a stop or another command has started.
+fn of_another(place: &Place) -> u8 {
+    let reviews = place.journal().reviews();
+    let Some(last) = reviews.last() else {
+        return 0;
+    };
+    let verdict = last.verdict.as_deref().or(last.error.as_deref());
+    say(&format!(
+        "The {} {} that was running has ended: {}. It is in {}.",
+        last.cycle,
+        last.n,
+        verdict.unwrap_or("no verdict"),
+        place.instance.dir.join(&last.file).display()
+    ));
+    match (&last.error, verdict) {
+        (Some(_), _) => 3,
+        (None, verdict) => u8::from(verdict != Some("PASS")),
+    }
+}
+
+/// Starts a process that does the same for the same session, apart from this one.
+fn start(role: &str, session: Option<&str>, output: impl Fn() -> Stdio) -> std::io::Result<Child> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg(super::review::NAME);
+    if let Some(session) = session {
+        command.args(["--session", session]);
+    }
+    if role == KEEPER || session.is_some() {
+        command.args(["--role", role]);
+    }
+    command
+        .stdin(Stdio::null())
+        .stdout(output())
+        .stderr(output());
+    detach(&mut command).spawn()
+}
+
+/// Keeps the review running as long as somebody waits for it.
+fn keep(place: &Place, session: Option<&str>) -> Result<u8, CliError> {
+    let failed = || CliError::because("the review cannot be kept running");
+    let waiting = Waiting::of(&place.store, &place.instance.name);
+    let Some(_lock) = waiting.keep().map_err(failed())? else {
+        return Ok(0);
+    };
+    let mut printed = tempfile::tempfile().map_err(failed())?;
+    let output = || {
+        printed
+            .try_clone()
+            .map_or_else(|_| Stdio::null(), Stdio::from)
+    };
+    let mut review = start(STOP, session, output).map_err(failed())?;
+    let status = loop {
+        if let Some(status) = review.try_wait().map_err(failed())? {
+            break status;
+        }
+        if waiting.is_abandoned() {
+            let _ = review.kill();
+            let _ = review.wait();
+            return Ok(0);
+        }
+        sleep(LOOK);
+    };
+    let answer = answer(status, &mut printed);
+    waiting.leave(answer).map_err(failed())?;
+    Ok(0)
+}
+
+fn answer(status: ExitStatus, printed: &mut File) -> Answer {
+    let mut text = Vec::new();
+    let read = printed
+        .rewind()
+        .and_then(|()| printed.read_to_end(&mut text));
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Answer {
+        // Without its text, it is no answer.
+        code: read.ok().and(code).unwrap_or(3),
+        text: String::from_utf8_lossy(&text).into_owned(),
+    }
+}
+
+/// Answers a stop of a session, without the limits of its host.
+fn stop(session: &str) -> u8 {
+    let Some(reply) = hook::stand_in(session) else {
+        say("The review was ended.");
+        return 3;
+    };
+    let messages = reply.message();
+    let reason = reply.reason();
+    if reason.is_some() {
+        say("Where this asks you to end your turn, run the same command again instead.\n");
+    }
+    let texts = messages.iter().chain(&reason);
+    let text: Vec<&str> = texts.map(String::as_str).collect();
+    match text.is_empty() {
+        true => say("There is nothing to review: you can end your turn."),
+        false => say(&cut(&text.join("\n\n"))),
+    }
+    match reply.blocks() {
+        true => 1,
+        false => 3 * u8::from(reply.has_failed()),
+    }
+}

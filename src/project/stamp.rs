@@ -1,0 +1,179 @@
+//! Whether nothing in a work tree has changed, found out without git: from what the file system says of each file.
+//!
+//! A stop that has changed nothing is to cost little. What differs here may still be the same for git, and then git is asked;
+//! what is the same here is the same.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, Metadata};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use crate::os::file::Version;
+use crate::project::change::ignored;
+
+/// The folder of git's own files, or the file that names it.
+const GIT: &str = ".git";
+
+/// The clock of a file system can be as coarse as this: what has changed since then can change again and look the same.
+const COARSE: Duration = Duration::from_millis(20);
+
+/// With more ignored paths than this, git is asked.
+const IGNORED: usize = 10_000;
+
+/// What the file system said of a work tree.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stamp {
+    number: u64,
+    /// The paths that git ignores.
+    ignored: HashSet<u64>,
+}
+
+impl Stamp {
+    /// Returns that of the work tree at `root`; `None` if it would not show each change.
+    pub(crate) fn of(root: &Path) -> Option<Self> {
+        let ignored = ignored(root)?;
+        let folded = ignored.iter().map(|path| path.iter().fold(0, step));
+        let ignored: HashSet<u64> = folded.collect();
+        let number = (ignored.len() <= IGNORED).then(|| number(root, &ignored))??;
+        Some(Self { number, ignored })
+    }
+
+    /// Returns whether nothing has changed since then.
+    pub(crate) fn is_of(&self, root: &Path) -> bool {
+        number(root, &self.ignored) == Some(self.number)
+    }
+}
+
+/// Returns the number of a path whose parent has the number `folder`.
+fn step(folder: u64, name: &OsStr) -> u64 {
+    let mut hash = DefaultHasher::new();
+    (folder, name).hash(&mut hash);
+    hash.finish()
+}
+
+fn number(root: &Path, ignored: &HashSet<u64>) -> Option<u64> {
+    let settled = SystemTime::now().checked_sub(COARSE)?;
+    let mut sum = 0;
+    add(root, 0, ignored, settled, &mut sum).then_some(sum)
+}
+
+/// Adds what is in a folder, in any order; false if that says too little.
+fn add(
+    dir: &Path,
+    folder: u64,
+    ignored: &HashSet<u64>,
+    settled: SystemTime,
+    sum: &mut u64,
+) -> bool {
+    let Ok(entries) = fs::read_dir(dir) else {
+        return false;
+    };
+    let mut add_entry = |entry: fs::DirEntry| {
+        let name = entry.file_name();
+        if name == GIT {
+            // A repository in the repository may have another commit, which no file shows.
+            return folder == 0;
+        }
+        let path = step(folder, &name);
+        if ignored.contains(&path) {
+            return true;
+        }
+        match entry.metadata() {
+            Ok(meta) if meta.is_dir() => add(&entry.path(), path, ignored, settled, sum),
+            Ok(meta) => {
+                let mut hash = DefaultHasher::new();
+                (path, Version::of(&meta)).hash(&mut hash);
+                *sum = sum.wrapping_add(hash.finish());
+                is_settled(&meta, settled)
+            }
+            Err(_) => false,
+        }
+    };
+    entries
+        .into_iter()
+        .all(|entry| entry.is_ok_and(&mut add_entry))
+}
+
+fn is_settled(meta: &Metadata, settled: SystemTime) -> bool {
+    Version::of(meta)
+        .changed_at()
+        .is_some_and(|at| at < settled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+    use std::thread::sleep;
+
+    /// Runs git in a folder.
+    fn git(dir: &Path, args: &[&str]) {
+        let status = Command::new("git").args(args).current_dir(dir).status();
+        assert!(status.unwrap().success(), "{args:?}");
+    }
+
+    #[test]
+    fn each_change_shows() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        git(root, &["init", "-q"]);
+        fs::create_dir_all(root.join("a/empty")).unwrap();
+        fs::create_dir_all(root.join("target")).unwrap();
+        for (file, text) in [
+            ("a/x", "1"),
+            (".gitignore", "target\n*.log\n"),
+            ("b.log", ""),
+        ] {
+            fs::write(root.join(file), text).unwrap();
+        }
+        assert_eq!(
+            Stamp::of(root),
+            None,
+            "it may change at the same time again"
+        );
+        sleep(COARSE * 2);
+        let stamp = || {
+            sleep(COARSE * 2);
+            Stamp::of(root).unwrap()
+        };
+        let before = stamp();
+        fs::write(root.join("b.log"), "more").unwrap();
+        fs::write(root.join("target/x"), "more").unwrap();
+        fs::create_dir(root.join("a/more")).unwrap();
+        sleep(COARSE * 2);
+        assert!(before.is_of(root), "what git ignores is nothing");
+
+        let changes: [(&str, &dyn Fn()); 5] = [
+            ("content", &|| fs::write(root.join("a/x"), "2").unwrap()),
+            ("a new file", &|| {
+                fs::write(root.join("a/empty/y"), "").unwrap()
+            }),
+            ("a name", &|| {
+                fs::rename(root.join("a/x"), root.join("a/z")).unwrap()
+            }),
+            ("a file less", &|| {
+                fs::remove_file(root.join("a/z")).unwrap()
+            }),
+            ("an old time", &|| {
+                let path = root.join("a/empty/y");
+                let time = path.metadata().unwrap().modified().unwrap();
+                fs::write(&path, "").unwrap();
+                let file = fs::File::options().write(true).open(&path).unwrap();
+                file.set_modified(time).unwrap();
+            }),
+        ];
+        for (what, change) in changes {
+            let before = stamp();
+            change();
+            sleep(COARSE * 2);
+            assert!(!before.is_of(root), "{what}");
+        }
+        git(root, &["init", "-q", "part"]);
+        sleep(COARSE * 2);
+        assert_eq!(Stamp::of(root), None);
+    }
+}
