@@ -1,5 +1,6 @@
 //! Finds the home of a project: it is searched upward from a directory. And the folders that are the user's own.
 
+use std::fs::Metadata;
 use std::path::{Component, Path, PathBuf};
 
 use crate::chart::{IN_GIT, Scope};
@@ -25,23 +26,16 @@ impl Surroundings {
     /// Returns the directories that are searched for a home, from `dir` upward to the git root; outside git, as far as
     /// they belong to the user and are below the user's home directory. The latter and those above it are not searched.
     fn searched<'d>(&self, dir: &'d Path) -> Vec<&'d Path> {
-        let above = self.above(dir);
-        let count = match git_root(&above) {
-            Some(at) => at + 1,
-            None => above.iter().take(1).count().max(self.own(&above)),
-        };
-        above.into_iter().take(count).collect()
-    }
-
-    /// Returns how many of these directories, from the first one upward, belong to the user and are below the user's home
-    /// directory.
-    fn own(&self, above: &[&Path]) -> usize {
-        let homes = self.homes();
+        let (above, homes) = (self.above(dir), self.homes());
         let is_own = |dir: &&&Path| {
             homes.iter().any(|home| dir.starts_with(home))
                 && dir.metadata().is_ok_and(|meta| is_ours(&meta))
         };
-        above.iter().take_while(is_own).count()
+        let count = match git_root(&above) {
+            Some(at) => at + 1,
+            None => above.iter().take_while(is_own).count().max(1),
+        };
+        above.into_iter().take(count).collect()
     }
 
     /// Returns `dir` and the directories above it, without the user's home directory and those above that.
@@ -161,16 +155,14 @@ pub(crate) fn new_root(cwd: &Path) -> Option<PathBuf> {
 pub(crate) fn home_above(root: &Path, home: &str) -> Option<PathBuf> {
     // Only its git directory has this file.
     let git_dir = git_dir::around(root).and_then(|tree| tree.git_dir);
-    if git_dir.is_some_and(|dir| dir.join("commondir").is_file()) {
-        return None;
-    }
+    let is_linked = git_dir.is_some_and(|dir| dir.join("commondir").is_file());
+    let is_own = |meta: Metadata| meta.is_dir() && is_ours(&meta);
     let around = Surroundings::from_env();
-    let is_own = |home: PathBuf| {
-        home.metadata()
-            .is_ok_and(|meta| meta.is_dir() && is_ours(&meta))
-    };
-    let mut above = around.above(root).into_iter().skip(1);
-    above.find(|dir| is_own(dir.join(home))).map(Path::to_owned)
+    let above = around.above(root).into_iter().skip(1);
+    let mut above = above.filter(|_| !is_linked);
+    above
+        .find(|dir| dir.join(home).metadata().is_ok_and(is_own))
+        .map(Path::to_owned)
 }
 
 /// Returns a folder of the user's own: the one that the variable names, else `default` in the user's home directory.
