@@ -16,7 +16,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// How many files there are, and how often each case is measured.
-const SIZES: [(usize, usize); 3] = [(100, 40), (10_000, 20), (100_000, 10)];
+const SIZES: [(usize, usize); 3] = [(100, 40), (10_000, 10), (100_000, 5)];
 
 fn main() {
     let named = std::env::args()
@@ -81,6 +81,8 @@ fn measure(program: &str, files: usize, runs: usize) {
             "user.name=n",
             "-c",
             "user.email=e",
+            "-c",
+            "maintenance.auto=false",
             "commit",
             "-qm",
             "one",

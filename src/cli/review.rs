@@ -43,7 +43,7 @@ use crate::store::running::Running;
 use crate::text::shown;
 
 /// The name of the command.
-pub(super) const NAME: &str = "review";
+pub(super) const NAME: &str = wait::COMMAND;
 
 /// The values of `--format`.
 pub(super) const FORMATS: [&str; 4] = ["human", "json", "sarif", "github"];

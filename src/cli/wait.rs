@@ -20,6 +20,9 @@ use crate::run::under_way;
 use crate::store::lock::ReviewLock;
 use crate::store::waiting::{Answer, Waiting};
 
+/// The name of the command.
+pub(super) const COMMAND: &str = "review";
+
 /// The exit code that says: not yet.
 const NOT_YET: u8 = 4;
 
@@ -108,7 +111,7 @@ fn of_another(place: &Place) -> u8 {
 /// Starts a process that does the same for the same session, apart from this one.
 fn start(role: &str, session: Option<&str>, output: impl Fn() -> Stdio) -> std::io::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg(super::review::NAME);
+    command.arg(COMMAND);
     if let Some(session) = session {
         command.args(["--session", session]);
     }

@@ -307,6 +307,19 @@ mod tests {
         assert_eq!(fast.map(|output| output.stdout), Ok(b"x\n".to_vec()));
     }
 
+    /// A filter is a program that git starts.
+    #[cfg(unix)]
+    #[test]
+    fn what_a_killed_command_has_started_ends_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = "(sleep 3; touch late) & wait";
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).current_dir(folder.path());
+        assert!(output_within(&mut command, Duration::from_secs(1)).is_err());
+        thread::sleep(Duration::from_secs(4));
+        assert!(!folder.path().join("late").exists());
+    }
+
     /// A clone can contain the files of a repository in a folder, and git would treat it as one.
     #[test]
     fn the_configuration_of_a_repository_inside_the_project_is_not_used() {
