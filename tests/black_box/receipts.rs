@@ -720,7 +720,7 @@ fn what_changes_between_cycles_is_named() {
     );
 
     let project = reviewed();
-    project.set_for_all(&json!({ "clean": 1 }));
+    project.set_for_all(&json!({ "clean": 1, "stall": 0 }));
     project.write("plan-review-1.md", "# Better\n");
     let other = project.bin.with_file_name("other");
     fs::create_dir_all(&other).unwrap();
