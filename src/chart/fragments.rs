@@ -81,6 +81,8 @@ impl Chart {
             Role::Printed,
             self.gates.iter().map(|gates| &gates.commands),
         );
+        let by_reviewer = self.gates.iter().flat_map(|gates| &gates.by_reviewer);
+        all.add(Role::Shown, by_reviewer);
         let calls = self.calls.guard.iter().chain(&self.calls.commands);
         all.add(Role::Printed, calls);
         for invoke in self.invoke.values() {

@@ -12,6 +12,7 @@ use super::error::CliError;
 use super::output::{is_reviewer, say, say_json, warn};
 use super::place;
 use crate::chart::Chart;
+use crate::engine::context;
 use crate::engine::decision::Answer;
 use crate::project::git;
 use crate::run::asked::{self, FailingGate};
@@ -43,7 +44,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         let message = format!("the chart {} does not say what is next", chart.id);
         return Err(CliError::new(message));
     };
-    let stale = keep::stale(&place);
+    // While the work goes on, what has changed is what the next review is about.
+    let is_over = [Some(&chart.state), chart.next.as_ref()]
+        .into_iter()
+        .filter_map(|field| context::text(&performed.context, field))
+        .any(|phase| chart.is_final(phase));
+    let stale = keep::stale(&place).filter(|_| is_over);
     if matches.get_flag("json") {
         let stale = stale.map(|stale| stale.files);
         say_json(json!({

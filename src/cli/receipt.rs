@@ -38,27 +38,27 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     };
     if let Some(commit) = matches.get_one::<String>("commit") {
         let mut seen = Seen::default();
-        seen.add(&place.instance.name, &statements, |review| {
+        let entries = statements
+            .iter()
+            .flat_map(|statement| &statement.predicate.entries);
+        let counted = check::counted(entries);
+        seen.add(&place.instance.name, counted, |review| {
             check::has_passed(chart, review)
         });
         let unknown =
             |why: crate::project::change::Unknown| CliError::with_help(why.message, why.help);
         let (before, commit) = manifest::ends(&place.root, commit).map_err(unknown)?;
         let home = &chart.scope.home;
-        let read = Manifest::read(
-            &place.root,
-            home,
-            Some(&before),
-            Some(&commit),
-            seen.skips(),
-        );
+        let read = Manifest::read(&place.root, home, Some(&before), Some(&commit), &[]);
         let read = read.ok_or_else(|| CliError::new("this is no git repository"))?;
         let read = read.map_err(unknown)?;
         receipt.subject = vec![
             Subject::new("commit", "gitCommit", &commit),
             Subject::new("tree", "gitTree", &read.tree),
         ];
-        receipt.predicate.covered = Some(seen.covered(&read));
+        let works = seen.works.iter();
+        receipt.predicate.covered =
+            Some(works.flat_map(|work| seen.covered(work, &read)).collect());
     }
     say_json_text(&pretty(&serde_json::to_value(&receipt).unwrap_or_default()));
     Ok(ExitCode::SUCCESS)

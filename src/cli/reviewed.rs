@@ -81,13 +81,15 @@ impl<'p> Reviewed<'p> {
         let is_read = valid.is_some_and(|ended| matches!(ended.outcome, Outcome::Ran { .. }));
         let file = ended.filter(|_| is_read);
         let mut messages = decision.messages.clone();
+        let verdict = valid.and_then(|ended| ended.outcome.verdict_and_error().0);
+        let is_best = verdict.is_some_and(|verdict| place.chart.is_best_verdict(verdict));
         let unreadable = found.as_ref().map_or(0, |(found, _)| found.unreadable);
         if unreadable > 0 {
             let more = counted(unreadable, "finding");
             messages.push(format!(
                 "{more} could not be read as one, or are too many: see the review."
             ));
-        } else if is_read && code == 1 && findings.is_empty() {
+        } else if is_read && code == 1 && findings.is_empty() && !is_best {
             messages.push(
                 "Its verdict is not PASS, and it names no finding: see the review.".to_owned(),
             );

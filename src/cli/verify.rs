@@ -1,5 +1,6 @@
 //! `taskie verify`: checks receipts, without a model, a network, or anything that this machine keeps.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use super::error::CliError;
 use super::output::{say, say_json, tell_error};
 use super::place;
 use crate::chart::Chart;
+use crate::diagnostic::suggest::did_you_mean;
 use crate::lint::report;
 use crate::page::{self, BAD, GOOD, PLAIN, Page, counted, paint_words};
 use crate::project::change::{Blobs, Unknown};
@@ -18,8 +20,11 @@ use crate::project::find;
 use crate::project::git;
 use crate::project::home::project_root;
 use crate::project::manifest::{self, Manifest};
-use crate::receipt::check::{self, Checked, Seen};
+use crate::project::state_file;
+use crate::receipt::check::{self, Checked, Seen, Work};
+use crate::receipt::signature::Signers;
 use crate::receipt::statement;
+use crate::store::recorded;
 use crate::text::shown;
 
 /// What no record can prove.
@@ -44,12 +49,8 @@ fn verify(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, CliError> {
     let range = matches.get_one::<String>("range").map(String::as_str);
     let mut result = Verified::default();
     if let Some(root) = &root {
-        let signers = matches.get_one::<PathBuf>("signers").cloned();
-        let signers = signers.or_else(|| {
-            let configured = git::configured(root, "gpg.ssh.allowedSignersFile")?;
-            Some(PathBuf::from(configured)).filter(|file| file.is_file())
-        });
-        result.receipts(chart, root, matches.get_one("instance"), signers.as_deref())?;
+        let signers = signers(root, matches)?;
+        result.receipts(chart, root, matches.get_one("instance"), signers.as_ref())?;
         if !result.plans.is_empty() {
             result.code(root, home, range)?;
         }
@@ -68,8 +69,32 @@ fn verify(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, CliError> {
     Ok(code)
 }
 
-/// Why the code of a clone with a short history is not compared.
-const NO_BASE: &str = "git no longer has the commit at which the work began";
+/// Returns whose keys count: those that the command line names, or else those that git knows.
+fn signers(root: &Path, matches: &ArgMatches) -> Result<Option<Signers>, CliError> {
+    if let Some(file) = matches.get_one::<PathBuf>("signers") {
+        if !file.is_file() {
+            let message = format!("there is no list of signers {}", file.display());
+            let help = "each line has a name and a public key: `me@example.org ssh-ed25519 AAAA…`";
+            return Err(CliError::with_help(message, help));
+        }
+        let are_required = true;
+        return Ok(Some(Signers {
+            file: file.clone(),
+            are_required,
+        }));
+    }
+    let configured = git::configured(root, "gpg.ssh.allowedSignersFile");
+    Ok(configured.map(|file| Signers {
+        file: PathBuf::from(file),
+        are_required: false,
+    }))
+}
+
+/// Returns why the code of a clone with a short history is not compared.
+fn no_base(work: &Work) -> String {
+    let name = shown(&work.name);
+    format!("git no longer has the commit at which the work of {name} began")
+}
 
 /// What was found out.
 #[derive(Debug, Default)]
@@ -99,12 +124,18 @@ impl Verified {
         chart: &Arc<Chart>,
         root: &Path,
         only: Option<&String>,
-        signers: Option<&Path>,
+        signers: Option<&Signers>,
     ) -> Result<(), CliError> {
-        let names = match only {
-            Some(name) => vec![name.clone()],
-            None => find::names(root, &chart.scope).unwrap_or_default(),
-        };
+        let mut names = find::names(root, &chart.scope).unwrap_or_default();
+        if let Some(only) = only {
+            if !names.contains(only) {
+                let message = format!("there is no {} `{}`", chart.scope.noun, shown(only));
+                let close = did_you_mean(only, names.iter().map(String::as_str));
+                let help = close.unwrap_or_else(|| "`taskie list` shows what there is".to_owned());
+                return Err(CliError::with_help(message, help));
+            }
+            names = vec![only.clone()];
+        }
         for name in names {
             let instance = place::named(chart, &name)?;
             if find::leads_outside(root, &instance.dir) {
@@ -125,9 +156,17 @@ impl Verified {
             checked.name = name;
             let files = check::files(&dir, &checked.statements);
             checked.flaws.extend(files);
-            self.seen.add(&checked.name, &checked.statements, |review| {
-                check::has_passed(chart, review)
-            });
+            if let Some(state) = state_file::fields(&dir) {
+                let open = recorded::in_folder(&dir);
+                let left = check::left(&checked.statements, &open, &state);
+                checked.remarks.extend(left);
+            }
+            let statements = checked.statements.iter();
+            let entries = statements.flat_map(|statement| &statement.predicate.entries);
+            self.seen
+                .add(&checked.name, check::counted(entries), |review| {
+                    check::has_passed(chart, review)
+                });
             self.plans.push(checked);
         }
         Ok(())
@@ -137,25 +176,37 @@ impl Verified {
     fn code(&mut self, root: &Path, home: &str, range: Option<&str>) -> Result<(), CliError> {
         let failed = |why: Unknown| CliError::with_help(why.message, why.help);
         let ends = range.map(|range| manifest::ends(root, range)).transpose();
-        let (base, at) = match ends.map_err(failed)? {
-            Some((base, end)) => (Some(base), Some(end)),
-            None => (self.seen.base.clone(), None),
-        };
-        if base.is_none() {
+        let ends = ends.map_err(failed)?;
+        if self.seen.works.is_empty() {
             self.uncompared = Some("no review of code is in the record".to_owned());
-            return Ok(());
         }
-        let skips = self.seen.skips();
-        match Manifest::read(root, home, base.as_deref(), at.as_deref(), skips) {
-            None => self.uncompared = Some("this is no git repository".to_owned()),
-            Some(Err(why)) if range.is_none() => self.uncompared = Some(why.message),
-            Some(read) => {
-                let read = read.map_err(failed)?;
-                match base.is_some_and(|base| base != read.base) {
-                    true => self.uncompared = Some(NO_BASE.to_owned()),
-                    false => self.covered = self.seen.covered(&read),
+        // Git compares only once with each commit.
+        let mut known: HashMap<&str, Manifest> = HashMap::new();
+        for work in &self.seen.works {
+            let (base, at) = match &ends {
+                Some((base, end)) => (base, Some(end.as_str())),
+                None => (&work.base, None),
+            };
+            if !known.contains_key(base.as_str()) {
+                let read = match Manifest::read(root, home, Some(base), at, &[]) {
+                    None => Err("this is no git repository".to_owned()),
+                    Some(Err(why)) if range.is_none() => Err(why.message),
+                    Some(read) => Ok(read.map_err(failed)?),
+                };
+                let read = read.and_then(|read| match *base == read.base {
+                    true => Ok(read),
+                    false => Err(no_base(work)),
+                });
+                match read {
+                    Ok(read) => drop(known.insert(base, read)),
+                    Err(why) => {
+                        self.uncompared = Some(why);
+                        continue;
+                    }
                 }
             }
+            self.covered
+                .extend(self.seen.covered(work, &known[base.as_str()]));
         }
         Ok(())
     }
@@ -197,27 +248,25 @@ impl Verified {
                 }
             }
         }
-        match (
-            &self.uncompared,
-            self.covered.len(),
-            self.uncovered().count(),
-        ) {
-            (Some(why), ..) => page.text(PLAIN, &format!("The code was not compared: {why}.")),
-            (None, all, 0) => page.text(
+        if let Some(why) = &self.uncompared {
+            page.text(PLAIN, &format!("The code was not compared: {why}."));
+        }
+        let all = counted(self.covered.len(), "changed file");
+        match self.uncovered().count() {
+            0 if self.covered.is_empty() && self.uncompared.is_some() => {}
+            0 => page.text(
                 PLAIN,
                 &format!(
-                    "{}: {} that count, all as a clean review has seen them",
-                    paint_words(GOOD, "reviewed"),
-                    counted(all, "changed file")
+                    "{}: {all} that count, all as a clean review has seen them",
+                    paint_words(GOOD, "reviewed")
                 ),
             ),
-            (None, all, open) => {
+            open => {
                 page.text(
                     PLAIN,
                     &format!(
-                        "{}: {open} of {} that count",
-                        paint_words(BAD, "not reviewed"),
-                        counted(all, "changed file")
+                        "{}: {open} of {all} that count",
+                        paint_words(BAD, "not reviewed")
                     ),
                 );
                 for file in self.uncovered() {

@@ -78,7 +78,9 @@ fn review(folder: &Path, args: &[OsString]) -> io::Result<ExitCode> {
             ExitCode::FAILURE,
         ),
         None => {
-            let verdict = json!({ "verdict": text("verdict") });
+            let verdict = json!({
+                "verdict": text("verdict"), "ran": [{ "command": "git diff", "exit": 0 }],
+            });
             let words = text("text").unwrap_or_default();
             fs::write(&call.file, format!("# Review\n\n{words}\n"))?;
             let result = verdict.to_string();
@@ -89,7 +91,7 @@ fn review(folder: &Path, args: &[OsString]) -> io::Result<ExitCode> {
         }
     };
     let mut printed = json!({
-        "type": "result", "subtype": "success", "num_turns": 1, "total_cost_usd": 0,
+        "type": "result", "subtype": "success", "num_turns": 3, "total_cost_usd": 0,
     });
     if let (Json::Object(printed), Json::Object(answer)) = (&mut printed, answer) {
         printed.extend(answer);

@@ -102,6 +102,7 @@ impl Domain {
             }
             Choice::Driver => "driver: nobody, this session, another one".to_owned(),
             Choice::Worst => format!("review.worst: {}", listed("none")),
+            Choice::Shown => "review.shown: true, false".to_owned(),
             Choice::Stalled => "cycle.stalled: false, true".to_owned(),
             Choice::Over => "spent.over: none, or a budget".to_owned(),
             Choice::Postponed => "postponed: none, some time".to_owned(),

@@ -430,6 +430,8 @@ pub(super) fn words(question: &Question, value: &Json) -> Option<String> {
         Choice::Driver if value == "this" => "this session drives the instance".to_owned(),
         Choice::Driver => "another session drives the instance".to_owned(),
         Choice::Worst => format!("its worst finding is {}", plain(value)),
+        Choice::Shown if *value == Json::Bool(true) => "it shows what it ran".to_owned(),
+        Choice::Shown => "it does not show what it ran".to_owned(),
         Choice::Stalled if *value == Json::Bool(true) => {
             "nothing has changed since the last reviews".to_owned()
         }

@@ -659,8 +659,8 @@ pub(super) fn head(root: &Path) -> Option<String> {
     }
 }
 
-/// Returns the commit from which HEAD, or `end`, and `start` went apart; and `end`. A range is `START..END`, `START..` or one commit,
-/// which is compared with the one before.
+/// Returns the commit from which `start` and `end` went apart, and `end`. A range is `START..END`, with two dots or three, HEAD
+/// being what is left out; or one commit, which is compared with the one before.
 pub(super) fn ends(root: &Path, range: &str) -> Result<(String, String), Unknown> {
     let repository = Repository {
         root,
@@ -681,8 +681,9 @@ pub(super) fn ends(root: &Path, range: &str) -> Result<(String, String), Unknown
         let before = before.map_or_else(|| empty_tree(&repository), Ok)?;
         return Ok((before, end));
     };
-    let end = known(if end.is_empty() { "HEAD" } else { end })?;
-    let start = known(start)?;
+    let or_head = |name| known(if name == "" { "HEAD" } else { name });
+    let end = or_head(end.strip_prefix('.').unwrap_or(end))?;
+    let start = or_head(start)?;
     let fork = repository.ask(&["merge-base", &start, &end])?;
     Ok((fork.unwrap_or(start), end))
 }

@@ -52,18 +52,6 @@ impl Manifest {
             }
         }))
     }
-
-    /// Returns the files that are not in `now` as they are here. Both are compared with the same base.
-    pub(crate) fn changed(&self, now: &Self) -> Vec<String> {
-        let names = self.files.keys().chain(now.files.keys());
-        let mut names: Vec<String> = names
-            .filter(|name| self.files.get(*name) != now.files.get(*name))
-            .cloned()
-            .collect();
-        names.sort();
-        names.dedup();
-        names
-    }
 }
 
 /// Returns the commit of HEAD, or an empty tree: what work that begins now is compared with. `None` outside git.

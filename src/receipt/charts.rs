@@ -11,6 +11,7 @@ use crate::chart::extend::Extended;
 use crate::chart::{Chart, load};
 use crate::expr::templates::Templates;
 use crate::hash::{Hash, IndexMap};
+use crate::text::shown;
 
 /// A chart with everything that it extends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +54,27 @@ impl Whole {
             hash.add(text);
         }
         hash.text()
+    }
+
+    /// Returns what is odd about it: it is not a chart of this program, or not the one that this program has under that name.
+    /// `is_own` says that this version of the program has written it.
+    pub(crate) fn is_odd(&self, is_own: bool) -> Option<String> {
+        let Some(known) = CHARTS.iter().find(|known| known.id == self.origin) else {
+            return Some(format!("another chart decided: {}", shown(&self.origin)));
+        };
+        let own = || {
+            Choice::Embedded(known)
+                .load()
+                .ok()
+                .map(|chart| hash(&chart))
+        };
+        (is_own && own() != Some(self.hash())).then(|| {
+            let version = env!("CARGO_PKG_VERSION");
+            format!(
+                "its chart `{}` is not the one of taskie {version}",
+                known.id
+            )
+        })
     }
 
     /// Returns it as a chart that can decide; the error says why it cannot.

@@ -27,7 +27,7 @@ fn in_journal(review: Review, dir: &Path, name: &str) -> journal::Review {
     let text = crate::disk::read_regular(&dir.join(&review.file))
         .ok()
         .flatten();
-    let own = text.filter(|text| Some(hash::of(text)) == review.review);
+    let own = text.filter(|text| Some(hash::of_text(text)) == review.review);
     let plain = |finding: Finding| Finding {
         severity: plain_line(&finding.severity, LENGTH),
         file: finding.file.map(|file| plain_line(&file, LENGTH)),
@@ -52,6 +52,7 @@ fn in_journal(review: Review, dir: &Path, name: &str) -> journal::Review {
         subject: IndexMap::default(),
         found: Found {
             findings: review.found.findings.into_iter().map(plain).collect(),
+            ran: Vec::new(),
             ..review.found
         },
         until: None,

@@ -62,9 +62,10 @@ pub(crate) struct Review {
     /// The settings; in a receipt only where they are not those of the review before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) settings: Option<Context>,
-    /// Reviews and answers of the cycle that are no longer what they were.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) edited: Vec<String>,
+    /// Earlier reviews and answers that are no longer what they were when the review before began, each with the hash of what
+    /// is there now; none if it is gone.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(crate) edited: IndexMap<String, Option<String>>,
     /// The gates that ran before it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) gates: Vec<Gate>,
@@ -190,6 +191,14 @@ impl<W> Entry<W> {
         match self {
             Self::Review(review) => &review.chart,
             Self::Decision(decision) => &decision.chart,
+        }
+    }
+
+    /// Returns the commit at which the record begins, if it is its first decision.
+    pub(crate) fn base(&self) -> Option<String> {
+        match self {
+            Self::Review(_) => None,
+            Self::Decision(decision) => decision.base.clone(),
         }
     }
 

@@ -5,7 +5,6 @@
 use serde_json::Value as Json;
 
 use super::replay::event;
-use super::statement::Predicate;
 use super::{Decision, Entry, Review};
 use crate::chart::embedded::words_of;
 use crate::engine::context::Context;
@@ -16,44 +15,34 @@ use crate::text::shown;
 /// The longest value that is named, in characters.
 const VALUE: usize = 60;
 
-/// Returns the remarks about what a predicate has.
-pub(crate) fn of(predicate: &Predicate) -> Vec<String> {
-    let remarks = all(predicate).into_iter();
-    let remarks = remarks.map(|remark| {
-        let at = remark.at.get(..16).unwrap_or(&remark.at);
-        format!("{} UTC: {}", at.replace('T', " "), remark.what)
-    });
-    remarks.collect()
-}
-
-/// Returns those that no message says by itself.
-pub(crate) fn unsaid(predicate: &Predicate) -> Vec<String> {
-    let unsaid = all(predicate).into_iter().filter(|remark| !remark.is_said);
-    unsaid.map(|remark| remark.what).collect()
-}
-
-fn all(predicate: &Predicate) -> Vec<Remark> {
-    let mut remarks = Remarks::default();
-    for entry in &predicate.entries {
-        remarks.chart(entry.at(), entry.chart());
-        match entry {
-            Entry::Review(review) => remarks.review(review),
-            Entry::Decision(decision) => remarks.decision(decision),
-        }
-    }
-    remarks.found
-}
-
+/// Something that a reader should know.
 #[derive(Debug)]
-struct Remark {
+pub(crate) struct Remark {
     at: String,
     what: String,
     /// The user is told by other means: in the message about a review, or at the stop after a command.
     is_said: bool,
 }
 
+impl Remark {
+    /// Returns what it says; `None` if the user is told by other means.
+    pub(crate) fn unsaid(self) -> Option<String> {
+        (!self.is_said).then_some(self.what)
+    }
+}
+
+/// With the time.
+impl std::fmt::Display for Remark {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let at = self.at.get(..16).unwrap_or(&self.at);
+        write!(out, "{} UTC: {}", at.replace('T', " "), self.what)
+    }
+}
+
+/// What is known of a record up to some entry. It goes on from one line to the next: what changes between two cycles is named,
+/// too.
 #[derive(Debug, Default)]
-struct Remarks {
+pub(crate) struct Remarks {
     found: Vec<Remark>,
     /// The settings of the last review.
     settings: Option<Context>,
@@ -63,9 +52,36 @@ struct Remarks {
     /// The commands that ran before the reviews of a cycle.
     gates: Option<(String, Vec<String>)>,
     state: Option<Context>,
+    /// The review about which nothing has been decided yet.
+    open: Option<String>,
 }
 
 impl Remarks {
+    /// Returns the remarks about the next line, which has these entries.
+    pub(crate) fn line<'e, W: 'e>(
+        &mut self,
+        entries: impl IntoIterator<Item = &'e Entry<W>>,
+    ) -> Vec<Remark> {
+        // Each task has commands of its own.
+        self.gates = None;
+        self.more(entries)
+    }
+
+    /// Returns the remarks about the next entries of the same line.
+    pub(crate) fn more<'e, W: 'e>(
+        &mut self,
+        entries: impl IntoIterator<Item = &'e Entry<W>>,
+    ) -> Vec<Remark> {
+        for entry in entries {
+            self.chart(entry.at(), entry.chart());
+            match entry {
+                Entry::Review(review) => self.review(review),
+                Entry::Decision(decision) => self.decision(decision),
+            }
+        }
+        std::mem::take(&mut self.found)
+    }
+
     fn add(&mut self, at: &str, what: String, is_said: bool) {
         let at = at.to_owned();
         self.found.push(Remark { at, what, is_said });
@@ -80,6 +96,10 @@ impl Remarks {
 
     fn review(&mut self, review: &Review) {
         let Review { at, cycle, n, .. } = review;
+        if let Some(open) = self.open.replace(format!("{cycle} {n}")) {
+            let what = format!("nothing was decided about a review: {open}");
+            self.add(at, what, false);
+        }
         if let Some(why) = &review.error {
             self.add(at, format!("{cycle} {n} failed: {}", shown(why)), true);
         }
@@ -94,12 +114,12 @@ impl Remarks {
                 }
             }
         }
-        for file in &review.edited {
-            self.add(
-                at,
-                format!("{} was changed after the review", shown(file)),
-                false,
-            );
+        for (file, now) in &review.edited {
+            let how = match now {
+                Some(_) => "was changed after the review",
+                None => "is gone",
+            };
+            self.add(at, format!("{} {how}", shown(file)), false);
         }
         if let Some(program) = &review.program {
             let before = (self.programs).insert(review.invocation.clone(), program.clone());
@@ -124,8 +144,11 @@ impl Remarks {
         }
     }
 
-    fn decision(&mut self, decision: &Decision<Vec<usize>>) {
+    fn decision<W>(&mut self, decision: &Decision<W>) {
         let at = &decision.at;
+        if decision.is_reviewed {
+            self.open = None;
+        }
         if let (Some(state), Some(left)) = (&decision.state, &self.state) {
             let changed = state.iter().filter(|(name, value)| {
                 !decision.paused.contains(name) && left.get(*name) != Some(*value)

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
+use super::remarks::Remarks;
 use super::statement::Predicate;
-use super::{Decision, Entry, Open, Sealed, remarks};
+use super::{Decision, Entry, Open};
 use crate::engine::context::Context;
 use crate::engine::recorded::Known;
 
@@ -20,11 +21,17 @@ pub(crate) fn join(predicate: &mut Predicate, part: &Predicate) {
         }
         predicate.entries.push(entry);
     }
-    predicate.remarks = remarks::of(predicate);
+    predicate.remarks.extend(part.remarks.iter().cloned());
 }
 
 /// Puts entries of this machine into a predicate, which has each answer once and each state only where it is not what follows.
-pub(crate) fn seal(predicate: &mut Predicate, entries: Vec<Open>, mut state: Option<Context>) {
+/// `remarks` knows the lines before.
+pub(crate) fn seal(
+    predicate: &mut Predicate,
+    entries: Vec<Open>,
+    mut state: Option<Context>,
+    mut remarks: Remarks,
+) {
     let mut known: HashMap<String, usize> = HashMap::new();
     for (at, item) in predicate.world.iter().enumerate() {
         known.insert(json!(item).to_string(), at);
@@ -74,12 +81,13 @@ pub(crate) fn seal(predicate: &mut Predicate, entries: Vec<Open>, mut state: Opt
         };
         predicate.entries.push(sealed);
     }
-    predicate.remarks = remarks::of(predicate);
+    let remarks = remarks.line(&predicate.entries).into_iter();
+    predicate.remarks = remarks.map(|remark| remark.to_string()).collect();
 }
 
 /// Returns the fields after the last decision of some entries that follow a state.
-pub(crate) fn state_after<'e>(
-    entries: impl Iterator<Item = &'e Sealed>,
+pub(crate) fn state_after<'e, W: 'e>(
+    entries: impl Iterator<Item = &'e Entry<W>>,
     state: Option<Context>,
 ) -> Option<Context> {
     entries.fold(state, |state, entry| match entry {

@@ -20,6 +20,15 @@ pub(crate) enum Signed {
     Unlisted,
 }
 
+/// Whose keys count.
+#[derive(Debug)]
+pub(crate) struct Signers {
+    /// A list as `ssh-keygen` wants it.
+    pub(crate) file: PathBuf,
+    /// The user has named it, so what is not signed does not hold.
+    pub(crate) are_required: bool,
+}
+
 /// Signs the hash of a statement with an ssh key.
 pub(crate) fn sign(root: &Path, key: &Path, sha256: &str) -> Result<String, String> {
     let mut keygen = keygen(root)?;
@@ -44,6 +53,12 @@ pub(crate) fn check(
     let Some(signers) = signers else {
         return Ok(Signed::Unlisted);
     };
+    if !signers.is_file() {
+        return Err(format!(
+            "the list of signers {} is missing",
+            signers.display()
+        ));
+    }
     let mut find = keygen(root)?;
     find.args(["-Y", "find-principals", "-f"]).arg(signers);
     find.arg("-s").arg(&file);

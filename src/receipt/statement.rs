@@ -168,16 +168,6 @@ pub(crate) fn statements(text: &str) -> Vec<Statement> {
     lines.collect()
 }
 
-/// Returns the commit at which the record in a file begins, if it is known.
-pub(crate) fn begun(text: &str) -> Option<String> {
-    let statements = statements(text).into_iter();
-    let mut entries = statements.flat_map(|statement| statement.predicate.entries);
-    entries.find_map(|entry| match entry {
-        Entry::Decision(decision) => decision.base,
-        Entry::Review(_) => None,
-    })
-}
-
 /// Returns the reviews in a file, oldest first. Lines that were changed have none.
 pub(crate) fn reviews(text: &str) -> Vec<Review> {
     let statements = statements(text).into_iter();

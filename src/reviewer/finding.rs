@@ -24,7 +24,15 @@ pub struct Finding {
     pub title: String,
 }
 
-/// What one review found.
+/// A command that a reviewer says that it ran.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Ran {
+    pub command: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<i64>,
+}
+
+/// What one review found, and what it did for that.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Found {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -32,6 +40,12 @@ pub struct Found {
     /// How many of its findings could not be read.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unreadable: usize,
+    /// What it says that it ran, and its program does not deny.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ran: Vec<Ran>,
+    /// How many commands it names although its program reports that none can have run. They are not in `ran`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub denied: usize,
 }
 
 #[expect(
@@ -60,6 +74,7 @@ impl Found {
         Self {
             unreadable: all - findings.len(),
             findings,
+            ..Self::default()
         }
     }
 
@@ -70,6 +85,15 @@ impl Found {
             0 => self.counts(severities).next().map(|(severity, _)| severity),
             _ => severities.first().map(String::as_str),
         }
+    }
+
+    /// Returns those of some commands of which it does not say that they succeeded.
+    pub fn unrun(&self, commands: Vec<String>) -> Vec<String> {
+        let is_shown = |command: &str| self.ran.iter().any(|ran| ran.shows(command));
+        let commands = commands.into_iter();
+        commands
+            .filter(|command| !is_shown(&plain_line(command, LENGTH)))
+            .collect()
     }
 
     /// Returns whether another review found exactly the same, and not nothing.
@@ -108,6 +132,26 @@ impl Found {
         let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
         let findings = self.findings.iter().enumerate();
         findings.map(move |(at, finding)| (format!("{stem}.{}", at + 1), finding))
+    }
+}
+
+impl Ran {
+    /// Reads the commands that a reviewer has named. What is no command is not one.
+    pub fn read(json: &str) -> Vec<Self> {
+        let items: Vec<Json> = serde_json::from_str(json).unwrap_or_default();
+        let ran = items.iter().take(MOST).filter_map(|item| {
+            let command = plain_line(item.get("command")?.as_str()?, LENGTH);
+            let exit = item.get("exit").and_then(Json::as_i64);
+            (!command.is_empty()).then_some(Self { command, exit })
+        });
+        ran.collect()
+    }
+
+    /// Returns whether it is a command, and succeeded: alone, or as in `cd DIR && COMMAND 2>&1 | tail`.
+    fn shows(&self, command: &str) -> bool {
+        let text = self.command.replace("2>&1", "");
+        let mut parts = text.split(['&', '|', ';']).map(str::trim);
+        self.exit == Some(0) && (self.command == command || parts.any(|part| part == command))
     }
 }
 

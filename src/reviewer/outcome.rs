@@ -12,7 +12,7 @@ use super::{limit, zone};
 use crate::chart::Invoke;
 use crate::chart::model::AnswerForm;
 use crate::clock::{self, Moment};
-use crate::reviewer::finding::Found;
+use crate::reviewer::finding::{Found, Ran};
 use crate::text::plain_line;
 
 /// The number of bytes at the end of a text that are searched for an answer.
@@ -67,15 +67,27 @@ pub(crate) fn tokens(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
     counts.reduce(u64::saturating_add)
 }
 
-/// Returns what a process says that it found; `severities` are those that the chart knows.
+/// Returns what a process says that it found and did; `severities` are those that the chart knows.
 pub(crate) fn found(invoke: &Invoke, severities: &[String], stdout: &[u8]) -> Found {
     let json = answer(invoke, stdout).unwrap_or_default();
-    let pointers = invoke.findings.iter();
-    let mut lists = pointers.filter_map(|pointer| find(json, pointer));
-    lists
-        .next()
-        .map(|list| Found::read(&list, severities))
-        .unwrap_or_default()
+    let first = |pointers: &[String]| pointers.iter().find_map(|pointer| find(json, pointer));
+    let count = |pointer: &Option<String>| value::<u64>(json, pointer.as_deref()?);
+    let is_idle =
+        count(&invoke.turns).is_some_and(|turns| turns <= 1) || count(&invoke.tools) == Some(0);
+    let named = first(&invoke.ran)
+        .map(|list| Ran::read(&list))
+        .unwrap_or_default();
+    let (ran, denied) = if is_idle {
+        (Vec::new(), named.len())
+    } else {
+        (named, 0)
+    };
+    let found = first(&invoke.findings).map(|list| Found::read(&list, severities));
+    Found {
+        ran,
+        denied,
+        ..found.unwrap_or_default()
+    }
 }
 
 /// Returns the review itself, as far as it is in a process's stdout.
@@ -228,6 +240,9 @@ mod tests {
     fn invoke() -> Invoke {
         Invoke {
             text: Vec::new(),
+            ran: vec!["/structured_output/ran".to_owned()],
+            turns: Some("/num_turns".to_owned()),
+            tools: None,
             cost: Some("/total_cost_usd".to_owned()),
             findings: vec!["/structured_output/findings".to_owned()],
             tokens: vec!["/usage/in".to_owned(), "/usage/out".to_owned()],

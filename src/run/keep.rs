@@ -24,8 +24,8 @@ use crate::process::program;
 use crate::project::ledger;
 use crate::project::manifest::{self, Manifest};
 use crate::receipt::charts::{self, Whole};
-use crate::receipt::check;
-use crate::receipt::remarks;
+use crate::receipt::check::{self, Seen};
+use crate::receipt::remarks::Remarks;
 use crate::receipt::replay::word;
 use crate::receipt::seal;
 use crate::receipt::statement::{self, Predicate, Statement, Subject};
@@ -41,7 +41,7 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
     let dir = place.dir();
     let of_file = |name: &str| {
         let text = disk::read(&place.root, &dir.join(name)).ok().flatten();
-        text.map(|text| hash::of(&text))
+        text.map(|text| hash::of_text(&text))
     };
     let subject = invocation.subject.iter();
     let subject = subject.map(|name| (name.clone(), of_file(name).unwrap_or_default()));
@@ -50,21 +50,22 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
         let name = answer_name(&view, &cycle.answer, invocation.n - 1)?;
         Some((of_file(&name)?, name))
     });
+    let answers: IndexMap<String, String> = answer
+        .into_iter()
+        .map(|(sha256, name)| (name, sha256))
+        .collect();
     let mut prompt = Hash::default();
     invocation.argv.iter().for_each(|word| prompt.add(word));
     Review {
         settings: snapshot.config().ok().cloned(),
-        edited: edited(place, &invocation.cycle),
+        edited: edited(place, &answers),
         chart: charts::hash(&place.chart),
         cycle: invocation.cycle.clone(),
         n: invocation.n,
         invocation: invocation.name.clone(),
         file: invocation.file.clone(),
         subject: subject.collect(),
-        answers: answer
-            .into_iter()
-            .map(|(sha256, name)| (name, sha256))
-            .collect(),
+        answers,
         prompt: Some(prompt.text()),
         program: invocation
             .argv
@@ -74,24 +75,29 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
     }
 }
 
-/// Returns the reviews and answers of a cycle that are no longer what they were when the next review began.
-fn edited(place: &Place, cycle: &str) -> Vec<String> {
-    let open = open(place);
-    let reviews = open.iter().filter_map(Entry::review);
-    let reviews = reviews.filter(|review| review.cycle == cycle);
-    let mut files: IndexMap<&String, &String> = IndexMap::default();
-    for review in reviews {
-        files.extend(&review.answers);
-        files.extend(review.review.as_ref().map(|sha256| (&review.file, sha256)));
+/// Returns the reviews and answers on record that are no longer what was last known of them, each with the hash of what is there
+/// now. A new answer may be in place of one of an earlier cycle.
+fn edited(place: &Place, new: &IndexMap<String, String>) -> IndexMap<String, Option<String>> {
+    let record = Record::of(place);
+    let mut known: IndexMap<String, Option<String>> = IndexMap::default();
+    for review in record.reviews() {
+        known.extend(review.edited.clone());
+        let answers = review.answers.clone().into_iter();
+        known.extend(answers.map(|(name, sha256)| (name, Some(sha256))));
+        match &review.review {
+            Some(sha256) => known.insert(review.file.clone(), Some(sha256.clone())),
+            // Nobody knows what a review that failed has written.
+            None => known.shift_remove(&review.file),
+        };
     }
-    let is_edited = |(name, sha256): &(&String, &String)| {
-        let text = disk::read(&place.root, &place.dir().join(name))
+    let edited = known.into_iter().filter_map(|(name, sha256)| {
+        let text = disk::read(&place.root, &place.dir().join(&name))
             .ok()
             .flatten();
-        text.is_none_or(|text| hash::of(&text) != **sha256)
-    };
-    let edited = files.into_iter().filter(is_edited);
-    edited.map(|(name, _)| name.clone()).collect()
+        let now = text.map(|text| hash::of_text(&text));
+        (now != sha256 && !new.contains_key(&name)).then_some((name, now))
+    });
+    edited.collect()
 }
 
 fn answer_name(view: &Inspector, answer: &Pattern, n: i64) -> Option<String> {
@@ -121,36 +127,67 @@ pub(crate) fn tree(place: &Place, snapshot: &Arc<Snapshot>, event: &Event) -> Op
     }
     let base = match field("base").filter(|base| !base.is_empty()) {
         Some(base) => Some(base.to_owned()),
-        None => base(place),
+        None => Record::of(place).base(),
     };
     let home = &place.chart.scope.home;
     Manifest::read(&place.root, home, base.as_deref(), None, &skips)?.ok()
 }
 
-/// Returns what the trees of earlier reviews are compared with, otherwise the commit at which the record begins.
-fn base(place: &Place) -> Option<String> {
-    let mut reviews = reviews(place).into_iter().rev();
-    let compared = reviews.find_map(|review| Some(review.tree?.base));
-    compared
-        .or_else(|| statement::begun(&statement::read(&place.dir())))
-        .or_else(|| {
-            open(place).into_iter().find_map(|entry| match entry {
-                Entry::Decision(decision) => decision.base,
-                Entry::Review(_) => None,
-            })
-        })
+/// What is on record about an instance: its receipts, and what has happened since the last one.
+struct Record {
+    statements: Vec<Statement>,
+    open: Vec<Open>,
 }
 
-/// Returns the reviews on record, oldest first.
-pub(crate) fn reviews(place: &Place) -> Vec<Review> {
-    let mut reviews = statement::reviews(&statement::read(&place.dir()));
-    let last = reviews.last().map(|review| review.at.clone());
-    let open = open(place).into_iter().filter_map(|entry| match entry {
-        Entry::Review(review) => Some(*review),
-        Entry::Decision(_) => None,
-    });
-    reviews.extend(open.filter(|review| last.as_ref().is_none_or(|last| *last < review.at)));
-    reviews
+impl Record {
+    fn of(place: &Place) -> Self {
+        let statements = statement::statements(&statement::read(&place.dir()));
+        let sealed = statements
+            .iter()
+            .flat_map(|statement| &statement.predicate.entries);
+        let last = sealed.last().map(Entry::at);
+        let mut open = open(place);
+        // Whoever wrote the last line may have been killed before it could say so.
+        open.retain(|entry| last.is_none_or(|last| last < entry.at()));
+        Self { statements, open }
+    }
+
+    /// Returns the reviews, oldest first.
+    fn reviews(&self) -> impl DoubleEndedIterator<Item = &Review> {
+        let open = self.open.iter().filter_map(Entry::review);
+        let statements = self.statements.iter();
+        let sealed = statements.flat_map(|statement| &statement.predicate.entries);
+        sealed.filter_map(Entry::review).chain(open)
+    }
+
+    /// Returns what the trees of earlier reviews are compared with, otherwise the commit at which the record begins.
+    fn base(&self) -> Option<String> {
+        let mut reviews = self.reviews().rev();
+        let compared = reviews.find_map(|review| Some(review.tree.as_ref()?.base.clone()));
+        let statements = self.statements.iter();
+        let mut sealed = statements.flat_map(|statement| &statement.predicate.entries);
+        compared
+            .or_else(|| sealed.find_map(Entry::base))
+            .or_else(|| self.open.iter().find_map(Entry::base))
+    }
+
+    /// Returns the reviews that count, oldest first.
+    fn counted(&self) -> Vec<&Review> {
+        let statements = self.statements.iter();
+        let sealed = statements.flat_map(|statement| &statement.predicate.entries);
+        let mut counted = check::counted(sealed);
+        counted.extend(check::counted(&self.open));
+        counted
+    }
+
+    /// Returns what is known of the lines that are written.
+    fn remarks(&self) -> Remarks {
+        let mut remarks = Remarks::default();
+        for statement in &self.statements {
+            remarks.line(&statement.predicate.entries);
+        }
+        remarks
+    }
 }
 
 /// A clean review whose work tree has changed.
@@ -178,30 +215,36 @@ impl std::fmt::Display for Stale {
     }
 }
 
-/// Returns the last clean review, if it is about the work tree and that has changed since. While another such cycle runs, its
-/// reviews will see what has changed. This asks git.
+/// Returns the last clean review, if it is about the work tree and there are files that no clean review has seen as they are
+/// now. While another such cycle runs, its reviews will see what has changed. This asks git.
 pub(crate) fn stale(place: &Place) -> Option<Stale> {
-    let review = reviews(place).into_iter().rfind(|review| {
-        // A review that failed, or that a gate prevented, has seen nothing.
-        review.tree.is_some() && review.verdict.is_some()
-    })?;
+    let record = Record::of(place);
+    let counted = record.counted();
+    // A review that failed, or that a gate prevented, has seen nothing.
+    let has_seen = |review: &&&Review| review.tree.is_some() && review.verdict.is_some();
+    let review = (*counted.iter().rfind(has_seen)?).clone();
     let snapshot = place.snapshot();
     let view = Inspector::new(&place.chart, &snapshot.as_world());
     let running = view.running().and_then(|cycle| view.skips(cycle).ok()?);
-    if running.is_some() || !check::has_passed(&place.chart, &review) {
+    let is_clean = |review: &Review| check::has_passed(&place.chart, review);
+    if running.is_some() || !is_clean(&review) {
         return None;
     }
-    let tree = review.tree.as_ref()?;
+    let mut seen = Seen::default();
+    seen.add(&place.instance.name, counted.iter().copied(), is_clean);
+    let work = seen.works.last()?;
     let home = &place.chart.scope.home;
-    let now = Manifest::read(&place.root, home, Some(&tree.base), None, &tree.skips)?.ok()?;
-    let files = tree.changed(&now);
+    let now = Manifest::read(&place.root, home, Some(&work.base), None, &[])?.ok()?;
+    let covered = seen.covered(work, &now).into_iter();
+    let files = covered.filter_map(|(file, review)| review.is_none().then_some(file));
+    let files: Vec<String> = files.collect();
     // Where git no longer has what both are compared with, nobody knows.
-    (now.base == tree.base && !files.is_empty()).then_some(Stale { files, review })
+    (now.base == work.base && !files.is_empty()).then_some(Stale { files, review })
 }
 
 /// Returns what has happened since the last receipt.
 pub(crate) fn open(place: &Place) -> Vec<Open> {
-    recorded::read(&place.store, &place.instance.name)
+    recorded::read((&place.store, &place.instance.name), &place.dir())
 }
 
 /// Adds a review that has ended to the record.
@@ -235,7 +278,7 @@ pub(crate) fn ended(
         error: error.map(str::to_owned),
         times: outcome.failed_gate().map(|gate| gate.times),
         found: outcome.found(),
-        review: text.map(|text| hash::of(&text)),
+        review: text.map(|text| hash::of_text(&text)),
         seconds: effort.seconds,
         cost: effort.cost,
         tokens: effort.tokens,
@@ -244,7 +287,7 @@ pub(crate) fn ended(
         ..due
     };
     let entry: Open = Entry::Review(Box::new(review));
-    recorded::add(&place.store, &place.instance.name, &entry)
+    recorded::add((&place.store, &place.instance.name), &place.dir(), &entry)
 }
 
 /// Adds a decision to the record, and writes a receipt if it ends a cycle. `paused` are the fields that a command has changed
@@ -281,7 +324,7 @@ pub(crate) fn decided(
             .collect(),
         answer: word(&decision.answer).to_owned(),
     }));
-    recorded::add(&place.store, &place.instance.name, &entry)?;
+    recorded::add((&place.store, &place.instance.name), &place.dir(), &entry)?;
     let advances = decision.fired.iter().any(|fired| fired.advance.is_some());
     let phase = decision
         .patch
@@ -289,7 +332,7 @@ pub(crate) fn decided(
         .and_then(Json::as_str);
     let is_over = phase.is_some_and(|phase| place.chart.is_final(phase));
     let news = match ended {
-        Some(_) => news(open(place)),
+        Some(_) => news(&Record::of(place)),
         None => Vec::new(),
     };
     if advances || is_over {
@@ -298,21 +341,20 @@ pub(crate) fn decided(
     Ok(news)
 }
 
-/// Returns what a reader of the record should know and nobody has said: what has come to it since the review before.
-fn news(entries: Vec<Open>) -> Vec<String> {
+/// Returns what a reader of the record should know and nobody has said: what has come to it since the decision about the review
+/// before.
+fn news(record: &Record) -> Vec<String> {
+    let mut remarks = record.remarks();
     let is_outcome = |entry: &Open| match entry {
         Entry::Decision(decision) => decision.is_reviewed,
         Entry::Review(_) => false,
     };
-    let before = entries.len().saturating_sub(1);
-    let before = entries[..before].iter().rposition(is_outcome);
-    let unsaid = |entries: Vec<Open>| {
-        let mut predicate = Predicate::default();
-        seal::seal(&mut predicate, entries, None);
-        remarks::unsaid(&predicate)
-    };
-    let known = unsaid(entries[..before.map_or(0, |at| at + 1)].to_vec()).len();
-    unsaid(entries).split_off(known)
+    let (before, _) = record.open.split_at(record.open.len().saturating_sub(1));
+    let before = before.iter().rposition(is_outcome).map_or(0, |at| at + 1);
+    let (before, new) = record.open.split_at(before);
+    remarks.line(before);
+    let new = remarks.more(new).into_iter();
+    new.filter_map(|remark| remark.unsaid()).collect()
 }
 
 /// Writes a receipt about everything since the last one. The caller holds the write lock.
@@ -328,25 +370,26 @@ fn write(place: &Place) -> io::Result<()> {
     text.push_str(&statement::line(&statement)?);
     text.push('\n');
     disk::replace(&dir.join(statement::FILE), text.as_bytes())?;
-    recorded::clear(&place.store, &place.instance.name);
+    recorded::clear((&place.store, &place.instance.name), &dir);
     Ok(())
 }
 
 /// Returns a statement about everything since the last receipt; `None` if that is nothing. `text` has the receipts.
 pub(crate) fn since(place: &Place, text: &str) -> Option<Statement> {
-    let last = text.lines().rfind(|line| !line.trim().is_empty());
-    let last = last.and_then(|line| statement::Line::parse(line).ok());
-    let before = statement::statements(text);
+    let mut lines = text.lines().rev();
+    let last = lines.find_map(|line| statement::Line::parse(line).ok());
+    let record = Record::of(place);
+    if record.open.is_empty() {
+        return None;
+    }
+    let remarks = record.remarks();
+    let Record {
+        statements: before,
+        open: entries,
+    } = record;
     let sealed = before
         .iter()
         .flat_map(|statement| &statement.predicate.entries);
-    let at = sealed.clone().last().map(|entry| entry.at().to_owned());
-    let mut entries = open(place);
-    // Whoever wrote the last line may have been killed before it could say so.
-    entries.retain(|entry| at.as_ref().is_none_or(|at| at.as_str() < entry.at()));
-    if entries.is_empty() {
-        return None;
-    }
     let own = charts::hash(&place.chart);
     let is_known = before
         .iter()
@@ -362,7 +405,7 @@ pub(crate) fn since(place: &Place, text: &str) -> Option<Statement> {
     };
     let subject = subject(entries.iter().filter_map(Entry::review));
     let state = seal::state_after(sealed, None);
-    seal::seal(&mut predicate, entries, state);
+    seal::seal(&mut predicate, entries, state, remarks);
     Some(Statement::new(subject, predicate))
 }
 

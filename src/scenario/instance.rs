@@ -23,7 +23,7 @@ use crate::engine::spent::PastReview;
 use crate::engine::world::World;
 use crate::explore::possible_world::{Disk, INSTANCE, PossibleWorld, Sibling};
 use crate::files::timestamp;
-use crate::reviewer::finding::{Finding, Found};
+use crate::reviewer::finding::{Finding, Found, Ran};
 use crate::store::journal::Decided;
 
 /// Parses a command line into its events, in order. The second argument is its stdin.
@@ -252,7 +252,12 @@ impl Instance {
         };
         Ok(Found {
             findings: severities.iter().map(finding).collect(),
-            unreadable: 0,
+            // What every reviewer does.
+            ran: vec![Ran {
+                command: "git diff".to_owned(),
+                exit: Some(0),
+            }],
+            ..Found::default()
         })
     }
 

@@ -29,7 +29,7 @@ const MOST: usize = 20;
 struct Kept {
     /// The cycle that was running.
     cycle: Option<String>,
-    /// The fields that can get looser, and what a change starts from, as they were.
+    /// The fields that can get looser, what a change starts from, and where the instance is, as they were.
     #[serde(default)]
     bounds: Context,
     notices: Vec<Notice>,
@@ -112,7 +112,9 @@ impl Kept {
     fn take_over(&mut self, chart: &Chart, context: &Context) {
         self.cycle = running(chart, context);
         let fields = chart.context.iter();
-        let bounds = fields.filter(|(name, field)| field.looser.is_some() || starts(chart, name));
+        let bounds = fields.filter(|(name, field)| {
+            field.looser.is_some() || starts(chart, name) || is_place(chart, name)
+        });
         let bounds =
             bounds.filter_map(|(name, _)| Some((name.clone(), context.get(name)?.clone())));
         self.bounds = bounds.collect();
@@ -126,7 +128,9 @@ impl Kept {
     ) -> impl Iterator<Item = (&'a String, &'a Json, &'a Json)> {
         self.bounds.iter().filter_map(|(name, old)| {
             let (field, new) = (chart.context.get(name)?, context.get(name)?);
-            let is_other = starts(chart, name) && new != old;
+            let is_idle = || self.cycle.is_none() && running(chart, context).is_none();
+            let is_other =
+                new != old && (starts(chart, name) || is_place(chart, name) && is_idle());
             (is_other || field.is_looser(new, old)).then_some((name, old, new))
         })
     }
@@ -134,11 +138,13 @@ impl Kept {
     /// Compares what was known with a state, and says what has become of the running cycle.
     fn observe(&mut self, chart: &Chart, context: &Context, by: By) {
         let running = running(chart, context);
-        if let (Some(cycle), By::Unknown) = (running.as_ref(), &by)
-            && self.cycle == running
+        if let By::Unknown = &by
+            && (self.cycle.is_none() || self.cycle == running)
         {
+            let of = running.as_ref().unwrap_or(&chart.scope.noun);
             let what = self.loosened(chart, context).map(|(name, old, new)| {
-                format!("The {cycle} goes on with {name} {new} instead of {old}")
+                let (old, new) = (plain(old), plain(new));
+                format!("The {of} goes on with {name} {new} instead of {old}")
             });
             let notices = what.map(|what| Notice {
                 left: None,
@@ -177,6 +183,17 @@ impl Kept {
 /// Returns whether the field says what a change starts from. Whoever moves that hides what lies before.
 fn starts(chart: &Chart, name: &str) -> bool {
     chart.scope.since.as_deref() == Some(name)
+}
+
+/// Returns whether the field says where the instance is, or what comes next. While a cycle runs, that says whether it is left.
+fn is_place(chart: &Chart, name: &str) -> bool {
+    name == chart.state || chart.next.as_deref() == Some(name)
+}
+
+/// Returns a value as a sentence has it.
+fn plain(value: &Json) -> String {
+    let text = value.as_str().map(str::to_owned);
+    text.unwrap_or_else(|| value.to_string())
 }
 
 /// Returns the id of the running cycle.
@@ -260,9 +277,8 @@ impl Pending {
     ) -> Option<Self> {
         // Where nothing is kept, the chart's cycles are not read.
         let mut kept = Kept::read(store, instance);
-        let has_changed = kept.cycle.is_some()
-            && (kept.cycle != running(chart, context)
-                || kept.loosened(chart, context).next().is_some());
+        let has_changed = kept.loosened(chart, context).next().is_some()
+            || kept.cycle.is_some() && kept.cycle != running(chart, context);
         if !has_changed && kept.notices.is_empty() && kept.calls.is_empty() {
             return None;
         }

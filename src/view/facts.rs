@@ -56,6 +56,8 @@ pub(crate) struct Facts {
     pub(crate) unknown: Option<String>,
     /// The sentence that ends the instance, if it is at its end.
     pub(crate) finished: Option<String>,
+    /// Which files no clean review has seen as they are now, as a sentence.
+    pub(crate) stale: Option<String>,
     /// The fields that the cycles count, limit and end with, and that say who reviews.
     pub(crate) of_cycles: Vec<String>,
     pub(crate) stop: Stop,
@@ -165,7 +167,13 @@ impl Facts {
             .and_then(|running| log::last_line(&place.dir().join(&running.log)));
         let limits = place.unfit_settings();
         let stale = keep::stale(place);
-        let names = known(snapshot.names(), &mut unread).unwrap_or_default();
+        let on_disk = on_disk(
+            place,
+            known(snapshot.names(), &mut unread).unwrap_or_default(),
+            (&lines, &journal),
+            stale.as_ref(),
+        );
+        let stale = stale.map(|stale| stale.to_string());
         Self {
             name: place.instance.name.clone(),
             dir: place.instance.dir.display().to_string(),
@@ -174,7 +182,7 @@ impl Facts {
             stage,
             is_final,
             cycle,
-            reviews: on_disk(place, names, (&lines, &journal), stale.as_ref()),
+            reviews: on_disk,
             progress: progress(chart, &snapshot.as_world()),
             totals: Totals::of(chart, &journal),
             running,
@@ -191,10 +199,11 @@ impl Facts {
                 .chain(running_cycle.and_then(|_| failures(&journal)))
                 .chain(failing_gate.map(|gate| gate.text))
                 .chain(limits)
-                .chain((!is_final).then(|| Some(stale?.to_string())).flatten())
+                .chain(stale.clone().filter(|_| !is_final))
                 .collect(),
             of_cycles: of_cycles(chart, &view, invoke.as_deref()),
             finished: is_final.then(|| finished(place)),
+            stale,
             context,
             chart: Arc::clone(chart),
         }

@@ -26,6 +26,7 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[Entry]) -> St
         let rows: Vec<&str> = rows.filter(|row| row.starts_with('|')).collect();
         (!rows.is_empty()).then(|| rows.join("\n"))
     }));
+    parts.extend(facts.stale.as_deref().map(literal));
     let groups = facts.groups();
     let reviews = groups.iter().map(|(first, group)| {
         let verdicts: Vec<String> = group.iter().map(verdict).collect();

@@ -40,7 +40,9 @@ impl Agent {
         let (verdict, severities) = self.reviews.next().unwrap_or(("PASS", Vec::new()));
         let finding = |(at, severity): (usize, &String)| json!({ "severity": severity, "title": format!("Issue {}", at + 1) });
         let findings: Vec<Value> = severities.iter().enumerate().map(finding).collect();
-        let answer = json!({ "verdict": verdict, "findings": findings });
+        let answer = json!({
+            "verdict": verdict, "findings": findings, "ran": [{ "command": "git diff", "exit": 0 }],
+        });
         let printed =
             json!({ "is_error": false, "total_cost_usd": 0.5, "structured_output": answer });
         let reviewer = Reviewer::default().prints(printed.to_string());

@@ -252,43 +252,53 @@ fn a_clone_verifies_without_anything_of_this_machine() {
 #[test]
 fn a_clean_review_is_stale_when_the_code_changes() {
     let project = reviewed();
-    let next = || project.run(&["next", "--json"]).json();
-    assert_eq!(next()["stale"], json!([]));
+    let stale = || {
+        let status = project.run(&["status", "--json"]).json();
+        let reviews = status["reviews"].as_array().unwrap().clone();
+        let mut changed = reviews.iter().map(|review| review["changed"].clone());
+        changed
+            .find(|changed| *changed != json!([]))
+            .unwrap_or(json!([]))
+    };
+    assert_eq!(stale(), json!([]));
     fs::write(project.root.join("a.txt"), "three\n").unwrap();
-    assert_eq!(next()["stale"], json!(["a.txt"]));
+    assert_eq!(stale(), json!(["a.txt"]));
     let said = "No review has seen a.txt as it is now: changed since task-1-review-2.md.";
-    let shown = project.run(&["next"]).stdout;
-    assert!(shown.ends_with(&format!("stale: {said}\n")), "{shown}");
     let status = project.run(&["status", "--json"]).json();
-    let reviews = status["reviews"].as_array().unwrap();
-    let stale: Vec<_> = reviews
-        .iter()
-        .filter(|review| review["changed"] != json!([]))
-        .collect();
-    assert_eq!(stale.len(), 1);
-    assert_eq!(
-        (&stale[0]["n"], &stale[0]["changed"]),
-        (&json!(2), &json!(["a.txt"]))
-    );
     assert!(status["warnings"].to_string().contains(said), "{status}");
     let page = project.root.join("page.html");
     ok(&project.run(&["report", "--html", page.to_str().unwrap()]));
-    assert!(fs::read_to_string(page).unwrap().contains(said));
+    assert!(fs::read_to_string(&page).unwrap().contains(said));
+    fs::remove_file(page).unwrap();
+    let markdown = project.run(&["report", "--markdown"]).stdout;
+    assert!(
+        markdown.contains("No review has seen a.txt as it is now"),
+        "{markdown}"
+    );
     assert_eq!(project.run(&["verify"]).code, 1);
-
-    // Files that `skip` names do not count, from the next review on; and a commit changes no file.
-    fs::remove_file(project.root.join("page.html")).unwrap();
+    // What comes next is the next task: its review will see what has changed.
+    let next = || project.run(&["next", "--json"]).json()["stale"].clone();
+    assert_eq!(next(), json!([]));
+    project.set_state(json!({ "next_phase": "complete" }));
+    assert_eq!(next(), json!(["a.txt"]));
+    let shown = project.run(&["next"]).stdout;
+    assert!(shown.ends_with(&format!("stale: {said}\n")), "{shown}");
+    project.set_state(json!({ "next_phase": "complete-task" }));
+    // What was there before the work is no change, and neither is a commit.
+    fs::write(project.root.join("a.txt"), "one\n").unwrap();
+    assert_eq!(stale(), json!([]));
     fs::write(project.root.join("a.txt"), "two\n").unwrap();
     git(&project.root, &["add", "-A"]);
     git(&project.root, &["commit", "-qm", "work"]);
-    assert_eq!(next()["stale"], json!([]));
+    assert_eq!(stale(), json!([]));
+    // Files that `skip` names do not count, from the next review on.
     project.set_for_all(&json!({ "skip": ["*.txt"] }));
     ok(&project.run(&["enter", "complete-task", "--task", "2"]));
     twice(&project, "task-2", 1);
     fs::write(project.root.join("a.txt"), "four\n").unwrap();
-    assert_eq!(next()["stale"], json!([]));
+    assert_eq!(stale(), json!([]));
     fs::write(project.root.join("c.rs"), "five\n").unwrap();
-    assert_eq!(next()["stale"], json!(["c.rs"]));
+    assert_eq!(stale(), json!(["c.rs"]));
 }
 
 #[test]
@@ -381,6 +391,40 @@ fn a_signature_holds_for_the_key_that_made_it() {
         (code, &plan["signatures"]),
         (0, &json!(["line 3: me@example.invalid"]))
     );
+    // A list that is missing is no list without entries.
+    git(
+        &project.root,
+        &["config", "gpg.ssh.allowedSignersFile", "/nowhere/signers"],
+    );
+    let (code, plan) = result(&[]);
+    let flaw = plan["flaws"][0].as_str().unwrap();
+    assert_eq!(code, 1);
+    assert!(
+        flaw.ends_with("the list of signers /nowhere/signers is missing"),
+        "{flaw}"
+    );
+    git(
+        &project.root,
+        &["config", "--unset", "gpg.ssh.allowedSignersFile"],
+    );
+    assert_eq!(
+        project
+            .run(&["verify", "--signers", "/nowhere/signers"])
+            .code,
+        2
+    );
+    // Who asks for signatures learns that they were removed.
+    let good = lines(&project);
+    let mut bare = good.clone();
+    let end = bare[2].rfind(",\"signature\"").unwrap();
+    bare[2].truncate(end);
+    bare[2].push('}');
+    write(&project, &bare);
+    let (code, plan) = result(&["--signers", signers]);
+    let flaw = "the last line is not signed, and --signers asks for that";
+    assert_eq!((code, &plan["flaws"]), (1, &json!([flaw])));
+    assert_eq!(result(&[]).0, 0);
+    write(&project, &good);
     // Made again, the record loses its signature or has one that does not hold.
     let mut bad = lines(&project);
     let signature = bad[2][bad[2].rfind(",\"signature\"").unwrap()..].to_owned();
@@ -536,7 +580,7 @@ fn what_changes_between_reviews_is_said_with_the_next_one() {
     }
     let json = project.run(&["verify", "--json"]).json();
     let remarks = json["receipts"][0]["remarks"].as_array().unwrap().clone();
-    assert_eq!(remarks.len(), 5, "{json}");
+    assert_eq!(remarks.len(), 6, "{json}");
 }
 
 /// What `verify` says that it does not prove.
@@ -548,4 +592,455 @@ fn a_record_that_was_cut_short_verifies() {
     git(&project.root, &["checkout", "-q", "a.txt"]);
     fs::remove_file(project.root.join("b.txt")).unwrap();
     assert_eq!(first_flaw(&project), (0, String::new()));
+}
+
+/// A reviewer that prints this verdict.
+fn prints(verdict: &Value, turns: u32) -> Reviewer {
+    let printed = json!({ "is_error": false, "num_turns": turns, "structured_output": verdict });
+    Reviewer::pass().prints(printed.to_string())
+}
+
+/// A PASS on code says what it ran, and whoever reads it learns where it does not.
+#[test]
+fn a_review_of_code_that_names_no_command_is_named() {
+    let ran = |command: &str, exit: i32| json!({ "verdict": "PASS", "ran": [{ "command": command, "exit": exit }] });
+    let bare = json!({ "verdict": "PASS" });
+    let nothing = "The reviewer passed the code, and names no command that it ran";
+    let unrun = "The reviewer passed the code, and does not say that `make check` succeeded";
+    let denied = "The reviewer passed the code, and names commands that it ran, but its program reports that none can have run";
+    let cases = [
+        (&bare, 3, nothing),
+        (&ran("ls", 0), 3, unrun),
+        (&ran("make check", 1), 3, unrun),
+        (&ran("make checks", 0), 3, unrun),
+        (&ran("make check", 0), 1, denied),
+        (&ran("make check", 0), 3, ""),
+        (&ran("cd . && make check 2>&1 | tail", 0), 3, ""),
+        (&ran("cd . && make check | tail -3", 0), 3, ""),
+    ];
+    for evidence in ["off", "show", "require"] {
+        let project = reviewed();
+        let task = "# Task 2\n\n- **Must-run commands**: `make check`\n- **Status**: done\n";
+        project.write("task-2.md", task);
+        project.set_for_all(
+            &json!({ "evidence": evidence, "max_reviews": 99, "stall": 0, "clean": 9 }),
+        );
+        for (verdict, turns, expected) in &cases {
+            ok(&project.run(&["enter", "complete-task", "--task", "2"]));
+            project.reviewer(&prints(verdict, *turns));
+            let message = project.stop().message();
+            let expected = match (evidence, *expected) {
+                ("off", _) | (_, "") => String::new(),
+                ("show", said) => format!("{said}."),
+                (_, said) => format!("{said}: its review does not count as clean (`evidence`)."),
+            };
+            let flat = message.replace('\n', " ");
+            match expected.is_empty() {
+                true => assert!(
+                    !flat.contains("The reviewer passed"),
+                    "{evidence} {verdict}: {flat}"
+                ),
+                false => assert!(flat.contains(&expected), "{evidence} {verdict}: {flat}"),
+            }
+            let is_clean = evidence != "require" || expected.is_empty();
+            assert_eq!(
+                project.state()["consecutive_clean"],
+                i32::from(is_clean),
+                "{evidence} {verdict}"
+            );
+            ok(&project.run(&["skip"]));
+        }
+        // It is on record, and decides the same again.
+        let receipt = project.run(&["receipt"]).json().to_string();
+        assert!(
+            receipt.contains(r#""ran":[{"command":"ls","exit":0}]"#),
+            "{receipt}"
+        );
+        let checked = project.run(&["verify", "--json"]).json();
+        assert_eq!(checked["receipts"][0]["flaws"], json!([]), "{evidence}");
+        // A review of a plan is about no code.
+        project.reviewer(&prints(&bare, 3));
+        ok(&project.run(&["enter", "new-plan", "--plan", "other"]));
+        fs::write(
+            project.root.join(".taskie/plans/other/plan.md"),
+            "# Plan\n\n## Overview\n",
+        )
+        .unwrap();
+        let stopped = project.stop().stdout;
+        assert!(
+            project
+                .root
+                .join(".taskie/plans/other/plan-review-1.md")
+                .exists()
+        );
+        assert!(!stopped.contains("The reviewer passed"), "{stopped}");
+    }
+}
+
+/// Changes fields of the state by hand.
+fn edit(project: &Project, changes: &Value) {
+    let mut state = project.state();
+    for (name, value) in changes.as_object().unwrap() {
+        state[name] = value.clone();
+    }
+    project.write("state.json", state.to_string());
+}
+
+/// What changes when no cycle runs is named, too: at the next stop, or with the next review.
+#[test]
+fn what_changes_between_cycles_is_named() {
+    let project = reviewed();
+    let by = "state.json was changed, and not by taskie on this machine.";
+    edit(&project, &json!({ "max_reviews": 0 }));
+    let said = format!("The plan goes on with max_reviews 0 instead of 8: {by}");
+    assert_eq!(project.stop().message().lines().next(), Some(&*said));
+    edit(
+        &project,
+        &json!({ "max_reviews": 8, "next_phase": "complete" }),
+    );
+    let said = format!("The plan goes on with next_phase complete instead of complete-task: {by}");
+    assert_eq!(project.stop().message().lines().next(), Some(&*said));
+    edit(
+        &project,
+        &json!({ "phase": "complete", "next_phase": null }),
+    );
+    let message = project.stop().message();
+    assert!(
+        message.contains("The plan goes on with phase complete instead of code-review"),
+        "{message}"
+    );
+    let verified = project.run(&["verify", "--json"]).json();
+    let left =
+        "state.json is not as the record has left it: phase is \"complete\", not \"code-review\"";
+    assert!(
+        verified["receipts"][0]["remarks"]
+            .to_string()
+            .contains("state.json is not as the record has left it"),
+        "{left} {verified}"
+    );
+
+    let project = reviewed();
+    project.set_for_all(&json!({ "clean": 1, "stall": 0 }));
+    project.write("plan-review-1.md", "# Better\n");
+    let other = project.bin.with_file_name("other");
+    fs::create_dir_all(&other).unwrap();
+    fs::copy(project.bin.join("claude"), other.join("claude")).unwrap();
+    std::os::unix::fs::symlink(project.bin.join("behaviour"), other.join("behaviour")).unwrap();
+    ok(&project.run(&["enter", "complete-task", "--task", "2"]));
+    project.reviewer(&Reviewer::fail());
+    let mut shell = project.shell("PATH=$OTHER:$PATH taskie hook stop");
+    shell.env("OTHER", &other);
+    let message = crate::support::feed(shell, project.stop_event(false)).message();
+    for expected in [
+        "Since the review before: ",
+        "the setting clean changed from 2 to 1",
+        "plan-review-1.md was changed after the review",
+        "other/claude, not ",
+    ] {
+        assert!(message.contains(expected), "{expected}: {message}");
+    }
+    // Only once.
+    project.write("task-2-post-review-1.md", "# Answer\n");
+    ok(&project.run(&["enter", "post-code-review"]));
+    let mut shell = project.shell("PATH=$OTHER:$PATH taskie hook stop");
+    shell.env("OTHER", &other);
+    let message = crate::support::feed(shell, project.stop_event(false)).message();
+    assert!(!message.contains("Since the review before"), "{message}");
+    // But a second edit is another one.
+    project.write("task-2-post-review-2.md", "# Answer\n");
+    ok(&project.run(&["enter", "post-code-review"]));
+    project.write("plan-review-1.md", "# Best\n");
+    project.reviewer(&Reviewer::pass());
+    let mut shell = project.shell("PATH=$OTHER:$PATH taskie hook stop");
+    shell.env("OTHER", &other);
+    let message = crate::support::feed(shell, project.stop_event(false)).message();
+    assert!(
+        message.contains("Since the review before: plan-review-1.md was changed after the review."),
+        "{message}"
+    );
+    let json = project.run(&["verify", "--json"]).json();
+    let flaws = &json["receipts"][0]["flaws"];
+    assert_eq!(
+        *flaws,
+        json!(["plan-review-1.md was changed after the review"]),
+        "{json}"
+    );
+}
+
+/// Another machine goes on where this one was, in the middle of a cycle.
+#[test]
+fn a_cycle_that_goes_on_in_a_clone_verifies() {
+    let project = reviewed();
+    ok(&project.run(&["enter", "complete-task", "--task", "2"]));
+    project.reviewer(&Reviewer::fail());
+    ok(&project.stop());
+    project.write("task-2-post-review-1.md", "# Answer\n");
+    ok(&project.run(&["enter", "post-code-review"]));
+    let commit = |project: &Project| {
+        git(&project.root, &["add", "-A"]);
+        git(&project.root, &["commit", "-qm", "work"]);
+    };
+    commit(&project);
+    let clone = Project::empty();
+    git(
+        &clone.root,
+        &["clone", "-q", project.root.to_str().unwrap(), "."],
+    );
+    clone.reviewer(&Reviewer::pass());
+    twice(&clone, "task-2", 2);
+    let ran = clone.run(&["verify", "--json"]);
+    assert_eq!(
+        (ran.code, &ran.json()["receipts"][0]["flaws"]),
+        (0, &json!([]))
+    );
+    // And back again: what this machine still has is in the receipt.
+    commit(&clone);
+    git(
+        &project.root,
+        &["pull", "-q", clone.root.to_str().unwrap(), "HEAD"],
+    );
+    project.reviewer(&Reviewer::pass());
+    ok(&project.run(&["enter", "all-code-review"]));
+    ok(&project.run(&["enter", "continue-task"]));
+    let ran = project.run(&["verify", "--json"]);
+    assert_eq!(
+        (ran.code, &ran.json()["receipts"][0]["flaws"]),
+        (0, &json!([]))
+    );
+}
+
+/// A review covers code only if the decision about it let it count.
+#[test]
+fn a_review_without_its_decision_covers_nothing() {
+    let project = reviewed();
+    fs::write(project.root.join("c.rs"), "new\n").unwrap();
+    let blob = git(&project.root, &["hash-object", "c.rs"]);
+    let good = statements(&lines(&project));
+    let entries = good[2]["predicate"]["entries"].as_array().unwrap().clone();
+    let at = entries
+        .iter()
+        .position(|entry| entry["entry"] == "review")
+        .unwrap();
+    let mut invented = entries[at].clone();
+    invented["tree"]["files"]["c.rs"] = json!(blob.trim());
+    let mut bad = good.clone();
+    bad[2]["predicate"]["entries"]
+        .as_array_mut()
+        .unwrap()
+        .insert(at, invented);
+    sealed_again(&project, bad);
+    let ran = project.run(&["verify", "--json"]);
+    let json = ran.json();
+    assert_eq!((ran.code, &json["files"]["c.rs"]), (1, &Value::Null));
+    // And that it is there is named.
+    assert!(
+        json["receipts"][0]["flaws"]
+            .to_string()
+            .contains("its remarks are not those about its entries"),
+        "{json}"
+    );
+    assert!(
+        json["receipts"][0]["remarks"]
+            .to_string()
+            .contains("nothing was decided about a review: code-review 1"),
+        "{json}"
+    );
+    // The same for one that was set aside.
+    let mut aside = good.clone();
+    for entry in aside[2]["predicate"]["entries"].as_array_mut().unwrap() {
+        if entry["is_reviewed"] == true {
+            entry["is_superseded"] = json!(true);
+        }
+    }
+    sealed_again(&project, aside);
+    assert_eq!(
+        project.run(&["verify", "--json"]).json()["files"]["a.txt"],
+        Value::Null
+    );
+}
+
+/// Whatever chart has decided, a reader learns if it is not the one of this program.
+#[test]
+fn another_chart_in_a_record_is_named() {
+    let project = reviewed();
+    for (origin, said) in [
+        ("mine.toml", "line 1: another chart decided: mine.toml"),
+        (
+            "taskie",
+            "line 1: its chart `taskie` is not the one of taskie",
+        ),
+    ] {
+        let good = statements(&lines(&project));
+        let mut bad = good.clone();
+        let charts = bad[0]["predicate"]["charts"].as_object_mut().unwrap();
+        let (_, mut whole) = charts
+            .iter()
+            .next()
+            .map(|(sha256, whole)| (sha256.clone(), whole.clone()))
+            .unwrap();
+        charts.clear();
+        whole["origin"] = json!(origin);
+        whole["text"] = json!(format!("{}\n# mine\n", whole["text"].as_str().unwrap()));
+        let mut hash = Sha256::new();
+        let mut add = |part: &str| {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        };
+        add(whole["origin"].as_str().unwrap());
+        add(whole["text"].as_str().unwrap());
+        for (name, text) in whole["templates"].as_object().unwrap() {
+            add(name);
+            add(text.as_str().unwrap());
+        }
+        let sha256: String = hash
+            .finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        charts.insert(sha256.clone(), whole);
+        for statement in &mut bad {
+            for entry in statement["predicate"]["entries"].as_array_mut().unwrap() {
+                entry["chart"] = json!(sha256);
+            }
+        }
+        sealed_again(&project, bad);
+        let json = project.run(&["verify", "--json"]).json();
+        let remarks = json["receipts"][0]["remarks"].to_string();
+        assert!(remarks.contains(said), "{said}: {json}");
+        sealed_again(&project, good);
+    }
+}
+
+/// The work of each plan counts, from its own beginning on.
+#[test]
+fn each_of_two_plans_counts() {
+    let project = reviewed();
+    git(&project.root, &["add", "-A"]);
+    git(&project.root, &["commit", "-qm", "work"]);
+    project.set_for_all(&json!({ "skip": ["*.txt"] }));
+    let plan = project.root.join(".taskie/plans/z");
+    let run = |args: &[&str]| ok(&project.run(&[args, &["--plan", "z"]].concat()));
+    run(&["enter", "new-plan"]);
+    for name in ["plan.md", "tasks.md", "task-1.md", "task-2.md"] {
+        fs::copy(project.plan().join(name), plan.join(name)).unwrap();
+    }
+    run(&["skip"]);
+    run(&["enter", "create-tasks"]);
+    run(&["skip"]);
+    fs::write(project.root.join("c.rs"), "new\n").unwrap();
+    run(&["enter", "complete-task", "--task", "1"]);
+    ok(&project.stop());
+    run(&["skip"]);
+    let ran = project.run(&["verify", "--json"]);
+    let json = ran.json();
+    assert_eq!(json["receipts"].as_array().unwrap().len(), 2, "{json}");
+    assert_eq!(
+        json["files"]["a.txt"], "test-plan/task-1-review-2.md",
+        "{json}"
+    );
+    assert_eq!(json["files"]["c.rs"], "z/task-1-review-1.md", "{json}");
+    fs::write(project.root.join("a.txt"), "three\n").unwrap();
+    let ran = project.run(&["verify", "--json"]);
+    assert_eq!((ran.code, &ran.json()["files"]["a.txt"]), (1, &Value::Null));
+}
+
+/// Other line ends, lines of something else, names that nothing has, and both forms of a range.
+#[test]
+fn what_a_clone_or_a_typo_does_to_verify() {
+    let project = reviewed();
+    git(&project.root, &["add", "-A"]);
+    git(&project.root, &["commit", "-qm", "work"]);
+    let clone = Project::empty();
+    let root = project.root.to_str().unwrap();
+    git(
+        &clone.root,
+        &["clone", "-q", "-c", "core.autocrlf=true", root, "."],
+    );
+    assert!(
+        fs::read_to_string(clone.root.join("b.txt"))
+            .unwrap()
+            .ends_with("\r\n")
+    );
+    let ran = clone.run(&["verify", "HEAD~1...HEAD", "--json"]);
+    assert_eq!(
+        (ran.code, &ran.json()["receipts"][0]["flaws"]),
+        (0, &json!([]))
+    );
+    assert_eq!(clone.run(&["verify", "HEAD~1..."]).code, 0);
+
+    let typo = project.run(&["verify", "--plan", "test-plam"]);
+    assert_eq!(typo.code, 2);
+    assert!(
+        typo.stderr.contains("there is no plan `test-plam`"),
+        "{}",
+        typo.stderr
+    );
+    assert!(typo.stderr.contains("test-plan"), "{}", typo.stderr);
+    ok(&project.run(&["enter", "new-plan", "--plan", "empty"]));
+    assert_eq!(project.run(&["verify", "--plan", "empty"]).code, 3);
+
+    let mut bad = lines(&project);
+    bad.insert(1, "<<<<<<< HEAD".to_owned());
+    bad.push("x".to_owned());
+    write(&project, &bad);
+    let flaws = project.run(&["verify", "--json"]).json()["receipts"][0]["flaws"].clone();
+    let flaws = flaws.as_array().unwrap();
+    assert_eq!(flaws.len(), 2, "{flaws:?}");
+    assert!(
+        flaws[0]
+            .as_str()
+            .unwrap()
+            .starts_with("line 2: it is no receipt: ")
+    );
+    // What comes after them follows the last receipt.
+    ok(&project.run(&["enter", "complete-task", "--task", "2", "--plan", PLAN]));
+    project.reviewer(&Reviewer::pass());
+    twice(&project, "task-2", 1);
+    let mut good = lines(&project);
+    good.retain(|line| line.starts_with('{'));
+    assert_eq!(good.len(), 4);
+    write(&project, &good);
+    assert_eq!(first_flaw(&project), (0, String::new()));
+}
+
+/// What the agent may change in a record, if it makes all hashes again, and no one notices without a signature.
+#[test]
+fn figures_of_a_record_that_decide_nothing_can_be_made_again() {
+    let project = reviewed();
+    let good = statements(&lines(&project));
+    for (name, value) in [
+        ("cost", json!(1)),
+        ("seconds", json!(1)),
+        ("by", json!("someone")),
+        ("prompt", json!("0".repeat(64))),
+    ] {
+        let mut bad = good.clone();
+        let entries = bad[2]["predicate"]["entries"].as_array_mut().unwrap();
+        let review = entries
+            .iter_mut()
+            .find(|entry| entry["entry"] == "review")
+            .unwrap();
+        review[name] = value;
+        sealed_again(&project, bad);
+        assert_eq!(first_flaw(&project), (0, String::new()), "{name}");
+    }
+}
+
+/// A pseudo-terminal is a terminal, as everywhere.
+#[test]
+fn a_command_in_a_pseudo_terminal_counts_as_typed() {
+    let project = reviewed();
+    ok(&project.run(&["enter", "complete-task", "--task", "2"]));
+    let mut shell = project.shell("script -qec 'taskie limit 5' /dev/null");
+    let Ok(ran) = shell.output() else { return };
+    if !ran.status.success() {
+        // Without that program there is nothing to test.
+        return;
+    }
+    let receipt = project.run(&["receipt"]).json();
+    let said = "`taskie limit` reviews=5 was run in a terminal";
+    assert!(
+        receipt["predicate"]["remarks"].to_string().contains(said),
+        "{receipt}"
+    );
 }

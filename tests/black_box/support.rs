@@ -118,7 +118,10 @@ impl Reviewer {
             json!({
                 "type": "result", "subtype": "success", "is_error": false, "num_turns": 2,
                 "result": format!("{{\"verdict\":\"{}\"}}", self.verdict),
-                "total_cost_usd": 0.00075, "structured_output": { "verdict": self.verdict },
+                "total_cost_usd": 0.00075,
+                "structured_output": {
+                    "verdict": self.verdict, "ran": [{ "command": "git diff", "exit": 0 }],
+                },
             })
             .to_string()
         });
@@ -640,7 +643,11 @@ fn collect(top: &Path, dir: &Path, files: &mut BTreeMap<String, String>) {
             .to_string_lossy()
             .into_owned();
         // A receipt has times and hashes of everything; tests of their own are about that.
-        if name.ends_with("/.locks") || name == ".git" || name.ends_with("/receipts.jsonl") {
+        if name.ends_with("/.locks")
+            || name == ".git"
+            || name.ends_with("/receipts.jsonl")
+            || name.ends_with("/.receipts-open.jsonl")
+        {
             continue;
         }
         if path.is_dir() {

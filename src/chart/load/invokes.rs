@@ -38,6 +38,9 @@ impl Resolver<'_> {
             log: required!(log, FilePattern("log".to_owned())),
             answer: given!(own, shared, answer).unwrap_or_default(),
             findings: given!(own, shared, findings).unwrap_or_default(),
+            ran: given!(own, shared, ran).unwrap_or_default(),
+            turns: given!(own, shared, turns),
+            tools: given!(own, shared, tools),
             text: given!(own, shared, text).unwrap_or_default(),
             error: given!(own, shared, error),
             reason: given!(own, shared, reason).unwrap_or_default(),
@@ -81,6 +84,7 @@ impl Resolver<'_> {
         let lists = [
             ("verdict", &invoke.verdict),
             ("findings", &invoke.findings),
+            ("ran", &invoke.ran),
             ("text", &invoke.text),
             ("reason", &invoke.reason),
             ("tokens", &invoke.tokens),
@@ -90,7 +94,13 @@ impl Resolver<'_> {
                 self.pointer(&[path, at![key, index]].concat(), pointer);
             }
         }
-        for (key, pointer) in [("error", &invoke.error), ("cost", &invoke.cost)] {
+        let single = [
+            ("error", &invoke.error),
+            ("cost", &invoke.cost),
+            ("turns", &invoke.turns),
+            ("tools", &invoke.tools),
+        ];
+        for (key, pointer) in single {
             if let Some(pointer) = pointer {
                 self.pointer(&at(key), pointer);
             }

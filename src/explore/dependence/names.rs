@@ -138,7 +138,7 @@ impl Reader<'_> {
             // Each of its values is tried.
             ("spent", "over") => Val::settled(),
             ("spent", _) => Val::computed(BTreeSet::from([whole])),
-            ("review", "ok" | "verdict") | ("gate", "failed") => Val::settled(),
+            ("review", "ok" | "verdict" | "shown") | ("gate", "failed") => Val::settled(),
             ("review", "worst") => {
                 if !self.in_text {
                     self.note(&whole);
@@ -146,7 +146,7 @@ impl Reader<'_> {
                 Val::input(whole, false)
             }
             // What a review costs, says or takes is not tried, and neither is what a gate says.
-            ("review", "cost" | "until" | "found" | "findings")
+            ("review", "cost" | "until" | "found" | "findings" | "ran" | "unrun")
             | ("gate", "command" | "why" | "output") => Val::computed(BTreeSet::from([whole])),
             ("review", _) | ("gate", "times") => Val::input(whole, false),
             ("cycle", _) | ("scope", "started" | "home") => Val::settled(),

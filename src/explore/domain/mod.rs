@@ -212,6 +212,7 @@ impl Domain {
                 let severities = severities.map(|severity| json!(severity));
                 std::iter::once(Json::Null).chain(severities).collect()
             }
+            Choice::Shown => vec![json!(true), json!(false)],
             Choice::Stalled => vec![json!(false), json!(true)],
             Choice::Over => {
                 let mut kept = Limited::ALL.to_vec();

@@ -25,6 +25,7 @@ impl Evaluator for ImaginedWorld {
                 Choice::Event("session_id".to_owned())
             }
             Given::Worst => Choice::Worst,
+            Given::Shown => Choice::Shown,
             Given::Session => Choice::Session,
             Given::Invocation(invoke) => {
                 return self

@@ -9,7 +9,7 @@ use crate::explore::domain::{Choice, NO_SLUG};
 use crate::explore::imagined_world::{Question, is_of_the_host};
 use crate::explore::possible_world::{Disk, Sibling, event};
 use crate::explore::search::Search;
-use crate::reviewer::finding::{Finding, Found};
+use crate::reviewer::finding::{Finding, Found, Ran};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 
@@ -75,12 +75,16 @@ impl Replay {
                 Choice::Session => event.session = value.as_str().map(str::to_owned),
                 Choice::Driver => disk.driver = value.as_str().map(str::to_owned),
                 Choice::Worst => found.findings.extend(value.as_str().map(finding_of)),
+                Choice::Shown if *value == json!(true) => found.ran.push(Ran {
+                    command: "git diff".to_owned(),
+                    exit: Some(0),
+                }),
                 Choice::Stalled => disk.stalled = *value == json!(true),
                 Choice::Over => disk.over = value.as_str().map(str::to_owned),
                 Choice::Postponed => disk.postponed = value.as_str().map(str::to_owned),
                 Choice::Dirty => disk.dirty = *value == json!(true),
                 Choice::Siblings => disk.siblings = self.siblings(value)?,
-                Choice::Arg(_) | Choice::Findings(_) => {}
+                Choice::Arg(_) | Choice::Findings(_) | Choice::Shown => {}
             }
         }
         for (name, chosen) in tables {
