@@ -3,6 +3,7 @@
 
 pub(crate) mod asked;
 mod attempt;
+pub(crate) mod beside;
 pub(crate) mod call;
 pub(crate) mod change;
 mod effects;

@@ -235,6 +235,23 @@ fn the_agent_tells_what_the_host_does_not_show() {
     );
 }
 
+/// What has come with the agent's work, it does not tell again, whatever else there is to tell.
+#[test]
+fn the_agent_tells_a_text_once() {
+    let (project, mut event) = stops("copilot-Stop.1.0.102", due(), &Reviewer::fail());
+    project.set(&json!({ "notify": ["no-program"] }));
+    let stop = |event: &Value| answer(&project, event, "stop", &[], None).json();
+    let told = |answer: Value| answer["reason"].as_str().unwrap_or_default().to_owned();
+    let ignored = "`notify` is ignored until you run `taskie trust`.";
+    let first = told(stop(&event));
+    assert!(first.contains(ignored), "{first}");
+    event["stop_hook_active"] = json!(false);
+    let second = told(stop(&event));
+    let unanswered = "plan-review-1.md has not been answered";
+    assert!(second.contains(unanswered), "{second}");
+    assert!(!second.contains(ignored), "{second}");
+}
+
 /// What cannot be decided is reported once per turn, too.
 #[test]
 fn the_agent_tells_that_nothing_could_be_decided() {
@@ -638,10 +655,7 @@ fn the_page_says_what_the_table_of_hosts_says() {
         let blocks = host
             .blocks
             .map_or_else(|| "no limit".to_owned(), |blocks| blocks.to_string());
-        let longest = host.longest_hook.map_or_else(
-            || "as long as the hook asks".to_owned(),
-            |longest| format!("{longest} seconds"),
-        );
+        let longest = format!("{} seconds", host.longest_hook);
         assert_eq!(
             cells[..4],
             [host.name, &format!("`{command}`"), &blocks, &longest],
