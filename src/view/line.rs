@@ -18,7 +18,8 @@ pub(crate) fn line(place: &Place) -> String {
     let view = Inspector::new(chart, &snapshot.as_world());
     let field = |field| context::text(snapshot.context(), field);
     let phase = field(Some(&chart.state)).unwrap_or_default();
-    let mut text = match (&snapshot.state, view.running(), field(chart.next.as_ref())) {
+    let next = field(chart.next.as_ref());
+    let mut text = match (&snapshot.state, view.running(), next) {
         (Reading::Broken(_), ..) => "state.json cannot be used".to_owned(),
         (Reading::Missing, ..) => "not started".to_owned(),
         (_, Some(cycle), _) => of_cycle(&view, cycle, running.as_ref()),
@@ -28,6 +29,10 @@ pub(crate) fn line(place: &Place) -> String {
         (.., None) => phase.to_owned(),
     };
     if let Some(running) = running {
+        if view.running().is_none() {
+            let cycle = running.cycle.replace('-', " ");
+            text = format!("{text}, {cycle} {}", running.n);
+        }
         text = format!("{text}, {}", of_run(&running));
     }
     let line = format!("{}: {}", shown(name), shown(&text));
