@@ -522,11 +522,12 @@ async function alone([project, seconds = 5]) {
       const answer = isFirst ? { verdict: "FAIL", findings: [{ severity: "major", title: "It greets nobody" }] } : { verdict: "PASS", findings: [] };
       if (n === 0) {
         note(`${name} begins`);
-        if (name === "plan-review-2") await new Promise((later) => setTimeout(later, 1000 * seconds));
-        note(`${name}: ${answer.verdict}`);
         reviews.push(`${name}: ${answer.verdict}`);
       }
-      return [bash(`echo 'A review.' > ${file}`), call("StructuredOutput", answer)][n] ?? text("Done.");
+      // A minute for each step: the client waits for neither a command nor an answer as long as for a hook.
+      const minutes = Array.from({ length: name === "plan-review-2" ? Math.ceil(seconds / 60) : 0 }, () => bash(`node -e 'setTimeout(() => {}, ${Math.min(60, seconds) * 1000})'`));
+      if (n === minutes.length) note(`${name}: ${answer.verdict}`);
+      return [...minutes, bash(`echo 'A review.' > ${file}`), call("StructuredOutput", answer)][n] ?? text("Done.");
     }
     if (!isAgent(asked)) return text("A title");
     const last = asked.messages.at(-1);

@@ -7,8 +7,8 @@ use super::target::find_place;
 use crate::engine::event::Event;
 use crate::host::hosts::Host;
 use crate::host::reply::Reply;
-use crate::run::beside;
 use crate::run::call::UserCall;
+use crate::run::wake;
 use crate::store::driver;
 
 /// Returns what wakes the agent; `None` if there is no review to run, or if the host cannot wake it. Changes without a plan are
@@ -32,11 +32,11 @@ pub(super) fn reply_to(
     host.describe(&mut event.fields);
     event.fields["bare"] = driver::is_bare(&place.store, &place.instance.name).into();
     event.fields["wakes"] = true.into();
-    let Some(performed) = beside::perform(&place, &mut event)? else {
+    let Some(performed) = wake::perform(&place, &mut event)? else {
         return Ok(None);
     };
     let call = UserCall::of(&place, &event, &performed);
-    let wakes = beside::is_worth_waking(&place, &performed);
+    let wakes = wake::is_worth_waking(&place, &performed);
     let (mut reply, mut due) = reply_of(performed, name, true);
     if wakes && !reply.blocks() {
         // The stop after that calls the user.

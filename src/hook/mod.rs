@@ -11,13 +11,12 @@ mod output;
 mod own;
 mod target;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use serde_json::Value as Json;
 
 use self::answer::{Ended, reply_to};
-use self::output::{print, tell};
+use self::output::{print, print_to_stderr, tell};
 use crate::chart::embedded::Choice;
 use crate::diagnostic::suggest::suggest;
 use crate::host::events::{EVENTS, REVIEWER, is_stop};
@@ -112,11 +111,7 @@ fn wake(name: &str, fields: Json, call: &Call<'_>, host: &'static Host) -> ExitC
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some((reply, due))) => {
             let text = reply.waking();
-            let is_heard = text.as_ref().is_none_or(|text| {
-                let mut stderr = std::io::stderr().lock();
-                writeln!(stderr, "{text}").is_ok()
-            });
-            if is_heard {
+            if text.as_deref().is_none_or(print_to_stderr) {
                 due.settle();
             }
             match text {

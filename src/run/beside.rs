@@ -1,28 +1,20 @@
 //! Reviews beside the turn: another entry of the hook runs them, and its end wakes the agent. The entry that holds the turn does
 //! everything else, and leaves reviews to it, so only one of the two acts.
-//!
-//! While no reviewer can run, the other entry waits until the usage limit resets, if the host lets it live that long.
 
 use std::path::Path;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value as Json;
 
 use crate::chart::Chart;
 use crate::clock;
-use crate::engine::decision::Step;
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
-use crate::os::signals::caught;
-use crate::os::supervisor::is_host_gone;
 use crate::project::settings;
-use crate::run::perform::{self, peek};
-use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::run::stuck::{Stuck, io};
-use crate::store::lock::{self, ReviewLock};
-use crate::store::{beside, postponed};
+use crate::store::beside;
+use crate::store::lock::ReviewLock;
 
 /// Both entries begin at the same stop. After this many seconds, one has waited long enough for the other.
 const PATIENCE: u64 = 5;
@@ -32,19 +24,6 @@ const HEAD_START: u64 = 2;
 
 /// How often something is looked at that is waited for.
 const PAUSE: Duration = Duration::from_millis(100);
-
-/// After this many failures in a row the agent is not woken again: each time, its stop has started another review.
-const FAILURES: usize = 8;
-
-/// Returns whether the outcome is worth waking the agent.
-pub(crate) fn is_worth_waking(place: &Place, performed: &Performed) -> bool {
-    let reviews = place.journal().reviews();
-    let failed = reviews
-        .iter()
-        .rev()
-        .take_while(|review| review.error.is_some());
-    performed.decision.failure().is_none() || failed.count() < FAILURES
-}
 
 /// What the user reads when the other entry has taken a review over.
 pub(super) const LEFT: &str = "The review runs beside your turn: its outcome wakes the agent.";
@@ -81,7 +60,7 @@ pub(crate) fn is_wanted(place: &Place) -> bool {
 }
 
 /// Returns whether reviews run beside the turn. A setting that cannot be read is reported by the decision.
-fn is_beside(place: &Place, invoke: &str) -> bool {
+pub(super) fn is_beside(place: &Place, invoke: &str) -> bool {
     let world = place.snapshot().as_world();
     let view = Inspector::new(&place.chart, &world);
     view.is_beside(invoke).unwrap_or(false)
@@ -93,54 +72,4 @@ pub(crate) fn longest_review(chart: &Chart, root: &Path) -> Option<u64> {
     let timeouts = chart.invoke.values();
     let timeouts = timeouts.filter_map(|invoke| invoke.timeout.now(&config));
     timeouts.max()
-}
-
-/// Runs the review that is due, and the wait before it; `None` if there is none to run.
-pub(crate) fn perform(place: &Place, event: &mut Event) -> Result<Option<Performed>, Stuck> {
-    let start = Instant::now();
-    let life = event.fields["longest_review"].as_u64().unwrap_or_default();
-    let (store, name) = (&place.store, &place.instance.name);
-    let mut last = None;
-    let mut waiting = None;
-    loop {
-        if let Step::Invoke(due) = peek(place, event)?.0 {
-            if !is_beside(place, &due.name) {
-                return Ok(None);
-            }
-            // Without it, the other entry holds the turn until it sees that the review runs.
-            let _ = beside::take_over(store, name);
-            let performed = perform::perform(place, event)?;
-            if performed.decision.ended.is_none() {
-                // Another process runs it.
-                return Ok(None);
-            }
-            if performed.decision.failure().is_none() {
-                return Ok(Some(performed));
-            }
-            last = Some(performed);
-        }
-        let review = longest_review(&place.chart, &place.root).unwrap_or(life);
-        let left = life.saturating_sub(start.elapsed().as_secs() + review);
-        let until = postponed::read(store).filter(|until| until.at < clock::now() + left);
-        if until.is_none() || !place.is_in_cycle() {
-            return Ok(last);
-        }
-        if waiting.is_none() {
-            waiting = lock::try_to_wait(store, name).map_err(io("nobody can wait for it"))?;
-        }
-        if waiting.is_none() {
-            // One process waits already, whatever stops there are in between.
-            return Ok(last);
-        }
-        while postponed::read(store).is_some() {
-            sleep(PAUSE);
-            if let Some(signal) = caught() {
-                return Err(Stuck::Interrupted { signal });
-            }
-            if is_host_gone() {
-                return Err(Stuck::Abandoned);
-            }
-        }
-        event.fields["longest_review"] = life.saturating_sub(start.elapsed().as_secs()).into();
-    }
 }

@@ -21,7 +21,7 @@ use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
 use crate::run::under_way::running;
 use crate::run::write::{claim, claimant, is_reviewed_by_another, write};
-use crate::run::{beside, call};
+use crate::run::{beside, called};
 use crate::store::driver;
 use crate::store::journal::{self, Decided, Line};
 use crate::store::notices::Pending;
@@ -40,7 +40,7 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
         performed.pending = Some(pending);
     }
     if let Ok(performed) = &mut result {
-        performed.called = call::reason(place, event, performed);
+        performed.called = called::reason(place, event, performed);
     }
     let written = add_decision(place, event, &result, start.elapsed());
     if let (Err(error), Ok(performed)) = (written, &mut result) {

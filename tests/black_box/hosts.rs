@@ -156,7 +156,7 @@ fn no_review_starts_that_the_host_would_not_wait_for() {
     let (project, event) = stops("qwen-Stop.0.24.4", due(), &Reviewer::pass());
     let stop = || answer(&project, &event, "stop", &["--host", "qwen"], None);
     let message = "The plan-review is due and waits until the setting `review_timeout` is 50 or less: Qwen Code gives \
-                   a review no more seconds, and this one may take 570.";
+                   a review of this hook no more seconds, and this one may take 570.";
     assert_eq!(stop().message(), message);
     assert_eq!(project.calls().len(), 0);
     project.set(&json!({ "review_timeout": 50 }));
@@ -593,13 +593,14 @@ fn the_extension_for_gemini_agrees_with_the_plugin() {
     let hook = |event: &str, timeout: &Value, word: &str| {
         let hook = &claude["hooks"][event][0]["hooks"][0];
         let command = hook["command"].as_str().unwrap();
-        let (program, _) = command.rsplit_once(' ').unwrap();
+        let (program, rest) = command.split_once(" hook ").unwrap();
+        let options = rest.find(' ').map_or("", |at| &rest[at..]);
         let program = program.replace("${CLAUDE_PLUGIN_ROOT}", "${extensionPath}/taskie");
         let timeout = timeout.as_u64().or(hook["timeout"].as_u64()).unwrap();
         json!([{ "hooks": [{
             "name": "taskie",
             "type": "command",
-            "command": format!("{program} {word}"),
+            "command": format!("{program} hook {word}{options}"),
             "timeout": timeout * 1000,
         }] }])
     };

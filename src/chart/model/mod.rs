@@ -124,7 +124,7 @@ pub(super) fn templates_beside() -> Vec<String> {
 }
 
 pub(super) fn host_default_timeout() -> u64 {
-    600
+    3600
 }
 
 /// Which directories are the instances.
