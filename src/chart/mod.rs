@@ -156,6 +156,9 @@ impl Chart {
         self.rule(place).is_some_and(|rule| rule.advance)
     }
 
+    /// What follows the place of a phase or command where its guard is meant.
+    pub const GUARD: &str = ".guard";
+
     /// Returns the guard of the rule, command or phase at `place` (`on.Stop[2]`, `commands.pause`, `phases.complete`).
     pub fn guard(&self, place: &str) -> Option<&Expr> {
         if let Some(name) = place.strip_prefix("phases.") {

@@ -146,7 +146,6 @@ fn in_words(chart: &Chart, rule: &Fired) -> String {
     }
 }
 
-/// Returns the prompt among the arguments: the last one, unless it is a path or a single word.
 /// Returns the prompt of a reviewer: the last argument, if it is a text.
 pub(super) fn prompt(invocation: &Invocation) -> Option<&str> {
     let last = invocation.argv.last()?;

@@ -111,14 +111,7 @@ fn eprint_question() {
 }
 
 /// Commands that are about this machine and decide nothing.
-const HARMLESS: [&str; 6] = [
-    "completions",
-    "config",
-    "demo",
-    "doctor",
-    "schema",
-    "upgrade",
-];
+const HARMLESS: [&str; 5] = ["completions", "config", "demo", "doctor", "schema"];
 
 /// Returns the project's own chart if the user trusts it. Says so if it is ignored. If it has changed, a `command` that
 /// needs a chart is refused.

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use super::answer::Answer;
 use super::budget::{Budget, Caps, Cut};
 use super::domain::config_path;
-use super::moves::{Edge, Ending, Moves};
+use super::moves::{Edge, Ending, Move, Moves};
 use super::state::{Look, Looks, Memo, Situation, StateRef, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
@@ -74,6 +74,8 @@ pub(crate) struct Search {
     barred: Vec<Option<Cut>>,
     /// For each place of a rule, states and edges in which it fires.
     pub(crate) firing: FxHashMap<u32, Vec<(usize, usize)>>,
+    /// For each move that is refused somewhere, states and edges in which it is.
+    refused: FxHashMap<usize, Vec<(usize, usize)>>,
     /// The same for each advance target.
     pub(crate) advancing: FxHashMap<(usize, usize), Vec<(usize, usize)>>,
     /// For each fault, states and edges in which it was met.
@@ -111,6 +113,7 @@ impl Search {
             edges: Vec::new(),
             barred: Vec::new(),
             firing: FxHashMap::default(),
+            refused: FxHashMap::default(),
             advancing: FxHashMap::default(),
             faults: HashMap::new(),
             needs: Vec::new(),
@@ -321,6 +324,12 @@ impl Search {
                 known.push((at, edge));
             }
         }
+        if shown.fired.is_empty() && shown.fault.is_none() {
+            let known = self.refused.entry(shown.mover).or_default();
+            if known.len() < EXAMPLES {
+                known.push((at, edge));
+            }
+        }
         for target in &shown.advanced {
             let known = self.advancing.entry(*target).or_default();
             if known.len() < EXAMPLES {
@@ -381,6 +390,23 @@ impl Search {
                 edge: number(edge_number),
             });
         }
+    }
+
+    /// Returns states and edges in which the rule at a place fires; for the place of a guard, in which it refuses.
+    pub(crate) fn steps_to(&self, place: &str) -> impl Iterator<Item = (usize, usize)> {
+        let moves = &self.moves;
+        let steps = match place.strip_suffix(Chart::GUARD) {
+            Some(guarded) => {
+                let is_of = |mover: &Move| mover.place().as_deref() == Some(guarded);
+                let mover = moves.all.iter().position(is_of);
+                mover.and_then(|mover| self.refused.get(&mover))
+            }
+            None => {
+                let place = moves.tree.places.get_index_of(place);
+                place.and_then(|place| self.firing.get(&number(place)))
+            }
+        };
+        steps.into_iter().flatten().copied()
     }
 
     /// Returns the moves out of a state; none where it was not looked at.

@@ -119,7 +119,12 @@ pub const EVENT_WORDS: &[(&str, &[&str])] = &[
 ];
 
 /// The fields that contain text by the user or the agent.
-pub const PROSE: &[&str] = &["custom_instructions", "last_assistant_message", "prompt"];
+pub const PROSE: &[&str] = &[
+    "asked",
+    "custom_instructions",
+    "last_assistant_message",
+    "prompt",
+];
 
 /// The value of an absent event field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

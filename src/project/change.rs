@@ -315,8 +315,8 @@ impl Repository<'_> {
         let own = own.map(|path| self.root.join(path));
         // Its own stat data saves reading what has not changed.
         if let Some(own) = own.filter(|own| own.exists()) {
-            let copied = fs::copy(own, &index);
-            copied.map_err(|error| failed(format!("git's index cannot be copied: {error}")))?;
+            copy_with_time(&own, &index)
+                .map_err(|error| failed(format!("git's index cannot be copied: {error}")))?;
         }
         let others = self.ask(&[
             "ls-files",
@@ -650,6 +650,14 @@ pub(super) fn ends(root: &Path, range: &str) -> Result<(String, String), Unknown
     let start = known(start)?;
     let fork = repository.ask(&["merge-base", &start, &end])?;
     Ok((fork.unwrap_or(start), end))
+}
+
+/// Copies a file with the time of its last change. Git reads a file that is not older than its index, since its stat data
+/// may hide a change made in the same second; a copy that seems newer would hide it for good.
+fn copy_with_time(from: &Path, to: &Path) -> io::Result<()> {
+    let time = fs::metadata(from)?.modified()?;
+    fs::copy(from, to)?;
+    fs::File::options().write(true).open(to)?.set_modified(time)
 }
 
 fn empty_tree(repository: &Repository<'_>) -> Result<String, Unknown> {

@@ -1,11 +1,12 @@
-//! The coverage of a chart: which of its rules, commands and phases were used.
+//! The coverage of a chart: which of its rules, commands and phases were used, and which guards have refused one.
 
 use std::collections::HashSet;
 
 use crate::chart::Chart;
 use crate::store::journal::Decided;
 
-/// The parts that were used, by their place in the chart: `on.Stop[2]`, `commands.pause`, `phases.done`.
+/// The parts that were used, by their place in the chart: `on.Stop[2]`, `commands.pause`, `phases.done`,
+/// `phases.done.guard` where that refused.
 #[derive(Debug, Default)]
 pub(crate) struct Coverage {
     used: HashSet<String>,
@@ -14,17 +15,17 @@ pub(crate) struct Coverage {
 impl Coverage {
     /// Adds the parts that a decision has used.
     pub(crate) fn add(&mut self, decided: &Decided) {
-        if decided.answer == "refuse" {
-            return;
-        }
-        self.used
-            .extend(decided.fired().map(|rule| rule.rule.clone()));
+        let fired = decided.fired().map(|rule| rule.rule.clone());
+        self.used.extend(fired);
         let place = match decided.event.split_once(' ') {
             Some(("enter", phase)) => format!("phases.{phase}"),
             Some(("run", command)) => format!("commands.{command}"),
             _ => return,
         };
-        self.used.insert(place);
+        self.used.insert(match decided.answer.as_str() {
+            "refuse" => place + Chart::GUARD,
+            _ => place,
+        });
     }
 
     /// Returns whether a part was used.
@@ -39,7 +40,13 @@ impl Coverage {
         });
         let commands = chart.commands.keys().map(|name| format!("commands.{name}"));
         let phases = chart.phases.keys().map(|name| format!("phases.{name}"));
-        phases.chain(rules).chain(commands).collect()
+        let places = phases.chain(rules).chain(commands);
+        let with_guard = |place: String| {
+            let can_refuse = !place.starts_with("on.") && chart.guard(&place).is_some();
+            let guard = can_refuse.then(|| format!("{place}{}", Chart::GUARD));
+            [place].into_iter().chain(guard)
+        };
+        places.flat_map(with_guard).collect()
     }
 
     /// Returns what is left, in the chart's order.
@@ -55,5 +62,5 @@ pub(crate) fn share(chart: &Chart, missing: usize) -> String {
     let all = Coverage::all(chart).len();
     let covered = all.saturating_sub(missing);
     let percent = (covered * 100).checked_div(all).unwrap_or(100);
-    format!("{covered} of {all} phases, rules and commands ({percent}%)")
+    format!("{covered} of {all} phases, rules, commands and refusals ({percent}%)")
 }

@@ -212,9 +212,11 @@ impl Author<'_> {
                 }
             }
             Trigger::Enter { phase, .. } => {
+                step.answer = refusal(taken);
                 step.run = vec![self.line(step, &format!("enter {phase}"), None, taken)?];
             }
             Trigger::Command(name) => {
+                step.answer = refusal(taken);
                 step.run = vec![self.line(step, &words_of(name), Some(name), taken)?];
             }
         }
@@ -296,8 +298,17 @@ impl Author<'_> {
                 _ => line.push_str(&format!(" {option}={}", quoted(&word))),
             }
         }
+        // A guard that refuses may not have looked at what the command demands.
+        if (self.typist)(&line, &step.stdin).is_err() {
+            line.push_str(" 1");
+        }
         Some(line)
     }
+}
+
+/// Returns the answer to a phase or command that a guard has refused.
+fn refusal(taken: &Taken) -> Option<String> {
+    taken.fired.is_empty().then(|| "refuse".to_owned())
 }
 
 /// Adds the files that a review reads and that do not exist: without them it is not started.

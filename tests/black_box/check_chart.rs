@@ -933,7 +933,7 @@ fn nothing_is_found_in_ordinary_workflows() {
     assert_eq!(lines.len(), charts.len(), "{}", ran.stderr);
     for (line, chart) in lines.iter().zip(&charts) {
         assert!(
-            line.ends_with("phases, rules and commands (100%)"),
+            line.ends_with("phases, rules, commands and refusals (100%)"),
             "{line}"
         );
         let dir = line

@@ -223,9 +223,9 @@ fn every_part_of_the_charts_compiled_in_has_a_scenario() {
     let (project, _, printed) = explored();
     assert_eq!(
         printed,
-        "\n61 scenarios in suite/taskie; covered: 61 of 61 phases, rules and commands (100%)\n\
-         \n31 scenarios in suite/dr-done; covered: 31 of 31 phases, rules and commands (100%)\n\
-         \n22 scenarios in suite/change; covered: 22 of 22 phases, rules and commands (100%)\n"
+        "\n81 scenarios in suite/taskie; covered: 81 of 81 phases, rules, commands and refusals (100%)\n\
+         \n39 scenarios in suite/dr-done; covered: 39 of 39 phases, rules, commands and refusals (100%)\n\
+         \n26 scenarios in suite/change; covered: 26 of 26 phases, rules, commands and refusals (100%)\n"
     );
     for chart in ["taskie", "dr-done", "change"] {
         let ran = played(project, chart, &format!("suite/{chart}"));
@@ -306,7 +306,7 @@ fn what_no_walk_reaches_has_no_scenario() {
     assert_eq!(ran.code, 1, "{}", ran.stdout);
     assert_eq!(
         ran.stderr,
-        "11 scenarios in suite; covered: 11 of 12 phases, rules and commands (91%)\n\
+        "16 scenarios in suite; covered: 16 of 17 phases, rules, commands and refusals (94%)\n\
          No scenario could be written for:\n  on.Stop[0]  nothing\n"
     );
     // What is there is never overwritten.
@@ -330,7 +330,7 @@ fn what_no_walk_reaches_has_no_scenario() {
         (
             1,
             "No scenarios for odd.toml: fix the findings first.\n\
-             11 scenarios in new/text; covered: 11 of 12 phases, rules and commands (91%)\n\
+             16 scenarios in new/text; covered: 16 of 17 phases, rules, commands and refusals (94%)\n\
              No scenario could be written for:\n  on.Stop[0]  nothing\n"
         )
     );

@@ -117,7 +117,7 @@ impl Resolver<'_> {
                     "`{hole}` can be any text, so it cannot fill the hole `{{{hole}}}` of `{}`",
                     source.0
                 );
-                help = Some("give the field `pattern = \"[A-Za-z0-9_-]+\"`".to_owned());
+                help = Some("give the field `type = \"id\"`".to_owned());
             }
             let span = self.locate(path).map(|value| {
                 let at = self

@@ -38,6 +38,17 @@ pub(crate) struct Move {
     pub(crate) trigger: Option<Trigger>,
 }
 
+impl Move {
+    /// Returns the place of the phase that is entered, or of the command that is run.
+    pub(crate) fn place(&self) -> Option<String> {
+        match self.trigger.as_ref()? {
+            Trigger::Hook(_) => None,
+            Trigger::Enter { phase, .. } => Some(format!("phases.{phase}")),
+            Trigger::Command(name) => Some(format!("commands.{name}")),
+        }
+    }
+}
+
 /// The result of a move.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Edge {

@@ -215,7 +215,11 @@ impl Moves {
             });
         };
         match part.turn {
-            Turn::Gone => {}
+            Turn::Gone => ways.push(Way {
+                tail: NOTHING,
+                choices,
+                next: None,
+            }),
             Turn::Answered { .. } => go_on(self, first, true, choices),
             Turn::On => go_on(self, first, false, choices),
             // The second call of `decide` takes the parts so far as the first one did: it is the same world.

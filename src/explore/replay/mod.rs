@@ -21,7 +21,6 @@ use super::moves::{Edge, Moves};
 use super::possible_world::{Disk, PossibleWorld};
 use super::report::{Taken, Walk};
 use super::search::Search;
-use super::state::number;
 use crate::chart::Chart;
 use crate::chart::field::default_of;
 use crate::chart::model::Field;
@@ -260,17 +259,15 @@ impl Replay {
         })
     }
 
-    /// Returns the shortest real ways on which the rule at a place fires in the end.
+    /// Returns the shortest real ways on which the rule at a place fires in the end, or a guard refuses.
     pub(super) fn walks_to(&mut self, search: &Search, place: &str) -> Vec<Walk> {
         self.left = DECISIONS;
-        let place = search.moves.tree.places.get_index_of(place);
-        let steps = place.and_then(|place| search.firing.get(&number(place)));
-        let steps = steps.into_iter().flatten();
+        let steps = search.steps_to(place);
         let steps = steps.filter(|(_, edge)| search.edges[*edge].fault.is_none());
         let ways = steps.filter_map(|step| {
             self.reach(search, step.0)?;
             let mut way = self.way_to(step.0);
-            way.push(*step);
+            way.push(step);
             Some(way)
         });
         let mut ways: Vec<_> = ways.collect();
