@@ -104,7 +104,7 @@ fn of_another(place: &Place) -> u8 {
     ));
     match (&last.error, verdict) {
         (Some(_), _) => 3,
-        (None, verdict) => u8::from(verdict != Some("PASS")),
+        (None, verdict) => u8::from(!verdict.is_some_and(|it| place.chart.is_best_verdict(it))),
     }
 }
 

@@ -144,6 +144,9 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     })))
 }
 
+/// So many seconds an agent's shell waits for a command on any host.
+const CALL: u64 = 50;
+
 /// Returns the answer to a stop whose host does not wait as long as the review may take: the agent runs it with a command. It is
 /// sent back for that once a turn.
 fn called(event: &Event, invocation: &Invocation) -> Option<Performed> {
@@ -155,8 +158,9 @@ fn called(event: &Event, invocation: &Invocation) -> Option<Performed> {
     let session = event.session.as_ref();
     let session = session.map(|id| format!(" --session {}", quoted(id)));
     let command = format!(
-        "{} review --wait {longest}{}",
+        "{} review --wait {}{}",
         env!("CARGO_PKG_NAME"),
+        longest.min(CALL),
         session.unwrap_or_default()
     );
     let cycle = &invocation.cycle;
