@@ -273,7 +273,7 @@ const MUTANTS: &[Mutant] = &[
     // Words that nothing else checks.
     mutant("default = \"opus\"", 1, "default = \"opsu\"", &[("lookalike", Edit)]),
     mutant("/result/verdict", 1, "/reslut/verdict", &[("lookalike", Edit)]),
-    mutant("status = \"Status\"", 1, "status = \"Satatus\"", &[("lookalike", Edit)]),
+    mutant("status = \"Status\"", 1, "status = \"Statsu\"", &[("lookalike", Edit)]),
     mutant("'Overview'", 1, "'Overveiw'", &[("lookalike", Edit)]),
     mutant("subject = [\"plan.md\"]", 1, "subject = [\"plna.md\"]", &[("lookalike", Edit)]),
     mutant("base = \"all-code\"", 1, "base    = \"al-code\"", &[("lookalike", Edit)]),
