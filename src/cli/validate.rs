@@ -13,60 +13,11 @@ use crate::chart::Chart;
 use crate::engine::inspect::Inspector;
 use crate::project::settings;
 use crate::project::state_file::{self, Reading};
-use crate::run::place::Place;
 use crate::text::full_stop;
-
-/// The problems with an instance's files.
-#[derive(Debug, Default)]
-pub(super) struct Validated {
-    /// The findings of the checks: the name of the list, and the finding.
-    pub(super) findings: Vec<(String, String)>,
-    /// Problems with `state.json`, with the settings, and with tables that could be read only in part.
-    pub(super) warnings: Vec<String>,
-    /// `state.json` or the settings cannot be used: no review runs.
-    pub(super) is_unusable: bool,
-}
 
 /// Prints one line per finding.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let place = place::chosen(chart, matches)?;
-    let validated = validate(&place)?;
-    let Validated {
-        findings,
-        warnings,
-        is_unusable,
-    } = &validated;
-    let code = exit(findings.is_empty() && !is_unusable);
-    if matches.get_flag("json") {
-        let mut object = Map::new();
-        object.insert(chart.scope.noun.clone(), json!(place.instance.name));
-        object.insert("directory".to_owned(), json!(place.instance.dir));
-        let findings = findings
-            .iter()
-            .map(|(check, text)| json!({ "check": check, "text": text }));
-        object.insert("findings".to_owned(), findings.collect());
-        object.insert("warnings".to_owned(), json!(warnings));
-        say_json(Json::Object(object));
-        return Ok(code);
-    }
-    for (_, text) in findings {
-        say(text);
-    }
-    for warning in warnings {
-        say(&format!("warning: {warning}"));
-    }
-    if findings.is_empty() && !is_unusable {
-        say(&format!(
-            "{} {}: no findings",
-            chart.scope.noun, place.instance.name
-        ));
-    }
-    Ok(code)
-}
-
-/// Runs all checks of the chart.
-pub(super) fn validate(place: &Place) -> Result<Validated, CliError> {
-    let chart = &place.chart;
     let snapshot = place.snapshot();
     let view = Inspector::new(chart, &snapshot.as_world());
     let mut findings = Vec::new();
@@ -83,7 +34,7 @@ pub(super) fn validate(place: &Place) -> Result<Validated, CliError> {
     let is_broken = matches!(snapshot.state, Reading::Broken(_));
     let settings = settings::read(chart, &place.root);
     if is_broken {
-        let file = place::state_file(place);
+        let file = place::state_file(&place);
         // The first one is among them, with its consequences.
         let more = state_file::breaches(chart, &place.dir())
             .into_iter()
@@ -101,9 +52,30 @@ pub(super) fn validate(place: &Place) -> Result<Validated, CliError> {
             warnings.push(warning);
         }
     }
-    Ok(Validated {
-        findings,
-        warnings,
-        is_unusable,
-    })
+    let code = exit(findings.is_empty() && !is_unusable);
+    if matches.get_flag("json") {
+        let mut object = Map::new();
+        object.insert(chart.scope.noun.clone(), json!(place.instance.name));
+        object.insert("directory".to_owned(), json!(place.instance.dir));
+        let findings = findings
+            .iter()
+            .map(|(check, text)| json!({ "check": check, "text": text }));
+        object.insert("findings".to_owned(), findings.collect());
+        object.insert("warnings".to_owned(), json!(warnings));
+        say_json(Json::Object(object));
+        return Ok(code);
+    }
+    for (_, text) in &findings {
+        say(text);
+    }
+    for warning in &warnings {
+        say(&format!("warning: {warning}"));
+    }
+    if findings.is_empty() && !is_unusable {
+        say(&format!(
+            "{} {}: no findings",
+            chart.scope.noun, place.instance.name
+        ));
+    }
+    Ok(code)
 }

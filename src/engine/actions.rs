@@ -1,8 +1,9 @@
 //! Turns the actions of a rule into effects, as data. Free names are chosen here, so that a text can say which file
 //! will be created; the shell checks that they are still free.
 
-use std::collections::{HashMap, HashSet};
-use std::path::{Component, Path};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::Path;
 use std::sync::Arc;
 
 use minijinja::value::Value;
@@ -12,7 +13,7 @@ use super::fault::Fault;
 use super::names::Names;
 use crate::chart::model::{Action, Deed};
 use crate::expr::source::{Literal, Text};
-use crate::files::timestamp;
+use crate::files::{is_below, timestamp};
 use crate::hash::IndexMap;
 
 /// Returns the effects of `actions`, in order, and sets `touched` to their paths.
@@ -37,7 +38,7 @@ pub(super) fn effects(
 struct Plan<'n> {
     names: &'n Arc<Names>,
     /// The names in each folder, as they will be after the effects so far.
-    folders: IndexMap<String, Taken>,
+    folders: IndexMap<String, BTreeSet<String>>,
     effects: Vec<Effect>,
     touched: Vec<String>,
 }
@@ -85,7 +86,7 @@ impl Plan<'_> {
             Deed::Copy { template, to } => {
                 let path = path("to", to)?;
                 let (folder, name) = split(&path);
-                if self.folder(folder)?.names.contains(name) {
+                if self.folder(folder)?.contains(name) {
                     return Ok(());
                 }
                 let text = names.chart.template(template);
@@ -112,17 +113,11 @@ impl Plan<'_> {
         let below = path
             .strip_prefix(home)
             .and_then(|path| path.strip_prefix('/'));
-        let parts = below.map(|below| (below, Path::new(below).components()));
-        let is_plain = parts.is_some_and(|(below, parts)| {
-            let names: Option<Vec<&str>> = parts
-                .map(|part| match part {
-                    Component::Normal(name) => name.to_str(),
-                    _ => None,
-                })
-                .collect();
-            names.is_some_and(|names| !names.is_empty() && names.join("/") == below)
-        });
-        if is_plain {
+        // `a//b` and `a/./b` have another spelling.
+        let is_plain = |below: &str| {
+            is_below(below) && Path::new(below).iter().eq(below.split('/').map(OsStr::new))
+        };
+        if below.is_some_and(is_plain) {
             return Ok(path);
         }
         Err(Fault::World(format!(
@@ -133,13 +128,10 @@ impl Plan<'_> {
     }
 
     /// Returns the names in a folder.
-    fn folder(&mut self, folder: &str) -> Result<&mut Taken, Fault> {
+    fn folder(&mut self, folder: &str) -> Result<&mut BTreeSet<String>, Fault> {
         if !self.folders.contains_key(folder) {
-            let mut taken = Taken::default();
-            for name in self.names.names_in(folder)? {
-                taken.insert(name);
-            }
-            self.folders.insert(folder.to_owned(), taken);
+            let names = self.names.names_in(folder)?.into_iter().collect();
+            self.folders.insert(folder.to_owned(), names);
         }
         Ok(self.folders.entry(folder.to_owned()).or_default())
     }
@@ -152,8 +144,14 @@ impl Plan<'_> {
         let taken = self.folder(folder)?;
         let free = match timestamp::of(name) {
             Some(first) => {
+                let is_taken = |stamp: &String| {
+                    let mut later = taken.range(stamp.clone()..);
+                    later
+                        .next()
+                        .is_some_and(|name| name.starts_with(stamp.as_str()))
+                };
                 let mut stamp = first.to_owned();
-                while taken.times.contains_key(&stamp) {
+                while is_taken(&stamp) {
                     stamp = timestamp::next(&stamp).ok_or_else(|| {
                         Fault::World(format!("{path}: no later name is available"))
                     })?;
@@ -165,43 +163,12 @@ impl Plan<'_> {
                 let numbered = (2_u64..).map(|number| format!("{stem}-{number}{ending}"));
                 std::iter::once(name.to_owned())
                     .chain(numbered)
-                    .find(|name| !taken.names.contains(name))
+                    .find(|name| !taken.contains(name))
                     .unwrap_or_default()
             }
         };
         taken.insert(free.clone());
         Ok(format!("{folder}/{free}"))
-    }
-}
-
-/// The names in a folder.
-#[derive(Default)]
-struct Taken {
-    names: HashSet<String>,
-    /// How many names begin with each time.
-    times: HashMap<String, usize>,
-}
-
-impl Taken {
-    fn insert(&mut self, name: String) {
-        if let Some(time) = timestamp::of(&name) {
-            *self.times.entry(time.to_owned()).or_default() += 1;
-        }
-        self.names.insert(name);
-    }
-
-    fn remove(&mut self, name: &str) {
-        if !self.names.remove(name) {
-            return;
-        }
-        if let Some(time) = timestamp::of(name)
-            && let Some(count) = self.times.get_mut(time)
-        {
-            *count -= 1;
-            if *count == 0 {
-                self.times.remove(time);
-            }
-        }
     }
 }
 

@@ -187,7 +187,7 @@ impl Deciding {
             return Ok(Flow::On);
         }
         if let Some(name) = &rule.invoke {
-            if !self.names.has_review()
+            if self.names.review().is_none()
                 && let Some(step) = self.invoke(&place, &self.names.invocation(&place, name)?)?
             {
                 return Ok(Flow::Leave(step));

@@ -122,9 +122,9 @@ fn with_help(names: &Names, error: RenderError) -> RenderError {
         "" => error.message.contains(name),
         token => token.contains(name),
     };
-    let help = if is_about("gate.") && !names.has_review() {
+    let help = if is_about("gate.") && names.review().is_none() {
         Some("assume that one has failed with --set gate.output=TEXT".to_owned())
-    } else if is_about("review.") && !names.has_review() {
+    } else if is_about("review.") && names.review().is_none() {
         Some(review_help(&names.chart))
     } else if is_about("cycle.") && names.running().is_none() {
         cycle_help(&names.chart)

@@ -74,7 +74,7 @@ pub struct Names {
 }
 
 /// The part that changes during a decision.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Moving {
     /// The assignments of the rules so far; the rest of the context comes from the world.
     assigned: Context,
@@ -114,13 +114,11 @@ impl Names {
     /// Returns the names at the start of a decision.
     pub fn new(chart: &Arc<Chart>, world: &Arc<dyn World>, event: &Event) -> Arc<Self> {
         let expressions = Arc::new(Expressions::new(chart.templates.clone()));
-        Self::make(
-            expressions,
-            chart,
-            (world, &(Arc::new(InPlace) as _)),
-            event,
-            true,
-        )
+        let evaluator: Arc<dyn Evaluator> = Arc::new(InPlace);
+        Arc::new(Self {
+            is_watched: true,
+            ..Self::unwatched(expressions, chart, (world, &evaluator), event)
+        })
     }
 
     /// Returns the same with another evaluator, sharing compiled expressions with other decisions of the chart. What
@@ -131,33 +129,24 @@ impl Names {
         world: (&Arc<dyn World>, &Arc<dyn Evaluator>),
         event: &Event,
     ) -> Arc<Self> {
-        Self::make(expressions, chart, world, event, false)
+        Arc::new(Self::unwatched(expressions, chart, world, event))
     }
 
-    fn make(
+    fn unwatched(
         expressions: Arc<Expressions>,
         chart: &Arc<Chart>,
         (world, evaluator): (&Arc<dyn World>, &Arc<dyn Evaluator>),
         event: &Event,
-        is_watched: bool,
-    ) -> Arc<Self> {
-        Arc::new(Self {
+    ) -> Self {
+        Self {
             chart: Arc::clone(chart),
             expressions,
             world: Arc::clone(world),
             evaluator: Arc::clone(evaluator),
             event: event.clone(),
-            is_watched,
-            moving: Mutex::new(Moving {
-                assigned: Context::default(),
-                review: None,
-                known: IndexMap::default(),
-                making: Vec::new(),
-                preview: None,
-                touched: Vec::new(),
-                seen: None,
-            }),
-        })
+            is_watched: false,
+            moving: Mutex::default(),
+        }
     }
 
     /// Returns the result of `evaluate`, and what it looked at directly: of a let or a check only the value. `None`
@@ -200,9 +189,7 @@ impl Names {
 
     /// From now on, renders texts outside their rules.
     pub fn set_preview(&self, preview: Preview) {
-        let mut moving = self.moving();
-        moving.preview = Some(preview);
-        moving.known.clear();
+        self.change(|moving| moving.preview = Some(preview));
     }
 
     /// Returns the current value of a context field; null if the chart has no such field.
@@ -220,18 +207,15 @@ impl Names {
 
     /// Assigns context fields; later rules see the new values.
     pub fn assign(&self, fields: &IndexMap<String, Json>) {
-        let mut moving = self.moving();
-        for (name, value) in fields {
-            moving.assigned.insert(name.clone(), value.clone());
-        }
-        moving.known.clear();
+        let fields = fields
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()));
+        self.change(|moving| moving.assigned.extend(fields));
     }
 
     /// Makes the paths of a rule's actions visible as `touched`.
     pub fn set_touched(&self, paths: Vec<String>) {
-        let mut moving = self.moving();
-        moving.touched = paths;
-        moving.known.clear();
+        self.change(|moving| moving.touched = paths);
     }
 
     /// Returns whether a condition of the chart is true; a missing condition is.
@@ -400,9 +384,7 @@ impl Names {
 
     /// Makes a run's outcome visible as `review`.
     pub fn set_review(&self, ended: Arc<Ended>) {
-        let mut moving = self.moving();
-        moving.review = Some(ended);
-        moving.known.clear();
+        self.change(|moving| moving.review = Some(ended));
     }
 
     /// Returns the run whose outcome is visible.
@@ -410,9 +392,11 @@ impl Names {
         self.moving().review.clone()
     }
 
-    /// Returns whether a run's outcome is visible.
-    pub fn has_review(&self) -> bool {
-        self.moving().review.is_some()
+    /// Changes what values are made of, so they are made again.
+    fn change(&self, change: impl FnOnce(&mut Moving)) {
+        let mut moving = self.moving();
+        change(&mut moving);
+        moving.known.clear();
     }
 
     fn moving(&self) -> MutexGuard<'_, Moving> {
