@@ -126,7 +126,10 @@ impl Kept {
         chart: &'a Chart,
         context: &'a Context,
     ) -> impl Iterator<Item = (&'a String, &'a Json, &'a Json)> {
-        self.bounds.iter().filter_map(|(name, old)| {
+        // Between two cycles, what a change starts from is moved by this program itself.
+        let is_watched = self.cycle.is_some() || chart.scope.since.is_none();
+        let bounds = self.bounds.iter().filter(move |_| is_watched);
+        bounds.filter_map(|(name, old)| {
             let (field, new) = (chart.context.get(name)?, context.get(name)?);
             let is_idle = || self.cycle.is_none() && running(chart, context).is_none();
             let is_other =

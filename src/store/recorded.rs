@@ -65,7 +65,7 @@ fn all((store, instance): (&Store, &str), dir: &Path) -> Vec<Json> {
     let own: Vec<Json> = lines::read(store, &file(instance));
     let own = own
         .into_iter()
-        .filter(|line| !known.contains(&line.to_string()));
+        .filter(|line| line["at"].is_string() && !known.contains(&line.to_string()));
     all.extend(own);
     all.sort_by_cached_key(|line| line["at"].as_str().unwrap_or_default().to_owned());
     all
