@@ -153,14 +153,17 @@ fn due() -> Value {
 /// A host that waits a minute for a hook starts no review that may take longer, and says what to do.
 #[test]
 fn no_review_starts_that_the_host_would_not_wait_for() {
-    let (project, event) = stops("qwen-Stop.0.24.4", due(), &Reviewer::pass());
-    let stop = || answer(&project, &event, "stop", &["--host", "qwen"], None);
-    let message = "The plan-review is due and waits until the setting `review_timeout` is 50 or less: Qwen Code gives \
-                   a review of this hook no more seconds, and this one may take 570.";
-    assert_eq!(stop().message(), message);
+    let (project, mut event) = stops("qwen-Stop.0.24.4", due(), &Reviewer::pass());
+    let stop = |event: &Value| answer(&project, event, "stop", &["--host", "qwen"], None);
+    event["stop_hook_active"] = json!(false);
+    assert_eq!(stop(&event).json()["decision"], "block");
+    event["stop_hook_active"] = json!(true);
+    let message = "The plan-review is due, and the agent did not run it: `taskie review --wait 50 ";
+    let said = stop(&event).message();
+    assert!(said.starts_with(message), "{said}");
     assert_eq!(project.calls().len(), 0);
     project.set(&json!({ "review_timeout": 50 }));
-    assert_eq!(stop().json()["decision"], "block");
+    assert_eq!(stop(&event).json()["decision"], "block");
     assert_eq!(project.calls().len(), 1);
 }
 
