@@ -147,7 +147,7 @@ const hosts = {
     root: /@\\"(\/\S+)\/ground-rules\.md/,
     command: "/",
     // It waits a minute for a hook: reviews have to be shorter.
-    refuses: "The plan-review is due and waits until the setting `review_timeout` is 50 or less: Qwen Code gives a review no more seconds, and this one may take 570.",
+    refuses: "The plan-review is due and waits until the setting `review_timeout` is 50 or less: Qwen Code gives a review of this hook no more seconds, and this one may take 570.",
     settings: { review_timeout: 50 },
     again: "Continue the plan",
   },

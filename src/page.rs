@@ -205,6 +205,23 @@ pub(crate) fn width() -> usize {
     columns().unwrap_or(MAX_WIDTH).min(MAX_WIDTH)
 }
 
+/// Returns a line cut to a width.
+pub(crate) fn cut(line: &str, width: usize) -> String {
+    if display_width(line) <= width {
+        return line.to_owned();
+    }
+    let mut text = String::new();
+    for sign in line.chars() {
+        let end = text.len();
+        text.push(sign);
+        if display_width(&text) >= width {
+            text.truncate(end);
+            break;
+        }
+    }
+    text + "…"
+}
+
 /// Returns the width of a label column that fits `labels`.
 pub(crate) fn column<'l>(labels: impl Iterator<Item = &'l str>) -> usize {
     labels.map(display_width).max().unwrap_or(0) + 2

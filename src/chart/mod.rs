@@ -391,6 +391,7 @@ pub struct Invoke {
     pub tokens: Vec<String>,
     pub postpone: Option<Postpone>,
     pub by: Option<Text>,
+    pub beside: Option<Expr>,
     pub timeout: Amount,
     pub log: FilePattern,
 }

@@ -53,7 +53,9 @@ impl From<Stuck> for CliError {
 impl From<Fault> for CliError {
     fn from(fault: Fault) -> Self {
         match fault {
-            Fault::File(why) => Self::with_help(why, "fix the file, or restore it from git"),
+            Fault::File(why) => {
+                Self::with_help(why, "fix the file, or restore an earlier version of it")
+            }
             other => Self::new(other.to_string()),
         }
     }

@@ -78,16 +78,21 @@ pub fn command() -> Option<clap::Command> {
     Some(grammar::command(&chart))
 }
 
-/// Recognizes `hook EVENT` with `--chart C` and `--host H`, and nothing else; clap handles the rest.
+/// Recognizes `hook EVENT` with its options, and nothing else; clap handles the rest.
 fn as_hook(args: &[OsString]) -> Option<hook::Call<'_>> {
     let mut words = args.iter().skip(1).map(|arg| arg.to_str());
     let (mut plain, mut chart, mut host) = (Vec::new(), None, None);
+    let (mut timeout, mut wakes) = (None, false);
     while let Some(word) = words.next() {
         let word = word?;
         let Some(option) = word.strip_prefix("--") else {
             plain.push(word);
             continue;
         };
+        if option == "wake" && !plain.is_empty() {
+            wakes = true;
+            continue;
+        }
         let (name, value) = match option.split_once('=') {
             Some(parts) => parts,
             None => (option, words.next()??),
@@ -95,6 +100,7 @@ fn as_hook(args: &[OsString]) -> Option<hook::Call<'_>> {
         let given = match name {
             "chart" => &mut chart,
             "host" if !plain.is_empty() => &mut host,
+            "timeout" if !plain.is_empty() => &mut timeout,
             _ => return None,
         };
         if given.replace(value).is_some() {
@@ -102,7 +108,13 @@ fn as_hook(args: &[OsString]) -> Option<hook::Call<'_>> {
         }
     }
     match plain.as_slice() {
-        ["hook", event] if !event.starts_with('-') => Some(hook::Call { event, chart, host }),
+        ["hook", event] if !event.starts_with('-') => Some(hook::Call {
+            event,
+            chart,
+            host,
+            timeout: timeout.map(str::parse).transpose().ok()?,
+            wakes,
+        }),
         _ => None,
     }
 }
@@ -166,6 +178,8 @@ fn carry_out(
                 event: text("event").unwrap_or_default(),
                 chart: name,
                 host: text("host"),
+                timeout: sub.get_one("timeout").copied(),
+                wakes: sub.get_flag("wake"),
             }))
         }
         Some(("check-chart", sub)) => check_chart::run(sub),

@@ -62,7 +62,8 @@ fn line(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> 
         Some(session) => of_session(chart, session),
         None => place::chosen(chart, matches).ok(),
     };
-    if let Some(place) = place {
+    // What a session has claimed may be gone.
+    if let Some(place) = place.filter(|place| place.dir().is_dir()) {
         say(&line::line(&place));
     }
     Ok(ExitCode::SUCCESS)

@@ -11,10 +11,16 @@ use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::engine::context::{Context, initial};
 use crate::host::events::{EVENTS, STOP};
-use crate::host::hosts::{BLOCKS, Host};
+use crate::host::hosts::{BLOCKS, Host, RESERVE};
 use crate::os::file::slashed;
 use crate::page::counted;
 use crate::project::find;
+
+/// How many seconds the plugin's hook asks for. (Below 1000: one host takes more for milliseconds.)
+const PLUGIN_HOOK: u64 = 900;
+
+/// The entry that runs reviews beside the turn.
+const ENTRY: &str = r#"{ "type": "command", "command": "taskie hook stop --wake --timeout 3600", "timeout": 3600, "asyncRewake": true }"#;
 
 impl Settings {
     /// Returns the files that cannot be read.
@@ -69,8 +75,10 @@ impl Settings {
         choice: &Choice<'_>,
         chart: &Chart,
         other_calls: bool,
+        longest: Option<u64>,
     ) -> Vec<Diagnosis> {
-        let hooks = self.hooks(choice, STOP);
+        let mut hooks = self.hooks(choice, STOP);
+        hooks.retain(|hook| !hook.is_beside());
         let embedded = match choice {
             Choice::Embedded(embedded) => Some(embedded.id),
             Choice::File(_) => None,
@@ -80,7 +88,19 @@ impl Settings {
         let is_on = plugin.as_ref().is_some_and(is_on);
         let mut found: Vec<Diagnosis> = plugin.into_iter().collect();
         match (is_on, hooks.as_slice()) {
-            (true, []) => {}
+            (true, []) => {
+                let longest = longest.filter(|longest| *longest > PLUGIN_HOOK - RESERVE);
+                found.extend(longest.map(|longest| {
+                    let text = format!(
+                        "the plugin's hook has {PLUGIN_HOOK} seconds, but a review may take {longest}, so none starts"
+                    );
+                    let most = PLUGIN_HOOK - RESERVE;
+                    let help = format!(
+                        "set their time limit to {most} or less, or have them run beside your turn (docs/settings.md)"
+                    );
+                    Diagnosis::problem("plugin", text, help)
+                }));
+            }
             (true, [hook, ..]) => {
                 let path = shown(&hook.file.path);
                 let text = format!("{path} calls the Stop hook too, so it runs twice at each stop");
@@ -110,10 +130,59 @@ impl Settings {
                     let text = format!("{path} calls it too, so it may run twice at each stop");
                     found.push(Diagnosis::warning("plugin", text, "keep one of the two"));
                 }
-                found.extend(hooks.iter().filter_map(|hook| too_short(hook, chart)));
+                found.extend(hooks.iter().filter_map(|hook| too_short(hook, longest?)));
                 found.extend(self.unheard(choice, chart));
             }
         }
+        found
+    }
+
+    /// Checks the entry that runs reviews beside the turn, if there is one or the settings want that.
+    pub(super) fn beside(
+        &self,
+        choice: &Choice<'_>,
+        is_wanted: bool,
+        longest: Option<u64>,
+    ) -> Vec<Diagnosis> {
+        let mut hooks = self.hooks(choice, STOP);
+        hooks.retain(Hook::is_beside);
+        let problem = |text: String, help: &str| {
+            let help = format!("{help} this to the Stop hooks of a settings file: {ENTRY}");
+            Diagnosis::problem("plugin", text, help)
+        };
+        let mut found = match hooks.first() {
+            None if is_wanted => {
+                let text = "the settings want reviews beside your turn, but no settings file has the entry that runs them";
+                vec![problem(text.to_owned(), "add")]
+            }
+            None => Vec::new(),
+            Some(hook) => {
+                let path = shown(&hook.file.path);
+                vec![match (is_wanted, hook.wakes) {
+                    (false, _) => Diagnosis::warning(
+                        "plugin",
+                        format!(
+                            "{path} has an entry for reviews beside your turn, which does nothing"
+                        ),
+                        "turn the setting for such reviews on, or remove the entry",
+                    ),
+                    (true, false) => {
+                        let text = format!(
+                            "the entry for reviews beside your turn in {path} does not wake the agent"
+                        );
+                        problem(text, "write")
+                    }
+                    (true, true) => {
+                        Diagnosis::ok("plugin", format!("{path} runs reviews beside your turn"))
+                    }
+                }]
+            }
+        };
+        if let Some(hook) = hooks.get(1) {
+            let text = format!("{} has such an entry too", shown(&hook.file.path));
+            found.push(Diagnosis::warning("plugin", text, "keep one of the two"));
+        }
+        found.extend(hooks.iter().filter_map(|hook| too_short(hook, longest?)));
         found
     }
 
@@ -398,25 +467,25 @@ fn versions(copies: &Json) -> impl Iterator<Item = &str> {
     items(copies).filter_map(|copy| copy.get("version")?.as_str())
 }
 
-/// Reports a hook whose time limit is shorter than a review's.
-fn too_short(hook: &Hook<'_>, chart: &Chart) -> Option<Diagnosis> {
-    let (longest, timeout) = (
-        chart
-            .invoke
-            .values()
-            .filter_map(|invoke| invoke.timeout.longest(&chart.config))
-            .max()?,
-        hook.timeout?,
-    );
-    (timeout <= longest).then(|| {
-        Diagnosis::problem(
-            "plugin",
-            format!(
-                "the hook in {} times out after {timeout} seconds, but a review may take {longest}",
-                shown(&hook.file.path)
-            ),
-            format!("set its \"timeout\" to {} or more", longest + 30),
-        )
+/// Reports a hook that has less time than the `longest` review may take.
+fn too_short(hook: &Hook<'_>, longest: u64) -> Option<Diagnosis> {
+    let path = shown(&hook.file.path);
+    let enough = longest + 30;
+    if let Some(timeout) = hook.timeout.filter(|timeout| *timeout <= longest) {
+        let text = format!(
+            "the hook in {path} times out after {timeout} seconds, but a review may take {longest}"
+        );
+        let help = format!("set its \"timeout\" to {enough} or more");
+        return Some(Diagnosis::problem("plugin", text, help));
+    }
+    let says = hook.says();
+    (says < longest + RESERVE).then(|| {
+        let text = format!(
+            "the hook in {path} counts on {says} seconds, but a review may take {longest}, so none starts"
+        );
+        let help =
+            format!("add `--timeout {enough}` to its command, and set its \"timeout\" to that");
+        Diagnosis::problem("plugin", text, help)
     })
 }
 
@@ -426,6 +495,15 @@ mod tests {
 
     use super::*;
     use crate::host::hosts::DEFAULT;
+
+    #[test]
+    fn the_plugin_asks_for_its_time() {
+        let hooks = include_str!("../../plugin/taskie/hooks/hooks.json");
+        let said = format!(
+            "hook stop --timeout {PLUGIN_HOOK}\",\n            \"timeout\": {PLUGIN_HOOK},"
+        );
+        assert!(hooks.contains(&said), "{hooks}");
+    }
 
     #[test]
     fn rules_that_allow_a_command() {

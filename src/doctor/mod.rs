@@ -23,6 +23,7 @@ use crate::host::hosts::DEFAULT;
 use crate::project;
 use crate::project::home;
 use crate::project::trust::{self, OwnChart};
+use crate::run::beside;
 use crate::run::place::Place;
 pub(crate) use diagnosis::{Diagnosis, Level};
 use settings::Settings;
@@ -61,7 +62,12 @@ pub(crate) fn examine(
     }
     found.extend(settings.unreadable());
     found.extend(settings.hooks_on());
-    found.extend(settings.hook(&caller, chart, others.call));
+    let longest = beside::longest_review(chart, &here);
+    let is_wanted = beside::is_wanted(&Place::of_none(chart, &here));
+    // Then the other entry runs them.
+    let held = longest.filter(|_| !is_wanted);
+    found.extend(settings.hook(&caller, chart, others.call, held));
+    found.extend(settings.beside(&caller, is_wanted, longest));
     found.extend(settings.rules(chart));
     found.extend(settings.blocks(chart, context));
     found.extend(others.found);

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::chart::embedded::Choice;
 use crate::disk;
-use crate::host::hosts::Host;
+use crate::host::hosts::{HOOK, Host};
 use crate::os::file::HOME;
 
 /// All settings of a host, and what is installed there.
@@ -44,6 +44,25 @@ pub(super) struct File {
 pub(super) struct Hook<'s> {
     pub(super) file: &'s File,
     pub(super) timeout: Option<u64>,
+    /// Its command line.
+    line: String,
+    /// Its end wakes the agent.
+    pub(super) wakes: bool,
+}
+
+impl Hook<'_> {
+    /// Returns whether it runs reviews beside the turn.
+    pub(super) fn is_beside(&self) -> bool {
+        self.line.split_whitespace().any(|word| word == "--wake")
+    }
+
+    /// Returns how many seconds its command line says it has.
+    pub(super) fn says(&self) -> u64 {
+        let is_end = |sign: char| sign.is_whitespace() || sign == '=';
+        let mut words = self.line.split(is_end);
+        let said = words.find(|word| *word == "--timeout").and(words.next());
+        said.and_then(|said| said.parse().ok()).unwrap_or(HOOK)
+    }
 }
 
 impl Settings {
@@ -161,9 +180,14 @@ impl Settings {
     pub(super) fn hooks(&self, choice: &Choice<'_>, event: &str) -> Vec<Hook<'_>> {
         let mut found = Vec::new();
         for file in &self.files {
-            let mut timeouts = Vec::new();
-            add_calls(&file.json["hooks"], choice, event, &mut timeouts);
-            found.extend(timeouts.into_iter().map(|timeout| Hook { file, timeout }));
+            let mut calls = Vec::new();
+            add_calls(&file.json["hooks"], choice, event, &mut calls);
+            found.extend(calls.into_iter().map(|(fields, line)| Hook {
+                file,
+                line,
+                timeout: fields.get("timeout").and_then(Json::as_u64),
+                wakes: fields.get("asyncRewake") == Some(&Json::Bool(true)),
+            }));
         }
         found
     }
@@ -186,12 +210,17 @@ pub(super) fn is_of(key: &str, id: &str) -> bool {
     key.split('@').next() == Some(id)
 }
 
-/// Adds the time limit of each hook below that is a shell line that calls the hook of an event.
-fn add_calls(json: &Json, choice: &Choice<'_>, event: &str, timeouts: &mut Vec<Option<u64>>) {
+/// Adds the fields and the command line of each hook below that is a shell line that calls the hook of an event.
+fn add_calls<'j>(
+    json: &'j Json,
+    choice: &Choice<'_>,
+    event: &str,
+    found: &mut Vec<(&'j Map<String, Json>, String)>,
+) {
     match json {
         Json::Array(items) => {
             for item in items {
-                add_calls(item, choice, event, timeouts);
+                add_calls(item, choice, event, found);
             }
         }
         Json::Object(fields) => {
@@ -201,12 +230,13 @@ fn add_calls(json: &Json, choice: &Choice<'_>, event: &str, timeouts: &mut Vec<O
                 .flatten()
                 .filter_map(Json::as_str)
                 .collect();
-            let mut words = fields.values().filter_map(Json::as_str);
-            if words.any(|word| calls(&format!("{word} {}", args.join(" ")), choice, event)) {
-                timeouts.push(fields.get("timeout").and_then(Json::as_u64));
+            let words = fields.values().filter_map(Json::as_str);
+            let mut lines = words.map(|word| format!("{word} {}", args.join(" ")));
+            if let Some(line) = lines.find(|line| calls(line, choice, event)) {
+                found.push((fields, line));
             }
             for field in fields.values() {
-                add_calls(field, choice, event, timeouts);
+                add_calls(field, choice, event, found);
             }
         }
         _ => {}

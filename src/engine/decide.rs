@@ -284,7 +284,12 @@ impl Deciding {
         let say = text("say", &rule.say)?.filter(|say| !say.is_empty());
         let block = text("block", &rule.block)?;
         let action = text("action", &rule.action)?;
-        let call = text("call", &rule.call)?;
+        // Nobody is called to read nothing.
+        let is_mute = message.as_ref().is_some_and(String::is_empty);
+        let call = match is_mute {
+            true => None,
+            false => text("call", &rule.call)?,
+        };
         let mut fields = self.values(&format!("{place}.assign"), &rule.assign, root)?;
         if let Some(target) = &rule.target {
             fields.insert(self.names.chart.state.clone(), Json::from(target.as_str()));

@@ -254,6 +254,8 @@ pub struct Effort {
     pub tokens: Option<u64>,
     /// It failed, and until then every other one would.
     pub until: Option<Moment>,
+    /// It failed because the user has ended it.
+    pub is_cancelled: bool,
 }
 
 /// How a run ended.

@@ -29,7 +29,7 @@ use crate::store::turn::Turn;
 pub(super) struct Due {
     debts: Vec<Debt>,
     pending: Vec<Pending>,
-    calls: Vec<UserCall>,
+    pub(super) calls: Vec<UserCall>,
 }
 
 impl Due {
@@ -56,6 +56,18 @@ pub(super) enum Ended {
     BySignal(i32),
     /// Nobody is waiting for the answer anymore.
     WithHost,
+    /// Nothing could be decided beside the turn. At the next stop, the user reads why.
+    Stuck(String),
+}
+
+impl From<Stuck> for Ended {
+    fn from(stuck: Stuck) -> Self {
+        match stuck {
+            Stuck::Interrupted { signal } => Self::BySignal(signal),
+            Stuck::Abandoned => Self::WithHost,
+            stuck => Self::Stuck(stuck.to_string()),
+        }
+    }
 }
 
 /// Returns the messages, for a session that drives nothing, about an instance that nobody drives: once in each of
@@ -242,9 +254,10 @@ fn answer(
             }
             Ok((reply, due))
         }
-        Err(Stuck::Interrupted { signal }) => Err(Ended::BySignal(signal)),
-        Err(Stuck::Abandoned) => Err(Ended::WithHost),
-        Err(stuck) => reported(Reply::undecided(name, stuck.to_string())),
+        Err(stuck) => match Ended::from(stuck) {
+            Ended::Stuck(why) => reported(Reply::undecided(name, why)),
+            ended => Err(ended),
+        },
     }
 }
 
@@ -276,7 +289,7 @@ fn see_change(place: &mut Place, fields: &mut Json, session: Option<&str>) -> Re
 }
 
 /// Returns what a decision that was carried out says, and what is due once the host has it.
-fn reply_of(performed: Performed, name: &str, quiet: bool) -> (Reply, Due) {
+pub(super) fn reply_of(performed: Performed, name: &str, quiet: bool) -> (Reply, Due) {
     // The chart's own message reports the failure to the user; stderr is for the host's log.
     let failure = performed.decision.failure();
     let failure = failure.map(|why| format!("the review failed: {why}"));

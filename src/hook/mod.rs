@@ -5,6 +5,7 @@
 //! why.
 
 mod answer;
+mod beside;
 mod event;
 mod output;
 mod own;
@@ -15,11 +16,11 @@ use std::process::ExitCode;
 use serde_json::Value as Json;
 
 use self::answer::{Ended, reply_to};
-use self::output::{print, tell};
+use self::output::{print, print_to_stderr, tell};
 use crate::chart::embedded::Choice;
 use crate::diagnostic::suggest::suggest;
-use crate::host::events::{EVENTS, REVIEWER};
-use crate::host::hosts::{HOSTS, Host};
+use crate::host::events::{EVENTS, REVIEWER, is_stop};
+use crate::host::hosts::{HOOK, HOSTS, Host};
 use crate::host::reply::Reply;
 use crate::os::supervisor;
 use crate::text::shown;
@@ -32,6 +33,10 @@ pub(crate) struct Call<'a> {
     pub(crate) chart: Option<&'a str>,
     /// The value of `--host`.
     pub(crate) host: Option<&'a str>,
+    /// How many seconds its entry asks for.
+    pub(crate) timeout: Option<u64>,
+    /// Its entry wakes the agent when it ends.
+    pub(crate) wakes: bool,
 }
 
 /// Runs one hook.
@@ -58,7 +63,7 @@ pub(crate) fn run(call: &Call<'_>) -> ExitCode {
         print(&Reply::silent(name, quiet).render(Host::of(&Json::Null)));
         return ExitCode::SUCCESS;
     }
-    let fields = match event::read(event, name) {
+    let mut fields = match event::read(event, name) {
         Ok(fields) => fields,
         Err(why) => {
             tell(&why);
@@ -67,6 +72,15 @@ pub(crate) fn run(call: &Call<'_>) -> ExitCode {
     };
     let host = named.and_then(|(_, host)| host);
     let host = host.unwrap_or_else(|| Host::of(&fields));
+    if is_stop(name) {
+        host.limit(&mut fields, Some(call.timeout.unwrap_or(HOOK)));
+        if call.wakes {
+            return wake(name, fields, call, host);
+        }
+        if host.wakes && fields.get("session_id").is_some() {
+            fields["can_wake"] = true.into();
+        }
+    }
     let named = fields["session_id"]
         .as_str()
         .filter(|_| host.names_session == name)
@@ -87,14 +101,43 @@ pub(crate) fn run(call: &Call<'_>) -> ExitCode {
             }
             ExitCode::SUCCESS
         }
-        Err(Ended::BySignal(signal)) => {
+        Err(ended) => failed(&ended),
+    }
+}
+
+/// Runs the review of a stop beside the turn. Only stderr reaches an agent that is woken, and only this exit code wakes it.
+fn wake(name: &str, fields: Json, call: &Call<'_>, host: &'static Host) -> ExitCode {
+    match beside::reply_to(name, fields, call.chart, host) {
+        Ok(None) => ExitCode::SUCCESS,
+        Ok(Some((reply, due))) => {
+            let text = reply.waking();
+            if text.as_deref().is_none_or(print_to_stderr) {
+                due.settle();
+            }
+            match text {
+                Some(_) => ExitCode::from(2),
+                None => ExitCode::SUCCESS,
+            }
+        }
+        Err(ended) => failed(&ended),
+    }
+}
+
+/// Says why there is no answer.
+fn failed(ended: &Ended) -> ExitCode {
+    match ended {
+        Ended::BySignal(signal) => {
             tell(&format!(
                 "ended by signal {signal}; the program that it ran was killed too, and state.json is unchanged"
             ));
             ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))
         }
-        Err(Ended::WithHost) => {
+        Ended::WithHost => {
             tell("the host is gone; the reviewer was killed, and state.json is unchanged");
+            ExitCode::FAILURE
+        }
+        Ended::Stuck(why) => {
+            tell(why);
             ExitCode::FAILURE
         }
     }

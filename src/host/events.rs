@@ -50,6 +50,8 @@ pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
     // Not from the host itself: a settings file has called the hook.
     ("bare", FieldDefault::False),
     ("base", FieldDefault::Text),
+    // Not from the host itself: another entry of the hook can run the review beside the turn.
+    ("can_wake", FieldDefault::False),
     ("change", FieldDefault::List),
     ("custom_instructions", FieldDefault::Text),
     ("cwd", FieldDefault::Text),

@@ -13,6 +13,9 @@ use serde_json::Value as Json;
 /// How many seconds before the host ends the hook a reviewer has to end.
 pub const RESERVE: u64 = 10;
 
+/// How many seconds a hook has whose entry does not say how long it asks for.
+pub const HOOK: u64 = 600;
+
 /// The variable that a plugin's launcher sets.
 pub const PLUGIN: &str = "TASKIE_PLUGIN";
 
@@ -49,8 +52,10 @@ pub struct Host {
     pub tools_reset_blocks: bool,
     /// The variable that replaces that number, if there is one; 0: no limit.
     pub block_cap: &'static str,
-    /// How many seconds it waits for a hook, whatever the hook asks for; `None` if it waits as long as that.
-    pub longest_hook: Option<u64>,
+    /// How many seconds it is known to wait for a hook whose entry asks for as many.
+    pub longest_hook: u64,
+    /// A hook at a stop can run beside the turn, and wake the agent when it ends.
+    pub wakes: bool,
     /// It shows the user the message of a stop.
     pub shows_messages: bool,
     /// It passes a `terminalSequence` in the answer to a stop on to its terminal.
@@ -118,7 +123,8 @@ const ANY: Host = Host {
     blocks: None,
     tools_reset_blocks: false,
     block_cap: "",
-    longest_hook: None,
+    longest_hook: HOOK,
+    wakes: false,
     shows_messages: true,
     passes_sequences: false,
     ended: &[
@@ -192,7 +198,7 @@ pub static HOSTS: &[Host] = &[
         // The eighth ends the turn.
         blocks: Some(7),
         block_cap: "QWEN_CODE_STOP_HOOK_BLOCK_CAP",
-        longest_hook: Some(60),
+        longest_hook: 60,
         folder: ".qwen",
         home: "QWEN_HOME",
         plugins: "extensions",
@@ -251,6 +257,8 @@ const CLAUDE: Host = Host {
     tools_reset_blocks: true,
     block_cap: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
     passes_sequences: true,
+    longest_hook: 3_600,
+    wakes: true,
     tested: "2.1.197",
     unasked: "--dangerously-skip-permissions",
     sandbox: "IS_SANDBOX",
@@ -344,16 +352,15 @@ impl Host {
         if let Some(said) = event.get_mut(self.last_message).map(Json::take) {
             event["last_assistant_message"] = said;
         }
-        self.limit(event);
         event["sandboxed"] = Json::from(self.is_sandboxed(event));
     }
 
-    /// Adds to an event how long a review can take on this host.
-    pub fn limit(&self, event: &mut Json) {
-        let longest = self.longest_hook;
-        let longest = longest.map(|longest| longest.saturating_sub(RESERVE));
+    /// Adds to an event how long a review can take on this host, where the hook's entry asks for so many seconds; `None` if
+    /// nobody knows what it asks for.
+    pub fn limit(&self, event: &mut Json, asked: Option<u64>) {
+        let longest = asked.map_or(self.longest_hook, |asked| self.longest_hook.min(asked));
         event["host"] = Json::from(self.name);
-        event["longest_review"] = Json::from(longest);
+        event["longest_review"] = Json::from(longest.saturating_sub(RESERVE));
     }
 
     /// Returns whether the agent's commands run in a sandbox, as far as the transcript says.

@@ -107,14 +107,34 @@ impl Reply {
         self.block.as_deref().map(cut)
     }
 
+    /// Returns the text that wakes an agent whose turn has ended, which it gets as if the user had written it.
+    pub fn waking(&self) -> Option<String> {
+        let reason = self.reason()?;
+        let source = concat!(
+            "This comes from ",
+            env!("CARGO_PKG_NAME"),
+            ", not from the user, and approves nothing."
+        );
+        let message = self.message().filter(|_| !self.is_told);
+        let texts = [Some(source.to_owned()), message, Some(reason)];
+        let texts: Vec<String> = texts.into_iter().flatten().collect();
+        Some(cut(&texts.join("\n\n")))
+    }
+
+    /// Returns the texts for the user.
+    pub fn texts(&self) -> impl Iterator<Item = &String> {
+        self.warnings.iter().chain(&self.messages)
+    }
+
+    /// Keeps only some of them.
+    pub fn retain_texts(&mut self, is_kept: impl Fn(&String) -> bool) {
+        self.warnings.retain(&is_kept);
+        self.messages.retain(&is_kept);
+    }
+
     /// Returns the message to the user that accompanies the answer.
     pub fn message(&self) -> Option<String> {
-        let messages: Vec<&str> = self
-            .warnings
-            .iter()
-            .chain(&self.messages)
-            .map(String::as_str)
-            .collect();
+        let messages: Vec<&str> = self.texts().map(String::as_str).collect();
         (!messages.is_empty()).then(|| cut(&messages.join("\n")))
     }
 

@@ -182,7 +182,7 @@ fn read_digits(chart: &Chart, json: &mut Json) -> Vec<String> {
     read
 }
 
-/// Returns the settings in a `config.json`, and messages about keys that the chart does not know. The error names the
+/// Returns the settings in a `config.json`, and messages about what has no effect in it. The error names the
 /// fields that are wrong.
 pub(crate) fn parse_config(
     chart: &Chart,
@@ -203,13 +203,18 @@ pub(crate) fn parse_config(
         return Err(not_an_object(&json));
     };
     let mut config = Map::new();
-    let mut wrong = Vec::new();
+    let (mut wrong, mut passed_over) = (Vec::new(), Vec::new());
     for (name, field) in &chart.config {
         let Some(value) = raw.get(name).map(whole) else {
             continue;
         };
         if let Err(wanted) = field.accepts(&chart.phases, &value) {
-            wrong.push(misfit(name, &value, &wanted));
+            let misfit = misfit(name, &value, &wanted);
+            if field.lenient {
+                passed_over.push(format!("{misfit}; the default counts"));
+                continue;
+            }
+            wrong.push(misfit);
         }
         config.insert(name.clone(), value);
     }
@@ -229,7 +234,7 @@ pub(crate) fn parse_config(
         );
         format!("there is no setting `{}`; {hint}", crate::text::shown(key))
     });
-    let warnings: Vec<String> = warnings.collect();
+    let warnings: Vec<String> = passed_over.into_iter().chain(warnings).collect();
     match wrong.is_empty() {
         true => Ok((config, warnings)),
         false => Err([wrong, warnings].concat().join("; ")),

@@ -170,6 +170,7 @@ impl Review {
                 cost: self.cost,
                 tokens: self.tokens,
                 until: None,
+                is_cancelled: false,
             },
             ..Ended::new(invocation, outcome)
         }

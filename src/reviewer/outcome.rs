@@ -233,6 +233,7 @@ mod tests {
             tokens: vec!["/usage/in".to_owned(), "/usage/out".to_owned()],
             postpone: None,
             by: None,
+            beside: None,
             argv: Vec::new(),
             answer: AnswerForm::Json,
             verdicts: vec!["PASS".to_owned(), "FAIL".to_owned()],

@@ -23,7 +23,7 @@ pub(crate) const RULES: &str = "next";
 pub(crate) fn typed() -> Json {
     let mut fields = json!({ "terminal": std::io::stdout().is_terminal() });
     if let Some(host) = hosts::around() {
-        host.limit(&mut fields);
+        host.limit(&mut fields, None);
     }
     fields
 }
@@ -40,7 +40,7 @@ pub(crate) fn stop(place: &Place, session: Option<&str>) -> Event {
     let bare = driver::is_bare(&place.store, &place.instance.name);
     let mut fields = json!({ "session_id": session.unwrap_or_default(), "bare": bare });
     if let Some(host) = hosts::around() {
-        host.limit(&mut fields);
+        host.limit(&mut fields, None);
     }
     Event::hook("Stop", fields)
 }

@@ -97,8 +97,10 @@ impl Due<'_> {
             self.note,
             &announced,
         )?;
-        if let Some(outcome) = gates {
-            return without(announced, outcome);
+        if let Some((outcome, is_cancelled)) = gates {
+            let mut attempt = Attempt::without_reviewer(announced, outcome);
+            attempt.effort.is_cancelled = is_cancelled;
+            return Ok(Some(attempt));
         }
         if !invocation.gates.commands.is_empty() {
             // Gates take their time, and meanwhile the user may have decided otherwise.

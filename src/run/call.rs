@@ -31,7 +31,7 @@ pub(crate) struct UserCall {
 impl UserCall {
     /// Returns the call with which an event ends, if it is the user's turn now, and the user wants to be called.
     pub(crate) fn of(place: &Place, event: &Event, performed: &Performed) -> Option<Self> {
-        let reason = performed.call()?;
+        let reason = performed.called.as_ref()?;
         let world = place.snapshot().as_world();
         // A setting that cannot be read is reported by the decision.
         let commands = Inspector::new(&place.chart, &world).calls().ok()??;
@@ -43,12 +43,12 @@ impl UserCall {
         let next = next(place, event, is_gate).unwrap_or_default();
         let env = [
             (noun.as_str(), line(name)),
-            ("REASON", line(&reason)),
+            ("REASON", line(reason)),
             ("NEXT", line(&next)),
         ];
         let env = env.map(|(name, text)| (format!("TASKIE_{name}"), text));
         Some(Self {
-            text: format!("{}: {}", shown(name), line(&reason)),
+            text: format!("{}: {}", shown(name), line(reason)),
             commands,
             env: env.into(),
             root: place.root.clone(),

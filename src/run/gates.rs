@@ -23,7 +23,8 @@ use crate::store::running::{self, CANCELLED, Note, Running};
 /// The most characters of the output of a gate that an expression sees.
 const OUTPUT: usize = 4_000;
 
-/// Runs the gates in order, within `most` seconds at most. Returns the outcome of a review that is not started, if one of them fails.
+/// Runs the gates in order, within `most` seconds at most. Returns the outcome of a review that is not started, if one of them fails,
+/// and whether the user has ended it.
 pub(crate) fn run(
     place: &Place,
     invocation: &Invocation,
@@ -31,7 +32,7 @@ pub(crate) fn run(
     lock: &ReviewLock,
     note: Option<&Note>,
     announced: &Running,
-) -> Result<Option<Outcome>, Stuck> {
+) -> Result<Option<(Outcome, bool)>, Stuck> {
     let gates = &invocation.gates;
     let timeout = gates.timeout.min(most);
     let limit = Duration::from_secs(timeout);
@@ -62,7 +63,7 @@ pub(crate) fn run(
         let (error, exit) = match &end {
             End::Cancelled => {
                 let _ = std::fs::remove_file(&log);
-                return Ok(Some(Outcome::Failed(CANCELLED.to_owned())));
+                return Ok(Some((Outcome::Failed(CANCELLED.to_owned()), true)));
             }
             End::TimedOut => {
                 let (all, own) = (span(limit), span(began.elapsed()));
@@ -89,7 +90,7 @@ pub(crate) fn run(
             seconds: began.elapsed().as_secs(),
         };
         if let Some(outcome) = recorded(place, line, &log) {
-            return Ok(Some(outcome));
+            return Ok(Some((outcome, false)));
         }
     }
     let _ = std::fs::remove_file(&log);

@@ -3,7 +3,9 @@
 
 pub(crate) mod asked;
 mod attempt;
+pub(crate) mod beside;
 pub(crate) mod call;
+mod called;
 pub(crate) mod change;
 mod effects;
 pub(crate) mod gates;
@@ -17,4 +19,5 @@ mod reviewer;
 pub(crate) mod snapshot;
 pub(crate) mod stuck;
 pub(crate) mod under_way;
+pub(crate) mod wake;
 mod write;

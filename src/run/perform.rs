@@ -21,6 +21,7 @@ use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
 use crate::run::under_way::running;
 use crate::run::write::{claim, claimant, is_reviewed_by_another, write};
+use crate::run::{beside, called};
 use crate::store::driver;
 use crate::store::journal::{self, Decided, Line};
 use crate::store::notices::Pending;
@@ -37,6 +38,9 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
         let messages = &mut performed.decision.messages;
         messages.splice(0..0, pending.texts.iter().cloned());
         performed.pending = Some(pending);
+    }
+    if let Ok(performed) = &mut result {
+        performed.called = called::reason(place, event, performed);
     }
     let written = add_decision(place, event, &result, start.elapsed());
     if let (Err(error), Ok(performed)) = (written, &mut result) {
@@ -76,7 +80,12 @@ fn decided(
         ..Decided::new(&place.instance.name, event)
     };
     match result {
-        Ok(performed) => line.fill(&place.chart, &performed.decision, &performed.before),
+        Ok(performed) => {
+            line.fill(&place.chart, &performed.decision, &performed.before);
+            // Beside the turn, it is the next stop that calls.
+            let is_now = event.fields.get("wakes").is_none();
+            line.called(performed.called.as_deref().filter(|_| is_now));
+        }
         Err(stuck) => line.stuck = Some(stuck.to_string()),
     }
     line
@@ -104,7 +113,17 @@ fn carry_out(
         return Ok(performed);
     }
     let mut next = match decide(&place.chart, &snapshot.as_world(), event, None)? {
-        Step::Invoke(_) => Next::Review,
+        Step::Invoke(due) => match beside::left_to(place, event, &due.name) {
+            None => Next::Review,
+            Some(true) => return Ok(Performed::allowed(beside::LEFT.to_owned())),
+            Some(false) => {
+                let mut event = event.clone();
+                event.fields["can_wake"] = false.into();
+                let mut performed = carry_out(place, &event, snapshot, git, start)?;
+                performed.warnings.push(beside::MISSED.to_owned());
+                return Ok(performed);
+            }
+        },
         Step::Done(decision) if decision.writes_nothing() => {
             if is_claiming(place, event, &decision) {
                 let _lock = place.lock()?;

@@ -25,6 +25,8 @@ pub(crate) struct Performed {
     pub(crate) debt: Option<Debt>,
     /// The messages for the user beside the decision, until the host has them.
     pub(crate) pending: Option<Pending>,
+    /// Why the user is called now.
+    pub(crate) called: Option<String>,
     /// The instance has a state.
     pub(crate) has_state: bool,
 }
@@ -42,6 +44,7 @@ impl Performed {
             context,
             debt: None,
             pending: None,
+            called: None,
             has_state: snapshot.state.text().is_some(),
         }
     }

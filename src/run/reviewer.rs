@@ -92,7 +92,11 @@ impl Reviewer<'_> {
             End::TimedOut => return (self.failed(self.timed_out()), Effort::default()),
             End::Cancelled => {
                 self.remove_empty_log();
-                return (Outcome::Failed(CANCELLED.to_owned()), Effort::default());
+                let effort = Effort {
+                    is_cancelled: true,
+                    ..Effort::default()
+                };
+                return (Outcome::Failed(CANCELLED.to_owned()), effort);
             }
             _ => (None, Vec::new()),
         };

@@ -300,6 +300,11 @@ impl Decided {
         }
     }
 
+    /// Adds why the user is called, if that is so.
+    pub(crate) fn called(&mut self, reason: Option<&str>) {
+        self.call = reason.map(|reason| plain_line(reason, LENGTH));
+    }
+
     /// Adds what was decided. `before` holds the fields that it writes, as they were.
     pub(crate) fn fill(
         &mut self,
@@ -316,7 +321,6 @@ impl Decided {
         });
         self.changed = changes.collect();
         self.files = decision.effects.iter().map(ToString::to_string).collect();
-        self.call = decision.call().map(|call| plain_line(&call, LENGTH));
         let answer = match &decision.answer {
             Answer::Pass => "pass",
             Answer::Allow => "allow",

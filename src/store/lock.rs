@@ -19,6 +19,9 @@ use crate::os::regular::open_to_write;
 /// The file of the review lock.
 const REVIEW: &str = "review";
 
+/// The file of the lock of whoever waits until a review can run.
+const WAIT: &str = "wait";
+
 /// The file of the revision in the git directory.
 const REVISION: &str = "revision";
 
@@ -130,6 +133,11 @@ impl ReviewLock {
         let file = || open_existing(&store.beside, instance, REVIEW).map(|(file, _)| file);
         is_held(File::open(dir)) || is_held(file())
     }
+}
+
+/// Returns the right to wait until a review of the instance can run; `None` while another process waits.
+pub(crate) fn try_to_wait(store: &Store, instance: &str) -> io::Result<Option<ReviewLock>> {
+    open(&store.home, instance, WAIT).and_then(try_lock)
 }
 
 fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {

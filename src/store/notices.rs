@@ -229,11 +229,9 @@ pub(crate) fn note(
         // What a stop decides, it says itself.
         _ => kept.take_over(chart, &after),
     }
-    // A stop calls the user itself.
-    kept.calls = match By::command(event) {
-        Some(_) => decision.calls.clone(),
-        None => Vec::new(),
-    };
+    // A stop calls the user itself, unless an agent that was woken first tells them.
+    let is_later = By::command(event).is_some() || event.fields["wakes"] == true;
+    kept.calls = decision.call().filter(|_| is_later).into_iter().collect();
     match kept == known {
         true => Ok(()),
         false => kept.write(store, instance),

@@ -99,7 +99,7 @@ impl Debt {
 }
 
 /// Returns a hash that distinguishes states. Another version of this program may compute a different one.
-fn mark(text: &[u8]) -> u64 {
+pub(super) fn mark(text: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()

@@ -18,10 +18,10 @@ pub(crate) fn write(store: &Store, until: &Moment) -> io::Result<()> {
     record::write(store, NAME, KIND, until)
 }
 
-/// Returns it in words; `None` if a reviewer can run.
-pub(crate) fn read(store: &Store) -> Option<String> {
+/// Returns it; `None` if a reviewer can run.
+pub(crate) fn read(store: &Store) -> Option<Moment> {
     let until: Moment = record::read(store, NAME, KIND)?;
-    (until.at > clock::now()).then_some(until.text)
+    (until.at > clock::now()).then_some(until)
 }
 
 /// Lets the next stop try again: the record is removed, and no review that has failed so far counts.

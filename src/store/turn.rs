@@ -80,17 +80,20 @@ impl Turn {
         let before = self.used.clone();
         self.used.telling = None;
         let is_free = self.most.is_none_or(|most| self.used.blocks < most);
-        if let Some(message) = reply
-            .message()
-            .filter(|_| !host.shows_messages && !reply.blocks())
-        {
-            let mut hash = Hash::default();
-            hash.add(&message);
-            let number = hash.number();
-            if is_free && !self.used.reported.contains(&number) {
-                let excess = (self.used.reported.len() + 1).saturating_sub(TEXTS);
-                self.used.reported.drain(..excess);
+        if !host.shows_messages {
+            let is_telling = !reply.blocks();
+            if is_telling && is_free {
+                // What the agent has reported already, it does not report again.
+                reply.retain_texts(|text| !self.used.reported.contains(&number_of(text)));
+            }
+            let is_sent = reply.blocks() || is_free;
+            for number in reply.texts().map(number_of).filter(|_| is_sent) {
+                self.used.reported.retain(|other| *other != number);
                 self.used.reported.push(number);
+            }
+            let excess = self.used.reported.len().saturating_sub(TEXTS);
+            self.used.reported.drain(..excess);
+            if is_telling && is_free && reply.message().is_some() {
                 self.used.telling = Some(mark(state));
                 reply.ask_to_tell();
             }
@@ -103,6 +106,13 @@ impl Turn {
             reply.log.push(why);
         }
     }
+}
+
+/// Returns a number for a text.
+fn number_of(text: &String) -> u64 {
+    let mut hash = Hash::default();
+    hash.add(text);
+    hash.number()
 }
 
 /// Returns a number for the content of the state file.

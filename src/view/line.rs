@@ -4,6 +4,7 @@
 use crate::chart::Cycle;
 use crate::engine::context;
 use crate::engine::inspect::Inspector;
+use crate::page::{cut, width};
 use crate::project::state_file::Reading;
 use crate::run::place::Place;
 use crate::store::running::Running;
@@ -17,14 +18,38 @@ pub(crate) fn line(place: &Place) -> String {
     let view = Inspector::new(chart, &snapshot.as_world());
     let field = |field| context::text(snapshot.context(), field);
     let phase = field(Some(&chart.state)).unwrap_or_default();
-    let text = match (&snapshot.state, view.running(), field(chart.next.as_ref())) {
+    let next = field(chart.next.as_ref());
+    let mut text = match (&snapshot.state, view.running(), next) {
         (Reading::Broken(_), ..) => "state.json cannot be used".to_owned(),
         (Reading::Missing, ..) => "not started".to_owned(),
         (_, Some(cycle), _) => of_cycle(&view, cycle, running.as_ref()),
+        // The user has left its cycle meanwhile.
+        (.., next) if running.is_some() => next.unwrap_or(phase).to_owned(),
         (.., Some(next)) => format!("next: {next}"),
         (.., None) => phase.to_owned(),
     };
-    format!("{}: {}", shown(name), shown(&text))
+    if let Some(running) = running {
+        if view.running().is_none() {
+            let cycle = running.cycle.replace('-', " ");
+            text = format!("{text}, {cycle} {}", running.n);
+        }
+        text = format!("{text}, {}", of_run(&running));
+    }
+    let line = format!("{}: {}", shown(name), shown(&text));
+    // Stdout of a status line is no terminal; some hosts say how wide it is.
+    let columns = std::env::var("COLUMNS").ok();
+    let columns = columns.and_then(|columns| columns.parse().ok());
+    cut(&line, columns.unwrap_or_else(width))
+}
+
+/// Says what runs, and for how long: `sonnet 3:12`.
+fn of_run(running: &Running) -> String {
+    let gate = running.gate.as_ref().map(|gate| format!("`{gate}`"));
+    let seconds = running.elapsed().as_secs();
+    let time = format!("{}:{:02}", seconds / 60, seconds % 60);
+    let what = gate.or_else(|| running.by.clone());
+    let parts: Vec<String> = what.into_iter().chain([time]).collect();
+    parts.join(" ")
 }
 
 /// Says how far a cycle is, and what is running for it.
@@ -38,20 +63,9 @@ fn of_cycle(view: &Inspector, cycle: &Cycle, running: Option<&Running>) -> Strin
     let mut text = format!("{}{of} {n}/{}", cycle.id.replace('-', " "), standing.limit);
     // A setting that cannot be read is reported where it is used.
     let streak = view.streak(cycle).ok().flatten();
-    let runs = running.map(|running| {
-        let gate = running.gate.as_ref().map(|gate| format!("`{gate}`"));
-        let what = gate.or_else(|| running.by.clone());
-        let seconds = running.elapsed().as_secs();
-        let time = format!("{}:{:02}", seconds / 60, seconds % 60);
-        [what, Some(time)]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(" ")
-    });
-    for part in streak.into_iter().chain(runs) {
+    if let Some(streak) = streak {
         text.push_str(", ");
-        text.push_str(&part);
+        text.push_str(&streak);
     }
     text
 }

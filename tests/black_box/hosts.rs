@@ -156,7 +156,7 @@ fn no_review_starts_that_the_host_would_not_wait_for() {
     let (project, event) = stops("qwen-Stop.0.24.4", due(), &Reviewer::pass());
     let stop = || answer(&project, &event, "stop", &["--host", "qwen"], None);
     let message = "The plan-review is due and waits until the setting `review_timeout` is 50 or less: Qwen Code gives \
-                   a review no more seconds, and this one may take 570.";
+                   a review of this hook no more seconds, and this one may take 570.";
     assert_eq!(stop().message(), message);
     assert_eq!(project.calls().len(), 0);
     project.set(&json!({ "review_timeout": 50 }));
@@ -233,6 +233,23 @@ fn the_agent_tells_what_the_host_does_not_show() {
             .contains("sends the agent back only so many times"),
         "{last}"
     );
+}
+
+/// What has come with the agent's work, it does not tell again, whatever else there is to tell.
+#[test]
+fn the_agent_tells_a_text_once() {
+    let (project, mut event) = stops("copilot-Stop.1.0.102", due(), &Reviewer::fail());
+    project.set(&json!({ "notify": ["no-program"] }));
+    let stop = |event: &Value| answer(&project, event, "stop", &[], None).json();
+    let told = |answer: Value| answer["reason"].as_str().unwrap_or_default().to_owned();
+    let ignored = "`notify` is ignored until you run `taskie trust`.";
+    let first = told(stop(&event));
+    assert!(first.contains(ignored), "{first}");
+    event["stop_hook_active"] = json!(false);
+    let second = told(stop(&event));
+    let unanswered = "plan-review-1.md has not been answered";
+    assert!(second.contains(unanswered), "{second}");
+    assert!(!second.contains(ignored), "{second}");
 }
 
 /// What cannot be decided is reported once per turn, too.
@@ -576,13 +593,14 @@ fn the_extension_for_gemini_agrees_with_the_plugin() {
     let hook = |event: &str, timeout: &Value, word: &str| {
         let hook = &claude["hooks"][event][0]["hooks"][0];
         let command = hook["command"].as_str().unwrap();
-        let (program, _) = command.rsplit_once(' ').unwrap();
+        let (program, rest) = command.split_once(" hook ").unwrap();
+        let options = rest.find(' ').map_or("", |at| &rest[at..]);
         let program = program.replace("${CLAUDE_PLUGIN_ROOT}", "${extensionPath}/taskie");
         let timeout = timeout.as_u64().or(hook["timeout"].as_u64()).unwrap();
         json!([{ "hooks": [{
             "name": "taskie",
             "type": "command",
-            "command": format!("{program} {word}"),
+            "command": format!("{program} hook {word}{options}"),
             "timeout": timeout * 1000,
         }] }])
     };
@@ -638,10 +656,7 @@ fn the_page_says_what_the_table_of_hosts_says() {
         let blocks = host
             .blocks
             .map_or_else(|| "no limit".to_owned(), |blocks| blocks.to_string());
-        let longest = host.longest_hook.map_or_else(
-            || "as long as the hook asks".to_owned(),
-            |longest| format!("{longest} seconds"),
-        );
+        let longest = format!("{} seconds", host.longest_hook);
         assert_eq!(
             cells[..4],
             [host.name, &format!("`{command}`"), &blocks, &longest],

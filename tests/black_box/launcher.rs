@@ -430,7 +430,7 @@ fn a_program_that_was_chosen_is_all_that_runs() {
         &stand_in("no version is asked for").replace("$(cat)", "$(/bin/cat)"),
     );
     symlink(machine.copy(), machine.chosen()).unwrap();
-    expect_run(&machine.stop(), "hook stop");
+    expect_run(&machine.stop(), "hook stop --timeout 900");
     let ran = feed(
         machine.command(&["enter", "a phase", "--plan=x"]),
         "EVENT\n",
@@ -622,7 +622,7 @@ fn a_release_is_downloaded_once_and_kept() {
     // The agent's shell does not know the name of the folder.
     let ran = feed(machine.command(&["enter", "new-plan"]), "EVENT\n");
     expect_run(&ran, "enter new-plan");
-    expect_run(&machine.stop(), "hook stop");
+    expect_run(&machine.stop(), "hook stop --timeout 900");
     expect_run(&machine.session_start(), "hook session-start");
     assert_eq!(server.asked(), asked, "it is there");
     // A suitable program on PATH comes first as long as it is there; the copy stays.
@@ -630,7 +630,7 @@ fn a_release_is_downloaded_once_and_kept() {
     expect_run(&machine.session_start(), "hook session-start");
     assert_eq!(fs::read_link(machine.chosen()).unwrap(), program);
     fs::remove_file(program).unwrap();
-    expect_run(&machine.stop(), "hook stop");
+    expect_run(&machine.stop(), "hook stop --timeout 900");
     assert_eq!(fs::read_link(machine.chosen()).unwrap(), machine.copy());
     assert_eq!(server.asked(), asked);
 }
@@ -646,7 +646,11 @@ fn whatever_comes_first_downloads() {
             "stop" => machine.stop(),
             _ => feed(machine.command(&["next"]), "EVENT\n"),
         };
-        let args = if first == "stop" { "hook stop" } else { first };
+        let args = if first == "stop" {
+            "hook stop --timeout 900"
+        } else {
+            first
+        };
         expect_run(&ran, args);
         assert_eq!(server.asked().len(), 1);
     }

@@ -153,11 +153,13 @@ fn hooks_have_the_timeout_of_the_chart() {
             assert!(!chart.contains_key("invoke"), "{}", plugin.name);
             continue;
         };
-        assert_eq!(
-            hooks["hooks"]["Stop"][0]["hooks"][0]["timeout"], timeout,
-            "{}",
-            plugin.name
-        );
+        // It may ask for less than the longest hook, and says so: a review that could take longer is not started.
+        let hook = &hooks["hooks"]["Stop"][0]["hooks"][0];
+        let asked = hook["timeout"].as_i64().unwrap();
+        let line = hook["command"].as_str().unwrap();
+        assert!(line.ends_with(&format!(" --timeout {asked}")), "{line}");
+        // One host takes more for milliseconds.
+        assert!(asked <= timeout && asked < 1000, "{}", plugin.name);
         for (name, invoke) in chart["invoke"].as_table().unwrap() {
             // A setting has a largest value.
             let own = invoke.get("timeout");
@@ -207,7 +209,7 @@ fn hooks_call_existing_commands() {
                     word
                 });
                 assert!(
-                    line.ends_with(&format!(
+                    line.split(" --timeout").next().unwrap().ends_with(&format!(
                         "/bin/taskie\"{} hook {word}",
                         if plugin.name == "taskie" {
                             ""

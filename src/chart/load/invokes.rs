@@ -45,6 +45,7 @@ impl Resolver<'_> {
             tokens: given!(own, shared, tokens).unwrap_or_default(),
             postpone: given!(own, shared, postpone),
             by: given!(own, shared, by),
+            beside: given!(own, shared, beside),
         }
     }
 

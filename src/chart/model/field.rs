@@ -36,6 +36,10 @@ pub struct FieldSource {
     /// for a list, or the values that do. A project's setting that is looser than the user's own needs trust, and what becomes
     /// looser while a review runs does not count for that review.
     pub looser: Option<Looser>,
+    /// For a setting on which no decision depends: a wrong value is reported, and the default counts. A wrong value of another
+    /// one makes all settings unusable.
+    #[serde(default)]
+    pub lenient: bool,
 }
 
 /// One field of `state.json`, or one setting of `config.json`.
@@ -62,6 +66,8 @@ pub struct Field {
     /// The items that need trust in each project.
     pub per_project: Vec<String>,
     pub looser: Option<Looser>,
+    /// A wrong value is reported, and the default counts.
+    pub lenient: bool,
     /// It is the path of a file in the project.
     pub file: bool,
     /// Its items are commands.
@@ -100,6 +106,7 @@ impl From<FieldSource> for Field {
             },
             per_project: per_project.collect(),
             looser: source.looser,
+            lenient: source.lenient,
             file: kind.used == Use::File,
             commands: kind.used == Use::Commands,
         }
@@ -263,6 +270,14 @@ pub enum Amount {
 }
 
 impl Amount {
+    /// Returns what it is with these settings.
+    pub fn now(&self, config: &IndexMap<String, serde_json::Value>) -> Option<u64> {
+        match self {
+            Self::Fixed(seconds) => Some(*seconds),
+            Self::Setting(text) => config.get(setting_in(text)?)?.as_u64(),
+        }
+    }
+
     /// Returns the largest number that it can be; `None` if there is no such setting, or if the setting has no
     /// `maximum`.
     pub fn longest(&self, config: &IndexMap<String, Field>) -> Option<u64> {

@@ -54,7 +54,8 @@ pub struct Source {
     /// Folders of templates, relative to the chart. The first one that has a template wins.
     #[serde(default = "templates_beside")]
     pub templates: Vec<String>,
-    /// The number of seconds after which the host kills a hook. The timeout of every invocation must be shorter.
+    /// The most seconds for which the hook's entry can ask the host (`hook stop --timeout`); without that, the hook has 600.
+    /// The timeout of every invocation must be shorter. A review that may take longer than the hook has is not started.
     #[serde(default = "host_default_timeout")]
     pub hook_timeout: u64,
     /// Which directories are the instances.
@@ -123,7 +124,7 @@ pub(super) fn templates_beside() -> Vec<String> {
 }
 
 pub(super) fn host_default_timeout() -> u64 {
-    600
+    3600
 }
 
 /// Which directories are the instances.

@@ -215,6 +215,9 @@ pub struct InvokeSource {
     pub postpone: Option<Postpone>,
     /// Who reviews, for `taskie status`.
     pub by: Option<Text>,
+    /// Whether it runs beside the agent's turn, where the host can wake the agent: another entry of the hook, `hook stop
+    /// --wake`, runs it then. Without this key, it holds the turn.
+    pub beside: Option<Expr>,
     /// Required in one of the two tables. The time limit of the process in seconds: a number, or `{{ config.NAME }}`.
     pub timeout: Option<Amount>,
     /// Required in one of the two tables. The file for its stderr, in the instance's directory. It is removed after a run

@@ -140,6 +140,11 @@ fn hook() -> Command {
             arg!(--host <HOST> "The program that sends the event [default: as the event shows]")
                 .value_parser(words(HOSTS.iter().map(|host| host.id))),
         )
+        .arg(
+            arg!(--timeout <SECONDS> "How long the hook's entry lets it run [default: 600]")
+                .value_parser(value_parser!(u64)),
+        )
+        .arg(arg!(--wake "Run the review beside the turn, and wake the agent with its outcome"))
 }
 
 fn next(chart: &Chart) -> Command {

@@ -21,6 +21,7 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
         ("event.custom_instructions", "the user's instructions for `/compact`", "hook events"),
         ("event.bare", "a settings file calls the hook, not the plugin: its commands do not exist", "hook events, commands"),
         ("event.base", "the commit that the change starts from", "`taskie review`"),
+        ("event.can_wake", "the host lets another entry of the hook run the review beside the turn, and wake the agent", "hook events"),
         ("event.change", "the files that have changed, each with its number of lines", "`taskie review`"),
         ("event.cwd", "the directory that the agent works in", "hook events"),
         ("event.failed_gate", "the gate that let the agent stop because it failed again and again, and how it has failed; empty without one", "commands"),

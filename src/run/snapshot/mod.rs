@@ -282,7 +282,7 @@ impl World for Snapshot {
                 self.findings(unfinished, *is_of_cycle)
             }
             Source::Rulings => Value::from(ledger::rulings(&self.chart, &self.root, &self.dir())),
-            Source::Postponed => Value::from(postponed::read(&self.store)),
+            Source::Postponed => Value::from(postponed::read(&self.store).map(|until| until.text)),
             Source::Now => Value::from(timestamp::now()),
             Source::Names(folder) => names_in(&self.root, folder)?,
             Source::Prompt(name) => self.prompt(name)?,

@@ -1,0 +1,51 @@
+//! The entry of the hook that runs reviews beside the turn: it does nothing else, and says nothing but what came of a review.
+
+use serde_json::Value as Json;
+
+use super::answer::{Due, Ended, reply_of};
+use super::target::find_place;
+use crate::engine::event::Event;
+use crate::host::hosts::Host;
+use crate::host::reply::Reply;
+use crate::run::call::UserCall;
+use crate::run::wake;
+use crate::store::driver;
+
+/// Returns what wakes the agent; `None` if there is no review to run, or if the host cannot wake it. Changes without a plan are
+/// reviewed by the entry that holds the turn.
+pub(super) fn reply_to(
+    name: &str,
+    fields: Json,
+    named: Option<&str>,
+    host: &Host,
+) -> Result<Option<(Reply, Due)>, Ended> {
+    let mut event = Event::hook(name, fields);
+    if !host.wakes {
+        return Ok(None);
+    }
+    // What is in the way of a decision, the other entry reports.
+    let found = find_place(name, event.session.as_deref(), named, true).ok();
+    let found = found.filter(|found| !found.is_unclaimed);
+    let Some(place) = found.and_then(|found| found.place) else {
+        return Ok(None);
+    };
+    host.describe(&mut event.fields);
+    event.fields["bare"] = driver::is_bare(&place.store, &place.instance.name).into();
+    event.fields["wakes"] = true.into();
+    let Some(performed) = wake::perform(&place, &mut event)? else {
+        return Ok(None);
+    };
+    let call = UserCall::of(&place, &event, &performed);
+    let wakes = wake::is_worth_waking(&place, &performed);
+    let (mut reply, mut due) = reply_of(performed, name, true);
+    if wakes && !reply.blocks() {
+        // The stop after that calls the user.
+        reply.ask_to_tell();
+    } else if !reply.blocks() {
+        due.calls.extend(call);
+    }
+    Ok(Some((
+        reply.map_texts(|text| host.rename_commands(text, place.chart.plugin())),
+        due,
+    )))
+}

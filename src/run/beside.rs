@@ -1,0 +1,75 @@
+//! Reviews beside the turn: another entry of the hook runs them, and its end wakes the agent. The entry that holds the turn does
+//! everything else, and leaves reviews to it, so only one of the two acts.
+
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value as Json;
+
+use crate::chart::Chart;
+use crate::clock;
+use crate::engine::event::Event;
+use crate::engine::inspect::Inspector;
+use crate::project::settings;
+use crate::run::place::Place;
+use crate::store::beside;
+use crate::store::lock::ReviewLock;
+
+/// Both entries begin at the same stop. After this many seconds, one has waited long enough for the other.
+const PATIENCE: u64 = 5;
+
+/// So many seconds earlier, the other one may have begun.
+const HEAD_START: u64 = 2;
+
+/// How often something is looked at that is waited for.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What the user reads when the other entry has taken a review over.
+pub(super) const LEFT: &str = "The review runs beside your turn: its outcome wakes the agent.";
+
+/// What the user reads when it has not.
+pub(super) const MISSED: &str = "The review has held the turn, because no other entry of the hook \
+    has taken it over: `taskie doctor` prints what is missing.";
+
+/// Returns whether the other entry has taken over a review that is due; `None` if it is for this entry to run.
+pub(super) fn left_to(place: &Place, event: &Event, invoke: &str) -> Option<bool> {
+    let can_wake = event.fields.get("can_wake") == Some(&Json::Bool(true));
+    if !can_wake || !is_beside(place, invoke) {
+        return None;
+    }
+    let name = &place.instance.name;
+    let start = clock::now();
+    let is_taken = || {
+        beside::is_taken_over(&place.store, name, start.saturating_sub(HEAD_START))
+            || ReviewLock::is_held(&place.store, name, &place.dir())
+    };
+    while !is_taken() {
+        if clock::now() > start + PATIENCE {
+            return Some(false);
+        }
+        sleep(PAUSE);
+    }
+    Some(true)
+}
+
+/// Returns whether the settings at `place` want reviews beside the turn.
+pub(crate) fn is_wanted(place: &Place) -> bool {
+    let mut invokes = place.chart.invoke.keys();
+    invokes.any(|invoke| is_beside(place, invoke))
+}
+
+/// Returns whether reviews run beside the turn. A setting that cannot be read is reported by the decision.
+pub(super) fn is_beside(place: &Place, invoke: &str) -> bool {
+    let world = place.snapshot().as_world();
+    let view = Inspector::new(&place.chart, &world);
+    view.is_beside(invoke).unwrap_or(false)
+}
+
+/// Returns how long a review may take by the settings of a project, in seconds; `None` if they cannot be read.
+pub(crate) fn longest_review(chart: &Chart, root: &Path) -> Option<u64> {
+    let config = settings::read(chart, root).ok()?.values();
+    let timeouts = chart.invoke.values();
+    let timeouts = timeouts.filter_map(|invoke| invoke.timeout.now(&config));
+    timeouts.max()
+}

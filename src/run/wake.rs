@@ -1,0 +1,83 @@
+//! What the entry of the hook does that runs reviews beside the turn. While no reviewer can run, it waits until the usage limit
+//! resets, if the host lets it live that long.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::clock;
+use crate::engine::decision::Step;
+use crate::engine::event::Event;
+use crate::os::signals::caught;
+use crate::os::supervisor::is_host_gone;
+use crate::run::beside;
+use crate::run::perform::{self, peek};
+use crate::run::performed::Performed;
+use crate::run::place::Place;
+use crate::run::stuck::{Stuck, io};
+use crate::store::{self, lock, postponed};
+
+/// How often something is looked at that is waited for.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// After this many failures in a row the agent is not woken again: each time, its stop has started another review.
+const FAILURES: usize = 8;
+
+/// Returns whether the outcome is worth waking the agent.
+pub(crate) fn is_worth_waking(place: &Place, performed: &Performed) -> bool {
+    let reviews = place.journal().reviews();
+    let failed = reviews
+        .iter()
+        .rev()
+        .take_while(|review| review.error.is_some());
+    performed.decision.failure().is_none() || failed.count() < FAILURES
+}
+
+/// Runs the review that is due, and the wait before it; `None` if there is none to run.
+pub(crate) fn perform(place: &Place, event: &mut Event) -> Result<Option<Performed>, Stuck> {
+    let start = Instant::now();
+    let life = event.fields["longest_review"].as_u64().unwrap_or_default();
+    let (store, name) = (&place.store, &place.instance.name);
+    let mut last = None;
+    let mut waiting = None;
+    loop {
+        if let Step::Invoke(due) = peek(place, event)?.0 {
+            if !beside::is_beside(place, &due.name) {
+                return Ok(None);
+            }
+            // Without it, the other entry holds the turn until it sees that the review runs.
+            let _ = store::beside::take_over(store, name);
+            let performed = perform::perform(place, event)?;
+            if performed.decision.ended.is_none() {
+                // Another process runs it.
+                return Ok(None);
+            }
+            if performed.decision.failure().is_none() {
+                return Ok(Some(performed));
+            }
+            last = Some(performed);
+        }
+        let review = beside::longest_review(&place.chart, &place.root).unwrap_or(life);
+        let left = life.saturating_sub(start.elapsed().as_secs() + review);
+        let until = postponed::read(store).filter(|until| until.at < clock::now() + left);
+        if until.is_none() || !place.is_in_cycle() {
+            return Ok(last);
+        }
+        if waiting.is_none() {
+            waiting = lock::try_to_wait(store, name).map_err(io("nobody can wait for it"))?;
+        }
+        if waiting.is_none() {
+            // One process waits already, whatever stops there are in between.
+            return Ok(last);
+        }
+        while postponed::read(store).is_some() {
+            sleep(PAUSE);
+            if let Some(signal) = caught() {
+                return Err(Stuck::Interrupted { signal });
+            }
+            if is_host_gone() {
+                return Err(Stuck::Abandoned);
+            }
+        }
+        event.fields["longest_review"] = life.saturating_sub(start.elapsed().as_secs()).into();
+    }
+}
