@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error as _};
 
 /// The type of a context field.
@@ -51,8 +51,7 @@ pub enum Use {
 }
 
 /// A type, with its limits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema)]
-#[schemars(with = "String", extend("pattern" = PATTERN))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Kind {
     pub kind: FieldType,
     pub used: Use,
@@ -107,6 +106,20 @@ impl<'de> Deserialize<'de> for Kind {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(from)?;
         Self::parse(&text).ok_or_else(|| D::Error::custom(format!("unknown type `{text}`")))
+    }
+}
+
+impl JsonSchema for Kind {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "type".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": PATTERN })
     }
 }
 

@@ -1,15 +1,14 @@
 //! A part of a chart that is made when it is first looked at: a stop looks at few of them.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer};
 
 /// A value that is made when it is first looked at. Its clones are one value.
-#[derive(JsonSchema)]
-#[schemars(with = "T", bound = "T: JsonSchema")]
 pub struct Part<T>(Arc<Maker<T>>);
 
 struct Maker<T> {
@@ -86,5 +85,24 @@ where
 impl<'de, T: Default + Deserialize<'de> + 'static> Deserialize<'de> for Part<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         T::deserialize(from).map(Self::from)
+    }
+}
+
+/// The schema of what it holds.
+impl<T: JsonSchema> JsonSchema for Part<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
     }
 }

@@ -681,7 +681,7 @@ pub(super) fn ends(root: &Path, range: &str) -> Result<(String, String), Unknown
         let before = before.map_or_else(|| empty_tree(&repository), Ok)?;
         return Ok((before, end));
     };
-    let or_head = |name| known(if name == "" { "HEAD" } else { name });
+    let or_head = |name: &str| known(if name.is_empty() { "HEAD" } else { name });
     let end = or_head(end.strip_prefix('.').unwrap_or(end))?;
     let start = or_head(start)?;
     let fork = repository.ask(&["merge-base", &start, &end])?;

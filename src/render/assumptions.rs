@@ -12,7 +12,7 @@ use crate::engine::context::Context;
 use crate::engine::decision::{FailedGate, Outcome};
 use crate::engine::event::Event;
 use crate::hash::IndexMap;
-use crate::reviewer::finding::Found;
+use crate::reviewer::finding::{Found, Ran};
 
 /// The event that the host sends when the agent wants to stop.
 pub(crate) const STOP: &str = "Stop";
@@ -69,7 +69,10 @@ impl Assumptions {
                     return Err(misfit(&list(verdicts, " or ")));
                 }
                 let verdict = Some(text.to_owned());
-                let found = Found::default();
+                let found = Found {
+                    ran: vec![Ran::some()],
+                    ..Found::default()
+                };
                 self.outcome = Some(Outcome::Ran { verdict, found });
             }
             Some(("review", "error")) => self.outcome = Some(Outcome::Failed(text.to_owned())),

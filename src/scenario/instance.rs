@@ -192,6 +192,7 @@ impl Instance {
                         text,
                         findings,
                         cost: dollars,
+                        ran,
                     }),
                 ) => {
                     let at = self.tick();
@@ -201,7 +202,7 @@ impl Instance {
                     cost = *dollars;
                     Outcome::Ran {
                         verdict: verdict.clone(),
-                        found: self.found(findings)?,
+                        found: self.found(findings, *ran)?,
                     }
                 }
                 (None, None) => Outcome::Failed("the scenario has no review here".to_owned()),
@@ -235,8 +236,8 @@ impl Instance {
         Ok((decision, call))
     }
 
-    /// Returns what a review finds, by the severities of its findings.
-    fn found(&self, severities: &[String]) -> Result<Found, Failure> {
+    /// Returns what a review finds, by the severities of its findings, and what it ran, if it `names` that.
+    fn found(&self, severities: &[String], names: bool) -> Result<Found, Failure> {
         let known = &self.chart.findings.severities;
         if let Some(odd) = severities.iter().find(|word| !known.contains(word)) {
             return Err(Failure::Script(match known.as_slice() {
@@ -252,11 +253,7 @@ impl Instance {
         };
         Ok(Found {
             findings: severities.iter().map(finding).collect(),
-            // What every reviewer does.
-            ran: vec![Ran {
-                command: "git diff".to_owned(),
-                exit: Some(0),
-            }],
+            ran: Vec::from_iter(names.then(Ran::some)),
             ..Found::default()
         })
     }

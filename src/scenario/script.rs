@@ -159,6 +159,8 @@ pub(crate) enum Review {
         findings: Vec<String>,
         /// What it costs, in millionths of a dollar, if known.
         cost: Option<u64>,
+        /// It names what it ran.
+        ran: bool,
     },
     /// Writes nothing and fails for this reason.
     Crash(String),
@@ -170,8 +172,8 @@ pub(crate) enum Review {
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(
     untagged,
-    expecting = "a review is a verdict, or a table of one verdict with its text, and perhaps `findings` (a list) and a \
-                 `cost` (a number)"
+    expecting = "a review is a verdict, or a table of one verdict with its text, and perhaps `findings` (a list), a \
+                 `cost` (a number) and `ran` (true or false)"
 )]
 enum Written {
     One(String),
@@ -181,6 +183,7 @@ enum Written {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         findings: Vec<String>,
         cost: Option<f64>,
+        ran: Option<bool>,
     },
 }
 
@@ -195,6 +198,7 @@ impl Review {
                 text,
                 findings: Vec::new(),
                 cost: None,
+                ran: true,
             },
         }
     }
@@ -204,13 +208,14 @@ impl TryFrom<Written> for Review {
     type Error = &'static str;
 
     fn try_from(words: Written) -> Result<Self, Self::Error> {
-        let (found, dollars, words) = match words {
+        let (found, dollars, names, words) = match words {
             Written::One(word) => return Ok(Self::of(&word, String::new())),
             Written::Table {
                 words,
                 findings,
                 cost,
-            } => (findings, cost, words),
+                ran,
+            } => (findings, cost, ran, words),
         };
         let mut entries = words.into_iter();
         let (Some((word, text)), None) = (entries.next(), entries.next()) else {
@@ -218,15 +223,25 @@ impl TryFrom<Written> for Review {
         };
         let mut review = Self::of(&word, text);
         match &mut review {
-            Self::Verdict { findings, cost, .. } => {
+            Self::Verdict {
+                findings,
+                cost,
+                ran,
+                ..
+            } => {
                 *findings = found;
+                *ran = names.unwrap_or(true);
                 if dollars.is_some_and(|dollars| !dollars.is_finite() || dollars < 0.0) {
                     return Err("the `cost` of a review is a number of dollars, at least 0");
                 }
                 *cost = dollars.map(millionths);
             }
-            _ if found.is_empty() && dollars.is_none() => {}
-            _ => return Err("only a review with or without a verdict has `findings` and a `cost`"),
+            _ if found.is_empty() && dollars.is_none() && names.is_none() => {}
+            _ => {
+                return Err(
+                    "only a review with or without a verdict has `findings`, a `cost` and `ran`",
+                );
+            }
         }
         Ok(review)
     }
@@ -234,14 +249,15 @@ impl TryFrom<Written> for Review {
 
 impl From<Review> for Written {
     fn from(review: Review) -> Self {
-        let (word, text, findings, cost) = match review {
-            Review::Crash(why) => ("crash".to_owned(), why, Vec::new(), None),
-            Review::Gate(output) => ("gate".to_owned(), output, Vec::new(), None),
+        let (word, text, findings, cost, ran) = match review {
+            Review::Crash(why) => ("crash".to_owned(), why, Vec::new(), None, true),
+            Review::Gate(output) => ("gate".to_owned(), output, Vec::new(), None, true),
             Review::Verdict {
                 verdict,
                 text,
                 findings,
                 cost,
+                ran,
             } => {
                 let word = verdict.unwrap_or_else(|| "none".to_owned());
                 #[expect(
@@ -249,16 +265,17 @@ impl From<Review> for Written {
                     reason = "no review costs a million dollars"
                 )]
                 let cost = cost.map(|cost| cost as f64 / 1_000_000.0);
-                (word, text, findings, cost)
+                (word, text, findings, cost, ran)
             }
         };
-        if text.is_empty() && findings.is_empty() && cost.is_none() {
+        if text.is_empty() && findings.is_empty() && cost.is_none() && ran {
             return Self::One(word);
         }
         Self::Table {
             words: IndexMap::from_iter([(word, text)]),
             findings,
             cost,
+            ran: Some(false).filter(|_| !ran),
         }
     }
 }
@@ -363,6 +380,7 @@ mod tests {
                 text: "no".to_owned(),
                 findings: Vec::new(),
                 cost: None,
+                ran: true,
             })
         );
         assert_eq!(

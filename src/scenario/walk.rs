@@ -362,6 +362,7 @@ fn review_of(outcome: &Outcome) -> Review {
                 .map(|finding| finding.severity.clone())
                 .collect(),
             cost: None,
+            ran: !found.ran.is_empty(),
         },
         Outcome::Failed(_) => Review::Crash(String::new()),
         Outcome::Gate(_) => Review::Gate(String::new()),

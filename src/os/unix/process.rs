@@ -3,7 +3,7 @@
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 /// The most bytes in one argument of a program, whatever `ulimit` says. On Linux: 32 pages minus a closing NUL.
 pub(crate) const MAX_ARGUMENT: Option<usize> = match cfg!(target_os = "linux") {
@@ -21,10 +21,10 @@ pub(crate) fn is_running(id: u32) -> bool {
     pid(id).is_some_and(|pid| test_kill_process(pid).is_ok())
 }
 
-/// Kills a child of this process that was detached, with all that it has started.
+/// Kills a child of this process.
 pub(crate) fn kill(id: u32) {
     if let Some(pid) = pid(id) {
-        let _ = kill_process_group(pid, Signal::KILL);
+        let _ = kill_process(pid, Signal::KILL);
     }
 }
 
