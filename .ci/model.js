@@ -386,7 +386,7 @@ async function changed([project]) {
   fs.writeFileSync(path.join(project, "new.txt"), "a new file\n");
   const answers = [
     { verdict: "FAIL", review: "It says helo.", findings: [{ severity: "major", file: "greet.sh", line: 1, title: "The greeting is misspelled" }] },
-    { verdict: "PASS", review: "It greets.", findings: [] },
+    { verdict: "PASS", review: "It greets.", findings: [], ran: [{ command: "git diff", exit: 0 }] },
   ];
   const wrong = [];
   let answer;
@@ -431,7 +431,7 @@ async function stopped([project]) {
   git("commit", "--quiet", "--message", "one");
   fs.writeFileSync(file, "echo helo\n");
   const objects = git("count-objects");
-  const clean = { verdict: "PASS", review: "It greets.", findings: [] };
+  const clean = { verdict: "PASS", review: "It greets.", findings: [], ran: [{ command: "git diff", exit: 0 }] };
   const verdicts = [{ verdict: "FAIL", review: "It says helo.", findings: [{ severity: "major", file: "greet.sh", line: 1, title: "The greeting is misspelled" }] }, clean, clean];
   const wrong = [];
   let reviews = 0;
@@ -506,7 +506,7 @@ async function every([project]) {
       const results = asked.messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter(({ type }) => type === "tool_result");
       if (results.length > 0) return text("Done.");
       reviewers.push(said(asked.messages));
-      return call("StructuredOutput", verdicts.shift() ?? { verdict: "PASS", review: "It greets.", findings: [] });
+      return call("StructuredOutput", verdicts.shift() ?? { verdict: "PASS", review: "It greets.", findings: [], ran: [{ command: "git diff", exit: 0 }] });
     }
     if (!isAgent(asked)) return text("A title");
     heard.push(said(asked.messages.at(-1)));

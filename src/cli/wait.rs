@@ -102,9 +102,9 @@ fn of_another(place: &Place) -> u8 {
         verdict.unwrap_or("no verdict"),
         place.instance.dir.join(&last.file).display()
     ));
-    match (&last.error, verdict) {
-        (Some(_), _) => 3,
-        (None, verdict) => u8::from(!verdict.is_some_and(|it| place.chart.is_best_verdict(it))),
+    match last.error {
+        Some(_) => 3,
+        None => u8::from(place.is_in_cycle()),
     }
 }
 

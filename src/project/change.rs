@@ -631,21 +631,6 @@ pub(super) fn blobs(
     Ok((base, tree, files))
 }
 
-/// Returns the paths in the work tree at `root` that git ignores, a folder as one; `None` if git cannot tell.
-pub(super) fn ignored(root: &Path) -> Option<Vec<PathBuf>> {
-    let mut git = git(root).ok()?;
-    git.args(["ls-files", "-z", "--others", "--ignored"]).args([
-        "--exclude-standard",
-        "--directory",
-        "--",
-        ":/",
-    ]);
-    let output = output_within(&mut git, LIMIT).ok()?;
-    let names = output.stdout.split(|byte| *byte == 0);
-    let names = names.filter(|name| !name.is_empty()).map(path);
-    output.status.success().then(|| names.collect())
-}
-
 /// Returns the commit of HEAD, or an empty tree if there is none yet; `None` where git says nothing.
 pub(super) fn head(root: &Path) -> Option<String> {
     let repository = Repository {

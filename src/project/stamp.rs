@@ -1,9 +1,8 @@
 //! Whether nothing in a work tree has changed, found out without git: from what the file system says of each file.
 //!
 //! A stop that has changed nothing is to cost little. What differs here may still be the same for git, and then git is asked;
-//! what is the same here is the same.
+//! what is the same here is the same. So what git ignores counts too: only git knows what that is by now.
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -13,62 +12,48 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use crate::os::file::Version;
-use crate::project::change::ignored;
 
-/// The folder of git's own files, or the file that names it.
+/// The folder of git's own files. Where it is elsewhere, as in a linked work tree, git is asked.
 const GIT: &str = ".git";
+
+/// What says in it which files are tracked or ignored, and how they are read.
+const RULES: [&str; 4] = ["index", "config", "info/exclude", "info/attributes"];
 
 /// The clock of a file system can be as coarse as this: what has changed since then can change again and look the same.
 const COARSE: Duration = Duration::from_millis(20);
 
-/// With more ignored paths than this, git is asked.
-const IGNORED: usize = 10_000;
-
 /// What the file system said of a work tree.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Stamp {
-    number: u64,
-    /// The paths that git ignores.
-    ignored: HashSet<u64>,
-}
+pub(crate) struct Stamp(u64);
 
 impl Stamp {
     /// Returns that of the work tree at `root`; `None` if it would not show each change.
     pub(crate) fn of(root: &Path) -> Option<Self> {
-        let ignored = ignored(root)?;
-        let folded = ignored.iter().map(|path| path.iter().fold(0, step));
-        let ignored: HashSet<u64> = folded.collect();
-        let number = (ignored.len() <= IGNORED).then(|| number(root, &ignored))??;
-        Some(Self { number, ignored })
+        let settled = SystemTime::now().checked_sub(COARSE)?;
+        let git = root.join(GIT);
+        if !git.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            return None;
+        }
+        let mut hash = DefaultHasher::new();
+        for file in RULES {
+            let meta = git.join(file).symlink_metadata().ok();
+            if meta.as_ref().is_some_and(|meta| !is_settled(meta, settled)) {
+                return None;
+            }
+            meta.as_ref().map(Version::of).hash(&mut hash);
+        }
+        let mut sum = hash.finish();
+        add(root, 0, settled, &mut sum).then_some(Self(sum))
     }
 
     /// Returns whether nothing has changed since then.
     pub(crate) fn is_of(&self, root: &Path) -> bool {
-        number(root, &self.ignored) == Some(self.number)
+        Self::of(root).as_ref() == Some(self)
     }
 }
 
-/// Returns the number of a path whose parent has the number `folder`.
-fn step(folder: u64, name: &OsStr) -> u64 {
-    let mut hash = DefaultHasher::new();
-    (folder, name).hash(&mut hash);
-    hash.finish()
-}
-
-fn number(root: &Path, ignored: &HashSet<u64>) -> Option<u64> {
-    let settled = SystemTime::now().checked_sub(COARSE)?;
-    let mut sum = 0;
-    add(root, 0, ignored, settled, &mut sum).then_some(sum)
-}
-
-/// Adds what is in a folder, in any order; false if that says too little.
-fn add(
-    dir: &Path,
-    folder: u64,
-    ignored: &HashSet<u64>,
-    settled: SystemTime,
-    sum: &mut u64,
-) -> bool {
+/// Adds what is in a folder, in any order; false if that says too little. `folder` is the number of its path.
+fn add(dir: &Path, folder: u64, settled: SystemTime, sum: &mut u64) -> bool {
     let Ok(entries) = fs::read_dir(dir) else {
         return false;
     };
@@ -79,11 +64,8 @@ fn add(
             return folder == 0;
         }
         let path = step(folder, &name);
-        if ignored.contains(&path) {
-            return true;
-        }
         match entry.metadata() {
-            Ok(meta) if meta.is_dir() => add(&entry.path(), path, ignored, settled, sum),
+            Ok(meta) if meta.is_dir() => add(&entry.path(), path, settled, sum),
             Ok(meta) => {
                 let mut hash = DefaultHasher::new();
                 (path, Version::of(&meta)).hash(&mut hash);
@@ -96,6 +78,13 @@ fn add(
     entries
         .into_iter()
         .all(|entry| entry.is_ok_and(&mut add_entry))
+}
+
+/// Returns the number of a path whose parent has the number `folder`.
+fn step(folder: u64, name: &OsStr) -> u64 {
+    let mut hash = DefaultHasher::new();
+    (folder, name).hash(&mut hash);
+    hash.finish()
 }
 
 fn is_settled(meta: &Metadata, settled: SystemTime) -> bool {
@@ -141,13 +130,18 @@ mod tests {
             Stamp::of(root).unwrap()
         };
         let before = stamp();
-        fs::write(root.join("b.log"), "more").unwrap();
-        fs::write(root.join("target/x"), "more").unwrap();
         fs::create_dir(root.join("a/more")).unwrap();
-        sleep(COARSE * 2);
-        assert!(before.is_of(root), "what git ignores is nothing");
+        assert!(before.is_of(root), "a folder is nothing");
 
-        let changes: [(&str, &dyn Fn()); 5] = [
+        let changes: [(&str, &dyn Fn()); 8] = [
+            ("what is ignored", &|| {
+                fs::write(root.join("b.log"), "more").unwrap()
+            }),
+            ("another kind", &|| {
+                fs::remove_dir(root.join("target")).unwrap();
+                fs::write(root.join("target"), "").unwrap();
+            }),
+            ("what is tracked", &|| git(root, &["add", "-f", "b.log"])),
             ("content", &|| fs::write(root.join("a/x"), "2").unwrap()),
             ("a new file", &|| {
                 fs::write(root.join("a/empty/y"), "").unwrap()

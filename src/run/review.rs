@@ -160,7 +160,7 @@ fn called(event: &Event, invocation: &Invocation) -> Option<Performed> {
     let command = format!(
         "{} review --wait {}{}",
         env!("CARGO_PKG_NAME"),
-        longest.min(CALL),
+        longest.clamp(1, CALL),
         session.unwrap_or_default()
     );
     let cycle = &invocation.cycle;

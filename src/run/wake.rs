@@ -22,8 +22,13 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// After this many failures in a row the agent is not woken again: each time, its stop has started another review.
 const FAILURES: usize = 8;
 
-/// Returns whether the outcome is worth waking the agent.
+/// Returns whether an outcome that asks the agent for nothing is worth waking it. Where a gate keeps failing, only the user can
+/// help, who is called.
 pub(crate) fn is_worth_waking(place: &Place, performed: &Performed) -> bool {
+    let ended = performed.decision.ended.as_ref();
+    if ended.is_some_and(|ended| ended.outcome.failed_gate().is_some()) {
+        return false;
+    }
     let reviews = place.journal().reviews();
     let failed = reviews
         .iter()

@@ -23,8 +23,8 @@ pub(super) const KINDS: [&str; 2] = [KEPT, ANSWER];
 /// If nobody has waited for this long, nobody wants the review.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// An answer that nobody has taken for this long is not about what is there now.
-const STALE: Duration = Duration::from_secs(60 * 60);
+/// An answer that nobody has taken for this long is not about what is there now: nobody waited for it.
+const STALE: Duration = PATIENCE;
 
 /// What the review has come to.
 #[derive(Debug, Serialize, Deserialize)]
