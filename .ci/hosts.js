@@ -227,7 +227,7 @@ async function played([host, project, seconds, ...reviewers]) {
     say("The review is answered."),
   ];
   let isSlow = Number(seconds) > 0;
-  const { start, heard, story: told, close } = await drive(host, project, agent, async (...asked) => {
+  const { start, heard, story: tale, close } = await drive(host, project, agent, async (...asked) => {
     const block = reviewed(...asked);
     if (isSlow && block.text !== "A title") {
       isSlow = false;
@@ -239,7 +239,7 @@ async function played([host, project, seconds, ...reviewers]) {
   close();
   fs.writeFileSync(path.join(project, ".git/shown.txt"), printed);
 
-  const story = () => told(printed);
+  const story = () => tale(printed);
   assert.equal(code, 0, story());
   const state = JSON.parse(fs.readFileSync(path.join(project, plan, "state.json"), "utf8"));
   assert.deepEqual([state.phase, state.phase_iteration, state.next_phase, state.consecutive_clean], ["plan-review", 2, "create-tasks", 2], story());

@@ -174,7 +174,7 @@ impl<'t> Extended<'t> {
     }
 }
 
-/// Returns what tells the chart of that name from every other one: a file has many paths.
+/// Returns the one path that identifies the chart of that name: a file has many paths.
 fn which(name: &str, dir: &Path) -> PathBuf {
     let path = dir.join(name);
     match merge::is_file(name) {

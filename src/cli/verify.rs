@@ -29,7 +29,7 @@ use crate::text::shown;
 
 /// What no record can prove.
 pub(super) const UNPROVED: &str = "This does not prove that a model has read anything; and without a signature, a record that \
-                        was cut short or made again cannot be told from the true one.";
+                        was cut short or made again looks like the true one.";
 
 /// Checks the receipts of one instance, or of all. The exit code is that of the page about this command.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> ExitCode {

@@ -364,8 +364,8 @@ impl Host {
         event["sandboxed"] = Json::from(self.is_sandboxed(event));
     }
 
-    /// Adds to an event how long a review can take on this host, where the hook's entry asks for so many seconds; `None` if
-    /// nobody knows what it asks for.
+    /// Adds to an event how long a review can take on this host, where the hook's entry asks for `asked` seconds; `None` if
+    /// nobody knows how many it asks for.
     pub fn limit(&self, event: &mut Json, asked: Option<u64>) {
         let longest = asked.map_or(self.longest_hook, |asked| self.longest_hook.min(asked));
         event["host"] = Json::from(self.name);

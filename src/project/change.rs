@@ -350,7 +350,7 @@ impl Repository<'_> {
         let write = |args: &[&str]| run(&mut with_index(args)?)?.map_err(failed);
         let mut listed = with_index(&["ls-files", "-z", "--stage", "-v"])?;
         let listed = output_within(&mut listed, LIMIT).map_err(failed)?.stdout;
-        // What the index tells git to take as unchanged is read all the same, if it is there.
+        // What is marked as unchanged in the index is read all the same, if it is there.
         let is_here = |name: &[u8]| self.root.join(path(name)).symlink_metadata().is_ok();
         let passed_over =
             entries(&listed).filter(|(entry, name)| is_passed_over(entry) && is_here(name));

@@ -84,7 +84,7 @@ fn without(home: &str) -> Option<String> {
 pub(crate) struct Tree {
     /// What the index has, as git lists it.
     index: Vec<u8>,
-    /// The files that differ from it, or that git is told to pass over, each with a number for its content; `None` if nobody
+    /// The files that differ from it, or that git passes over, each with a number for its content; `None` if nobody
     /// wants to read that.
     changed: BTreeMap<Vec<u8>, Option<u64>>,
     /// The same for git's own rules: what they let it pass over may have changed.
@@ -100,7 +100,7 @@ pub(super) fn entries(index: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     })
 }
 
-/// Returns whether the index tells git to take a file as unchanged, whatever is in it.
+/// Returns whether a file is marked as unchanged in the index, whatever is in it.
 pub(super) fn is_passed_over(entry: &[u8]) -> bool {
     entry
         .first()
@@ -227,7 +227,7 @@ pub(super) fn git(root: &Path) -> Result<Command, String> {
     Ok(git)
 }
 
-/// Returns what the user has told git about something; `None` if nothing.
+/// Returns what git has as its configuration of something; `None` if nothing.
 pub(crate) fn configured(root: &Path, name: &str) -> Option<String> {
     let mut git = git(root).ok()?;
     git.args(["config", "--type=path", "--get", name]);

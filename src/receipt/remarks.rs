@@ -20,12 +20,12 @@ const VALUE: usize = 60;
 pub(crate) struct Remark {
     at: String,
     what: String,
-    /// The user is told by other means: in the message about a review, or at the stop after a command.
+    /// The user reads it elsewhere: in the message about a review, or at the stop after a command.
     is_said: bool,
 }
 
 impl Remark {
-    /// Returns what it says; `None` if the user is told by other means.
+    /// Returns what it says; `None` if the user reads it elsewhere.
     pub(crate) fn unsaid(self) -> Option<String> {
         (!self.is_said).then_some(self.what)
     }

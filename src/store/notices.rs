@@ -249,7 +249,7 @@ pub(crate) fn note(
         // What a stop decides, it says itself.
         _ => kept.take_over(chart, &after),
     }
-    // A stop calls the user itself, unless an agent that was woken first tells them.
+    // A stop calls the user itself, unless it was woken to report to them first.
     let is_later = By::command(event).is_some() || event.fields["wakes"] == true;
     kept.calls = decision.call().filter(|_| is_later).into_iter().collect();
     match kept == known {

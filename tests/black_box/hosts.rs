@@ -244,12 +244,12 @@ fn the_agent_tells_a_text_once() {
     let (project, mut event) = stops("copilot-Stop.1.0.102", due(), &Reviewer::fail());
     project.set(&json!({ "notify": ["no-program"] }));
     let stop = |event: &Value| answer(&project, event, "stop", &[], None).json();
-    let told = |answer: Value| answer["reason"].as_str().unwrap_or_default().to_owned();
+    let asked = |answer: Value| answer["reason"].as_str().unwrap_or_default().to_owned();
     let ignored = "`notify` is ignored until you run `taskie trust`.";
-    let first = told(stop(&event));
+    let first = asked(stop(&event));
     assert!(first.contains(ignored), "{first}");
     event["stop_hook_active"] = json!(false);
-    let second = told(stop(&event));
+    let second = asked(stop(&event));
     let unanswered = "plan-review-1.md has not been answered";
     assert!(second.contains(unanswered), "{second}");
     assert!(!second.contains(ignored), "{second}");
