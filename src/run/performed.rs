@@ -72,32 +72,24 @@ impl Performed {
 
     /// Returns a command or a phase that is refused, without any rule of the chart.
     pub(crate) fn refused(why: String) -> Self {
-        Self {
-            decision: Decision {
-                answer: Answer::Refuse(why),
-                ..Decision::default()
-            },
-            ..Self::default()
-        }
+        Self::without_rule(Answer::Refuse(why), Vec::new())
     }
 
     /// Returns a stop that sends the agent back, without any rule of the chart.
     pub(crate) fn blocked(reason: String) -> Self {
-        Self {
-            decision: Decision {
-                answer: Answer::Block(reason),
-                ..Decision::default()
-            },
-            ..Self::default()
-        }
+        Self::without_rule(Answer::Block(reason), Vec::new())
     }
 
     /// Returns a stop that is allowed with a message to the user, without any rule of the chart.
     pub(crate) fn allowed(message: String) -> Self {
+        Self::without_rule(Answer::Allow, vec![message])
+    }
+
+    fn without_rule(answer: Answer, messages: Vec<String>) -> Self {
         Self {
             decision: Decision {
-                messages: vec![message],
-                answer: Answer::Allow,
+                messages,
+                answer,
                 ..Decision::default()
             },
             ..Self::default()

@@ -1,9 +1,6 @@
-//! What has changed in a work tree, as two git trees: what was there before, and what is there now, committed or not.
-//!
-//! Nothing in the repository changes: the tree is written with an index of its own, and its objects are in a folder of their
-//! own. A git that is to see them gets [`OBJECTS`].
+//! Git in a work tree: its commands, and the tree of what is there now.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,10 +9,10 @@ use std::{fs, io};
 
 use tempfile::TempDir;
 
+use super::{Base, Changed, Unknown, is_in};
 use crate::os::file::path;
 use crate::os::regular::open_to_read;
 use crate::project::git::{entries, git, is_passed_over, output_within};
-use crate::store::git_dir::{self, WorkTree};
 use crate::text::shown;
 
 /// The variable that shows a git command the objects of a change.
@@ -55,183 +52,65 @@ const UNFILTERED: [&str; 8] = [
 /// What a change is compared with where nothing is committed, in words.
 const NO_COMMIT: &str = "in this repository, which has no commit yet";
 
-/// What stands for a branch where there is none. (No branch can be called that.)
-const DETACHED: &str = "..detached";
-
 /// The ends of the names of files that programs write to pin versions.
 const LOCKS: [&str; 5] = [".lock", "-lock.json", "-lock.yaml", ".lockb", "go.sum"];
 
-/// What a change is compared with.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Base<'b> {
-    /// HEAD, or where the branch began if nothing differs from that.
-    AtHand,
-    /// The commit at which HEAD left this one, which the user has named.
-    Left(&'b str),
-    /// What an earlier change was compared with, a commit or a tree; the change at hand if that is gone.
-    Known(&'b str),
-    /// What is there now: nothing has changed yet.
-    Now,
-}
-
-/// A change.
-#[derive(Debug)]
-pub(crate) struct Change {
-    /// The commit that it starts from; the empty tree where there is none.
-    pub(crate) base: String,
-    /// What that is, in words: `since HEAD`.
-    pub(crate) against: String,
-    /// The tree of `base`.
-    pub(crate) before: String,
-    /// The tree now.
-    pub(crate) after: String,
-    pub(crate) files: Vec<Changed>,
-}
-
-impl Change {
-    /// Returns how many lines have changed in the files that no pattern in `skip` matches; `None` if there is no such file.
-    pub(crate) fn lines(&self, skip: &[String]) -> Option<u64> {
-        let files = self.files.iter();
-        let counted = files.filter(|file| !file.is_outside && !is_any_like(&file.path, skip));
-        counted.fold(None, |sum, file| {
-            let (added, removed) = file
-                .lines
-                .filter(|_| file.unread.is_none())
-                .unwrap_or((0, 0));
-            Some(sum.unwrap_or(0) + added + removed)
-        })
-    }
-}
-
-/// Returns whether one of these patterns matches a path.
-pub(crate) fn is_any_like(path: &str, patterns: &[String]) -> bool {
-    patterns.iter().any(|pattern| is_like(path, pattern))
-}
-
-/// Returns whether a pattern matches a path. As in git's own patterns, one without a `/` matches the name of a file in any
-/// folder, and one that ends with a `/` or `/**` all files in a folder; `*` and `?` stand for what they stand for in a shell.
-fn is_like(path: &str, pattern: &str) -> bool {
-    fn fits(path: &[u8], pattern: &[u8]) -> bool {
-        match (pattern, path) {
-            ([b'*', b'*', b'/', rest @ ..], _) => {
-                let mut starts = path.iter().enumerate().filter(|(_, sign)| **sign == b'/');
-                fits(path, rest) || starts.any(|(at, _)| fits(&path[at + 1..], rest))
-            }
-            ([b'*', b'*'], _) => !path.is_empty(),
-            ([b'*', rest @ ..], _) => {
-                let end = path
-                    .iter()
-                    .position(|sign| *sign == b'/')
-                    .unwrap_or(path.len());
-                (0..=end).any(|at| fits(&path[at..], rest))
-            }
-            ([b'?', rest @ ..], [sign, more @ ..]) if *sign != b'/' => fits(more, rest),
-            ([sign, rest @ ..], [other, more @ ..]) if sign == other => fits(more, rest),
-            ([], []) => true,
-            _ => false,
-        }
-    }
-    let folder = pattern
-        .strip_suffix('/')
-        .map(|folder| format!("{folder}/**"));
-    let pattern = folder.as_deref().unwrap_or(pattern);
-    let whole = pattern.strip_prefix('/');
-    let is_name = whole.is_none() && !pattern.contains('/');
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let subject = if is_name { name } else { path };
-    fits(subject.as_bytes(), whole.unwrap_or(pattern).as_bytes())
-}
-
-/// A file that has changed.
-#[derive(Debug)]
-pub(crate) struct Changed {
-    pub(crate) path: String,
-    /// How many lines were added and removed; `None` if nobody counts its lines.
-    pub(crate) lines: Option<(u64, u64)>,
-    /// Why there is nothing in it to read.
-    pub(crate) unread: Option<&'static str>,
-    /// It is in no tree, so nobody knows whether it has changed since the base.
-    is_outside: bool,
-}
-
-impl Changed {
-    /// Returns one that is in no tree.
-    fn outside(path: &str, why: &'static str) -> Self {
-        Self {
-            path: path.to_owned(),
-            is_outside: true,
-            lines: None,
-            unread: Some(why),
-        }
-    }
-}
-
-/// Says which file, and how much of it: `src/a.rs (+3 -1)`.
-impl std::fmt::Display for Changed {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let lines = self
-            .lines
-            .map(|(added, removed)| format!("+{added} -{removed}"));
-        let notes: Vec<String> = (self.unread.map(str::to_owned).into_iter())
-            .chain(lines)
-            .collect();
-        write!(out, "{} ({})", shown(&self.path), notes.join(", "))
-    }
-}
-
-/// Why a change cannot be found out, and what to do.
-#[derive(Debug)]
-pub(crate) struct Unknown {
-    pub(crate) message: String,
-    pub(crate) help: &'static str,
-}
-
-impl Unknown {
-    /// Returns it as the end of a sentence.
-    pub(crate) fn in_words(self) -> String {
-        let Self { message, help } = self;
-        format!("what has changed is unknown: {message} ({help})")
-    }
-
-    fn new(message: impl Into<String>, help: &'static str) -> Self {
-        let message = message.into();
-        Self { message, help }
-    }
-}
-
-/// Files, each with its blob; none if it is gone.
-pub(crate) type Blobs = BTreeMap<String, Option<String>>;
-
 /// Git in one work tree.
-struct Repository<'r> {
+pub(super) struct Repository<'r> {
     root: &'r Path,
     /// Where the objects of the change are.
     objects: &'r Path,
-    /// Where the repository's own are.
-    own: PathBuf,
 }
 
-impl Repository<'_> {
+impl<'r> Repository<'r> {
+    /// Returns that of the work tree at `root`; `objects` is where the objects of the change are.
+    pub(super) const fn of(root: &'r Path, objects: &'r Path) -> Self {
+        Self { root, objects }
+    }
+
+    /// Returns the commit of HEAD; the empty tree where there is none.
+    pub(super) fn head(&self) -> Result<String, Unknown> {
+        let head = self.id("HEAD^{commit}")?;
+        head.map_or_else(|| self.empty_tree(), Ok)
+    }
+
+    /// Returns the commit that the user has named.
+    pub(super) fn commit(&self, name: &str) -> Result<String, Unknown> {
+        self.id(&format!("{name}^{{commit}}"))?.ok_or_else(|| {
+            let help = "name a branch, a tag or a commit; in CI, it has to be fetched first";
+            Unknown::new(format!("there is no commit `{}`", shown(name)), help)
+        })
+    }
+
+    /// Returns a tree without any file.
+    pub(super) fn empty_tree(&self) -> Result<String, Unknown> {
+        let empty = self.git(&["hash-object", "-t", "tree", "--stdin"])?;
+        let empty = { empty }
+            .output()
+            .map_err(|error| Unknown::new(error.to_string(), "install git"))?;
+        Ok(String::from_utf8_lossy(&empty.stdout).trim_end().to_owned())
+    }
+
     /// Returns what the change is compared with in a repository without a commit: nothing.
-    fn compared_without_commit(
+    pub(super) fn compared_without_commit(
         &self,
         base: Base<'_>,
         after: &str,
     ) -> Result<(String, String), Unknown> {
-        match base {
+        let base = match base {
             Base::Left(_) => {
                 let message = "there is no commit yet to compare with";
                 return Err(Unknown::new(message, "omit --base"));
             }
-            Base::Known(id) => return Ok((id.to_owned(), NO_COMMIT.to_owned())),
-            Base::Now => return Ok((after.to_owned(), NO_COMMIT.to_owned())),
-            Base::AtHand => {}
-        }
-        Ok((empty_tree(self)?, NO_COMMIT.to_owned()))
+            Base::Known(id) => id.to_owned(),
+            Base::Now => after.to_owned(),
+            Base::AtHand => self.empty_tree()?,
+        };
+        Ok((base, NO_COMMIT.to_owned()))
     }
 
     /// Returns the commit that the change is compared with, and what that is in words.
-    fn compared(
+    pub(super) fn compared(
         &self,
         base: Base<'_>,
         head: String,
@@ -247,13 +126,7 @@ impl Repository<'_> {
                 Ok((id.to_owned(), against))
             }
             Base::Left(given) => {
-                let Some(id) = self.id(&format!("{given}^{{commit}}"))? else {
-                    let message = format!("there is no commit `{}`", shown(given));
-                    let help =
-                        "name a branch, a tag or a commit; in CI, it has to be fetched first";
-                    return Err(Unknown::new(message, help));
-                };
-                let fork = self.fork(&id, &shown(given))?;
+                let fork = self.fork(&self.commit(given)?, &shown(given))?;
                 Ok((fork, format!("since {}", shown(given))))
             }
             Base::Now => Ok((after.to_owned(), "since now".to_owned())),
@@ -271,7 +144,7 @@ impl Repository<'_> {
     }
 
     /// Returns a command that sees the objects of the change.
-    fn git(&self, args: &[&str]) -> Result<Command, Unknown> {
+    pub(super) fn git(&self, args: &[&str]) -> Result<Command, Unknown> {
         let mut git = git(self.root).map_err(|why| Unknown::new(why, "install git"))?;
         // No hook of the repository has a part in this.
         git.args([
@@ -286,13 +159,13 @@ impl Repository<'_> {
     }
 
     /// Returns what a command prints; `None` if it fails.
-    fn ask(&self, args: &[&str]) -> Result<Option<String>, Unknown> {
+    pub(super) fn ask(&self, args: &[&str]) -> Result<Option<String>, Unknown> {
         let output = run(&mut self.git(args)?)?;
         Ok(output.ok().map(|text| text.trim_end().to_owned()))
     }
 
     /// Returns the id of what `name` names; `None` if it names nothing.
-    fn id(&self, name: &str) -> Result<Option<String>, Unknown> {
+    pub(super) fn id(&self, name: &str) -> Result<Option<String>, Unknown> {
         self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])
     }
 
@@ -305,7 +178,7 @@ impl Repository<'_> {
     }
 
     /// Writes what is in the work tree as a tree. Returns it, and what is not in it, with the reason.
-    fn write_tree(&self) -> Result<(String, Vec<Changed>), Unknown> {
+    pub(super) fn write_tree(&self) -> Result<(String, Vec<Changed>), Unknown> {
         let failed = |why: String| Unknown::new(why, "see what `git status` says");
         let folder = self.folder()?;
         let index = folder.path().join("index");
@@ -340,11 +213,15 @@ impl Repository<'_> {
         let differing =
             list(&mut self.git(&["ls-files", "-z", "-t", "--others", "--modified"])?)?;
         let mut large: Vec<Changed> = differing.iter().filter_map(left_out).collect();
+        let objects = self.ask(&["rev-parse", "--git-path", "objects"])?;
+        let objects = objects.map(|path| self.root.join(path));
+        let objects =
+            objects.ok_or_else(|| Unknown::new("this is no git repository", "run `git init`"))?;
         let with_index = |args: &[&str]| -> Result<Command, Unknown> {
             let mut git = self.git(args)?;
             git.env("GIT_INDEX_FILE", &index)
                 .env("GIT_OBJECT_DIRECTORY", self.objects)
-                .env(OBJECTS, with(&self.own));
+                .env(OBJECTS, with(&objects));
             Ok(git)
         };
         let write = |args: &[&str]| run(&mut with_index(args)?)?.map_err(failed);
@@ -466,7 +343,11 @@ impl Repository<'_> {
     }
 
     /// Returns the files that differ between two trees.
-    fn files(&self, trees: [&str; 2], paths: &[String]) -> Result<Vec<Changed>, Unknown> {
+    pub(super) fn files(
+        &self,
+        trees: [&str; 2],
+        paths: &[String],
+    ) -> Result<Vec<Changed>, Unknown> {
         let mut git = self.git(&[
             "diff",
             "--numstat",
@@ -544,7 +425,7 @@ impl Repository<'_> {
 }
 
 /// Runs a git command. Returns what it prints, or why it failed; the outer error says that it could not be run.
-fn run(git: &mut Command) -> Result<Result<String, String>, Unknown> {
+pub(super) fn run(git: &mut Command) -> Result<Result<String, String>, Unknown> {
     let name = git.get_args().skip_while(|arg| {
         arg.as_encoded_bytes().starts_with(b"-") || arg.as_encoded_bytes().contains(&b'=')
     });
@@ -570,158 +451,12 @@ fn run(git: &mut Command) -> Result<Result<String, String>, Unknown> {
     Ok(Err(format!("`git {name}` failed: {why}")))
 }
 
-fn unwritable(folder: &Path, error: &io::Error) -> Unknown {
+pub(super) fn unwritable(folder: &Path, error: &io::Error) -> Unknown {
     let folder = folder.display();
     Unknown::new(
         format!("{folder} cannot be written: {error}"),
         "check its permissions",
     )
-}
-
-/// Returns what is in the work tree at `root` as a tree, and the files that differ from `base`, or from HEAD if that is unknown:
-/// each with its blob, or with none if it is gone. What these patterns of git name is left out. Nothing is kept. The files
-/// are those that git would store.
-pub(super) fn blobs(
-    root: &Path,
-    base: Option<&str>,
-    at: Option<&str>,
-    without: &[String],
-) -> Result<(String, String, Blobs), Unknown> {
-    let objects = tempfile::tempdir().map_err(|error| unwritable(root, &error))?;
-    let mut repository = Repository {
-        root,
-        objects: objects.path(),
-        own: PathBuf::new(),
-    };
-    let own = repository.ask(&["rev-parse", "--git-path", "objects"])?;
-    let own = own.ok_or_else(|| Unknown::new("this is no git repository", "run `git init`"))?;
-    repository.own = root.join(own);
-    let tree = match at {
-        Some(commit) => repository.id(&format!("{commit}^{{tree}}"))?,
-        None => Some(repository.write_tree()?.0),
-    };
-    let tree = tree.ok_or_else(|| {
-        let message = format!("there is no commit `{}`", shown(at.unwrap_or_default()));
-        Unknown::new(message, "name a branch, a tag or a commit")
-    })?;
-    let known = base.map(|base| repository.id(&format!("{base}^{{tree}}")));
-    let known = known.transpose()?.flatten().and(base.map(str::to_owned));
-    let base = match known {
-        Some(base) => base,
-        None => match repository.id("HEAD^{commit}")? {
-            Some(head) => head,
-            None => empty_tree(&repository)?,
-        },
-    };
-    let mut git = repository.git(&["diff-tree", "-r", "-z", "--no-renames", &base, &tree])?;
-    git.args(["--", ":/"]);
-    git.args(
-        without
-            .iter()
-            .map(|pattern| format!(":(exclude,glob){pattern}")),
-    );
-    let listed = run(&mut git)?.map_err(|why| Unknown::new(why, "run `git fsck`"))?;
-    let mut parts = listed.split('\0');
-    let mut files = Blobs::new();
-    while let (Some(head), Some(path)) = (parts.next(), parts.next()) {
-        let blob = head.split(' ').nth(3).unwrap_or_default();
-        let is_gone = blob.bytes().all(|digit| digit == b'0');
-        files.insert(path.to_owned(), (!is_gone).then(|| blob.to_owned()));
-    }
-    Ok((base, tree, files))
-}
-
-/// Returns the commit of HEAD, or an empty tree if there is none yet; `None` where git says nothing.
-pub(super) fn head(root: &Path) -> Option<String> {
-    let repository = Repository {
-        root,
-        objects: root,
-        own: PathBuf::new(),
-    };
-    match repository.id("HEAD^{commit}").ok()? {
-        Some(head) => Some(head),
-        None => empty_tree(&repository).ok(),
-    }
-}
-
-/// Returns the commit from which `start` and `end` went apart, and `end`. A range is `START..END`, with two dots or three, HEAD
-/// being what is left out; or one commit, which is compared with the one before.
-pub(super) fn ends(root: &Path, range: &str) -> Result<(String, String), Unknown> {
-    let repository = Repository {
-        root,
-        objects: root,
-        own: PathBuf::new(),
-    };
-    let known = |name: &str| {
-        repository
-            .id(&format!("{name}^{{commit}}"))?
-            .ok_or_else(|| {
-                let help = "name a branch, a tag or a commit; in CI, it has to be fetched first";
-                Unknown::new(format!("there is no commit `{}`", shown(name)), help)
-            })
-    };
-    let Some((start, end)) = range.split_once("..") else {
-        let end = known(range)?;
-        let before = repository.id(&format!("{end}^1^{{commit}}"))?;
-        let before = before.map_or_else(|| empty_tree(&repository), Ok)?;
-        return Ok((before, end));
-    };
-    let or_head = |name: &str| known(if name.is_empty() { "HEAD" } else { name });
-    let end = or_head(end.strip_prefix('.').unwrap_or(end))?;
-    let start = or_head(start)?;
-    let fork = repository.ask(&["merge-base", &start, &end])?;
-    Ok((fork.unwrap_or(start), end))
-}
-
-/// Copies a file with the time of its last change. Git reads a file that is not older than its index, since its stat data
-/// may hide a change made in the same second; a copy that seems newer would hide it for good.
-fn copy_with_time(from: &Path, to: &Path) -> io::Result<()> {
-    let time = fs::metadata(from)?.modified()?;
-    fs::copy(from, to)?;
-    fs::File::options().write(true).open(to)?.set_modified(time)
-}
-
-fn empty_tree(repository: &Repository<'_>) -> Result<String, Unknown> {
-    let empty = repository.git(&["hash-object", "-t", "tree", "--stdin"])?;
-    let empty = { empty }
-        .output()
-        .map_err(|error| Unknown::new(error.to_string(), "install git"))?;
-    Ok(String::from_utf8_lossy(&empty.stdout).trim_end().to_owned())
-}
-
-/// Returns the root of the work tree around `dir`, and the name of its branch; `None` outside git.
-pub(crate) fn branch(dir: &Path) -> Option<Result<(PathBuf, String), Unknown>> {
-    let WorkTree { top, .. } = git_dir::around(dir)?;
-    let asked = git(&top).map_err(|why| Unknown::new(why, "install git"));
-    let named = asked.and_then(|mut git| {
-        git.args(["symbolic-ref", "--quiet", "--short", "HEAD"]);
-        run(&mut git)
-    });
-    // A HEAD that is no branch is one of a name that no branch can have.
-    let named = named.map(|name| name.unwrap_or_else(|_| DETACHED.to_owned()));
-    Some(named.map(|name| (top, name.trim_end().to_owned())))
-}
-
-/// Returns the names of all branches, and what stands for none.
-pub(crate) fn branches(root: &Path) -> Vec<String> {
-    let listed = git(root).ok().and_then(|mut git| {
-        git.args(["for-each-ref", "--format=%(refname)", "refs/heads"]);
-        run(&mut git).ok()?.ok()
-    });
-    let listed = listed.unwrap_or_default();
-    let names = listed
-        .lines()
-        .filter_map(|name| name.strip_prefix("refs/heads/"));
-    names.chain([DETACHED]).map(str::to_owned).collect()
-}
-
-/// Returns whether a file is one of these, or in one of these folders. Without any, each is.
-fn is_in(path: &str, paths: &[String]) -> bool {
-    let is_below = |folder: &String| {
-        let rest = path.strip_prefix(folder.as_str());
-        folder == "." || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    paths.is_empty() || paths.iter().any(is_below)
 }
 
 /// Returns the value of [`OBJECTS`] that adds a folder to what the user has there.
@@ -738,98 +473,10 @@ pub(crate) fn with(folder: &Path) -> String {
     }
 }
 
-/// Finds out what has changed in the work tree at `root`, compared with `base`. Only `paths` count, if there are any. The folder
-/// `objects` gets what git does not have yet.
-pub(crate) fn read(
-    root: &Path,
-    objects: &Path,
-    base: Base<'_>,
-    paths: &[String],
-) -> Result<Change, Unknown> {
-    if objects.to_str().is_none() {
-        let message = format!(
-            "{} is not UTF-8, which this command needs",
-            objects.display()
-        );
-        return Err(Unknown::new(message, "rename the folder"));
-    }
-    fs::create_dir_all(objects).map_err(|error| unwritable(objects, &error))?;
-    let mut repository = Repository {
-        root,
-        objects,
-        own: PathBuf::new(),
-    };
-    let own = repository.ask(&["rev-parse", "--git-path", "objects"])?;
-    let own = own.ok_or_else(|| Unknown::new("this is no git repository", "run `git init`"))?;
-    repository.own = root.join(own);
-    let head = repository.id("HEAD^{commit}")?;
-    let (after, outside) = repository.write_tree()?;
-    let base = match base {
-        Base::Known(id) if repository.id(&format!("{id}^{{tree}}"))?.is_none() => Base::AtHand,
-        base => base,
-    };
-    let is_known = matches!(base, Base::Known(_) | Base::Now);
-    let (base, against) = match head {
-        Some(head) => repository.compared(base, head, (&after, &outside), paths)?,
-        None => repository.compared_without_commit(base, &after)?,
-    };
-    let before = repository.id(&format!("{base}^{{tree}}"))?;
-    let before = before.unwrap_or_else(|| base.clone());
-    for path in paths.iter().filter(|path| *path != ".") {
-        let is_here = root.join(path).symlink_metadata().is_ok();
-        if !is_here && repository.id(&format!("{before}:{path}"))?.is_none() {
-            let message = format!("there is no file or folder `{}`", shown(path));
-            let help = "a path starts in the current folder, and names one file or folder";
-            return Err(Unknown::new(message, help));
-        }
-    }
-    let mut files = repository.files([&before, &after], paths)?;
-    if !(is_known && files.is_empty()) {
-        files.extend(outside.into_iter().filter(|file| is_in(&file.path, paths)));
-    }
-    Ok(Change {
-        base,
-        against,
-        before,
-        after,
-        files,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_like;
-
-    #[test]
-    fn patterns_of_files() {
-        for (pattern, fitting, other) in [
-            ("*.md", vec!["a.md", "b/a.md"], vec!["a.mdx", "md/a"]),
-            (
-                "docs/**",
-                vec!["docs/a", "docs/b/a"],
-                vec!["docs", "a/docs/a"],
-            ),
-            ("docs/", vec!["docs/a", "docs/b/a"], vec!["docs", "docsa"]),
-            ("**/docs/**", vec!["docs/a", "b/docs/a"], vec!["b/docs"]),
-            ("/*.md", vec!["a.md"], vec!["b/a.md"]),
-            (
-                "a/*/c?.txt",
-                vec!["a/b/cd.txt"],
-                vec!["a/b/b/cd.txt", "a/b/c.txt"],
-            ),
-            (
-                "LICENSE*",
-                vec!["LICENSE", "b/LICENSE-MIT"],
-                vec!["LICENSE/a"],
-            ),
-            ("", vec![], vec!["a"]),
-        ] {
-            for path in fitting {
-                assert!(is_like(path, pattern), "{pattern} {path}");
-            }
-            for path in other {
-                assert!(!is_like(path, pattern), "{pattern} {path}");
-            }
-        }
-    }
+/// Copies a file with the time of its last change. Git reads a file that is not older than its index, since its stat data
+/// may hide a change made in the same second; a copy that seems newer would hide it for good.
+fn copy_with_time(from: &Path, to: &Path) -> io::Result<()> {
+    let time = fs::metadata(from)?.modified()?;
+    fs::copy(from, to)?;
+    fs::File::options().write(true).open(to)?.set_modified(time)
 }

@@ -1,0 +1,229 @@
+//! What the limits of a search leave open, and what is explored within them.
+
+use super::*;
+
+#[test]
+fn without_time_nothing_is_proved_that_was_not_seen() {
+    let caps = Caps {
+        time: std::time::Duration::ZERO,
+        ..Caps::default()
+    };
+    let report = explore(&chart(&[]), &caps);
+    assert!(!report.complete);
+    let found = findings(&report);
+    let is_open =
+        |(_, verdict): &(&str, String)| verdict.starts_with("not decided: the time was up");
+    assert!(found.iter().all(is_open), "{found:?}");
+}
+
+/// (what the chart looks at, what is tried for it in words)
+#[test]
+fn the_texts_that_are_tried_are_named() {
+    let cases = [
+        ("event.prompt == 'go'", "event.prompt: go, any other text"),
+        (
+            "event.prompt == phase",
+            "event.prompt: the value of phase, any other text",
+        ),
+        (
+            "'a' in event.prompt and 'b' in event.prompt",
+            "event.prompt: a text with a, a text with b, a text with a and b, any other text",
+        ),
+        (
+            "event.prompt | trim == 'go'",
+            "event.prompt: go, any other text, each of these after a space",
+        ),
+        (
+            "event.prompt == event.source",
+            "event.prompt: any two texts",
+        ),
+        ("event.prompt != ''", "event.prompt: '', any other text"),
+        ("session != 's'", "event.session_id: s, any other text"),
+    ];
+    for (guard, expected) in cases {
+        let rule = format!("[[on.Stop]]\nguard = \"{guard}\"\nmessage = \"x\"\n");
+        let domain = explore(&counting(&rule), &Caps::default()).domain;
+        assert!(domain.iter().any(|line| line == expected), "{domain:#?}");
+    }
+}
+
+/// (rules, whether all states are explored, how many there are at most, what is found)
+#[test]
+fn a_counter_that_only_grows_ends() {
+    let count = "[[on.Stop]]\nassign = { n = \"{{ n + 1 }}\" }\n";
+    let cases: [(&str, bool, usize, &[&str]); 7] = [
+        // One value stands for all that are greater than what it is compared with.
+        (
+            "[[on.Stop]]\nguard = \"n > config.most\"\nmessage = \"{{ n }}\"\nallow = true\n",
+            true,
+            25,
+            &[],
+        ),
+        (
+            "[[on.Stop]]\nguard = \"n > 5\"\nblock = \"{{ n }}\"\n",
+            true,
+            25,
+            &["blocks-in-a-row: an agent that does nothing is blocked without end"],
+        ),
+        (
+            "[[properties]]\nabout = \"p\"\nalways = \"n < 30\"\n",
+            true,
+            40,
+            &["property-refuted: `n < 30` does not hold here"],
+        ),
+        (
+            "[[properties]]\nabout = \"p\"\nreachable = \"n > 30\"\n",
+            true,
+            40,
+            &[],
+        ),
+        (
+            "[[on.Stop]]\nassign = { n = \"{{ n + 2 if n > 3 else 0 }}\" }\n",
+            true,
+            25,
+            &[],
+        ),
+        // An expression that does more with it can give another result for each of its values.
+        (
+            "[[on.Stop]]\nmessage = \"{{ n % 7 }}\"\n",
+            false,
+            1_050,
+            &[],
+        ),
+        (
+            "[[on.Stop]]\nmessage = \"{% set m = n %}{{ m }}\"\n",
+            false,
+            1_050,
+            &[],
+        ),
+    ];
+    for (rules, is_complete, most, expected) in cases {
+        let report = explore(&counting(&format!("{count}{rules}")), &Caps::default());
+        assert_eq!(report.complete, is_complete, "{rules}: {:?}", report.cut);
+        assert!(report.states <= most, "{rules}: {} states", report.states);
+        let refuted = report
+            .results
+            .iter()
+            .filter_map(|result| match &result.verdict {
+                Verdict::Refuted { trace, .. } => {
+                    Some(format!("{}: {}", result.code.as_str(), trace.claim))
+                }
+                _ => None,
+            });
+        assert_eq!(refuted.collect::<Vec<_>>(), expected, "{rules}");
+        let cut = (!is_complete).then_some(
+            "`n` has no upper bound: states in which it is more than 1020 were not looked at",
+        );
+        assert_eq!(report.cut.as_deref(), cut, "{rules}");
+    }
+}
+
+/// Charts whose inputs multiply: what a bound on time would say elsewhere, states and the memory of the parts
+/// of decisions say here.
+#[test]
+fn what_multiplies_is_explored_all_the_same() {
+    let join = |count: usize, with: &str, one: &dyn Fn(usize) -> String| {
+        (0..count).map(one).collect::<Vec<_>>().join(with)
+    };
+    let sets = join(9, "\n", &|set| format!("f{set} = [\"f{set}-{{k}}.md\"]"));
+    let nine = |with: &str| join(9, with, &|set| format!("files.f{set}"));
+    let words = |column: usize| join(16, ", ", &|word| format!("'w{column}-{word}'"));
+    let columns = join(4, ", ", &|column| format!("c{column} = \"C{column}\""));
+    let select = join(4, " | ", &|column| {
+        format!("selectattr('c{column}', 'in', [{}])", words(column))
+    });
+    let rule = |guard: &str| format!("[[on.Stop]]\nguard = \"{guard}\"\nmessage = \"x\"\n");
+    let form = join(2, ", ", &|column| {
+        format!(
+            "{{ each = \"tables.t.rows\", guard = \"it.c{column} not in [{}]\", say = \"x\" }}",
+            words(column)
+        )
+    });
+    let phases = join(60, "\n", &|phase| {
+        let before = match phase {
+            0 => "one".to_owned(),
+            _ => format!("p{}", phase - 1),
+        };
+        format!("[phases.p{phase}]\nguard = \"phase == '{before}'\"")
+    });
+    let cases = [
+        // A long chain of phases.
+        (format!("{phases}\n"), 62),
+        // Columns that only a check looks at.
+        (
+            format!(
+                "{}\n[checks]\nform = [{form}]\n[tables.t]\nfile = \"t.md\"\n\
+                 columns = {{ id = \"Id\", status = \"Status\", c0 = \"C0\", c1 = \"C1\" }}\n",
+                rule("tables.t.open") + &rule("checks.form")
+            ),
+            2,
+        ),
+        (format!("{}\n[files]\n{sets}\n", rule(&nine(" and "))), 2),
+        (format!("{}\n[files]\n{sets}\n", rule(&nine(" or "))), 2),
+        (
+            format!(
+                "{}\n[tables.t]\nfile = \"t.md\"\ncolumns = {{ id = \"Id\", {columns} }}\n",
+                rule(&format!("tables.t.rows | {select} | list"))
+            ),
+            2,
+        ),
+    ];
+    for (more, states) in cases {
+        let search = Search::of(&counting(&more), &Caps::default());
+        assert!(search.complete, "{more}: {:?}", search.cut);
+        assert!(
+            search.looked_at() <= states,
+            "{more}: {} states",
+            search.looked_at()
+        );
+        let bytes = search.moves.tree.bytes();
+        assert!(bytes < 4_000_000, "{more}: {bytes} bytes");
+    }
+}
+
+/// (what is left out of the chart, how many states there are at most)
+#[test]
+fn dr_done_without_a_line_of_its_counter_is_explored() {
+    let text = include_str!("../../../plugin/dr-done/statechart.toml");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/dr-done/templates");
+    let guards = "guard = \"state == it.id\"\nelse  = \"{{ by_hand }}\"\n";
+    let cases = [
+        format!("[phases.on]\n{guards}"),
+        format!("[phases.review]\n{guards}"),
+        "target  = \"off\"\nmessage = \"\"\"\\\n  dr-done: stopped".to_owned(),
+        "assign = { iteration = 0 }\n".to_owned(),
+    ];
+    for case in cases {
+        assert!(text.contains(&case), "{case}");
+        let less = case
+            .lines()
+            .nth(usize::from(case.starts_with('[')))
+            .unwrap();
+        let text = text.replacen(&case, &case.replacen(&format!("{less}\n"), "", 1), 1);
+        let chart = load::from_text("dr-done", &text, Templates::folders(vec![folder.clone()]));
+        let chart = chart.unwrap_or_else(|error| panic!("{error}"));
+        let report = explore(&Arc::new(chart), &Caps::default());
+        assert!(report.complete, "{case}: {:?}", report.cut);
+        assert!(report.states < 400, "{case}: {} states", report.states);
+    }
+}
+
+#[test]
+fn an_interruption_gives_what_is_known_so_far() {
+    let caps = Caps::default();
+    caps.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    let report = explore(&chart(&[]), &caps);
+    assert!(!report.complete);
+    let verdicts = findings(&report);
+    let why = "not decided: interrupted after 0 states";
+    assert!(
+        verdicts.iter().any(|(_, verdict)| verdict == why),
+        "{verdicts:?}"
+    );
+    assert!(
+        verdicts
+            .iter()
+            .all(|(_, verdict)| verdict.starts_with("not decided")),
+        "{verdicts:?}"
+    );
+}

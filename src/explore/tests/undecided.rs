@@ -1,0 +1,145 @@
+//! What is neither proved nor refuted, because its values are not tried, and what is tried.
+
+use super::*;
+
+#[test]
+fn what_guards_ask_beyond_the_values_that_are_tried_is_neither_proved_nor_refuted() {
+    let cases = [
+        ("event.session_id ~ 'x' == 'abx'", "event.session_id"),
+        ("event.session_id | length > 3", "event.session_id.length"),
+        ("files.chapters | length > 1000000", "files.chapters.length"),
+        ("files.chapters | length > 100", "files.chapters.length"),
+        ("tables.tasks.lines > 2.5", "tables.tasks.lines"),
+        ("tables.tasks.lines > reviews", "tables.tasks.lines"),
+        ("tables.tasks.lines > reviews + 3", "tables.tasks.lines"),
+    ];
+    for (guard, input) in cases {
+        let chart = with_rule(&format!("guard = \"{guard}\"\nmessage = 'x'"));
+        let report = explore(&chart, &Caps::default());
+        assert!(report.complete, "{guard}");
+        for (code, text) in findings(&report) {
+            assert!(text.starts_with("not decided: "), "{guard}: {code}: {text}");
+            assert!(
+                text.contains(input.trim_end_matches(".length")),
+                "{guard}: {code}: {text}"
+            );
+        }
+        // What has nothing to do with it is proved.
+        assert!(
+            proofs(&report)
+                .iter()
+                .any(|proof| proof.starts_with("every state fits"))
+        );
+    }
+}
+
+/// (what the chart has beside its base, the code, the claim)
+#[test]
+fn what_comes_of_values_that_are_not_tried_is_neither_proved_nor_refuted() {
+    let taken = "tables.rows.open | rejectattr('id', 'eq', 'done') | list | length == 10";
+    let field = format!(
+        "[[on.Stop]]\nassign = {{ t = \"{{% if {taken} %}}alpha{{% else %}}beta{{% endif %}}\" }}\n\
+         [commands.set]\nabout = \"set\"\nguard = \"args.word == t\"\nsay = \"{{{{ t }}}}\"\n"
+    );
+    let property = "[[properties]]\nabout = \"p\"\nalways = \"event.session_id | length <= 3\"\n";
+    let cases = [
+        (
+            field.as_str(),
+            "command-never-applies",
+            "the command `set` applies nowhere",
+        ),
+        (
+            property,
+            "property-refuted",
+            "`always event.session_id | length <= 3` holds",
+        ),
+    ];
+    for (more, code, claim) in cases {
+        let text = format!(
+            "id = \"made\"\ninitial = \"one\"\nstate = \"phase\"\ntemplates = []\n\
+             [scope]\nhome = \".made\"\nnoun = \"thing\"\nnewest = \"plans/*\"\ntouch = [\"*.md\"]\n\
+             [context]\nphase = {{ type = \"phase\" }}\nt = {{ type = \"string or null\" }}\n\
+             [args]\nword = {{ type = \"string\", default = \"alpha\" }}\n\
+             [tables.rows]\nfile = \"rows.md\"\ncolumns = {{ id = \"Id\", status = \"Status\" }}\n\
+             finished = [\"done\"]\n[phases]\none = {{}}\nthree = {{ type = \"final\" }}\n{more}"
+        );
+        let chart = load::from_text("made", &text, Templates::folders(Vec::new())).unwrap();
+        let report = explore(&Arc::new(chart), &Caps::default());
+        let found = findings(&report);
+        let [(is, verdict)] = &found[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(*is, code);
+        let start = format!("not decided: {claim}, as far as was tried: ");
+        assert!(verdict.starts_with(&start), "{verdict}");
+    }
+}
+
+#[test]
+fn lengths_and_sides_that_are_tried_are_proved() {
+    for guard in [
+        "files.chapters | length == 99",
+        "tables.tasks.open | length >= 3",
+        "event.session_id in ['a', 'b']",
+        "tables.tasks.lines == 7",
+    ] {
+        let chart = with_rule(&format!("guard = \"{guard}\"\nmessage = 'x'"));
+        assert_eq!(findings(&explore(&chart, &Caps::default())), [], "{guard}");
+    }
+}
+
+#[test]
+fn numbers_at_the_ends_of_their_range_are_tried() {
+    for guard in [
+        "tables.tasks.lines >= 9223372036854775807",
+        "max_reviews == 9223372036854775807",
+        "tables.tasks.lines > -9223372036854775807",
+    ] {
+        let chart = with_rule(&format!("guard = \"{guard}\"\nmessage = 'x'"));
+        assert!(explore(&chart, &Caps::default()).complete, "{guard}");
+    }
+}
+
+#[test]
+fn a_table_of_many_columns_is_tried_a_value_at_a_time() {
+    let columns = (0..12)
+        .map(|n| format!("c{n} = \"C{n}\""))
+        .collect::<Vec<_>>();
+    let guard = (0..12)
+        .map(|n| format!("tables.tasks.rows | selectattr('c{n}', 'in', ['a', 'b', 'c']) | list"))
+        .collect::<Vec<_>>();
+    let first = "[[on.Stop]]\nguard = \"cycle.due and";
+    let rule = format!(
+        "[[on.Stop]]\nguard = \"{}\"\nmessage = 'x'\n\n{first}",
+        guard.join(" or ")
+    );
+    let chart = chart(&[
+        (
+            "status = \"Status\" }",
+            &format!("status = \"Status\", {} }}", columns.join(", ")),
+        ),
+        (first, &rule),
+    ]);
+    let report = explore(&chart, &Caps::default());
+    assert!(report.complete);
+    for (code, text) in findings(&report) {
+        assert!(text.starts_with("not decided: "), "{code}: {text}");
+    }
+}
+
+#[test]
+fn a_text_that_doubles_does_not_take_all_memory() {
+    let field = format!("{CLEAN}\ntext = {{ type = \"string\", default = \"a\" }}");
+    let rule = format!(
+        "[[on.Stop]]\nguard = \"not event.stop_hook_active\"\nassign = {{ text = \"{{{{ text ~ text }}}}\" }}\n\n{FIRST_RULE}"
+    );
+    let report = explore(
+        &chart(&[(CLEAN, &field), (FIRST_RULE, &rule)]),
+        &Caps::default(),
+    );
+    assert!(!report.complete);
+    assert_eq!(
+        report.cut.as_deref(),
+        Some("states with a text of more than 10000 bytes were not looked at")
+    );
+}

@@ -1,0 +1,275 @@
+//! What has changed in a work tree, as two git trees: what was there before, and what is there now, committed or not.
+//!
+//! Nothing in the repository changes: the tree is written with an index of its own, and its objects are in a folder of their
+//! own. A git that is to see them gets [`OBJECTS`].
+
+mod pattern;
+mod repository;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use self::repository::{Repository, run, unwritable};
+use crate::project::git::git;
+use crate::store::git_dir::{self, WorkTree};
+use crate::text::shown;
+
+pub(crate) use self::pattern::is_any_like;
+pub(crate) use self::repository::{OBJECTS, with};
+
+/// What stands for a branch where there is none. (No branch can be called that.)
+const DETACHED: &str = "..detached";
+
+/// What a change is compared with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Base<'b> {
+    /// HEAD, or where the branch began if nothing differs from that.
+    AtHand,
+    /// The commit at which HEAD left this one, which the user has named.
+    Left(&'b str),
+    /// What an earlier change was compared with, a commit or a tree; the change at hand if that is gone.
+    Known(&'b str),
+    /// What is there now: nothing has changed yet.
+    Now,
+}
+
+/// A change.
+#[derive(Debug)]
+pub(crate) struct Change {
+    /// The commit that it starts from; the empty tree where there is none.
+    pub(crate) base: String,
+    /// What that is, in words: `since HEAD`.
+    pub(crate) against: String,
+    /// The tree of `base`.
+    pub(crate) before: String,
+    /// The tree now.
+    pub(crate) after: String,
+    pub(crate) files: Vec<Changed>,
+}
+
+impl Change {
+    /// Returns how many lines have changed in the files that no pattern in `skip` matches; `None` if there is no such file.
+    pub(crate) fn lines(&self, skip: &[String]) -> Option<u64> {
+        let files = self.files.iter();
+        let counted = files.filter(|file| !file.is_outside && !is_any_like(&file.path, skip));
+        counted.fold(None, |sum, file| {
+            let (added, removed) = file
+                .lines
+                .filter(|_| file.unread.is_none())
+                .unwrap_or((0, 0));
+            Some(sum.unwrap_or(0) + added + removed)
+        })
+    }
+}
+
+/// A file that has changed.
+#[derive(Debug)]
+pub(crate) struct Changed {
+    pub(crate) path: String,
+    /// How many lines were added and removed; `None` if nobody counts its lines.
+    pub(crate) lines: Option<(u64, u64)>,
+    /// Why there is nothing in it to read.
+    pub(crate) unread: Option<&'static str>,
+    /// It is in no tree, so nobody knows whether it has changed since the base.
+    is_outside: bool,
+}
+
+impl Changed {
+    /// Returns one that is in no tree.
+    fn outside(path: &str, why: &'static str) -> Self {
+        Self {
+            path: path.to_owned(),
+            is_outside: true,
+            lines: None,
+            unread: Some(why),
+        }
+    }
+}
+
+/// Says which file, and how much of it: `src/a.rs (+3 -1)`.
+impl std::fmt::Display for Changed {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let lines = self
+            .lines
+            .map(|(added, removed)| format!("+{added} -{removed}"));
+        let notes: Vec<String> = (self.unread.map(str::to_owned).into_iter())
+            .chain(lines)
+            .collect();
+        write!(out, "{} ({})", shown(&self.path), notes.join(", "))
+    }
+}
+
+/// Why a change cannot be found out, and what to do.
+#[derive(Debug)]
+pub(crate) struct Unknown {
+    pub(crate) message: String,
+    pub(crate) help: &'static str,
+}
+
+impl Unknown {
+    /// Returns it as the end of a sentence.
+    pub(crate) fn in_words(self) -> String {
+        let Self { message, help } = self;
+        format!("what has changed is unknown: {message} ({help})")
+    }
+
+    fn new(message: impl Into<String>, help: &'static str) -> Self {
+        let message = message.into();
+        Self { message, help }
+    }
+}
+
+/// Files, each with its blob; none if it is gone.
+pub(crate) type Blobs = BTreeMap<String, Option<String>>;
+
+/// Returns what is in the work tree at `root` as a tree, and the files that differ from `base`, or from HEAD if that is unknown:
+/// each with its blob, or with none if it is gone. What these patterns of git name is left out. Nothing is kept. The files
+/// are those that git would store.
+pub(super) fn blobs(
+    root: &Path,
+    base: Option<&str>,
+    at: Option<&str>,
+    without: &[String],
+) -> Result<(String, String, Blobs), Unknown> {
+    let objects = tempfile::tempdir().map_err(|error| unwritable(root, &error))?;
+    let repository = Repository::of(root, objects.path());
+    let tree = match at {
+        Some(commit) => repository.id(&format!("{commit}^{{tree}}"))?,
+        None => Some(repository.write_tree()?.0),
+    };
+    let tree = tree.ok_or_else(|| {
+        let message = format!("there is no commit `{}`", shown(at.unwrap_or_default()));
+        Unknown::new(message, "name a branch, a tag or a commit")
+    })?;
+    let known = base.map(|base| repository.id(&format!("{base}^{{tree}}")));
+    let known = known.transpose()?.flatten().and(base.map(str::to_owned));
+    let base = match known {
+        Some(base) => base,
+        None => repository.head()?,
+    };
+    let mut git = repository.git(&["diff-tree", "-r", "-z", "--no-renames", &base, &tree])?;
+    git.args(["--", ":/"]);
+    git.args(
+        without
+            .iter()
+            .map(|pattern| format!(":(exclude,glob){pattern}")),
+    );
+    let listed = run(&mut git)?.map_err(|why| Unknown::new(why, "run `git fsck`"))?;
+    let mut parts = listed.split('\0');
+    let mut files = Blobs::new();
+    while let (Some(head), Some(path)) = (parts.next(), parts.next()) {
+        let blob = head.split(' ').nth(3).unwrap_or_default();
+        let is_gone = blob.bytes().all(|digit| digit == b'0');
+        files.insert(path.to_owned(), (!is_gone).then(|| blob.to_owned()));
+    }
+    Ok((base, tree, files))
+}
+
+/// Returns the commit of HEAD, or an empty tree if there is none yet; `None` where git says nothing.
+pub(super) fn head(root: &Path) -> Option<String> {
+    Repository::of(root, root).head().ok()
+}
+
+/// Returns the commit from which `start` and `end` went apart, and `end`. A range is `START..END`, with two dots or three, HEAD
+/// being what is left out; or one commit, which is compared with the one before.
+pub(super) fn ends(root: &Path, range: &str) -> Result<(String, String), Unknown> {
+    let repository = Repository::of(root, root);
+    let Some((start, end)) = range.split_once("..") else {
+        let end = repository.commit(range)?;
+        let before = repository.id(&format!("{end}^1^{{commit}}"))?;
+        let before = before.map_or_else(|| repository.empty_tree(), Ok)?;
+        return Ok((before, end));
+    };
+    let or_head = |name: &str| repository.commit(if name.is_empty() { "HEAD" } else { name });
+    let end = or_head(end.strip_prefix('.').unwrap_or(end))?;
+    let start = or_head(start)?;
+    let fork = repository.ask(&["merge-base", &start, &end])?;
+    Ok((fork.unwrap_or(start), end))
+}
+
+/// Returns the root of the work tree around `dir`, and the name of its branch; `None` outside git.
+pub(crate) fn branch(dir: &Path) -> Option<Result<(PathBuf, String), Unknown>> {
+    let WorkTree { top, .. } = git_dir::around(dir)?;
+    let asked = git(&top).map_err(|why| Unknown::new(why, "install git"));
+    let named = asked.and_then(|mut git| {
+        git.args(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+        run(&mut git)
+    });
+    // A HEAD that is no branch is one of a name that no branch can have.
+    let named = named.map(|name| name.unwrap_or_else(|_| DETACHED.to_owned()));
+    Some(named.map(|name| (top, name.trim_end().to_owned())))
+}
+
+/// Returns the names of all branches, and what stands for none.
+pub(crate) fn branches(root: &Path) -> Vec<String> {
+    let listed = git(root).ok().and_then(|mut git| {
+        git.args(["for-each-ref", "--format=%(refname)", "refs/heads"]);
+        run(&mut git).ok()?.ok()
+    });
+    let listed = listed.unwrap_or_default();
+    let names = listed
+        .lines()
+        .filter_map(|name| name.strip_prefix("refs/heads/"));
+    names.chain([DETACHED]).map(str::to_owned).collect()
+}
+
+/// Finds out what has changed in the work tree at `root`, compared with `base`. Only `paths` count, if there are any. The folder
+/// `objects` gets what git does not have yet.
+pub(crate) fn read(
+    root: &Path,
+    objects: &Path,
+    base: Base<'_>,
+    paths: &[String],
+) -> Result<Change, Unknown> {
+    if objects.to_str().is_none() {
+        let message = format!(
+            "{} is not UTF-8, which this command needs",
+            objects.display()
+        );
+        return Err(Unknown::new(message, "rename the folder"));
+    }
+    fs::create_dir_all(objects).map_err(|error| unwritable(objects, &error))?;
+    let repository = Repository::of(root, objects);
+    let head = repository.id("HEAD^{commit}")?;
+    let (after, outside) = repository.write_tree()?;
+    let base = match base {
+        Base::Known(id) if repository.id(&format!("{id}^{{tree}}"))?.is_none() => Base::AtHand,
+        base => base,
+    };
+    let is_known = matches!(base, Base::Known(_) | Base::Now);
+    let (base, against) = match head {
+        Some(head) => repository.compared(base, head, (&after, &outside), paths)?,
+        None => repository.compared_without_commit(base, &after)?,
+    };
+    let before = repository.id(&format!("{base}^{{tree}}"))?;
+    let before = before.unwrap_or_else(|| base.clone());
+    for path in paths.iter().filter(|path| *path != ".") {
+        let is_here = root.join(path).symlink_metadata().is_ok();
+        if !is_here && repository.id(&format!("{before}:{path}"))?.is_none() {
+            let message = format!("there is no file or folder `{}`", shown(path));
+            let help = "a path starts in the current folder, and names one file or folder";
+            return Err(Unknown::new(message, help));
+        }
+    }
+    let mut files = repository.files([&before, &after], paths)?;
+    if !(is_known && files.is_empty()) {
+        files.extend(outside.into_iter().filter(|file| is_in(&file.path, paths)));
+    }
+    Ok(Change {
+        base,
+        against,
+        before,
+        after,
+        files,
+    })
+}
+
+/// Returns whether a file is one of these, or in one of these folders. Without any, each is.
+fn is_in(path: &str, paths: &[String]) -> bool {
+    let is_below = |folder: &String| {
+        let rest = path.strip_prefix(folder.as_str());
+        folder == "." || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    paths.is_empty() || paths.iter().any(is_below)
+}
