@@ -32,6 +32,13 @@ impl Hash {
     }
 }
 
+/// Returns the hash of one part alone, as a number.
+pub(crate) fn number(part: impl AsRef<[u8]>) -> u64 {
+    let mut hash = Hash::default();
+    hash.add(part);
+    hash.number()
+}
+
 /// Returns the hash of one part alone, as a text.
 pub(crate) fn of(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))

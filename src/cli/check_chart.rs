@@ -1,11 +1,10 @@
 //! `taskie check-chart [FILE | -]…`: reads charts and prints their flaws.
 
-use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::ArgMatches;
@@ -13,7 +12,7 @@ use clap::parser::ValueSource;
 use signal_hook::consts::SIGINT;
 
 use super::error::CliError;
-use super::output::{Target, say, say_json_text, say_styled, tell, tell_styled};
+use super::output::{Target, meanwhile, say, say_json_text, say_styled, tell, tell_styled};
 use super::suite;
 use crate::chart::embedded::{CHARTS, Choice, Embedded};
 use crate::chart::extend::Extended;
@@ -81,9 +80,13 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     }
     let caps = caps(matches);
     interruptible(&caps)?;
-    let progress = Progress::of(&caps);
-    let (checked, unread) = check(&embedded, &files, &caps);
-    drop(progress);
+    let looked_at = || {
+        let states = caps.looked_at.load(Ordering::Relaxed);
+        Some(format!("{states} states explored (Ctrl-C to stop)"))
+    };
+    let (checked, unread) = meanwhile(Duration::from_secs(1), looked_at, || {
+        check(&embedded, &files, &caps)
+    });
     if let Some(drawing) = drawing {
         draw(&drawing, &checked)?;
     }
@@ -196,52 +199,6 @@ fn interruptible(caps: &Caps) -> Result<(), CliError> {
         .and_then(|_| signal_hook::flag::register(SIGINT, stop()))
         .map(|_| ())
         .map_err(CliError::because("Ctrl-C cannot be handled"))
-}
-
-/// Says on a terminal how many states have been explored, from one second on, until it is dropped.
-struct Progress {
-    thread: Option<std::thread::JoinHandle<()>>,
-    /// Dropped, it ends the thread.
-    end: Option<mpsc::Sender<()>>,
-}
-
-impl Progress {
-    fn of(caps: &Caps) -> Self {
-        let (end, ended) = mpsc::channel();
-        let looked_at = Arc::clone(&caps.looked_at);
-        let thread = std::io::stderr()
-            .is_terminal()
-            .then(|| std::thread::spawn(move || progress(&looked_at, &ended)));
-        Self {
-            thread,
-            end: Some(end),
-        }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.end = None;
-        // A line less on the terminal is no reason to fail.
-        let _ = self.thread.take().map(std::thread::JoinHandle::join);
-    }
-}
-
-fn progress(looked_at: &AtomicUsize, ended: &mpsc::Receiver<()>) {
-    let mut wait = Duration::from_secs(1);
-    let mut is_shown = false;
-    while let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(wait) {
-        let states = looked_at.load(Ordering::Relaxed);
-        let _ = write!(
-            std::io::stderr(),
-            "\r{states} states explored (Ctrl-C to stop)"
-        );
-        wait = Duration::from_millis(200);
-        is_shown = true;
-    }
-    if is_shown {
-        let _ = write!(std::io::stderr(), "\r\x1b[K");
-    }
 }
 
 /// Draws the first chart that has a counterexample, with the path that it takes; else the first chart.

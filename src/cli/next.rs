@@ -18,6 +18,7 @@ use crate::project::git;
 use crate::run::asked::{self, FailingGate};
 use crate::run::keep;
 use crate::run::perform::{foresee, perform};
+use crate::store::lock::ReviewLock;
 use crate::store::postponed;
 
 /// Prints the next action.
@@ -38,6 +39,13 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let flaw = git::untrusted_locks(&place.root, &chart.scope.home).map(|why| format!("{why}."));
     warn(performed.warnings.iter().chain(&flaw));
     if let Answer::Refuse(why) = performed.decision.answer {
+        // A hook that waited for the limit has started the review at once.
+        if matches.get_flag("retry")
+            && ReviewLock::is_held(&place.store, &place.instance.name, &place.dir())
+        {
+            say(&why);
+            return Ok(ExitCode::SUCCESS);
+        }
         return Err(CliError::new(why));
     }
     let Answer::Action { action, why } = performed.decision.answer else {

@@ -5,6 +5,9 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use clap::ArgMatches;
 use serde_json::Value as Json;
@@ -143,11 +146,45 @@ pub(super) fn tell_error(error: &CliError) {
     }
 }
 
+/// How often a line is drawn again.
+pub(super) const OFTEN: Duration = Duration::from_millis(150);
+
 /// Draws a line on a terminal, over the one that was drawn last; an empty one removes it.
 pub(super) fn draw_over(line: &str) {
     let width = page::terminal().map_or(80, |(columns, _)| columns);
     let line: String = shown(line).chars().take(width.saturating_sub(1)).collect();
     let _ = write!(std::io::stderr().lock(), "\r{line}\x1b[K");
+}
+
+/// Calls `work`. If it takes longer than `first`, the line is drawn on a terminal again and again, and removed at the end.
+pub(super) fn meanwhile<T>(
+    first: Duration,
+    mut line: impl FnMut() -> Option<String> + Send,
+    work: impl FnOnce() -> T,
+) -> T {
+    if !is_watched() {
+        return work();
+    }
+    let (end, ended) = mpsc::channel::<()>();
+    let mut draw = move || {
+        let (mut wait, mut is_drawn) = (first, false);
+        while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(wait) {
+            let line = line();
+            line.iter().for_each(|line| draw_over(line));
+            is_drawn |= line.is_some();
+            wait = OFTEN;
+        }
+        if is_drawn {
+            draw_over("");
+        }
+    };
+    thread::scope(|scope| {
+        // Without a thread, nothing is drawn.
+        let _drawn = thread::Builder::new().spawn_scoped(scope, &mut draw);
+        let done = work();
+        drop(end);
+        done
+    })
 }
 
 /// Returns whether somebody watches stderr.

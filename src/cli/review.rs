@@ -7,16 +7,13 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
-use std::time::Duration;
 
 use clap::ArgMatches;
 use serde_json::{Value as Json, json};
 
 use super::error::CliError;
 use super::output::{
-    draw_over, is_reviewer, is_watched, say, say_json, say_json_text, tell, tell_error, warn,
+    OFTEN, is_reviewer, meanwhile, say, say_json, say_json_text, tell, tell_error, warn,
 };
 use super::reviewed::Reviewed;
 use super::{place, render, wait};
@@ -348,42 +345,23 @@ fn below(root: &Path, prefix: &Path, paths: &[String]) -> Result<Vec<String>, Cl
 
 /// Calls `work`, and meanwhile shows on a terminal how the review is going.
 fn watched<T>(place: &Place, change: &Change, work: impl FnOnce() -> T) -> T {
-    if !is_watched() || change.files.is_empty() {
+    if change.files.is_empty() {
         return work();
     }
-    let (end, ended) = channel::<()>();
-    let (store, name, dir) = (
-        place.store.clone(),
-        place.instance.name.clone(),
-        place.dir(),
-    );
+    let (store, name, dir) = (&place.store, &place.instance.name, place.dir());
     let files = counted(change.files.len(), "file");
-    let shower = thread::Builder::new().spawn(move || {
-        show(&ended, || {
-            let running = Running::read(&store, &name, &dir)?;
-            let who = match (&running.gate, &running.by) {
-                (Some(gate), _) => format!("`{gate}` runs"),
-                (None, Some(by)) => format!("{by} reads {files}"),
-                (None, None) => format!("a reviewer reads {files}"),
-            };
-            let last = log::last_line(&dir.join(&running.log));
-            let last = last.map(|line| format!(": {line}")).unwrap_or_default();
-            Some(format!("{who}, {}{last}", span(running.elapsed())))
-        });
-    });
-    let done = work();
-    drop(end);
-    let _ = shower.map(thread::JoinHandle::join);
-    done
-}
-
-/// Draws a line that turns until the other end of `ended` is gone.
-fn show(ended: &Receiver<()>, line: impl Fn() -> Option<String>) {
     let mut turn = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'].into_iter().cycle();
-    while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(Duration::from_millis(150)) {
-        if let (Some(line), Some(sign)) = (line(), turn.next()) {
-            draw_over(&format!("{sign} {line}"));
-        }
-    }
-    draw_over("");
+    let line = || {
+        let running = Running::read(store, name, &dir)?;
+        let who = match (&running.gate, &running.by) {
+            (Some(gate), _) => format!("`{gate}` runs"),
+            (None, Some(by)) => format!("{by} reads {files}"),
+            (None, None) => format!("a reviewer reads {files}"),
+        };
+        let last = log::last_line(&dir.join(&running.log));
+        let last = last.map(|line| format!(": {line}")).unwrap_or_default();
+        let (sign, time) = (turn.next()?, span(running.elapsed()));
+        Some(format!("{sign} {who}, {time}{last}"))
+    };
+    meanwhile(OFTEN, line, work)
 }

@@ -322,23 +322,31 @@ impl Settings {
         let program = chart.program();
         let own = ["enter", "next", "findings"].map(|name| format!("{program} {name}"));
         let git = ["git add", "git commit"].map(str::to_owned);
-        let commands = own.into_iter().chain(git).map(Needed::Command);
-        let edits = format!("{}/**", slashed(find::folder(&chart.scope)).display());
-        let others = [Needed::Skills(chart.id.clone()), Needed::Edits(edits)];
+        // Rules, and what each of them is for. A turn that begins with a command of a plugin may use its skills anyway.
+        let commands = own.into_iter().chain(git);
+        let commands = commands.map(|line| (format!("Bash({line}:*)"), format!("`{line}`")));
+        let folder = slashed(find::folder(&chart.scope));
+        let edits = format!("{}/**", folder.display());
+        let plugin = &chart.id;
+        let others = [
+            (
+                format!("Skill({plugin}:*)"),
+                format!("the skills of {plugin}"),
+            ),
+            (format!("Edit({edits})"), format!("edits of {edits}")),
+        ];
         let needed = commands.chain(others);
-        let (allowed, missing): (Vec<Needed>, Vec<Needed>) = needed.partition(|needed| {
-            let edits_freely = mode == Some("acceptEdits") && matches!(needed, Needed::Edits(_));
-            edits_freely || allowed.iter().any(|rule| needed.is_allowed_by(rule))
+        let (allowed, missing): (Vec<_>, Vec<_>) = needed.partition(|(needed, _)| {
+            let edits_freely = mode == Some("acceptEdits") && needed.starts_with("Edit(");
+            edits_freely || allowed.iter().any(|rule| covers(rule, needed))
         });
-        let rules = missing
-            .iter()
-            .map(|needed| format!("\"{}\"", needed.rule()));
+        let rules = missing.iter().map(|(rule, _)| format!("\"{rule}\""));
         let help = format!(
-            "to be asked no more, add {} to \"permissions\", \"allow\" in {}/settings.json",
+            "to prevent these questions, add {} to \"permissions\", \"allow\" in {}/settings.json",
             rules.collect::<Vec<_>>().join(", "),
             self.host.folder
         );
-        let missing: Vec<String> = missing.iter().map(Needed::name).collect();
+        let missing: Vec<String> = missing.into_iter().map(|(_, name)| name).collect();
         let missing = missing.join(", ");
         Some(match (missing.is_empty(), allowed.is_empty()) {
             (true, _) => Diagnosis::ok("permissions", "the settings allow what a loop needs"),
@@ -421,39 +429,14 @@ fn allows(rule: &str, command: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// What a session does in a loop, and asks before unless a rule allows it.
-enum Needed {
-    Command(String),
-    /// The skills of a plugin. A turn that begins with one of its commands may use them anyway.
-    Skills(String),
-    /// Writes in a folder.
-    Edits(String),
-}
-
-impl Needed {
-    /// Returns the rule that allows it.
-    fn rule(&self) -> String {
-        match self {
-            Self::Command(command) => format!("Bash({command}:*)"),
-            Self::Skills(plugin) => format!("Skill({plugin}:*)"),
-            Self::Edits(files) => format!("Edit({files})"),
-        }
-    }
-
-    fn name(&self) -> String {
-        match self {
-            Self::Command(command) => format!("`{command}`"),
-            Self::Skills(plugin) => format!("the skills of {plugin}"),
-            Self::Edits(files) => format!("edits of {files}"),
-        }
-    }
-
-    fn is_allowed_by(&self, rule: &str) -> bool {
-        match self {
-            Self::Command(command) => allows(rule, command),
-            Self::Skills(_) => rule == "Skill" || rule == self.rule(),
-            Self::Edits(_) => rule == "Edit" || rule == self.rule(),
-        }
+/// Returns whether a rule allows what another one does: the same, or all that the tool does.
+fn covers(rule: &str, needed: &str) -> bool {
+    let command = needed
+        .strip_prefix("Bash(")
+        .and_then(|rest| rest.strip_suffix(":*)"));
+    match command {
+        Some(command) => allows(rule, command),
+        None => rule == needed || needed.split('(').next() == Some(rule),
     }
 }
 

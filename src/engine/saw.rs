@@ -1,6 +1,7 @@
 //! The names that a guard looked at, with their values, short enough to be kept for each decision.
 
 use crate::hash::IndexMap;
+use crate::text::cut;
 use minijinja::value::{Value, ValueKind};
 use serde_json::{Map, Value as Json, json};
 
@@ -38,7 +39,7 @@ fn whole(value: &Value) -> Json {
     let entries = value.try_iter().into_iter().flatten().take(ENTRIES);
     let entries = entries.map(|key| {
         let entry = value.get_item(&key).unwrap_or_default();
-        (cut(&key.to_string()), part(&entry))
+        (cut(key.to_string(), TEXT), part(&entry))
     });
     Json::Object(entries.collect::<Map<_, _>>())
 }
@@ -48,14 +49,14 @@ fn part(value: &Value) -> Json {
     match value.kind() {
         ValueKind::Bool => Json::from(value.is_true()),
         ValueKind::Number => serde_json::to_value(value).unwrap_or_default(),
-        ValueKind::String => Json::from(cut(value.as_str().unwrap_or_default())),
+        ValueKind::String => Json::from(cut(value.as_str().unwrap_or_default().to_owned(), TEXT)),
         ValueKind::None | ValueKind::Undefined => Json::Null,
         ValueKind::Seq | ValueKind::Iterable => {
             let all = value.try_iter().into_iter().flatten();
             let (mut items, mut first) = (0, Vec::new());
             for item in all {
                 if items < ITEMS && item.kind() != ValueKind::Map {
-                    first.push(Json::from(cut(&item.to_string())));
+                    first.push(Json::from(cut(item.to_string(), TEXT)));
                 }
                 items += 1;
             }
@@ -65,14 +66,7 @@ fn part(value: &Value) -> Json {
             }
         }
         ValueKind::Map => json!({ "items": value.len() }),
-        _ => Json::from(cut(&value.to_string())),
-    }
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(TEXT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+        _ => Json::from(cut(value.to_string(), TEXT)),
     }
 }
 

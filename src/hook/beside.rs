@@ -8,7 +8,7 @@ use crate::engine::event::Event;
 use crate::host::hosts::Host;
 use crate::host::reply::Reply;
 use crate::run::call::UserCall;
-use crate::run::wake;
+use crate::run::{beside, wake};
 use crate::store::driver;
 
 /// Returns what wakes the agent; `None` if there is no review to run, or if the host cannot wake it. Changes without a plan are
@@ -36,7 +36,7 @@ pub(super) fn reply_to(
         return Ok(None);
     };
     let call = UserCall::of(&place, &event, &performed);
-    let wakes = wake::is_worth_waking(&place, &performed);
+    let wakes = beside::is_worth_waking(&place, &performed);
     let (mut reply, mut due) = reply_of(performed, name, true);
     if wakes && !reply.blocks() {
         // The stop after that calls the user.

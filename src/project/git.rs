@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 use std::{fs, io};
 
-use crate::hash::Hash;
+use crate::hash;
 use crate::os;
 use crate::process::program;
 use crate::store::{self, git_dir};
@@ -195,9 +195,7 @@ fn number(root: &Path, name: &[u8]) -> Option<u64> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         _ => return None,
     };
-    let mut hash = Hash::default();
-    hash.add(content);
-    Some(hash.number())
+    Some(hash::number(content))
 }
 
 /// Returns a git command for the directory `root` that only reads.

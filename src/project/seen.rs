@@ -8,8 +8,8 @@ use std::path::Path;
 use crate::chart::Chart;
 use crate::disk;
 use crate::engine::records;
-use crate::hash::Hash;
 use crate::hash::IndexMap;
+use crate::hash::{self, Hash};
 use crate::project::git::Tree;
 use crate::project::ledger::rulings;
 
@@ -76,7 +76,5 @@ fn content(chart: &Chart, name: &str, bytes: &[u8]) -> u64 {
     }
     // Emphasis and the width of a column come and go with a status.
     text.retain(|char| !char.is_whitespace() && !"*_`~".contains(char));
-    let mut hash = Hash::default();
-    hash.add(text);
-    hash.number()
+    hash::number(text)
 }

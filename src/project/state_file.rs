@@ -19,6 +19,7 @@ use crate::disk;
 use crate::engine::context::Context;
 use crate::files::json;
 use crate::hash::IndexMap;
+use crate::text::cut;
 
 /// The file's name in an instance's directory.
 pub(crate) const FILE: &str = "state.json";
@@ -332,11 +333,7 @@ fn whole(value: &Json) -> Json {
 }
 
 fn shown(value: &Json) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    cut(value.to_string(), 60)
 }
 
 fn kind_of(json: &Json) -> &'static str {

@@ -12,6 +12,7 @@ use crate::clock;
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
 use crate::project::settings;
+use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::store::beside;
 use crate::store::lock::ReviewLock;
@@ -21,6 +22,9 @@ const PATIENCE: u64 = 5;
 
 /// So many seconds earlier, the other one may have begun.
 const HEAD_START: u64 = 2;
+
+/// After this many failures in a row the agent is not woken again: each time, its stop has started another review.
+const FAILURES: usize = 8;
 
 /// How often something is looked at that is waited for.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -64,6 +68,21 @@ pub(super) fn is_beside(place: &Place, invoke: &str) -> bool {
     let world = place.snapshot().as_world();
     let view = Inspector::new(&place.chart, &world);
     view.is_beside(invoke).unwrap_or(false)
+}
+
+/// Returns whether an outcome that asks the agent for nothing is worth waking it. Its next stop starts another review, so it is
+/// not where a gate keeps failing, or where the user has cancelled the review.
+pub(crate) fn is_worth_waking(place: &Place, performed: &Performed) -> bool {
+    let ended = performed.decision.ended.as_ref();
+    if ended.is_some_and(|it| it.outcome.failed_gate().is_some() || it.effort.is_cancelled) {
+        return false;
+    }
+    let reviews = place.journal().reviews();
+    let failed = reviews
+        .iter()
+        .rev()
+        .take_while(|review| review.error.is_some());
+    performed.decision.failure().is_none() || failed.count() < FAILURES
 }
 
 /// Returns how long a review may take by the settings of a project, in seconds; `None` if they cannot be read.

@@ -2,6 +2,7 @@
 
 use crate::engine::event::{Event, Trigger};
 use crate::host::events::is_stop;
+use crate::run::beside;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::store::called;
@@ -15,7 +16,8 @@ pub(super) fn reason(place: &Place, event: &Event, performed: &Performed) -> Opt
     if ended.is_some_and(|ended| ended.effort.is_cancelled) {
         return None;
     }
-    if event.fields.get("wakes").is_some() {
+    let wakes = event.fields.get("wakes").is_some();
+    if wakes && beside::is_worth_waking(place, performed) {
         // The agent is woken first, and the stop after that calls.
         return Some(reason);
     }

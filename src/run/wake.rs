@@ -19,24 +19,6 @@ use crate::store::{self, lock, postponed};
 /// How often something is looked at that is waited for.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// After this many failures in a row the agent is not woken again: each time, its stop has started another review.
-const FAILURES: usize = 8;
-
-/// Returns whether an outcome that asks the agent for nothing is worth waking it. Where a gate keeps failing, only the user can
-/// help, who is called.
-pub(crate) fn is_worth_waking(place: &Place, performed: &Performed) -> bool {
-    let ended = performed.decision.ended.as_ref();
-    if ended.is_some_and(|ended| ended.outcome.failed_gate().is_some()) {
-        return false;
-    }
-    let reviews = place.journal().reviews();
-    let failed = reviews
-        .iter()
-        .rev()
-        .take_while(|review| review.error.is_some());
-    performed.decision.failure().is_none() || failed.count() < FAILURES
-}
-
 /// Runs the review that is due, and the wait before it; `None` if there is none to run.
 pub(crate) fn perform(place: &Place, event: &mut Event) -> Result<Option<Performed>, Stuck> {
     let start = Instant::now();
@@ -60,6 +42,9 @@ pub(crate) fn perform(place: &Place, event: &mut Event) -> Result<Option<Perform
                 return Ok(Some(performed));
             }
             last = Some(performed);
+        } else if waiting.is_some() {
+            // While it waited, the review was skipped, paused, or run by somebody else.
+            return Ok(None);
         }
         let review = beside::longest_review(&place.chart, &place.root).unwrap_or(life);
         let left = life.saturating_sub(start.elapsed().as_secs() + review);

@@ -15,7 +15,7 @@ use super::git_dir::{self, WorkTree};
 use super::{Store, record, turn, waiting};
 use crate::disk;
 use crate::files::pattern::name_flaw;
-use crate::hash::Hash;
+use crate::hash;
 use crate::os::file::slashed;
 
 /// The kind of record that says which instance a session has claimed.
@@ -129,9 +129,7 @@ fn claim_one(store: &Store, instance: &str, session: &str) -> io::Result<()> {
 /// Returns whether `session` has not reported yet that nobody drives an instance in this state, and records that it
 /// reports this now. The caller holds the instance's write lock.
 pub(crate) fn is_news(store: &Store, instance: &str, session: &str, state: &[u8]) -> bool {
-    let mut mark = Hash::default();
-    mark.add(state);
-    let reported = (instance.to_owned(), mark.number());
+    let reported = (instance.to_owned(), hash::number(state));
     let before: Option<(String, u64)> = record::read(store, session, REPORTED);
     let is_news = before.as_ref() != Some(&reported);
     if is_news {

@@ -10,7 +10,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::hash::Hash;
+use crate::hash;
 use crate::os::regular::open_to_read;
 use crate::os::signals;
 use git_dir::WorkTree;
@@ -112,9 +112,7 @@ fn key(home: &Path) -> String {
         parent.map(|parent| parent.join(name))
     });
     let real = real.unwrap_or_else(|_| home.to_owned());
-    let mut hash = Hash::default();
-    hash.add(real.as_os_str().as_encoded_bytes());
-    format!("{:016x}", hash.number())
+    format!("{:016x}", hash::number(real.as_os_str().as_encoded_bytes()))
 }
 
 /// Creates a home's folder in a git directory. A link is never followed, and a git directory that is gone stays gone.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Store, record};
 use crate::disk;
-use crate::hash::Hash;
+use crate::hash;
 use crate::host::hosts::Host;
 use crate::host::reply::Reply;
 
@@ -110,14 +110,10 @@ impl Turn {
 
 /// Returns a number for a text.
 fn number_of(text: &String) -> u64 {
-    let mut hash = Hash::default();
-    hash.add(text);
-    hash.number()
+    hash::number(text)
 }
 
 /// Returns a number for the content of the state file.
 fn mark(state: &Path) -> u64 {
-    let mut hash = Hash::default();
-    hash.add(disk::text(state).unwrap_or_default());
-    hash.number()
+    hash::number(disk::text(state).unwrap_or_default())
 }

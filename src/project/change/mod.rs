@@ -5,34 +5,24 @@
 
 mod pattern;
 mod repository;
+mod terms;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use self::repository::{Repository, run, unwritable};
+use self::terms::is_in;
 use crate::project::git::git;
 use crate::store::git_dir::{self, WorkTree};
 use crate::text::shown;
 
 pub(crate) use self::pattern::is_any_like;
 pub(crate) use self::repository::{OBJECTS, with};
+pub(crate) use self::terms::{Base, Changed, Unknown};
 
 /// What stands for a branch where there is none. (No branch can be called that.)
 const DETACHED: &str = "..detached";
-
-/// What a change is compared with.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Base<'b> {
-    /// HEAD, or where the branch began if nothing differs from that.
-    AtHand,
-    /// The commit at which HEAD left this one, which the user has named.
-    Left(&'b str),
-    /// What an earlier change was compared with, a commit or a tree; the change at hand if that is gone.
-    Known(&'b str),
-    /// What is there now: nothing has changed yet.
-    Now,
-}
 
 /// A change.
 #[derive(Debug)]
@@ -60,63 +50,6 @@ impl Change {
                 .unwrap_or((0, 0));
             Some(sum.unwrap_or(0) + added + removed)
         })
-    }
-}
-
-/// A file that has changed.
-#[derive(Debug)]
-pub(crate) struct Changed {
-    pub(crate) path: String,
-    /// How many lines were added and removed; `None` if nobody counts its lines.
-    pub(crate) lines: Option<(u64, u64)>,
-    /// Why there is nothing in it to read.
-    pub(crate) unread: Option<&'static str>,
-    /// It is in no tree, so nobody knows whether it has changed since the base.
-    is_outside: bool,
-}
-
-impl Changed {
-    /// Returns one that is in no tree.
-    fn outside(path: &str, why: &'static str) -> Self {
-        Self {
-            path: path.to_owned(),
-            is_outside: true,
-            lines: None,
-            unread: Some(why),
-        }
-    }
-}
-
-/// Says which file, and how much of it: `src/a.rs (+3 -1)`.
-impl std::fmt::Display for Changed {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let lines = self
-            .lines
-            .map(|(added, removed)| format!("+{added} -{removed}"));
-        let notes: Vec<String> = (self.unread.map(str::to_owned).into_iter())
-            .chain(lines)
-            .collect();
-        write!(out, "{} ({})", shown(&self.path), notes.join(", "))
-    }
-}
-
-/// Why a change cannot be found out, and what to do.
-#[derive(Debug)]
-pub(crate) struct Unknown {
-    pub(crate) message: String,
-    pub(crate) help: &'static str,
-}
-
-impl Unknown {
-    /// Returns it as the end of a sentence.
-    pub(crate) fn in_words(self) -> String {
-        let Self { message, help } = self;
-        format!("what has changed is unknown: {message} ({help})")
-    }
-
-    fn new(message: impl Into<String>, help: &'static str) -> Self {
-        let message = message.into();
-        Self { message, help }
     }
 }
 
@@ -263,13 +196,4 @@ pub(crate) fn read(
         after,
         files,
     })
-}
-
-/// Returns whether a file is one of these, or in one of these folders. Without any, each is.
-fn is_in(path: &str, paths: &[String]) -> bool {
-    let is_below = |folder: &String| {
-        let rest = path.strip_prefix(folder.as_str());
-        folder == "." || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    paths.is_empty() || paths.iter().any(is_below)
 }

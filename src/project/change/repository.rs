@@ -9,7 +9,7 @@ use std::{fs, io};
 
 use tempfile::TempDir;
 
-use super::{Base, Changed, Unknown, is_in};
+use super::terms::{Base, Changed, Unknown, is_in};
 use crate::os::file::path;
 use crate::os::regular::open_to_read;
 use crate::project::git::{entries, git, is_passed_over, output_within};
