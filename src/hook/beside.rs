@@ -38,11 +38,9 @@ pub(super) fn reply_to(
     let call = UserCall::of(&place, &event, &performed);
     let wakes = beside::is_worth_waking(&place, &performed);
     let (mut reply, mut due) = reply_of(performed, name, true);
+    due.calls.extend(call);
     if wakes && !reply.blocks() {
-        // The stop after that calls the user.
         reply.ask_to_tell();
-    } else if !reply.blocks() {
-        due.calls.extend(call);
     }
     Ok(Some((
         reply.map_texts(|text| host.rename_commands(text, place.chart.plugin())),

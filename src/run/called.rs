@@ -19,7 +19,7 @@ pub(super) fn reason(place: &Place, event: &Event, performed: &Performed) -> Opt
     let wakes = event.fields.get("wakes").is_some();
     if wakes && beside::is_worth_waking(place, performed) {
         // The agent is woken first, and the stop after that calls.
-        return Some(reason);
+        return None;
     }
     let snapshot = place.snapshot();
     let state = snapshot.state.text().unwrap_or_default();

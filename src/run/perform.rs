@@ -82,9 +82,7 @@ fn decided(
     match result {
         Ok(performed) => {
             line.fill(&place.chart, &performed.decision, &performed.before);
-            // Beside the turn, it is the next stop that calls.
-            let is_now = event.fields.get("wakes").is_none();
-            line.called(performed.called.as_deref().filter(|_| is_now));
+            line.called(performed.called.as_deref());
         }
         Err(stuck) => line.stuck = Some(stuck.to_string()),
     }
