@@ -6,6 +6,8 @@
 //                                                       gemini, qwen or droid
 //   node hosts.js change HOST PROJECT                   asks for reviews of a change, without a plan, and plays the agent
 //                                                       until it is clean; HOST is codex, copilot or gemini
+//   node hosts.js cap HOST PROJECT REVIEWS              plays an agent whose reviews find something else each time, until
+//                                                       the user is asked after so many; HOST is copilot or qwen
 // What the host has shown is in PROJECT/.git/shown.txt afterwards.
 const assert = require("node:assert/strict");
 const { execFileSync, spawn } = require("node:child_process");
@@ -168,14 +170,14 @@ const hosts = {
 };
 
 // What the reviewer of a plan answers, in the way of Claude Code or as text.
-function reviewed(text, results, client) {
+function reviewed(text, results, client, verdict = { verdict: "PASS" }) {
   const [, file] = /Write your review to (\S+?\.md)/.exec(text) ?? [];
   const isClaude = client.startsWith("claude-cli");
   // It asks for titles and the like as well.
   if (isClaude && !text.includes('"StructuredOutput"')) return say("A title");
   const write = `echo 'No issues.' > ${file}`;
-  if (!isClaude) return results === 0 ? run(write) : say('I checked all of it.\n\n```json\n{"verdict": "PASS"}\n```');
-  return [call("Bash", { command: write, description: "A step" }), call("StructuredOutput", { verdict: "PASS" })][results] ?? say("Done.");
+  if (!isClaude) return results === 0 ? run(write) : say(`I checked all of it.\n\n\`\`\`json\n${JSON.stringify(verdict)}\n\`\`\``);
+  return [call("Bash", { command: write, description: "A step" }), call("StructuredOutput", verdict)][results] ?? say("Done.");
 }
 
 // Lets the host work in `project`: the agent takes these steps, one for each request, and `review(text, results, client)`
@@ -312,8 +314,53 @@ async function changed([host, project]) {
   assert.deepEqual([git("fsck"), git("count-objects")], ["", objects]);
 }
 
+// A plan whose reviews find something else each time, on a host that sends an agent back only so many times in a turn: the
+// user is asked before a review is paid whose findings the host would keep from the agent.
+async function capped([host, project, reviews]) {
+  const { argv, first = [], root: shown, calls } = hosts[host];
+  execFileSync("git", ["init", "--quiet"], { cwd: project });
+  const plan = ".taskie/plans/greeting";
+  const answer = (n) =>
+    run(
+      `echo 'Clearer ${n}.' >> ${plan}/plan.md && printf '# Answer\n\nplan-review-${n}.1: fixed\n' > ${plan}/plan-post-review-${n}.md && taskie enter post-plan-review --plan greeting`,
+    );
+  // Where the agent runs the reviews: whenever it is told to, and only then.
+  let told = 0;
+  const due = () => {
+    const all = [...heard.at(-1).matchAll(new RegExp(calls, "g"))];
+    const isNew = all.length > told;
+    told = all.length;
+    return isNew ? run(`until ${all.at(-1)[1]}; code=$?; test $code != 4; do :; done; true`) : say("Nothing is due.");
+  };
+  const called = calls ? [due] : [];
+  const rounds = Array.from({ length: 12 }, (_, n) => [...called, answer(n + 1), say(`Round ${n + 1} is answered.`)]);
+  const agent = [
+    ...first,
+    () => run(`cd ${found(heard, shown)} && cat commands/new-plan.md ground-rules.md actions/new-plan.md`),
+    run(`mkdir -p ${plan} && printf '## Original Prompt\\n\\n> Greet the user\\n\\n## Overview\\n\\nA greeting.\\n' > ${plan}/plan.md`),
+    run("taskie enter new-plan --plan greeting"),
+    say("The plan is written."),
+    ...rounds.flat(),
+  ];
+  let n = 0;
+  const { start, heard, story, close } = await drive(host, project, agent, (text, results, client) => {
+    n += results === 0;
+    const finding = { severity: "major", file: "plan.md", line: n, title: `Word ${n} is unclear` };
+    return reviewed(text, results, client, { verdict: "FAIL", findings: [finding] });
+  });
+  const [, printed] = await start(argv);
+  close();
+  const all = story(printed);
+  assert.equal(n, Number(reviews), all);
+  for (let review = 1; review <= n; review += 1) {
+    assert.ok(heard.some((text) => text.includes(`plan-review-${review}.1`)), `the agent hears of review ${review}\n${all}`);
+  }
+  const question = "sends the agent back only so many times in one turn";
+  assert.ok([printed, ...heard].some((text) => text.includes(question)), `the user is asked\n${all}`);
+}
+
 const [story, ...rest] = process.argv.slice(2);
-({ plan: played, change: changed })[story](rest).catch((error) => {
+({ plan: played, change: changed, cap: capped })[story](rest).catch((error) => {
   console.error(error.message);
   process.exit(1);
 });

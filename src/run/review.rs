@@ -23,6 +23,7 @@ use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::{already_running, announced, ended, record_left};
 use crate::store::journal::Line;
 use crate::store::lock::ReviewLock;
+use crate::store::once::Once;
 use crate::store::running::Note;
 
 /// What happened to a review that was due.
@@ -91,7 +92,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         }
         Step::Done(_) => return Ok(Reviewed::NotDue(git)),
     };
-    if let Some(performed) = called(event, &invocation) {
+    if let Some(performed) = sent_back(place, event, &snapshot, &invocation) {
         return answered(performed);
     }
     let mut record = keep::due(place, &snapshot, &invocation);
@@ -147,9 +148,14 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
 /// So many seconds an agent's shell waits for a command on any host.
 const CALL: u64 = 50;
 
-/// Returns the answer to a stop whose host does not wait as long as the review may take: the agent runs it with a command. It is
-/// sent back for that once a turn.
-fn called(event: &Event, invocation: &Invocation) -> Option<Performed> {
+/// Returns the answer to a stop whose host does not wait as long as the review may take: the agent runs it with a command. In
+/// one turn, it is sent back for that once for each review that is due.
+fn sent_back(
+    place: &Place,
+    event: &Event,
+    snapshot: &Snapshot,
+    invocation: &Invocation,
+) -> Option<Performed> {
     let is_of_host = matches!(&event.trigger, Trigger::Hook(name) if is_stop(name));
     let longest = event.fields.get("longest_review").and_then(Json::as_u64);
     let longest = longest.filter(|longest| is_of_host && invocation.timeout > *longest)?;
@@ -164,15 +170,20 @@ fn called(event: &Event, invocation: &Invocation) -> Option<Performed> {
         session.unwrap_or_default()
     );
     let cycle = &invocation.cycle;
-    Some(match event.fields["stop_hook_active"] == Json::Bool(true) {
-        true => Performed::allowed(format!(
-            "The {cycle} is due, and the agent did not run it: `{command}`."
-        )),
-        false => Performed::blocked(format!(
-            "The {cycle} is due, and may take longer than {host} waits for a hook. Run `{command}`, and again as long as it \
-             says that it is not over yet. Then do what its answer says."
-        )),
-    })
+    let state = snapshot.state.text().unwrap_or_default();
+    let (store, name) = (&place.store, &place.instance.name);
+    let goes_on = event.fields["stop_hook_active"] == Json::Bool(true);
+    if goes_on && Once::SendBack.is_for(store, name, state) {
+        return Some(Performed::allowed(format!(
+            "The {cycle} is still due, and only the agent can run it here: `{command}`."
+        )));
+    }
+    // If it stays unknown, the agent is sent back until the host ignores it.
+    let _ = Once::SendBack.note(store, name, state);
+    Some(Performed::blocked(format!(
+        "The {cycle} is due, and may take longer than {host} waits for a hook. Run `{command}`, and again as long as it says \
+         that it is not over yet. Then do what its answer says."
+    )))
 }
 
 /// Returns how many seconds the host gives this hook.

@@ -17,7 +17,6 @@ use git_dir::WorkTree;
 
 pub(crate) mod at_work;
 pub(crate) mod beside;
-pub(crate) mod called;
 pub(crate) mod driver;
 pub(crate) mod git_dir;
 pub(crate) mod journal;
@@ -25,6 +24,7 @@ pub(crate) mod last_chart;
 mod lines;
 pub(crate) mod lock;
 pub(crate) mod notices;
+pub(crate) mod once;
 pub(crate) mod owed;
 pub(crate) mod postponed;
 mod record;

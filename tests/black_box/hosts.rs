@@ -158,9 +158,15 @@ fn no_review_starts_that_the_host_would_not_wait_for() {
     event["stop_hook_active"] = json!(false);
     assert_eq!(stop(&event).json()["decision"], "block");
     event["stop_hook_active"] = json!(true);
-    let message = "The plan-review is due, and the agent did not run it: `taskie review --wait 50 ";
+    let message = "The plan-review is still due, and only the agent can run it here: `taskie review --wait 50 ";
     let said = stop(&event).message();
     assert!(said.starts_with(message), "{said}");
+    project.set_state(json!({ "phase": "post-plan-review" }));
+    assert_eq!(
+        stop(&event).json()["decision"],
+        "block",
+        "of another review it was not told"
+    );
     assert_eq!(project.calls().len(), 0);
     project.set(&json!({ "review_timeout": 50 }));
     assert_eq!(stop(&event).json()["decision"], "block");
