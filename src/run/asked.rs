@@ -32,6 +32,8 @@ pub(crate) fn typed() -> Json {
 pub(crate) fn typed_at(place: &Place) -> Json {
     let mut fields = typed();
     fields["bare"] = driver::is_bare(&place.store, &place.instance.name).into();
+    // In a host's sandbox, the shell of the agent often cannot write there.
+    fields["sandboxed"] = (hosts::around().is_some() && place.store.place().1.is_some()).into();
     fields
 }
 

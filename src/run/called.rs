@@ -5,7 +5,7 @@ use crate::host::events::is_stop;
 use crate::run::beside;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::store::once::Once;
+use crate::store::once::CALL;
 
 /// Returns why the user is called at a stop: only if they have not been called for this state yet, or if a review has run since,
 /// and never because they have ended a review themselves.
@@ -25,10 +25,10 @@ pub(super) fn reason(place: &Place, event: &Event, performed: &Performed) -> Opt
     let state = snapshot.state.text().unwrap_or_default();
     let (store, name) = (&place.store, &place.instance.name);
     let has_run = ended.is_some_and(|ended| ended.outcome.failed_gate().is_none());
-    if !has_run && Once::Call.is_for(store, name, state) {
+    if !has_run && CALL.is_for(store, name, state) {
         return None;
     }
     // If it stays unknown, the next stop calls again.
-    let _ = Once::Call.note(store, name, state);
+    let _ = CALL.note(store, name, state);
     Some(reason)
 }

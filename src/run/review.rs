@@ -23,7 +23,7 @@ use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::{already_running, announced, ended, record_left};
 use crate::store::journal::Line;
 use crate::store::lock::ReviewLock;
-use crate::store::once::Once;
+use crate::store::once::SEND_BACK;
 use crate::store::running::Note;
 
 /// What happened to a review that was due.
@@ -157,10 +157,9 @@ fn sent_back(
     invocation: &Invocation,
 ) -> Option<Performed> {
     let is_of_host = matches!(&event.trigger, Trigger::Hook(name) if is_stop(name));
-    let longest = event.fields.get("longest_review").and_then(Json::as_u64);
+    let longest = event.fields["longest_review"].as_u64();
     let longest = longest.filter(|longest| is_of_host && invocation.timeout > *longest)?;
-    let host = event.fields.get("host").and_then(Json::as_str);
-    let host = host.unwrap_or("the host");
+    let host = event.fields["host"].as_str().unwrap_or("the host");
     let session = event.session.as_ref();
     let session = session.map(|id| format!(" --session {}", quoted(id)));
     let command = format!(
@@ -172,14 +171,13 @@ fn sent_back(
     let cycle = &invocation.cycle;
     let state = snapshot.state.text().unwrap_or_default();
     let (store, name) = (&place.store, &place.instance.name);
-    let goes_on = event.fields["stop_hook_active"] == Json::Bool(true);
-    if goes_on && Once::SendBack.is_for(store, name, state) {
+    if event.fields["stop_hook_active"] == true && SEND_BACK.is_for(store, name, state) {
         return Some(Performed::allowed(format!(
             "The {cycle} is still due, and only the agent can run it here: `{command}`."
         )));
     }
     // If it stays unknown, the agent is sent back until the host ignores it.
-    let _ = Once::SendBack.note(store, name, state);
+    let _ = SEND_BACK.note(store, name, state);
     Some(Performed::blocked(format!(
         "The {cycle} is due, and may take longer than {host} waits for a hook. Run `{command}`, and again as long as it says \
          that it is not over yet. Then do what its answer says."

@@ -16,8 +16,8 @@ use crate::host::reply::Reply;
 /// The kind of record that has the turn of a session.
 pub(super) const KIND: &str = "turn";
 
-/// At most this many texts are remembered. An older one is reported again.
-const TEXTS: usize = 64;
+/// At most this many lines are remembered. An older one is reported again.
+const LINES: usize = 64;
 
 /// A turn of a session.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ pub(crate) struct Turn {
 struct Used {
     /// How many stops of this turn were blocked.
     blocks: usize,
-    /// Hashes of the texts that the agent has reported to the user, oldest first.
+    /// Hashes of the lines that the agent has reported to the user, oldest first.
     reported: Vec<u64>,
     /// The last stop was blocked for nothing else: the state was this one.
     telling: Option<u64>,
@@ -84,14 +84,16 @@ impl Turn {
             let is_telling = !reply.blocks();
             if is_telling && is_free {
                 // What the agent has reported already, it does not report again.
-                reply.retain_texts(|text| !self.used.reported.contains(&number_of(text)));
+                let is_new = |line: &str| !self.used.reported.contains(&hash::number(line));
+                reply.retain_texts(|text| text.lines().any(is_new));
             }
             let is_sent = reply.blocks() || is_free;
-            for number in reply.texts().map(number_of).filter(|_| is_sent) {
+            let lines = reply.texts().flat_map(|text| text.lines());
+            for number in lines.map(hash::number).filter(|_| is_sent) {
                 self.used.reported.retain(|other| *other != number);
                 self.used.reported.push(number);
             }
-            let excess = self.used.reported.len().saturating_sub(TEXTS);
+            let excess = self.used.reported.len().saturating_sub(LINES);
             self.used.reported.drain(..excess);
             if is_telling && is_free && reply.message().is_some() {
                 self.used.telling = Some(mark(state));
@@ -106,11 +108,6 @@ impl Turn {
             reply.log.push(why);
         }
     }
-}
-
-/// Returns a number for a text.
-fn number_of(text: &String) -> u64 {
-    hash::number(text)
 }
 
 /// Returns a number for the content of the state file.

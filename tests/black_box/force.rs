@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::bench::{is_running, wait_for, wait_until_gone};
 use crate::expected::plan_in;
 use crate::support::{
-    Project, Reviewer, allowed, feed, finish, git, silent, start, state, validated,
+    Project, Ran, Reviewer, allowed, feed, finish, git, silent, start, state, validated,
 };
 
 /// Returns how many rounds to run: the number in the environment, or a few.
@@ -407,6 +407,10 @@ fn a_git_directory_that_the_agent_cannot_write() {
         assert_eq!(ran.code, 0, "{}", ran.stderr);
     };
     run(&["enter", "complete-task", "--task", "1"]);
+    let mut next = project.command(&["next", "--session", "mine"]);
+    let next = Ran::of(next.env("CODEX_SESSION_ID", "mine").output().unwrap());
+    let hint = "(if you can: .git may be read-only)";
+    assert!(next.stdout.contains(hint), "{}", next.stdout);
     let doctor = || project.run(&["doctor"]).stdout;
     assert!(doctor().contains("kept in .taskie/.locks, which `git clean` removes"));
     fs::remove_file(&private).unwrap();
@@ -434,6 +438,7 @@ fn a_git_directory_that_the_agent_cannot_write() {
         .collect();
     let expected = [
         "enter complete-task",
+        "next",
         "a review",
         "Stop",
         "next",

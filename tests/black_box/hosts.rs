@@ -261,6 +261,26 @@ fn the_agent_tells_a_text_once() {
     assert!(!second.contains(ignored), "{second}");
 }
 
+/// Whose turn it is, the agent reports once, whatever else it reports with it.
+#[test]
+fn the_agent_tells_once_whose_turn_it_is() {
+    let (project, mut event) = stops("copilot-Stop.1.0.102", due(), &Reviewer::fail());
+    let mut stop = |active: bool| {
+        event["stop_hook_active"] = json!(active);
+        answer(&project, &event, "stop", &[], None).json()
+    };
+    assert_eq!(stop(false)["decision"], "block");
+    project.run(&["skip"]);
+    let told = stop(true)["reason"].as_str().unwrap().to_owned();
+    let turn = "\nPlan 'test-plan': your turn. /taskie:continue-plan creates the tasks.";
+    assert!(
+        told.starts_with("Tell the user exactly this") && told.ends_with(turn),
+        "{told}"
+    );
+    assert_eq!(stop(true)["decision"], Value::Null);
+    assert_eq!(stop(false)["decision"], Value::Null, "in another turn");
+}
+
 /// What cannot be decided is reported once per turn, too.
 #[test]
 fn the_agent_tells_that_nothing_could_be_decided() {
