@@ -10,6 +10,8 @@
 //                                                   reviewer is started before it succeeds
 //   node model.js converged PROJECT                 plays a task whose reviewers find something each time: what the user
 //                                                   decides does not come back, and nothing changes in the end
+//   node model.js tampered FOLDER                   changes, between two reviews, what they and the loop depend on, and checks
+//                                                   that the user reads it at the next stop
 //   node model.js stopped PROJECT                   asks for reviews of a change, without a plan, and plays the agent until
 //                                                   it is clean
 //   node model.js every PROJECT                     turns `every_stop` on, and checks what is read how many times
@@ -292,6 +294,75 @@ async function converged([project]) {
   assert.ok(shown.at(-1).startsWith(question), story());
   const states = JSON.parse(execFileSync("taskie", ["findings", "--json"], { cwd: project, encoding: "utf8" })).findings.map(({ state }) => state);
   assert.deepEqual(states, ["fixed", "rejected", "deferred", "open", "open"]);
+}
+
+// Each row is something that a session can do between two reviews, and what the user reads at the next stop.
+async function tampered([folder]) {
+  const bin = path.join(folder, "bin");
+  const real = execFileSync("which", ["claude"], { encoding: "utf8" }).trim();
+  fs.mkdirSync(bin);
+  const program = (text) => fs.writeFileSync(path.join(bin, "claude"), `#!/bin/sh\n${text}exec "${real}" "$@"\n`, { mode: 0o755 });
+  program("");
+  process.env.PATH = `${bin}:${process.env.PATH}`;
+
+  const own = (project, name) => path.join(project, ".taskie/plans/greeting", name);
+  const read = (file) => fs.readFileSync(file, "utf8");
+  const config = (fields) => (project) => fs.writeFileSync(path.join(project, ".taskie/config.json"), JSON.stringify(fields));
+  const state = (fields) => (project) => fs.writeFileSync(own(project, "state.json"), JSON.stringify({ ...JSON.parse(read(own(project, "state.json"))), ...fields }));
+  const edit = (name, from, to) => (project) => {
+    assert.ok(read(own(project, name)).includes(from), `${name} has no ${from}`);
+    fs.writeFileSync(own(project, name), read(own(project, name)).replaceAll(from, to));
+  };
+  const run = (...args) => (project) => execFileSync("taskie", args, { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
+  const gates = ["sh check.sh"];
+  const by = /: state\.json was changed, and not by taskie on this machine\./.source;
+  const ways = [
+    [state({ consecutive_clean: 1 }), `The code-review goes on with consecutive_clean 1 instead of 0${by}`],
+    [config({ gates, stall: 0, clean: 1 }), "the setting clean changed from 2 to 1"],
+    [config({ stall: 0, clean: 1 }), "`sh check\\.sh` no longer ran before code-review"],
+    [edit("task-1-review-1.md", "A review", "Praise"), "task-1-review-1\\.md was changed after the review"],
+    [edit(".receipts-open.jsonl", '"verdict":"FAIL"', '"verdict":"PASS"'), "\\.receipts-open\\.jsonl was changed"],
+    [(project) => fs.rmSync(own(project, "task-1-post-review-2.md")), "task-1-post-review-2\\.md is gone"],
+    [() => program("true\n"), "bin/claude, the reviewer of code-review 8, was changed"],
+  ];
+  const ends = [
+    [run("skip"), "The code-review was left without having passed, and complete-task comes next: `taskie skip`"],
+    [run("pause"), "The code-review was paused: `taskie pause`"],
+    [run("enter", "all-code-review", "--force"), "The code-review was left without having passed[^]*: `taskie enter all-code-review --force`"],
+    [state({ max_reviews: 0 }), `The code-review goes on with max_reviews 0 instead of 20${by}`],
+    [state({ phase: "complete", next_phase: null }), `The code-review was left${by}`],
+  ];
+  // Some of them in one session, in which the host counts how often it is sent back.
+  const session = async (project, n, some) => {
+    const agent = [bash("taskie next --plan greeting"), ...(n === 0 ? [text("The code is written.")] : [])];
+    const first = Math.max(n, 1);
+    some.forEach(([act], at) => {
+      agent.push(
+        call("Write", { file_path: own(project, `task-1-post-review-${first + at}.md`), content: "Nothing to do.\n" }),
+        bash("taskie enter post-code-review --plan greeting"),
+        () => (act(project), text("The review is answered.")),
+      );
+    });
+    const { printed, story } = await play("/taskie:continue-plan", project, agent, () => ({ verdict: "FAIL" }));
+    const shown = seen(printed).join("\n");
+    for (const [, expected] of some) assert.match(shown, new RegExp(expected), story());
+  };
+  const begin = (name) => {
+    const project = path.join(folder, name);
+    const begun = { max_reviews: 20, current_task: "1", phase: "complete-task", phase_iteration: 0, next_phase: "code-review", review_model: "opus", consecutive_clean: 0, tdd: false };
+    prepare(project, {
+      ".taskie/config.json": JSON.stringify({ gates, stall: 0 }),
+      ".taskie/plans/greeting/state.json": JSON.stringify(begun),
+      ".taskie/plans/greeting/task-2.md": "# Greet again\n\n- **Status**: pending\n",
+      "check.sh": "true\n",
+    });
+    run("trust", "--yes")(project);
+    return project;
+  };
+  const project = begin("between");
+  await session(project, 0, ways.slice(0, 4));
+  await session(project, 5, ways.slice(4));
+  for (const [at, end] of ends.entries()) await session(begin(`end ${at}`), 0, [end]);
 }
 
 async function restricted([project]) {
@@ -714,7 +785,7 @@ async function guarded([folder]) {
 }
 
 const [mode, ...args] = process.argv.slice(2);
-({ typed, played, alone, gated, converged, restricted, changed, stopped, every, guarded })[mode](args).catch((error) => {
+({ typed, played, alone, gated, converged, tampered, restricted, changed, stopped, every, guarded })[mode](args).catch((error) => {
   console.error(error.message);
   // Anything that still listens would keep this process alive.
   process.exit(1);

@@ -1,5 +1,6 @@
 //! `taskie receipt`: prints what was reviewed, by whom and with what result, as a statement of in-toto.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use crate::disk;
 use crate::lint::report::pretty;
 use crate::project::git;
 use crate::project::manifest::{self, Manifest};
+use crate::receipt::chain::Chain;
 use crate::receipt::check::{self, Seen};
 use crate::receipt::seal;
 use crate::receipt::signature;
@@ -30,7 +32,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     let text = statement::read(&place.dir());
     let mut statements = statement::statements(&text);
-    statements.extend(keep::since(&place, &text));
+    statements.extend(keep::since(&place));
     let Some(mut receipt) = joined(&place, &statements) else {
         let message = format!("nothing is recorded about {noun} `{}`", place.instance.name);
         let help = "a receipt is about reviews: there has been none yet";
@@ -80,7 +82,7 @@ fn joined(place: &Place, statements: &[Statement]) -> Option<Statement> {
     Some(Statement::new(subject, predicate))
 }
 
-/// Signs the last receipt, and with it all before, with the user's ssh key.
+/// Signs the last receipt, and with it all before, with the user's ssh key; of branches that were merged, each last one.
 fn sign(place: &Place, key: Option<&PathBuf>) -> Result<(), CliError> {
     let unsigned = |why: String| {
         let help =
@@ -96,21 +98,28 @@ fn sign(place: &Place, key: Option<&PathBuf>) -> Result<(), CliError> {
         .lock()
         .map_err(CliError::because("the receipt cannot be signed"))?;
     let text = statement::read(&place.dir());
-    let mut lines: Vec<String> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(str::to_owned)
-        .collect();
-    let Some(last) = lines.pop() else {
+    let chain = Chain::read(&text);
+    let ends: HashSet<&str> = chain.ends().map(|link| &*link.sha256).collect();
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let mut lines: Vec<String> = lines.map(str::to_owned).collect();
+    let Some(last) = lines.last() else {
         return Err(unsigned(format!(
             "there is no {} yet: it is written when a cycle of reviews ends",
             statement::FILE
         )));
     };
-    let mut line = Line::parse(&last).map_err(unsigned)?;
-    line.statement().map_err(unsigned)?;
-    line.signature = Some(signature::sign(&place.root, &key, &line.sha256).map_err(unsigned)?);
-    lines.push(line.write());
+    let read = Line::parse(last).and_then(|line| line.statement());
+    read.map_err(unsigned)?;
+    for text in &mut lines {
+        let Ok(mut line) = Line::parse(text) else {
+            continue;
+        };
+        if ends.contains(&*line.sha256) {
+            let signature = signature::sign(&place.root, &key, &line.sha256);
+            line.signature = Some(signature.map_err(unsigned)?);
+            *text = line.write();
+        }
+    }
     let file = place.dir().join(statement::FILE);
     disk::replace(&file, format!("{}\n", lines.join("\n")).as_bytes()).map_err(
         CliError::because(format!("{} cannot be written", file.display())),

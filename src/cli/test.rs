@@ -113,10 +113,10 @@ fn runs<'f>(
             .enumerate()
             .filter(|(_, line)| !line.trim().is_empty())
         {
-            let statement = Line::parse(line).and_then(|line| line.statement());
-            let statement = statement
-                .map_err(|why| CliError::new(format!("{name}: line {}: {why}", at + 1)))?;
-            let differences = run.line(&statement.predicate).into_iter();
+            let read = Line::parse(line).and_then(|line| Ok((line.statement()?, line.sha256)));
+            let (statement, sha256) =
+                read.map_err(|why| CliError::new(format!("{name}: line {}: {why}", at + 1)))?;
+            let differences = run.line(&sha256, &statement.predicate).into_iter();
             found.extend(differences.map(|what| format!("line {}, {what}", at + 1)));
         }
         let decisions = page::counted(run.count, "decision");

@@ -154,14 +154,14 @@ impl Verified {
                     .push(format!("the receipts are about `{own}`"));
             }
             checked.name = name;
-            let files = check::files(&dir, &checked.statements);
+            let files = check::files(&dir, &checked.chain);
             checked.flaws.extend(files);
             if let Some(state) = state_file::fields(&dir) {
                 let open = recorded::in_folder(&dir);
-                let left = check::left(&checked.statements, &open, &state);
+                let left = check::left(&checked.chain, open, &state);
                 checked.remarks.extend(left);
             }
-            let statements = checked.statements.iter();
+            let statements = checked.chain.statements();
             let entries = statements.flat_map(|statement| &statement.predicate.entries);
             self.seen
                 .add(&checked.name, check::counted(entries), |review| {
@@ -222,16 +222,12 @@ impl Verified {
             page.print();
             return;
         }
+        page.text(PLAIN, &self.verdict(chart));
         for plan in &self.plans {
-            let (word, style) = match plan.flaws.is_empty() {
-                true => ("verified", GOOD),
-                false => ("not verified", BAD),
-            };
             page.text(
                 PLAIN,
                 &format!(
-                    "{}: {noun} {}, {}, {} and {} made again",
-                    paint_words(style, word),
+                    "{noun} {}: {}, {} and {} made again",
                     shown(&plan.name),
                     counted(plan.lines, "receipt"),
                     counted(plan.reviews, "review"),
@@ -239,7 +235,7 @@ impl Verified {
                 ),
             );
             for (heading, lines) in [
-                ("", &plan.flaws),
+                ("wrong: ", &plan.flaws),
                 ("on record: ", &plan.remarks),
                 ("signed: ", &plan.signatures),
             ] {
@@ -251,34 +247,36 @@ impl Verified {
         if let Some(why) = &self.uncompared {
             page.text(PLAIN, &format!("The code was not compared: {why}."));
         }
-        let all = counted(self.covered.len(), "changed file");
-        match self.uncovered().count() {
-            0 if self.covered.is_empty() && self.uncompared.is_some() => {}
-            0 => page.text(
-                PLAIN,
-                &format!(
-                    "{}: {all} that count, all as a clean review has seen them",
-                    paint_words(GOOD, "reviewed")
-                ),
-            ),
-            open => {
-                page.text(
-                    PLAIN,
-                    &format!(
-                        "{}: {open} of {all} that count",
-                        paint_words(BAD, "not reviewed")
-                    ),
-                );
-                for file in self.uncovered() {
-                    page.row(
-                        "",
-                        &format!("no clean review has seen {} as it is", shown(file)),
-                    );
-                }
-            }
+        for file in self.uncovered() {
+            let file = shown(file);
+            page.text(PLAIN, &format!("No clean review has seen {file} as it is."));
         }
         page.text(PLAIN, UNPROVED);
         page.print();
+    }
+
+    /// Returns the verdict about everything, and what it is about.
+    fn verdict(&self, chart: &Chart) -> String {
+        let bad = self.plans.iter().filter(|plan| !plan.flaws.is_empty());
+        let bad = [
+            (bad.count(), "record", "refused"),
+            (self.uncovered().count(), "changed file", "not reviewed"),
+        ];
+        let bad = bad.into_iter().filter(|(count, ..)| *count > 0);
+        let bad = bad.map(|(count, of, what)| format!("{} {what}", counted(count, of)));
+        let bad: Vec<String> = bad.collect();
+        if !bad.is_empty() {
+            return format!("{}: {}", paint_words(BAD, "not verified"), bad.join(", "));
+        }
+        let plans = counted(self.plans.len(), &chart.scope.noun);
+        let code = match &self.uncompared {
+            Some(_) if self.covered.is_empty() => String::new(),
+            _ => {
+                let files = counted(self.covered.len(), "changed file");
+                format!(", and {files} that count, all as a clean review has seen them")
+            }
+        };
+        format!("{}: {plans}{code}", paint_words(GOOD, "verified"))
     }
 
     fn json(&self) -> Json {

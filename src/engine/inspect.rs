@@ -7,11 +7,12 @@ use serde_json::{Value as Json, json};
 
 use super::event::Event;
 use super::fault::Fault;
-use super::names::Names;
+use super::names::{Names, review};
 use super::world::World;
 use crate::chart::{Chart, Cycle};
 use crate::expr::source::Literal;
 use crate::files::pattern::{Capture, Pattern};
+use crate::reviewer::finding::Found;
 
 /// A chart and a world that can be queried.
 #[derive(Debug)]
@@ -122,6 +123,13 @@ impl Inspector {
             (self.names).literal(place, &Literal::Text(text.clone()), &self.names.root())?;
         let items = skips.try_iter().ok().filter(|_| !skips.is_none());
         Ok(items.map(|items| items.map(|item| item.to_string()).collect()))
+    }
+
+    /// Returns the commands that a review was to run and does not say succeeded; `None` if nobody asks what it ran, or if it
+    /// shows that it ran all that was asked for, and something.
+    pub fn unrun(&self, found: &Found) -> Result<Option<Vec<String>>, Fault> {
+        let unrun = review::unrun(&self.names, found)?;
+        Ok(unrun.filter(|unrun| found.ran.is_empty() || !unrun.is_empty()))
     }
 
     /// Returns the commands that call the user; `None` if the user is not called.

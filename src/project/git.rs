@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 use std::{fs, io};
 
-use crate::hash;
+use crate::hash::Hash;
 use crate::os;
 use crate::process::program;
 use crate::store::{self, git_dir};
@@ -182,20 +182,29 @@ impl Tree {
     }
 }
 
-/// Returns a number for the content of a file as git names it; `None` if nobody wants to read it: a repository in the
+/// Returns a number for what git would keep of a file that it names so; `None` if nobody wants to read it: a repository in the
 /// repository, or a very large file.
 fn number(root: &Path, name: &[u8]) -> Option<u64> {
     let path = root.join(os::file::path(name));
-    let content = match path.symlink_metadata() {
-        Ok(meta) if meta.is_symlink() => fs::read_link(&path)
-            .ok()?
-            .into_os_string()
-            .into_encoded_bytes(),
-        Ok(meta) if meta.is_file() && meta.len() < LARGE => fs::read(&path).ok()?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+    let (kind, content) = match path.symlink_metadata() {
+        Ok(meta) if meta.is_symlink() => {
+            let target = fs::read_link(&path).ok()?.into_os_string();
+            ("link", target.into_encoded_bytes())
+        }
+        Ok(meta) if meta.is_file() && meta.len() < LARGE => {
+            let kind = match os::file::is_executable(&meta) {
+                true => "program",
+                false => "file",
+            };
+            (kind, fs::read(&path).ok()?)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => ("none", Vec::new()),
         _ => return None,
     };
-    Some(hash::number(content))
+    let mut hash = Hash::default();
+    hash.add(kind);
+    hash.add(content);
+    Some(hash.number())
 }
 
 /// Returns a git command for the directory `root` that only reads.

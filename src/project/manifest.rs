@@ -1,4 +1,5 @@
-//! Which version of which file a review has seen: the paths that differ from where the work began, each with its blob.
+//! Which version of which file a review has seen: the paths that differ from where the work began, each with what git keeps of
+//! it: a link with the text of a file, or a file that may now be run, is another version.
 //!
 //! A manifest says what has changed since, also when git no longer has the tree that it was made of.
 
@@ -16,7 +17,7 @@ pub(crate) struct Manifest {
     pub(crate) base: String,
     /// The tree that was there.
     pub(crate) tree: String,
-    /// The files that count and differ from the base, each with its blob; none if it is gone.
+    /// The files that count and differ from the base, each with its mode and its blob; none if it is gone.
     #[serde(default, skip_serializing_if = "Blobs::is_empty")]
     pub(crate) files: Blobs,
     /// The patterns of the files that do not count.

@@ -1,13 +1,14 @@
 //! Compares the receipts of an instance with themselves, with its files, and with a version of the code.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use super::chain::Chain;
 use super::remarks::Remarks;
 use super::replay::{Ready, Run};
 use super::signature::{self, Signed, Signers};
-use super::statement::{Line, Statement};
-use super::{Entry, Open, Review, seal};
+use super::statement::{Line, Predicate, Statement};
+use super::{Entry, Open, Review};
 use crate::chart::Chart;
 use crate::hash;
 use crate::project::change::{Blobs, is_any_like};
@@ -27,26 +28,23 @@ pub(crate) struct Checked {
     /// What its lines say themselves.
     pub(crate) remarks: Vec<String>,
     pub(crate) signatures: Vec<String>,
-    pub(crate) statements: Vec<Statement>,
+    pub(crate) chain: Chain,
 }
 
-/// Checks the text of a file: each hash, the chain, the signatures, and every decision.
+/// Checks the text of a file: each hash, how the lines follow each other, the signatures, and every decision.
 pub(crate) fn lines(root: &Path, text: &str, signers: Option<&Signers>) -> Checked {
     let mut checked = Checked::default();
     let mut run = Run::default();
-    let mut remarks = Remarks::default();
-    let mut previous: Option<String> = None;
-    let mut is_signed = false;
+    let mut known: HashMap<String, (usize, Remarks)> = HashMap::new();
+    let mut signed = HashSet::new();
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     for (at, line) in lines.enumerate() {
         let number = at + 1;
-        let flaws = &mut checked.flaws;
-        let mut flaw = |what: String| flaws.push(format!("line {number}: {what}"));
         let line = match Line::parse(line) {
             Ok(line) => line,
             // It is about nothing, so what follows can still be checked.
             Err(why) => {
-                flaw(why);
+                checked.flaw(number, &why);
                 continue;
             }
         };
@@ -54,67 +52,37 @@ pub(crate) fn lines(root: &Path, text: &str, signers: Option<&Signers>) -> Check
         let statement = match line.statement() {
             Ok(statement) => statement,
             Err(why) => {
-                flaw(why);
+                checked.flaw(number, &why);
                 // What follows is about a state that nobody knows.
                 break;
             }
         };
         let predicate = &statement.predicate;
-        if predicate.previous != previous {
-            flaw(
-                "it does not follow the line before: a line was changed, moved or removed"
-                    .to_owned(),
-            );
-        }
-        previous = Some(line.sha256.clone());
-        if checked.statements.is_empty() {
-            checked.name.clone_from(&predicate.name);
-        } else if predicate.name != checked.name {
-            flaw(format!("it is about `{}`", predicate.name));
-        }
-        is_signed = line.signature.is_some();
+        checked.place(number, &line.sha256, predicate, &known);
         if let Some(signature) = &line.signature {
-            let file = signers.map(|signers| &*signers.file);
-            match signature::check(root, file, &line.sha256, signature) {
-                Ok(Signed::By(name)) => checked.signatures.push(format!("line {number}: {name}")),
-                Ok(Signed::Unlisted) => {
-                    checked
-                        .signatures
-                        .push(format!("line {number}: an unlisted key"));
-                }
-                Err(why) => flaw(format!("its signature does not hold: {why}")),
-            }
+            checked.signature(root, number, &line.sha256, signature, signers);
+            signed.insert(line.sha256.clone());
         }
-        for (sha256, whole) in &predicate.charts {
-            if whole.hash() != *sha256 {
-                flaw("its chart was changed: its hash is another one".to_owned());
-                continue;
-            }
-            let is_own = predicate.taskie == env!("CARGO_PKG_VERSION");
-            let odd = whole.is_odd(is_own).into_iter();
-            checked
-                .remarks
-                .extend(odd.map(|what| format!("line {number}: {what}")));
-            match whole.load() {
-                Ok(chart) => {
-                    run.charts.insert(sha256.clone(), Ready::of(&chart));
-                }
-                Err(why) => flaw(format!("its chart cannot decide: {why}")),
-            }
+        checked.charts(number, predicate, &mut run);
+        for difference in run.line(&line.sha256, predicate) {
+            checked.flaw(number, &difference.to_string());
         }
-        for difference in run.line(predicate) {
-            flaw(difference.to_string());
-        }
+        let before = predicate.previous.as_ref().and_then(|name| known.get(name));
+        let mut remarks = before
+            .map(|(_, remarks)| remarks.clone())
+            .unwrap_or_default();
         let again = remarks.line(&predicate.entries).into_iter();
         let again: Vec<String> = again.map(|remark| remark.to_string()).collect();
         if predicate.remarks != again {
-            flaw("its remarks are not those about its entries".to_owned());
+            checked.flaw(number, "its remarks are not those about its entries");
         }
         checked.remarks.extend(again);
         checked.reviews += reviews(&statement).count();
-        checked.statements.push(statement);
+        known.insert(line.sha256.clone(), (number, remarks));
+        checked.chain.add(line.sha256, statement);
     }
-    if !is_signed && signers.is_some_and(|signers| signers.are_required) {
+    let is_unsigned = (checked.chain.ends()).any(|end| !signed.contains(&end.sha256));
+    if is_unsigned && signers.is_some_and(|signers| signers.are_required) {
         let what = "the last line is not signed, and --signers asks for that";
         checked.flaws.push(what.to_owned());
     }
@@ -122,26 +90,98 @@ pub(crate) fn lines(root: &Path, text: &str, signers: Option<&Signers>) -> Check
     checked
 }
 
+impl Checked {
+    fn flaw(&mut self, line: usize, what: &str) {
+        self.flaws.push(format!("line {line}: {what}"));
+    }
+
+    /// Checks that a line is where it belongs, and about what the others are about.
+    fn place(
+        &mut self,
+        number: usize,
+        sha256: &str,
+        predicate: &Predicate,
+        known: &HashMap<String, (usize, Remarks)>,
+    ) {
+        if known.contains_key(sha256) {
+            self.flaw(number, "it is there twice");
+        } else if predicate.follows().any(|name| !known.contains_key(name)) {
+            let what = "it goes on from no line before it: a line was changed, moved or removed";
+            self.flaw(number, what);
+        }
+        let beside = self.chain.links.iter();
+        let mut beside =
+            beside.filter(|link| link.statement.predicate.previous == predicate.previous);
+        if let Some((other, _)) = beside.next().and_then(|link| known.get(&link.sha256)) {
+            let what =
+                format!("line {number}: it begins where line {other} does: branches were merged");
+            self.remarks.push(what);
+        }
+        if self.chain.links.is_empty() {
+            self.name.clone_from(&predicate.name);
+        } else if predicate.name != self.name {
+            self.flaw(number, &format!("it is about `{}`", predicate.name));
+        }
+    }
+
+    fn signature(
+        &mut self,
+        root: &Path,
+        number: usize,
+        sha256: &str,
+        signature: &str,
+        signers: Option<&Signers>,
+    ) {
+        let file = signers.map(|signers| &*signers.file);
+        let name = match signature::check(root, file, sha256, signature) {
+            Ok(Signed::By(name)) => name,
+            Ok(Signed::Unlisted) => "an unlisted key".to_owned(),
+            Err(why) => return self.flaw(number, &format!("its signature does not hold: {why}")),
+        };
+        self.signatures.push(format!("line {number}: {name}"));
+    }
+
+    /// Checks the charts that a line brings, and adds them to those that can decide.
+    fn charts(&mut self, number: usize, predicate: &Predicate, run: &mut Run) {
+        for (sha256, whole) in &predicate.charts {
+            if whole.hash() != *sha256 {
+                self.flaw(number, "its chart was changed: its hash is another one");
+                continue;
+            }
+            let is_own = predicate.taskie == env!("CARGO_PKG_VERSION");
+            let odd = whole.is_odd(is_own).into_iter();
+            self.remarks
+                .extend(odd.map(|what| format!("line {number}: {what}")));
+            match whole.load() {
+                Ok(chart) => {
+                    run.charts.insert(sha256.clone(), Ready::of(&chart));
+                }
+                Err(why) => self.flaw(number, &format!("its chart cannot decide: {why}")),
+            }
+        }
+    }
+}
+
 /// Returns the fields of an instance's state that are not as its record has left them, in words. `open` is what has happened
 /// since the last receipt, as far as the instance's directory knows it.
 pub(crate) fn left(
-    statements: &[Statement],
-    open: &[Open],
-    state: &serde_json::Map<String, serde_json::Value>,
+    chain: &Chain,
+    open: Vec<Open>,
+    fields: &serde_json::Map<String, serde_json::Value>,
 ) -> Option<String> {
-    let sealed = statements
-        .iter()
-        .flat_map(|statement| &statement.predicate.entries);
-    let last = sealed.clone().last().map(|entry| entry.at().to_owned());
-    let is_newer = |entry: &&Open| last.as_ref().is_none_or(|last| last.as_str() < entry.at());
-    let left = seal::state_after(sealed, None);
-    let left = seal::state_after(open.iter().filter(is_newer), left)?;
-    let others = left.iter().filter_map(|(name, old)| {
-        let new = state.get(name)?;
-        (new != old).then(|| format!("{} is {new}, not {old}", shown(name)))
+    let states = chain.states(&chain.unsealed(open));
+    let others = states.iter().map(|left| {
+        let others = left.iter().filter_map(|(name, old)| {
+            let new = fields.get(name)?;
+            (new != old).then(|| format!("{} is {new}, not {old}", shown(name)))
+        });
+        others.collect::<Vec<String>>()
     });
-    let others: Vec<String> = others.collect();
-    let others = Some(others.join(", ")).filter(|others| !others.is_empty())?;
+    // Of several branches, one has left it.
+    let others = others
+        .min_by_key(Vec::len)
+        .filter(|others| !others.is_empty())?;
+    let others = others.join(", ");
     Some(format!(
         "state.json is not as the record has left it: {others}"
     ))
@@ -172,33 +212,24 @@ pub(crate) fn counted<'e, W: 'e>(
 }
 
 /// Returns what is wrong with the files of reviews and answers in an instance's directory: those that are not as they were.
-pub(crate) fn files(dir: &Path, statements: &[Statement]) -> Vec<String> {
-    // A file that was written again replaces what was there.
-    let mut last: BTreeMap<&str, &str> = BTreeMap::new();
-    for review in statements.iter().flat_map(reviews) {
-        for (file, sha256) in &review.answers {
-            last.insert(file, sha256);
-        }
-        match &review.review {
-            Some(sha256) => last.insert(&review.file, sha256),
-            // Nobody knows what a review that failed has written.
-            None => last.remove(&*review.file),
-        };
-    }
-    let flaw = |(file, sha256): (&str, &str)| {
-        let path: PathBuf = dir.join(file);
+pub(crate) fn files(dir: &Path, chain: &Chain) -> Vec<String> {
+    let known = chain.files(&[], |_| Vec::new());
+    let flaw = |(file, versions): (String, Vec<Option<String>>)| {
+        let path: PathBuf = dir.join(&file);
         match crate::disk::read_regular(&path).ok().flatten() {
             None => Some(format!("{file} is gone")),
-            Some(text) if hash::of_text(&text) != sha256 => {
+            Some(text) if !versions.contains(&Some(hash::of_text(&text))) => {
                 Some(format!("{file} was changed after the review"))
             }
             Some(_) => None,
         }
     };
-    last.into_iter().filter_map(flaw).collect()
+    let mut flaws: Vec<String> = known.into_iter().filter_map(flaw).collect();
+    flaws.sort();
+    flaws
 }
 
-/// The versions of files that clean reviews have seen: the file, its blob (none: it is gone), and the review.
+/// The versions of files that clean reviews have seen: the file, its mode and blob (none: it is gone), and the review.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     files: HashMap<(String, Option<String>), String>,
@@ -235,8 +266,8 @@ impl Seen {
             if !is_clean(review) {
                 continue;
             }
-            for (file, blob) in &tree.files {
-                let key = (file.clone(), blob.clone());
+            for (file, version) in &tree.files {
+                let key = (file.clone(), version.clone());
                 self.files.insert(key, format!("{name}/{}", review.file));
             }
         }
@@ -247,8 +278,8 @@ impl Seen {
     pub(crate) fn covered(&self, work: &Work, manifest: &Manifest) -> Blobs {
         let files = manifest.files.iter();
         let files = files.filter(|(file, _)| !is_any_like(file, &work.skips));
-        let files = files.map(|(file, blob)| {
-            let review = self.files.get(&(file.clone(), blob.clone()));
+        let files = files.map(|(file, version)| {
+            let review = self.files.get(&(file.clone(), version.clone()));
             (file.clone(), review.cloned())
         });
         files.collect()

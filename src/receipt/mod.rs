@@ -1,9 +1,10 @@
 //! Receipts: what was reviewed and decided about an instance, in a form that others can check without this machine.
 //!
-//! [`Entry`] is one thing that happened. [`statement`] puts the entries of a cycle into one line of a file, chained to the line
-//! before. [`replay`] makes the recorded decisions again, [`remarks`] says what a reader should know, and [`check`] compares a
+//! [`Entry`] is one thing that happened. [`statement`] puts the entries of a cycle into one line of a file, and [`chain`] says how
+//! the lines follow each other. [`replay`] makes the recorded decisions again, [`remarks`] says what a reader should know, and [`check`] compares a
 //! file with the work tree. What is recorded is data; `run` records it.
 
+pub(crate) mod chain;
 pub(crate) mod charts;
 pub(crate) mod check;
 pub(crate) mod elsewhere;
@@ -58,6 +59,9 @@ pub(crate) struct Review {
     /// The reviewer's program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) program: Option<String>,
+    /// The hash of its file: the same program can be found in several places.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) program_sha256: Option<String>,
     pub(crate) by: Option<String>,
     /// The settings; in a receipt only where they are not those of the review before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,6 +82,9 @@ pub(crate) struct Review {
     pub(crate) times: Option<u64>,
     #[serde(flatten)]
     pub(crate) found: Found,
+    /// If it passed and was to show what it ran, and did not: those of the commands asked for that it does not say succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) unrun: Option<Vec<String>>,
     /// The hash of the file that it wrote.
     pub(crate) review: Option<String>,
     pub(crate) seconds: u64,
@@ -107,6 +114,12 @@ pub(crate) struct Decision<W> {
     /// The commit at which the record begins; only in its first decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) base: Option<String>,
+    /// The settings with which the record begins; only in its first decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) settings: Option<Context>,
+    /// Files of this program in the instance's directory that another hand has changed, each with the hash of what was there.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(crate) edited: IndexMap<String, String>,
     pub(crate) event: Occurred,
     /// The fields before it; in a receipt only where they are not what the decision before has left.
     #[serde(default, skip_serializing_if = "Option::is_none")]

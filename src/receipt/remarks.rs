@@ -16,7 +16,7 @@ use crate::text::shown;
 const VALUE: usize = 60;
 
 /// Something that a reader should know.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Remark {
     at: String,
     what: String,
@@ -41,14 +41,14 @@ impl std::fmt::Display for Remark {
 
 /// What is known of a record up to some entry. It goes on from one line to the next: what changes between two cycles is named,
 /// too.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Remarks {
     found: Vec<Remark>,
     /// The settings of the last review.
     settings: Option<Context>,
     chart: Option<String>,
-    /// The programs of reviewers, by their names in the chart.
-    programs: IndexMap<String, String>,
+    /// The programs of reviewers, by their names in the chart: where each is, and the hash of its file.
+    programs: IndexMap<String, (String, Option<String>)>,
     /// The commands that ran before the reviews of a cycle.
     gates: Option<(String, Vec<String>)>,
     state: Option<Context>,
@@ -103,6 +103,19 @@ impl Remarks {
         if let Some(why) = &review.error {
             self.add(at, format!("{cycle} {n} failed: {}", shown(why)), true);
         }
+        if let Some(unrun) = &review.unrun {
+            let what = match (review.found.denied, review.found.ran.is_empty()) {
+                (0, true) => "names no command that it ran".to_owned(),
+                (0, false) => format!(
+                    "does not say that `{}` succeeded",
+                    shown(&unrun.join("`, `"))
+                ),
+                _ => {
+                    "names commands of which its program reports that none can have run".to_owned()
+                }
+            };
+            self.add(at, format!("{cycle} {n} passed, and {what}"), true);
+        }
         if let Some(settings) = &review.settings {
             let before = self.settings.replace(settings.clone()).unwrap_or_default();
             for (name, old) in &before {
@@ -121,14 +134,7 @@ impl Remarks {
             };
             self.add(at, format!("{} {how}", shown(file)), false);
         }
-        if let Some(program) = &review.program {
-            let before = (self.programs).insert(review.invocation.clone(), program.clone());
-            if let Some(before) = before.filter(|before| before != program) {
-                let (program, before) = (shown(program), shown(&before));
-                let what = format!("the reviewer of {cycle} {n} was {program}, not {before}");
-                self.add(at, what, false);
-            }
-        }
+        self.program(review);
         if review.times.is_none() && review.error.is_none() {
             let gates = review.gates.iter().map(|gate| gate.command.clone());
             let gates: Vec<String> = gates.collect();
@@ -144,10 +150,43 @@ impl Remarks {
         }
     }
 
+    /// Compares the reviewer's program with the one before. The same one can be in several places.
+    fn program(&mut self, review: &Review) {
+        let Review { at, cycle, n, .. } = review;
+        let Some(program) = &review.program else {
+            return;
+        };
+        let now = (program.clone(), review.program_sha256.clone());
+        let before = self.programs.insert(review.invocation.clone(), now.clone());
+        let is_same = |before: &(String, Option<String>)| match (&before.1, &now.1) {
+            (Some(before), Some(now)) => before == now,
+            _ => before.0 == now.0,
+        };
+        let Some((before, _)) = before.filter(|before| !is_same(before)) else {
+            return;
+        };
+        let (is_there, before) = (before == *program, shown(&before));
+        let what = match is_there {
+            true => format!("{before}, the reviewer of {cycle} {n}, was changed"),
+            false => format!(
+                "the reviewer of {cycle} {n} was {}, not {before}",
+                shown(program)
+            ),
+        };
+        self.add(at, what, false);
+    }
+
     fn decision<W>(&mut self, decision: &Decision<W>) {
         let at = &decision.at;
         if decision.is_reviewed {
             self.open = None;
+        }
+        if let Some(settings) = &decision.settings {
+            self.settings.get_or_insert_with(|| settings.clone());
+        }
+        for file in decision.edited.keys() {
+            let what = format!("{} was changed, and not by taskie", shown(file));
+            self.add(at, what, false);
         }
         if let (Some(state), Some(left)) = (&decision.state, &self.state) {
             let changed = state.iter().filter(|(name, value)| {

@@ -62,6 +62,8 @@ pub(crate) struct Run {
     instead: Option<Ready>,
     /// The fields as the last decision has left them.
     state: Option<Context>,
+    /// The same after each line, by its hash.
+    ends: HashMap<String, Option<Context>>,
     /// How many decisions were made again.
     pub(crate) count: usize,
 }
@@ -75,8 +77,10 @@ impl Run {
         }
     }
 
-    /// Makes the decisions of the next line again, and returns those that differ.
-    pub(crate) fn line(&mut self, predicate: &Predicate) -> Vec<Difference> {
+    /// Makes the decisions of the next line again, which has this hash, and returns those that differ.
+    pub(crate) fn line(&mut self, sha256: &str, predicate: &Predicate) -> Vec<Difference> {
+        let previous = predicate.previous.as_ref();
+        self.state = previous.and_then(|name| self.ends.get(name)?.clone());
         let mut differences = Vec::new();
         let mut review: Option<&Review> = None;
         for (at, entry) in predicate.entries.iter().enumerate() {
@@ -96,6 +100,7 @@ impl Run {
                 what,
             }));
         }
+        self.ends.insert(sha256.to_owned(), self.state.clone());
         differences
     }
 

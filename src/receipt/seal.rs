@@ -25,13 +25,8 @@ pub(crate) fn join(predicate: &mut Predicate, part: &Predicate) {
 }
 
 /// Puts entries of this machine into a predicate, which has each answer once and each state only where it is not what follows.
-/// `remarks` knows the lines before.
-pub(crate) fn seal(
-    predicate: &mut Predicate,
-    entries: Vec<Open>,
-    mut state: Option<Context>,
-    mut remarks: Remarks,
-) {
+/// `remarks` knows the lines from which it goes on.
+pub(crate) fn seal(predicate: &mut Predicate, entries: Vec<Open>, mut remarks: Remarks) {
     let mut known: HashMap<String, usize> = HashMap::new();
     for (at, item) in predicate.world.iter().enumerate() {
         known.insert(json!(item).to_string(), at);
@@ -44,7 +39,7 @@ pub(crate) fn seal(
         }
         at
     };
-    let mut is_first = true;
+    let mut state: Option<Context> = None;
     let mut settings = None;
     for entry in entries {
         let sealed = match entry {
@@ -58,8 +53,7 @@ pub(crate) fn seal(
                 // The first one of a line says from where it goes on.
                 let before = decision
                     .state
-                    .filter(|before| is_first || Some(before) != state.as_ref());
-                is_first = false;
+                    .filter(|before| Some(before) != state.as_ref());
                 let mut after = before.clone().or_else(|| state.clone()).unwrap_or_default();
                 after.extend(decision.changed.clone());
                 state = Some(after);
@@ -69,6 +63,8 @@ pub(crate) fn seal(
                     at: decision.at,
                     chart: decision.chart,
                     base: decision.base,
+                    settings: decision.settings,
+                    edited: decision.edited,
                     event: decision.event,
                     is_reviewed: decision.is_reviewed,
                     is_superseded: decision.is_superseded,
@@ -85,12 +81,11 @@ pub(crate) fn seal(
     predicate.remarks = remarks.map(|remark| remark.to_string()).collect();
 }
 
-/// Returns the fields after the last decision of some entries that follow a state.
+/// Returns the fields after the last decision of some entries: the first one has all of them.
 pub(crate) fn state_after<'e, W: 'e>(
     entries: impl Iterator<Item = &'e Entry<W>>,
-    state: Option<Context>,
 ) -> Option<Context> {
-    entries.fold(state, |state, entry| match entry {
+    entries.fold(None, |state, entry| match entry {
         Entry::Review(_) => state,
         Entry::Decision(decision) => {
             let mut after = decision.state.clone().or(state)?;

@@ -1,6 +1,6 @@
 //! A receipt as a statement of in-toto, and the file of an instance that has one in each line.
 //!
-//! Each line has the hash of its statement, and each statement the hash of the line before. Whoever changes one has to make
+//! Each line has the hash of its statement, and each statement the hash of the line from which it goes on. Whoever changes one has to make
 //! all that follow again, and cannot make the signatures.
 
 use std::path::Path;
@@ -62,8 +62,11 @@ pub(crate) struct Predicate {
     /// The chart's word for an instance, and the instance's name.
     pub(crate) noun: String,
     pub(crate) name: String,
-    /// The hash of the line before; none in the first one.
+    /// The hash of the line from which it goes on; none in the first one.
     pub(crate) previous: Option<String>,
+    /// The hashes of the last lines of other branches that were merged. They are united with it here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) merges: Vec<String>,
     /// The charts that no line before has, by their hashes.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) charts: IndexMap<String, Whole>,
@@ -80,6 +83,13 @@ pub(crate) struct Predicate {
     /// The files of a commit, each with the review that has seen it as it is there; none if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) covered: Option<Blobs>,
+}
+
+impl Predicate {
+    /// Returns the hashes of the lines that must be before it.
+    pub(crate) fn follows(&self) -> impl Iterator<Item = &String> {
+        self.previous.iter().chain(&self.merges)
+    }
 }
 
 impl Statement {

@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::ran::Ran;
 use crate::text::plain_line;
 
 /// The most findings of one review that are kept.
@@ -22,24 +23,6 @@ pub struct Finding {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     pub title: String,
-}
-
-/// A command that a reviewer says that it ran.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Ran {
-    pub command: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exit: Option<i64>,
-}
-
-impl Ran {
-    /// Returns what any reviewer of code runs, where none has run.
-    pub(crate) fn some() -> Self {
-        Self {
-            command: "git diff".to_owned(),
-            exit: Some(0),
-        }
-    }
 }
 
 /// What one review found, and what it did for that.
@@ -99,11 +82,9 @@ impl Found {
 
     /// Returns those of some commands of which it does not say that they succeeded.
     pub fn unrun(&self, commands: Vec<String>) -> Vec<String> {
-        let is_shown = |command: &str| self.ran.iter().any(|ran| ran.shows(command));
+        let is_shown = |command: &String| self.ran.iter().any(|ran| ran.shows(command));
         let commands = commands.into_iter();
-        commands
-            .filter(|command| !is_shown(&plain_line(command, LENGTH)))
-            .collect()
+        commands.filter(|command| !is_shown(command)).collect()
     }
 
     /// Returns whether another review found exactly the same, and not nothing.
@@ -142,26 +123,6 @@ impl Found {
         let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
         let findings = self.findings.iter().enumerate();
         findings.map(move |(at, finding)| (format!("{stem}.{}", at + 1), finding))
-    }
-}
-
-impl Ran {
-    /// Reads the commands that a reviewer has named. What is no command is not one.
-    pub fn read(json: &str) -> Vec<Self> {
-        let items: Vec<Json> = serde_json::from_str(json).unwrap_or_default();
-        let ran = items.iter().take(MOST).filter_map(|item| {
-            let command = plain_line(item.get("command")?.as_str()?, LENGTH);
-            let exit = item.get("exit").and_then(Json::as_i64);
-            (!command.is_empty()).then_some(Self { command, exit })
-        });
-        ran.collect()
-    }
-
-    /// Returns whether it is a command, and succeeded: alone, or as in `cd DIR && COMMAND 2>&1 | tail`.
-    fn shows(&self, command: &str) -> bool {
-        let text = self.command.replace("2>&1", "");
-        let mut parts = text.split(['&', '|', ';']).map(str::trim);
-        self.exit == Some(0) && (self.command == command || parts.any(|part| part == command))
     }
 }
 

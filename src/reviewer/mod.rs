@@ -3,4 +3,5 @@
 pub mod finding;
 mod limit;
 pub(crate) mod outcome;
+pub mod ran;
 mod zone;

@@ -12,7 +12,8 @@ use super::{limit, zone};
 use crate::chart::Invoke;
 use crate::chart::model::AnswerForm;
 use crate::clock::{self, Moment};
-use crate::reviewer::finding::{Found, Ran};
+use crate::reviewer::finding::Found;
+use crate::reviewer::ran::Ran;
 use crate::text::plain_line;
 
 /// The number of bytes at the end of a text that are searched for an answer.

@@ -4,7 +4,7 @@
 //! what it lacks.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -19,17 +19,19 @@ use crate::engine::recorded::{Occurred, Recorder};
 use crate::files::pattern::Pattern;
 use crate::hash::{self, Hash, IndexMap};
 use crate::os::file::HOME;
+use crate::os::regular::open_to_read;
 use crate::page::counted;
 use crate::process::program;
 use crate::project::ledger;
 use crate::project::manifest::{self, Manifest};
+use crate::receipt::chain::Chain;
 use crate::receipt::charts::{self, Whole};
 use crate::receipt::check::{self, Seen};
 use crate::receipt::remarks::Remarks;
 use crate::receipt::replay::word;
 use crate::receipt::seal;
 use crate::receipt::statement::{self, Predicate, Statement, Subject};
-use crate::receipt::{self, Entry, Gate, Open, Review};
+use crate::receipt::{self, Entry, Gate, Open, Review, Sealed};
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::store::journal::Line;
@@ -56,6 +58,8 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
         .collect();
     let mut prompt = Hash::default();
     invocation.argv.iter().for_each(|word| prompt.add(word));
+    let program = invocation.argv.first();
+    let program = program.and_then(|name| program_file(place, name));
     Review {
         settings: snapshot.config().ok().cloned(),
         edited: edited(place, &answers),
@@ -67,10 +71,12 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
         subject: subject.collect(),
         answers,
         prompt: Some(prompt.text()),
-        program: invocation
-            .argv
-            .first()
-            .and_then(|name| shown_program(place, name)),
+        program: program.as_deref().map(without_user),
+        program_sha256: program.and_then(|file| {
+            // What is found is often a link to it.
+            let (file, _) = open_to_read(&file.canonicalize().ok()?).ok()?;
+            hash::of_file(file).ok()
+        }),
         ..Review::default()
     }
 }
@@ -79,23 +85,19 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
 /// now. A new answer may be in place of one of an earlier cycle.
 fn edited(place: &Place, new: &IndexMap<String, String>) -> IndexMap<String, Option<String>> {
     let record = Record::of(place);
-    let mut known: IndexMap<String, Option<String>> = IndexMap::default();
-    for review in record.reviews() {
-        known.extend(review.edited.clone());
-        let answers = review.answers.clone().into_iter();
-        known.extend(answers.map(|(name, sha256)| (name, Some(sha256))));
-        match &review.review {
-            Some(sha256) => known.insert(review.file.clone(), Some(sha256.clone())),
-            // Nobody knows what a review that failed has written.
-            None => known.shift_remove(&review.file),
-        };
-    }
-    let edited = known.into_iter().filter_map(|(name, sha256)| {
+    let edits = |review: &Review| {
+        let edited = review.edited.iter();
+        let edited = edited.filter(|(name, _)| *name != recorded::FILE);
+        let edited = edited.map(|(name, sha256)| (name.clone(), sha256.clone()));
+        edited.collect()
+    };
+    let known = record.chain.files(&record.open, edits).into_iter();
+    let edited = known.filter_map(|(name, versions)| {
         let text = disk::read(&place.root, &place.dir().join(&name))
             .ok()
             .flatten();
         let now = text.map(|text| hash::of_text(&text));
-        (now != sha256 && !new.contains_key(&name)).then_some((name, now))
+        (!versions.contains(&now) && !new.contains_key(&name)).then_some((name, now))
     });
     edited.collect()
 }
@@ -104,16 +106,21 @@ fn answer_name(view: &Inspector, answer: &Pattern, n: i64) -> Option<String> {
     view.file_name(answer, n).filter(|_| n > 0)
 }
 
-/// Returns the file of a program, `None` if there is none. Nobody needs to know what the user is called.
-fn shown_program(place: &Place, name: &str) -> Option<String> {
+/// Returns the file of a program, `None` if there is none.
+fn program_file(place: &Place, name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let file = program::locate(name, &path, &place.root).ok()?;
+    Some(place.root.join(file))
+}
+
+/// Returns a path for others: nobody needs to know what the user is called.
+fn without_user(file: &Path) -> String {
     let home = std::env::var_os(HOME).filter(|home| !home.is_empty());
     let below = home.and_then(|home| file.strip_prefix(home).ok().map(Path::to_owned));
-    Some(match below {
+    match below {
         Some(below) => format!("~/{}", below.display()),
         None => file.display().to_string(),
-    })
+    }
 }
 
 /// Returns the work tree that a review sees, if its verdict is about that.
@@ -135,55 +142,48 @@ pub(crate) fn tree(place: &Place, snapshot: &Arc<Snapshot>, event: &Event) -> Op
 
 /// What is on record about an instance: its receipts, and what has happened since the last one.
 struct Record {
-    statements: Vec<Statement>,
+    chain: Chain,
     open: Vec<Open>,
 }
 
 impl Record {
     fn of(place: &Place) -> Self {
-        let statements = statement::statements(&statement::read(&place.dir()));
-        let sealed = statements
-            .iter()
-            .flat_map(|statement| &statement.predicate.entries);
-        let last = sealed.last().map(Entry::at);
-        let mut open = open(place);
-        // Whoever wrote the last line may have been killed before it could say so.
-        open.retain(|entry| last.is_none_or(|last| last < entry.at()));
-        Self { statements, open }
+        let chain = Chain::read(&statement::read(&place.dir()));
+        let open = chain.unsealed(open(place));
+        Self { chain, open }
+    }
+
+    fn sealed(&self) -> impl DoubleEndedIterator<Item = &Sealed> {
+        let statements = self.chain.statements();
+        statements.flat_map(|statement| &statement.predicate.entries)
     }
 
     /// Returns the reviews, oldest first.
     fn reviews(&self) -> impl DoubleEndedIterator<Item = &Review> {
         let open = self.open.iter().filter_map(Entry::review);
-        let statements = self.statements.iter();
-        let sealed = statements.flat_map(|statement| &statement.predicate.entries);
-        sealed.filter_map(Entry::review).chain(open)
+        self.sealed().filter_map(Entry::review).chain(open)
     }
 
     /// Returns what the trees of earlier reviews are compared with, otherwise the commit at which the record begins.
     fn base(&self) -> Option<String> {
         let mut reviews = self.reviews().rev();
         let compared = reviews.find_map(|review| Some(review.tree.as_ref()?.base.clone()));
-        let statements = self.statements.iter();
-        let mut sealed = statements.flat_map(|statement| &statement.predicate.entries);
         compared
-            .or_else(|| sealed.find_map(Entry::base))
+            .or_else(|| self.sealed().find_map(Entry::base))
             .or_else(|| self.open.iter().find_map(Entry::base))
     }
 
     /// Returns the reviews that count, oldest first.
     fn counted(&self) -> Vec<&Review> {
-        let statements = self.statements.iter();
-        let sealed = statements.flat_map(|statement| &statement.predicate.entries);
-        let mut counted = check::counted(sealed);
+        let mut counted = check::counted(self.sealed());
         counted.extend(check::counted(&self.open));
         counted
     }
 
-    /// Returns what is known of the lines that are written.
+    /// Returns what is known of the lines from which the next one goes on.
     fn remarks(&self) -> Remarks {
         let mut remarks = Remarks::default();
-        for statement in &self.statements {
+        for statement in self.chain.up_to(self.chain.end_before(&self.open)) {
             remarks.line(&statement.predicate.entries);
         }
         remarks
@@ -242,6 +242,27 @@ pub(crate) fn stale(place: &Place) -> Option<Stale> {
     (now.base == work.base && !files.is_empty()).then_some(Stale { files, review })
 }
 
+/// Returns whether the record says that this program has left these fields of the state.
+pub(crate) fn is_on_record(place: &Place, fields: &Context) -> bool {
+    let record = Record::of(place);
+    let states = record.chain.states(&record.open);
+    let is_it = |left: &Context| {
+        left.iter()
+            .all(|(name, value)| fields.get(name) == Some(value))
+    };
+    states.iter().any(is_it)
+}
+
+/// Forgets what this machine has recorded about an instance of the same name: another one begins, whose folder has no record.
+/// The caller holds the write lock.
+pub(crate) fn begin(place: &Place) {
+    let dir = place.dir();
+    let has_record = [statement::FILE, recorded::FILE].map(|file| dir.join(file).exists());
+    if has_record == [false, false] {
+        recorded::clear((&place.store, &place.instance.name), &dir);
+    }
+}
+
 /// Returns what has happened since the last receipt.
 pub(crate) fn open(place: &Place) -> Vec<Open> {
     recorded::read((&place.store, &place.instance.name), &place.dir())
@@ -270,6 +291,15 @@ pub(crate) fn ended(
         .ok()
         .flatten();
     let text = text.filter(|_| is_run && error.is_none());
+    let instance = (&place.store, &*place.instance.name);
+    let altered = recorded::altered(instance, &place.dir());
+    let altered = altered.map(|sha256| (recorded::FILE.to_owned(), Some(sha256)));
+    let has_passed = |verdict: &str| place.chart.is_best_verdict(verdict);
+    let unrun = verdict.filter(|verdict| has_passed(verdict)).and_then(|_| {
+        let world = place.snapshot().as_world();
+        let view = Inspector::new(&place.chart, &world);
+        view.unrun(&outcome.found()).ok()?
+    });
     let review = Review {
         at: clock::precise(),
         by: effort.by.clone(),
@@ -284,10 +314,13 @@ pub(crate) fn ended(
         tokens: effort.tokens,
         prompt: due.prompt.filter(|_| is_run),
         program: due.program.filter(|_| is_run),
+        program_sha256: due.program_sha256.filter(|_| is_run),
+        edited: due.edited.into_iter().chain(altered).collect(),
+        unrun,
         ..due
     };
     let entry: Open = Entry::Review(Box::new(review));
-    recorded::add((&place.store, &place.instance.name), &place.dir(), &entry)
+    recorded::add(instance, &place.dir(), &entry)
 }
 
 /// Adds a decision to the record, and writes a receipt if it ends a cycle. `paused` are the fields that a command has changed
@@ -298,18 +331,25 @@ pub(crate) fn decided(
     (state, recorder): (&Context, &Recorder),
     decision: &Decision,
     paused: Vec<String>,
-) -> io::Result<Vec<String>> {
+) -> io::Result<Option<String>> {
     let ended = decision.ended.as_ref();
     let changes_nothing = decision.patch.is_empty() && ended.is_none();
     if place.chart.cycles.is_empty() || changes_nothing {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     let fired = decision.fired.iter().map(|fired| fired.place.clone());
+    let instance = (&place.store, &*place.instance.name);
     let begins = open(place).is_empty() && statement::read(&place.dir()).is_empty();
+    let altered = recorded::altered(instance, &place.dir());
+    let altered = altered.map(|sha256| (recorded::FILE.to_owned(), sha256));
     let entry: Open = Entry::Decision(Box::new(receipt::Decision {
         at: clock::precise(),
         chart: charts::hash(&place.chart),
         base: begins.then(|| manifest::head(&place.root)).flatten(),
+        settings: begins
+            .then(|| place.snapshot().config().ok().cloned())
+            .flatten(),
+        edited: altered.into_iter().collect(),
         event: Occurred::of(&place.chart, event),
         state: Some(state.clone()),
         world: recorder.known(),
@@ -324,26 +364,23 @@ pub(crate) fn decided(
             .collect(),
         answer: word(&decision.answer).to_owned(),
     }));
-    recorded::add((&place.store, &place.instance.name), &place.dir(), &entry)?;
+    recorded::add(instance, &place.dir(), &entry)?;
     let advances = decision.fired.iter().any(|fired| fired.advance.is_some());
     let phase = decision
         .patch
         .get(&place.chart.state)
         .and_then(Json::as_str);
     let is_over = phase.is_some_and(|phase| place.chart.is_final(phase));
-    let news = match ended {
-        Some(_) => news(&Record::of(place)),
-        None => Vec::new(),
-    };
+    let news = ended.and_then(|_| news(place, &Record::of(place)));
     if advances || is_over {
         write(place)?;
     }
     Ok(news)
 }
 
-/// Returns what a reader of the record should know and nobody has said: what has come to it since the decision about the review
-/// before.
-fn news(record: &Record) -> Vec<String> {
+/// Returns a sentence about what a reader of the record should know and nobody has said: what has come to it since the decision
+/// about the review before, or since it began.
+fn news(place: &Place, record: &Record) -> Option<String> {
     let mut remarks = record.remarks();
     let is_outcome = |entry: &Open| match entry {
         Entry::Decision(decision) => decision.is_reviewed,
@@ -354,14 +391,19 @@ fn news(record: &Record) -> Vec<String> {
     let (before, new) = record.open.split_at(before);
     remarks.line(before);
     let new = remarks.more(new).into_iter();
-    new.filter_map(|remark| remark.unsaid()).collect()
+    let new: Vec<String> = new.filter_map(|remark| remark.unsaid()).collect();
+    let since = match record.reviews().nth(1) {
+        Some(_) => "the review before".to_owned(),
+        None => format!("the {} began", place.chart.scope.noun),
+    };
+    (!new.is_empty()).then(|| format!("Since {since}: {}.", new.join("; ")))
 }
 
 /// Writes a receipt about everything since the last one. The caller holds the write lock.
 fn write(place: &Place) -> io::Result<()> {
     let dir = place.dir();
     let mut text = statement::read(&dir);
-    let Some(statement) = since(place, &text) else {
+    let Some(statement) = since(place) else {
         return Ok(());
     };
     if !text.is_empty() && !text.ends_with('\n') {
@@ -374,38 +416,32 @@ fn write(place: &Place) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a statement about everything since the last receipt; `None` if that is nothing. `text` has the receipts.
-pub(crate) fn since(place: &Place, text: &str) -> Option<Statement> {
-    let mut lines = text.lines().rev();
-    let last = lines.find_map(|line| statement::Line::parse(line).ok());
+/// Returns a statement about everything since the last receipt; `None` if that is nothing.
+pub(crate) fn since(place: &Place) -> Option<Statement> {
     let record = Record::of(place);
     if record.open.is_empty() {
         return None;
     }
     let remarks = record.remarks();
-    let Record {
-        statements: before,
-        open: entries,
-    } = record;
-    let sealed = before
-        .iter()
-        .flat_map(|statement| &statement.predicate.entries);
+    let Record { chain, open } = record;
+    let previous = chain.end_before(&open).map(|link| link.sha256.clone());
+    let merges = chain.ends().map(|link| link.sha256.clone());
+    let merges = merges.filter(|sha256| previous.as_ref() != Some(sha256));
     let own = charts::hash(&place.chart);
-    let is_known = before
-        .iter()
-        .any(|statement| statement.predicate.charts.contains_key(&own));
+    let mut before = chain.statements();
+    let is_known = before.any(|statement| statement.predicate.charts.contains_key(&own));
     let charts = (!is_known).then(|| (own, Whole::of(&place.chart)));
     let settings = place.snapshot();
     let mut predicate = Predicate {
-        previous: last.map(|line| line.sha256),
+        merges: merges.collect(),
+        previous,
         charts: charts.into_iter().collect(),
         settings: settings.config().cloned().unwrap_or_default(),
         rulings: ledger::rulings(&place.chart, &place.root, &place.dir()),
         ..named(place)
     };
-    let subject = subject(entries.iter().filter_map(Entry::review));
-    let state = seal::state_after(sealed, None);
-    seal::seal(&mut predicate, entries, state, remarks);
+    let subject = subject(open.iter().filter_map(Entry::review));
+    seal::seal(&mut predicate, open, remarks);
     Some(Statement::new(subject, predicate))
 }
 

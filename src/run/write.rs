@@ -91,11 +91,7 @@ pub(crate) fn write(
         ..Performed::of(&snapshot, decision)
     };
     match kept {
-        Ok(news) if !news.is_empty() => {
-            let said = format!("Since the review before: {}.", news.join("; "));
-            performed.decision.messages.push(said);
-        }
-        Ok(_) => {}
+        Ok(news) => performed.decision.messages.extend(news),
         Err(error) => {
             let note = format!("the record for receipts cannot be written: {error}");
             performed.notes.push(note);
@@ -148,7 +144,13 @@ fn write_state(
     decision: &Decision,
 ) -> Result<Option<Debt>, Stuck> {
     let instance = (&*place.chart, &place.store, &*place.instance.name);
-    notices::note(instance, event, snapshot.context(), decision)
+    let is_new = matches!(snapshot.state, Reading::Missing);
+    if is_new {
+        keep::begin(place);
+    }
+    let is_on_record = || keep::is_on_record(place, snapshot.context());
+    let before = (snapshot.context(), (!is_new).then_some(is_on_record));
+    notices::note(instance, event, before, decision)
         .map_err(io("the notices for the user cannot be recorded"))?;
     let text = new_state(place, snapshot, &decision.patch)?;
     // Counted first. If the process is killed in between, a review is discarded for nothing; in the other order, a review

@@ -23,7 +23,8 @@ use crate::engine::spent::PastReview;
 use crate::engine::world::World;
 use crate::explore::possible_world::{Disk, INSTANCE, PossibleWorld, Sibling};
 use crate::files::timestamp;
-use crate::reviewer::finding::{Finding, Found, Ran};
+use crate::reviewer::finding::{Finding, Found};
+use crate::reviewer::ran::Ran;
 use crate::store::journal::Decided;
 
 /// Parses a command line into its events, in order. The second argument is its stdin.

@@ -53,6 +53,8 @@ struct Notice {
 enum By {
     /// The state was written by another program, or by hand.
     Unknown,
+    /// The record that goes with the state says that this program wrote it on another machine.
+    Elsewhere,
     /// A command of this program.
     Command {
         line: String,
@@ -82,6 +84,7 @@ impl By {
     fn in_words(&self, session: Option<&str>) -> String {
         match self {
             Self::Unknown => "state.json was changed, and not by taskie on this machine".to_owned(),
+            Self::Elsewhere => "taskie did that on another machine, as its record says".to_owned(),
             Self::Command {
                 line,
                 session: own,
@@ -138,10 +141,25 @@ impl Kept {
         })
     }
 
+    /// Returns whether the cycle that was running no longer is, or a field has become looser.
+    fn has_changed(&self, chart: &Chart, context: &Context) -> bool {
+        self.loosened(chart, context).next().is_some()
+            || self.cycle.is_some() && self.cycle != running(chart, context)
+    }
+
+    /// Takes note of a state that this machine has not written; `is_on_record` says whether its record explains it.
+    fn observe_found(&mut self, chart: &Chart, context: &Context, is_on_record: impl Fn() -> bool) {
+        let by = match self.has_changed(chart, context) && is_on_record() {
+            true => By::Elsewhere,
+            false => By::Unknown,
+        };
+        self.observe(chart, context, by);
+    }
+
     /// Compares what was known with a state, and says what has become of the running cycle.
     fn observe(&mut self, chart: &Chart, context: &Context, by: By) {
         let running = running(chart, context);
-        if let By::Unknown = &by
+        if matches!(by, By::Unknown | By::Elsewhere)
             && (self.cycle.is_none() || self.cycle == running)
         {
             let of = running.as_ref().unwrap_or(&chart.scope.noun);
@@ -152,7 +170,7 @@ impl Kept {
             let notices = what.map(|what| Notice {
                 left: None,
                 what,
-                by: By::Unknown,
+                by: by.clone(),
             });
             let notices: Vec<Notice> = notices.collect();
             self.notices.extend(notices);
@@ -165,7 +183,7 @@ impl Kept {
             let what = match &by {
                 _ if paused(chart, context, &cycle) => format!("The {cycle} was paused"),
                 // It may have passed on another machine.
-                By::Unknown => format!("The {cycle} was left"),
+                By::Unknown | By::Elsewhere => format!("The {cycle} was left"),
                 By::Command { .. } => format!("The {cycle} was left without having passed"),
             };
             let next = text(context, chart.next.as_ref());
@@ -229,11 +247,13 @@ fn is_put_off(chart: &Chart, event: &Event, before: &Context, decision: &Decisio
     is_command && !advances && !has_begun && comes.is_some_and(|next| !next.is_null())
 }
 
-/// Notes what a decision about `event` does to the running cycle, before it is written. The caller holds the write lock.
+/// Notes what a decision about `event` does to the running cycle, before it is written. `is_on_record` says whether its
+/// record explains the state before; `None` if there was none: an instance begins, perhaps under the name of an old one. The
+/// caller holds the write lock.
 pub(crate) fn note(
     (chart, store, instance): (&Chart, &Store, &str),
     event: &Event,
-    before: &Context,
+    (before, is_on_record): (&Context, Option<impl Fn() -> bool>),
     decision: &Decision,
 ) -> io::Result<()> {
     if chart.cycles.is_empty() {
@@ -243,7 +263,9 @@ pub(crate) fn note(
     decision.apply(&mut after);
     let known = Kept::read(store, instance);
     let mut kept = known.clone();
-    kept.observe(chart, before, By::Unknown);
+    if let Some(is_on_record) = is_on_record {
+        kept.observe_found(chart, before, is_on_record);
+    }
     match By::command(event) {
         Some(by) if !is_put_off(chart, event, before, decision) => kept.observe(chart, &after, by),
         // What a stop decides, it says itself.
@@ -270,16 +292,16 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Returns the notices for the user of the session that stops, if there are any: `context` is the state as it stands.
+    /// Returns the notices for the user of the session that stops, if there are any: `context` is the state as it stands, and
+    /// `is_on_record` says whether the record that goes with it explains it.
     pub(crate) fn find(
         (chart, store, instance): (&Chart, &Store, &str),
-        context: &Context,
+        (context, is_on_record): (&Context, impl Fn() -> bool),
         session: Option<&str>,
     ) -> Option<Self> {
         // Where nothing is kept, the chart's cycles are not read.
         let mut kept = Kept::read(store, instance);
-        let has_changed = kept.loosened(chart, context).next().is_some()
-            || kept.cycle.is_some() && kept.cycle != running(chart, context);
+        let has_changed = kept.has_changed(chart, context);
         if !has_changed && kept.notices.is_empty() && kept.calls.is_empty() {
             return None;
         }
@@ -289,7 +311,7 @@ impl Pending {
         if session.is_some() && !drivers.is_empty() && !drivers.iter().any(is_this) {
             return None;
         }
-        kept.observe(chart, context, By::Unknown);
+        kept.observe_found(chart, context, is_on_record);
         if has_changed {
             let _lock = WriteLock::acquire(store, instance).ok()?;
             kept.write(store, instance).ok()?;

@@ -1,9 +1,10 @@
 //! What has happened to an instance since its last receipt: lines of JSON, which become a receipt when a cycle ends.
 //!
 //! They are kept twice: by this machine, where no cleaning of the work tree removes them, and in the instance's directory,
-//! so that they go where its state goes. Whoever goes on on another machine goes on with the record.
+//! so that they go where its state goes. Whoever goes on on another machine goes on with the record. Of a line that both have,
+//! this machine's counts.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
@@ -13,6 +14,7 @@ use serde_json::Value as Json;
 
 use super::{Store, lines};
 use crate::disk;
+use crate::hash;
 
 /// The file in the instance's directory. It is hidden, like others that this program keeps there.
 pub(crate) const FILE: &str = ".receipts-open.jsonl";
@@ -28,6 +30,10 @@ pub(crate) fn add<T: Serialize>(
     dir: &Path,
     entry: &T,
 ) -> io::Result<()> {
+    // What came from another machine is kept, too: whoever changes it later is noticed.
+    for line in others(&own(store, instance), dir) {
+        lines::append(store, &file(instance), line.to_string().as_bytes())?;
+    }
     lines::append(store, &file(instance), &serde_json::to_vec(entry)?)?;
     let mut text = String::new();
     for line in all((store, instance), dir) {
@@ -59,16 +65,45 @@ pub(crate) fn in_folder<T: DeserializeOwned>(dir: &Path) -> Vec<T> {
     lines.collect()
 }
 
+/// Returns the hash of the file in the directory if another hand has changed a line that this machine knows; `None` otherwise.
+/// Such a line does not count: that of this machine does.
+pub(crate) fn altered((store, instance): (&Store, &str), dir: &Path) -> Option<String> {
+    let own = own(store, instance);
+    let own: HashMap<&str, &Json> = own.iter().map(|line| (at(line), line)).collect();
+    let there: Vec<Json> = in_folder(dir);
+    let is_other = |line: &Json| own.get(at(line)).is_some_and(|own| *own != line);
+    let text = there
+        .iter()
+        .any(is_other)
+        .then(|| disk::read_regular(&dir.join(FILE)));
+    text?.ok()?.map(|text| hash::of(&text))
+}
+
 fn all((store, instance): (&Store, &str), dir: &Path) -> Vec<Json> {
-    let mut all: Vec<Json> = in_folder(dir);
-    let known: HashSet<String> = all.iter().map(Json::to_string).collect();
-    let own: Vec<Json> = lines::read(store, &file(instance));
-    let own = own
-        .into_iter()
-        .filter(|line| line["at"].is_string() && !known.contains(&line.to_string()));
-    all.extend(own);
-    all.sort_by_cached_key(|line| line["at"].as_str().unwrap_or_default().to_owned());
+    let mut all = own(store, instance);
+    all.extend(others(&all, dir));
+    all.sort_by_cached_key(|line| at(line).to_owned());
     all
+}
+
+/// Returns the lines of this machine.
+fn own(store: &Store, instance: &str) -> Vec<Json> {
+    let mut own: Vec<Json> = lines::read(store, &file(instance));
+    own.retain(|line| !at(line).is_empty());
+    own
+}
+
+/// Returns those lines in the directory that are not among `own`: they came from another machine.
+fn others(own: &[Json], dir: &Path) -> Vec<Json> {
+    let known: HashSet<&str> = own.iter().map(at).collect();
+    let mut others: Vec<Json> = in_folder(dir);
+    others.retain(|line| !known.contains(at(line)));
+    others
+}
+
+/// Returns when a line was written. No two have the same time.
+fn at(line: &Json) -> &str {
+    line["at"].as_str().unwrap_or_default()
 }
 
 /// Removes the lines: a receipt has them. The caller holds the write lock.

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::support::{PLAN, Project, Ran, Reviewer, git};
+use crate::support::{PLAN, Project, Ran, Reviewer, feed, git, set_mode};
 
 /// The sentence that ends every result.
 const UNPROVED: &str = "This does not prove that a model has read anything";
@@ -100,13 +100,9 @@ fn a_plan_verifies_and_no_line_of_its_record_can_be_changed() {
     let project = reviewed();
     let verified = project.run(&["verify"]);
     assert_eq!(verified.code, 0, "{}{}", verified.stdout, verified.stderr);
-    let start = "verified: plan test-plan, 3 receipts, 7 reviews and 14 decisions made again\n";
+    let start = "verified: 1 plan, and 2 changed files that count, all as a clean review has seen them\n\
+                 plan test-plan: 3 receipts, 7 reviews and 14 decisions made again\n";
     assert!(verified.stdout.starts_with(start), "{}", verified.stdout);
-    assert!(
-        verified
-            .stdout
-            .contains("reviewed: 2 changed files that count")
-    );
     assert!(verified.stdout.replace('\n', " ").contains(UNPROVED));
 
     let good = lines(&project);
@@ -275,7 +271,18 @@ fn a_clean_review_is_stale_when_the_code_changes() {
         markdown.contains("No review has seen a.txt as it is now"),
         "{markdown}"
     );
-    assert_eq!(project.run(&["verify"]).code, 1);
+    // The first line is about everything: the record is sound.
+    let ran = project.run(&["verify"]);
+    let start = "not verified: 1 changed file not reviewed\nplan test-plan: 3 receipts, ";
+    assert!(ran.stdout.starts_with(start), "{}", ran.stdout);
+    let said = "\nNo clean review has seen a.txt as it is.\n";
+    assert_eq!(
+        (ran.code, ran.stdout.contains(said)),
+        (1, true),
+        "{}",
+        ran.stdout
+    );
+    let said = "No review has seen a.txt as it is now: changed since task-1-review-2.md.";
     // What comes next is the next task: its review will see what has changed.
     let next = || project.run(&["next", "--json"]).json()["stale"].clone();
     assert_eq!(next(), json!([]));
@@ -299,6 +306,29 @@ fn a_clean_review_is_stale_when_the_code_changes() {
     assert_eq!(stale(), json!([]));
     fs::write(project.root.join("c.rs"), "five\n").unwrap();
     assert_eq!(stale(), json!(["c.rs"]));
+}
+
+/// A file is what git keeps of it: its text, whether it may be run, and whether it is a link.
+#[test]
+fn a_file_of_another_kind_is_another_version() {
+    let project = reviewed();
+    let file = project.root.join("b.txt");
+    let unseen = || {
+        let ran = project.run(&["verify", "--json"]);
+        let status = project.run(&["status", "--json"]).json();
+        let said = status["warnings"]
+            .to_string()
+            .contains("No review has seen b.txt");
+        (ran.code, ran.json()["files"]["b.txt"].is_null(), said)
+    };
+    assert_eq!(unseen(), (0, false, false));
+    set_mode(&file, 0o755);
+    assert_eq!(unseen(), (1, true, true));
+    set_mode(&file, 0o644);
+    assert_eq!(unseen(), (0, false, false));
+    fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink("new\n", &file).unwrap();
+    assert_eq!(unseen(), (1, true, true));
 }
 
 #[test]
@@ -537,6 +567,19 @@ fn the_action_verifies_a_range() {
     assert_eq!(run("HEAD~1..HEAD").code, 1);
 }
 
+/// Returns the message of a stop at which the reviewer's program is elsewhere, and ends with this.
+fn stop_with_another(project: &Project, end: &str) -> String {
+    let other = project.bin.with_file_name("other");
+    fs::create_dir_all(&other).unwrap();
+    let text = fs::read_to_string(project.bin.join("claude")).unwrap();
+    fs::write(other.join("claude"), text + end).unwrap();
+    set_mode(other.join("claude"), 0o755);
+    let _ = std::os::unix::fs::symlink(project.bin.join("behaviour"), other.join("behaviour"));
+    let mut shell = project.shell("PATH=$OTHER:$PATH taskie hook stop");
+    shell.env("OTHER", &other);
+    feed(shell, project.stop_event(false)).message()
+}
+
 /// What changes between two reviews is said once, with the next of them, and is on record.
 #[test]
 fn what_changes_between_reviews_is_said_with_the_next_one() {
@@ -549,26 +592,8 @@ fn what_changes_between_reviews_is_said_with_the_next_one() {
     ok(&project.run(&["enter", "post-code-review"]));
     project.set_for_all(&json!({ "gates": ["true"], "clean": 1 }));
     project.write("task-2-review-1.md", "# Better\n");
-    let other = project.bin.with_file_name("other");
-    fs::create_dir_all(&other).unwrap();
-    fs::copy(project.bin.join("claude"), other.join("claude")).unwrap();
-    std::os::unix::fs::symlink(project.bin.join("behaviour"), other.join("behaviour")).unwrap();
-    let path = format!(
-        "{}:{}",
-        other.display(),
-        project
-            .shell("")
-            .get_envs()
-            .find_map(|(name, value)| {
-                (name == "PATH").then(|| value.unwrap().to_str().unwrap().to_owned())
-            })
-            .unwrap()
-    );
     project.reviewer(&Reviewer::pass());
-    let mut shell = project.shell("taskie hook stop");
-    shell.env("PATH", path);
-    let stopped = crate::support::feed(shell, project.stop_event(false));
-    let message = stopped.message();
+    let message = stop_with_another(&project, "# Another one\n");
     for expected in [
         "Since the review before: the setting clean changed from 2 to 1; ",
         "; the setting gates changed from [\"true\",\"echo ok\"] to [\"true\"]; ",
@@ -613,8 +638,10 @@ fn a_review_of_code_that_names_no_command_is_named() {
         (&ran("ls", 0), 3, unrun),
         (&ran("make check", 1), 3, unrun),
         (&ran("make checks", 0), 3, unrun),
+        (&ran("make check || true", 0), 3, unrun),
         (&ran("make check", 0), 1, denied),
         (&ran("make check", 0), 3, ""),
+        (&ran("CI=1 make check", 0), 3, ""),
         (&ran("cd . && make check 2>&1 | tail", 0), 3, ""),
         (&ran("cd . && make check | tail -3", 0), 3, ""),
     ];
@@ -658,6 +685,24 @@ fn a_review_of_code_that_names_no_command_is_named() {
         );
         let checked = project.run(&["verify", "--json"]).json();
         assert_eq!(checked["receipts"][0]["flaws"], json!([]), "{evidence}");
+        for (said, count) in [
+            ("code-review 1 passed, and names no command that it ran", 1),
+            (
+                "code-review 1 passed, and does not say that `make check` succeeded",
+                4,
+            ),
+            (
+                "code-review 1 passed, and names commands of which its program",
+                1,
+            ),
+        ] {
+            let remarks = checked["receipts"][0]["remarks"].to_string();
+            assert_eq!(
+                remarks.matches(said).count(),
+                count,
+                "{evidence}: {remarks}"
+            );
+        }
         // A review of a plan is about no code.
         project.reviewer(&prints(&bare, 3));
         ok(&project.run(&["enter", "new-plan", "--plan", "other"]));
@@ -722,15 +767,9 @@ fn what_changes_between_cycles_is_named() {
     let project = reviewed();
     project.set_for_all(&json!({ "clean": 1, "stall": 0 }));
     project.write("plan-review-1.md", "# Better\n");
-    let other = project.bin.with_file_name("other");
-    fs::create_dir_all(&other).unwrap();
-    fs::copy(project.bin.join("claude"), other.join("claude")).unwrap();
-    std::os::unix::fs::symlink(project.bin.join("behaviour"), other.join("behaviour")).unwrap();
     ok(&project.run(&["enter", "complete-task", "--task", "2"]));
     project.reviewer(&Reviewer::fail());
-    let mut shell = project.shell("PATH=$OTHER:$PATH taskie hook stop");
-    shell.env("OTHER", &other);
-    let message = crate::support::feed(shell, project.stop_event(false)).message();
+    let message = stop_with_another(&project, "# Another one\n");
     for expected in [
         "Since the review before: ",
         "the setting clean changed from 2 to 1",
@@ -742,18 +781,14 @@ fn what_changes_between_cycles_is_named() {
     // Only once.
     project.write("task-2-post-review-1.md", "# Answer\n");
     ok(&project.run(&["enter", "post-code-review"]));
-    let mut shell = project.shell("PATH=$OTHER:$PATH taskie hook stop");
-    shell.env("OTHER", &other);
-    let message = crate::support::feed(shell, project.stop_event(false)).message();
+    let message = stop_with_another(&project, "# Another one\n");
     assert!(!message.contains("Since the review before"), "{message}");
     // But a second edit is another one.
     project.write("task-2-post-review-2.md", "# Answer\n");
     ok(&project.run(&["enter", "post-code-review"]));
     project.write("plan-review-1.md", "# Best\n");
     project.reviewer(&Reviewer::pass());
-    let mut shell = project.shell("PATH=$OTHER:$PATH taskie hook stop");
-    shell.env("OTHER", &other);
-    let message = crate::support::feed(shell, project.stop_event(false)).message();
+    let message = stop_with_another(&project, "# Another one\n");
     assert!(
         message.contains("Since the review before: plan-review-1.md was changed after the review."),
         "{message}"
@@ -765,6 +800,111 @@ fn what_changes_between_cycles_is_named() {
         json!(["plan-review-1.md was changed after the review"]),
         "{json}"
     );
+}
+
+/// A reviewer's program is what its file is, wherever that is.
+#[test]
+fn a_program_is_the_same_in_another_place_and_another_in_the_same() {
+    let project = reviewed();
+    let review = |n: usize, end: &str| {
+        project.reviewer(&Reviewer::fail());
+        let message = stop_with_another(&project, end);
+        project.write(&format!("task-2-post-review-{n}.md"), "# Answer\n");
+        ok(&project.run(&["enter", "post-code-review"]));
+        message
+    };
+    ok(&project.run(&["enter", "complete-task", "--task", "2"]));
+    let message = review(1, "");
+    assert!(!message.contains("Since the review before"), "{message}");
+    let message = review(2, "# Patched\n");
+    let said = "Since the review before: ";
+    let end = "other/claude, the reviewer of code-review 2, was changed.";
+    assert!(message.contains(said) && message.contains(end), "{message}");
+}
+
+/// The record of a cycle that is not over is a file of the plan. Whoever changes what it says is noticed, and gains nothing.
+#[test]
+fn a_record_that_is_edited_while_its_cycle_runs_is_named() {
+    let project = reviewed();
+    let record = project.plan().join(".receipts-open.jsonl");
+    let pass = || {
+        let text = fs::read_to_string(&record).unwrap();
+        let other = text.replace("\"verdict\":\"FAIL\"", "\"verdict\":\"PASS\"");
+        assert_ne!(text, other);
+        fs::write(&record, other).unwrap();
+    };
+    let answer = |n: usize| {
+        project.write(&format!("task-2-post-review-{n}.md"), "# Answer\n");
+        ok(&project.run(&["enter", "post-code-review"]));
+    };
+    let said = "Since the review before: .receipts-open.jsonl was changed";
+    project.set_for_all(&json!({ "stall": 0 }));
+    ok(&project.run(&["enter", "complete-task", "--task", "2"]));
+    project.reviewer(&Reviewer::fail());
+    ok(&project.stop());
+    // Before a command, and before a review.
+    pass();
+    answer(1);
+    let message = project.stop().message();
+    assert!(
+        message.contains(&format!("{said}, and not by taskie.")),
+        "{message}"
+    );
+    answer(2);
+    pass();
+    let message = project.stop().message();
+    assert!(
+        message.contains(&format!("{said} after the review.")),
+        "{message}"
+    );
+    answer(3);
+    assert!(!project.stop().message().contains(said), "once is enough");
+    answer(4);
+    project.reviewer(&Reviewer::pass());
+    twice(&project, "task-2", 5);
+    let json = project.run(&["verify", "--json"]).json();
+    assert_eq!(json["receipts"][0]["flaws"], json!([]), "{json}");
+    let remarks = json["receipts"][0]["remarks"].to_string();
+    assert_eq!(
+        remarks.matches(".receipts-open.jsonl was changed").count(),
+        2,
+        "{json}"
+    );
+}
+
+/// What is set before the first review is compared with what was set when the plan began.
+#[test]
+fn a_setting_that_changes_before_the_first_review_is_named() {
+    let project = reviewed();
+    fs::remove_dir_all(project.plan()).unwrap();
+    ok(&project.run(&["enter", "new-plan", "--plan", PLAN]));
+    project.write("plan.md", "# Plan\n\n## Overview\n");
+    project.set_for_all(&json!({ "clean": 1 }));
+    project.reviewer(&Reviewer::fail());
+    let message = project.stop().message();
+    let said = "Since the plan began: the setting clean changed from 2 to 1.";
+    assert!(message.contains(said), "{message}");
+}
+
+/// A plan under the name of one that is gone has nothing to do with it, except that a cycle that was left is named.
+#[test]
+fn a_plan_that_is_made_anew_begins_a_record() {
+    let project = reviewed();
+    ok(&project.run(&["enter", "complete-task", "--task", "2"]));
+    project.reviewer(&Reviewer::fail());
+    ok(&project.stop());
+    fs::remove_dir_all(project.plan()).unwrap();
+    ok(&project.run(&["enter", "new-plan", "--plan", PLAN]));
+    project.write("plan.md", "# Plan\n\n## Overview\n");
+    let message = project.stop().message();
+    let left = "The code-review was left without having passed, and plan-review comes next: `taskie enter new-plan`";
+    assert!(message.starts_with(left), "{message}");
+    assert!(!message.contains("not by taskie"), "{message}");
+    ok(&project.run(&["skip"]));
+    let json = project.run(&["verify", "--json"]).json();
+    assert_eq!(json["receipts"][0]["flaws"], json!([]), "{json}");
+    let remarks = json["receipts"][0]["remarks"].as_array().unwrap();
+    assert_eq!(remarks.len(), 1, "{json}");
 }
 
 /// Another machine goes on where this one was, in the middle of a cycle.
@@ -799,6 +939,9 @@ fn a_cycle_that_goes_on_in_a_clone_verifies() {
         &project.root,
         &["pull", "-q", clone.root.to_str().unwrap(), "HEAD"],
     );
+    let message = project.stop().message();
+    let said = "The code-review was left, and complete-task comes next: taskie did that on another machine, as its record says.";
+    assert!(message.starts_with(said), "{message}");
     project.reviewer(&Reviewer::pass());
     ok(&project.run(&["enter", "all-code-review"]));
     ok(&project.run(&["enter", "continue-task"]));
@@ -807,6 +950,63 @@ fn a_cycle_that_goes_on_in_a_clone_verifies() {
         (ran.code, &ran.json()["receipts"][0]["flaws"]),
         (0, &json!([]))
     );
+}
+
+/// Two branches have each run a cycle of the same plan. Their merge has the lines of both, and the next line unites them.
+#[test]
+fn branches_that_are_merged_verify() {
+    let project = reviewed();
+    fs::write(project.root.join(".gitattributes"), "*.jsonl merge=union\n").unwrap();
+    let run = |args: &[&str]| git(&project.root, args);
+    let commit = || {
+        run(&["add", "-A"]);
+        run(&["commit", "-qm", "work"]);
+    };
+    commit();
+    let work = |task: &str, file: &str| {
+        fs::write(project.root.join(file), "new\n").unwrap();
+        ok(&project.run(&["enter", "complete-task", "--task", task]));
+        twice(&project, &format!("task-{task}"), 1);
+        commit();
+    };
+    run(&["checkout", "-qb", "other"]);
+    work("2", "c.txt");
+    run(&["checkout", "-q", "-"]);
+    work("1", "d.txt");
+    // `state.json` is as the other branch has left it: here, it is what it was before.
+    run(&["merge", "-q", "other"]);
+    let verified = |lines: usize| {
+        let json = project.run(&["verify", "--json"]).json();
+        let plan = &json["receipts"][0];
+        assert_eq!(
+            (&plan["flaws"], &json["verified"]),
+            (&json!([]), &json!(true)),
+            "{json}"
+        );
+        let said = "line 5: it begins where line 4 does: branches were merged";
+        assert!(plan["remarks"].to_string().contains(said), "{json}");
+        assert_eq!(plan["receipts"], lines, "{json}");
+    };
+    verified(5);
+    ok(&project.run(&["enter", "complete-task", "--task", "2"]));
+    twice(&project, "task-2", 1);
+    verified(6);
+    // A branch that is united cannot be left out.
+    let good = lines(&project);
+    let united = statements(&good);
+    assert_eq!(
+        united[5]["predicate"]["merges"].as_array().unwrap().len(),
+        1
+    );
+    for at in [3, 4] {
+        let mut bad = good.clone();
+        bad.remove(at);
+        write(&project, &bad);
+        let (code, flaw) = first_flaw(&project);
+        let what =
+            "line 5: it goes on from no line before it: a line was changed, moved or removed";
+        assert_eq!((code, &*flaw), (1, what));
+    }
 }
 
 /// A review covers code only if the decision about it let it count.

@@ -21,7 +21,7 @@ mod it;
 mod now;
 mod postponed;
 mod prompts;
-mod review;
+pub(super) mod review;
 pub mod root;
 mod rulings;
 mod running;

@@ -205,7 +205,10 @@ fn ran(found: &Found) -> Value {
 
 /// Returns the commands that the chart wants a reviewer to run, and of which a review does not say that they succeeded; `None`
 /// if nobody asks what it ran.
-fn unrun(names: &Arc<Names>, found: &Found) -> Result<Option<Vec<String>>, Fault> {
+pub(in crate::engine) fn unrun(
+    names: &Arc<Names>,
+    found: &Found,
+) -> Result<Option<Vec<String>>, Fault> {
     let gates = names.chart.gates.as_ref();
     let Some(text) = gates.and_then(|gates| gates.by_reviewer.as_ref()) else {
         return Ok(None);

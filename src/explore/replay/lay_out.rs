@@ -9,7 +9,8 @@ use crate::explore::domain::{Choice, NO_SLUG};
 use crate::explore::imagined_world::{Question, is_of_the_host};
 use crate::explore::possible_world::{Disk, Sibling, event};
 use crate::explore::search::Search;
-use crate::reviewer::finding::{Finding, Found, Ran};
+use crate::reviewer::finding::{Finding, Found};
+use crate::reviewer::ran::Ran;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 

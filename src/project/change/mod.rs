@@ -53,12 +53,12 @@ impl Change {
     }
 }
 
-/// Files, each with its blob; none if it is gone.
+/// Files, each with what git keeps of it: its mode and its blob; none if it is gone.
 pub(crate) type Blobs = BTreeMap<String, Option<String>>;
 
 /// Returns what is in the work tree at `root` as a tree, and the files that differ from `base`, or from HEAD if that is unknown:
-/// each with its blob, or with none if it is gone. What these patterns of git name is left out. Nothing is kept. The files
-/// are those that git would store.
+/// each with its mode and its blob, or with none if it is gone. What these patterns of git name is left out. Nothing is kept.
+/// The files are those that git would store.
 pub(super) fn blobs(
     root: &Path,
     base: Option<&str>,
@@ -92,9 +92,11 @@ pub(super) fn blobs(
     let mut parts = listed.split('\0');
     let mut files = Blobs::new();
     while let (Some(head), Some(path)) = (parts.next(), parts.next()) {
-        let blob = head.split(' ').nth(3).unwrap_or_default();
-        let is_gone = blob.bytes().all(|digit| digit == b'0');
-        files.insert(path.to_owned(), (!is_gone).then(|| blob.to_owned()));
+        let mut words = head.split(' ').skip(1);
+        let (mode, blob) = (words.next(), words.nth(1));
+        let version = format!("{} {}", mode.unwrap_or_default(), blob.unwrap_or_default());
+        let is_gone = version.bytes().all(|sign| matches!(sign, b'0' | b' '));
+        files.insert(path.to_owned(), (!is_gone).then_some(version));
     }
     Ok((base, tree, files))
 }
