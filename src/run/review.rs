@@ -147,6 +147,15 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
 /// So many seconds an agent's shell waits for a command on any host.
 const CALL: u64 = 50;
 
+/// Returns what a stop does where a review is due: `step`, unless the agent has to run the review.
+pub(crate) fn or_called(stop: &Event, step: Step) -> Step {
+    let called = match &step {
+        Step::Invoke(invocation) => called(stop, invocation),
+        Step::Done(_) => None,
+    };
+    called.map_or(step, |performed| Step::Done(performed.decision))
+}
+
 /// Returns the answer to a stop whose host does not wait as long as the review may take: the agent runs it with a command. It is
 /// sent back for that once a turn.
 fn called(event: &Event, invocation: &Invocation) -> Option<Performed> {
