@@ -290,7 +290,7 @@ async function converged([project]) {
   const titles = reported.slice(1).map((findings) => findings.map(({ title }) => title));
   const expected = [["It greets nobody", declined.title, "It shouts"], ["It has no test"], ["It has no help"]];
   assert.deepEqual(titles, expected, "the user's decision reached the second reviewer");
-  const question = "Stop says: The last two code-reviews found something, and nothing has changed since: what should happen?";
+  const question = "Stop says: The last two code-reviews were not clean, and nothing has changed since: what should happen?";
   assert.ok(shown.at(-1).startsWith(question), story());
   const states = JSON.parse(execFileSync("taskie", ["findings", "--json"], { cwd: project, encoding: "utf8" })).findings.map(({ state }) => state);
   assert.deepEqual(states, ["fixed", "rejected", "deferred", "open", "open"]);

@@ -27,7 +27,7 @@ use crate::hash::IndexMap;
 use crate::host::events::EVENTS;
 use crate::host::hosts::HOSTS;
 use crate::host::reply::Reply;
-use crate::project::state_file::{self, Reading};
+use crate::project::state_file::{self, Reading, Wrong};
 use crate::reviewer::outcome;
 use crate::text::{is_harmful, plain, shown, shown_json, shown_lines, styled_lines};
 
@@ -294,7 +294,7 @@ fn fuzz_settings() {
     ];
     fuzz(3_000, &seeds, |dice, case| {
         let chart = &charts[dice.below(charts.len())];
-        if let Ok((settings, _)) = state_file::parse_config(chart, Some(case)) {
+        if let Ok((settings, _)) = state_file::parse_config(chart, Some(case), Wrong::Refused) {
             for (name, value) in &settings {
                 let field = &chart.config[name];
                 assert!(field.accepts(&chart.phases, value).is_ok(), "{name}");

@@ -123,6 +123,7 @@ impl Row {
 fn whose(waits: Waits) -> &'static str {
     match waits {
         Waits::Review => "review",
+        Waits::Limit => "limit",
         Waits::Session | Waits::Agent | Waits::Stop => "agent",
         Waits::User => "you",
         Waits::Nothing => "-",

@@ -20,7 +20,9 @@ use crate::project::state_file::{self, Reading};
 use crate::render::assumptions::{Assumptions, STOP};
 use crate::render::error::RenderError;
 use crate::render::preview::{Scene, next, template, templates};
+use crate::run::asked;
 use crate::run::place::Place;
+use crate::run::review::or_called;
 use crate::run::snapshot::Snapshot;
 use crate::run::under_way;
 use crate::store::driver;
@@ -106,7 +108,9 @@ fn show_next(
     warnings: Vec<String>,
 ) -> Result<(), RenderError> {
     let chart = scene.chart;
-    let decision = match next(place, scene)? {
+    let mut stop = scene.event.clone();
+    asked::limit(&mut stop.fields);
+    let decision = match or_called(&stop, next(place, scene)?) {
         Step::Invoke(invocation) => {
             warn(snapshot.warnings().iter().chain(&warnings));
             tell(&command(place, &invocation));

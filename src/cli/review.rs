@@ -120,11 +120,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> ExitCode {
 
 /// Has the change of a session reviewed whenever its agent stops, until it is clean.
 fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
-    let Some(session) = place::session(matches)? else {
-        let help =
-            "pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"";
-        return Err(CliError::with_help("the session is unknown", help).into());
-    };
+    let session = place::session(matches)?.ok_or_else(unknown_session)?;
     let (mut place, _) = here(chart)?;
     let base = change::base(&place);
     let base = base.as_deref().map_or(Base::AtHand, Base::Known);
@@ -146,6 +142,11 @@ fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     Ok(0)
 }
 
+fn unknown_session() -> CliError {
+    let help = "pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"";
+    CliError::with_help("the session is unknown", help)
+}
+
 /// Does something about the review that the next stop of the session would start, or else about that of the branch, for a
 /// session that is unknown.
 fn stood_in(
@@ -154,11 +155,16 @@ fn stood_in(
     act: impl FnOnce(&Place, Option<&str>) -> Result<u8, CliError>,
 ) -> Result<u8, Refused> {
     let session = place::session(matches)?;
+    if session.is_none() && place::is_given(matches, "session") {
+        // It would be about the branch, and not about what the session does.
+        return Err(unknown_session().into());
+    }
     let of_stop = session.as_deref().map(hook::place_of_stop).transpose();
     match of_stop.map_err(CliError::new)?.flatten() {
-        Some(place) => Ok(act(&place, session.as_deref())?),
-        None => Ok(act(&here(chart)?.0, None)?),
+        Some(place) => act(&place, session.as_deref()),
+        None => act(&here(chart)?.0, None),
     }
+    .map_err(Refused::Failed)
 }
 
 fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::error::CliError;
 use super::output::say;
+use crate::clock;
 use crate::hook;
 use crate::host::reply::cut;
 use crate::os::process::detach;
@@ -53,6 +54,7 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
     let waiting = Waiting::of(store, name);
     let failed = || CliError::because("nobody can wait for the review");
     let until = Instant::now() + Duration::from_secs(seconds);
+    let known = waiting.begin(under_way::seen(place)).map_err(failed())?;
     let mut keeper: Option<Child> = None;
     let mut is_anothers = false;
     loop {
@@ -63,9 +65,8 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
         };
         // In this order: it leaves the answer, and then it ends.
         let is_kept = is_starting || waiting.is_kept().map_err(failed())?;
-        if let Some(answer) = waiting.take() {
-            say(answer.text.trim_end());
-            return Ok(answer.code);
+        if let Some(answer) = waiting.answer(known) {
+            return Ok(give(place, &answer));
         }
         if !is_kept {
             match ReviewLock::is_held(store, name, &place.dir()) {
@@ -79,12 +80,31 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
             }
         }
         if Instant::now() >= until {
+            if let Some(answer) = waiting.end_early(known).map_err(failed())? {
+                return Ok(give(place, &answer));
+            }
             let running = under_way::running(place);
             running.iter().for_each(|text| say(text));
             say("It is not over yet. Run the same command again, and change nothing until then.");
             return Ok(NOT_YET);
         }
         sleep(LOOK);
+    }
+}
+
+/// Gives the answer, and says so if it is not about what is there now.
+fn give(place: &Place, answer: &Answer) -> u8 {
+    say(answer.text.trim_end());
+    match (answer.is_of_other(under_way::seen(place)), answer.code) {
+        (false, code) => code,
+        (true, 0) => {
+            say("Something has changed since that review: run the same command again.");
+            NOT_YET
+        }
+        (true, code) => {
+            say("Something has changed since that review.");
+            code
+        }
     }
 }
 
@@ -128,10 +148,14 @@ fn start(role: &str, session: Option<&str>, output: impl Fn() -> Stdio) -> std::
 /// Keeps the review running as long as somebody waits for it.
 fn keep(place: &Place, session: Option<&str>) -> Result<u8, CliError> {
     let failed = || CliError::because("the review cannot be kept running");
+    let began = clock::since_1970();
     let waiting = Waiting::of(&place.store, &place.instance.name);
     let Some(_lock) = waiting.keep().map_err(failed())? else {
         return Ok(0);
     };
+    if waiting.has_ended_since(began) {
+        return Ok(0);
+    }
     let mut printed = tempfile::tempfile().map_err(failed())?;
     let output = || {
         printed
@@ -146,25 +170,34 @@ fn keep(place: &Place, session: Option<&str>) -> Result<u8, CliError> {
         if waiting.is_abandoned() {
             let _ = review.kill();
             let _ = review.wait();
+            waiting.leave(None).map_err(failed())?;
             return Ok(0);
         }
         sleep(LOOK);
     };
-    let answer = answer(status, &mut printed);
-    waiting.leave(answer).map_err(failed())?;
+    let answer = answer(place, status, &mut printed);
+    waiting.leave(Some(answer)).map_err(failed())?;
     Ok(0)
 }
 
-fn answer(status: ExitStatus, printed: &mut File) -> Answer {
+fn answer(place: &Place, status: ExitStatus, printed: &mut File) -> Answer {
     let mut text = Vec::new();
     let read = printed
         .rewind()
         .and_then(|()| printed.read_to_end(&mut text));
     let code = status.code().and_then(|code| u8::try_from(code).ok());
+    if status.code().is_none() {
+        // It had no time to say so.
+        text.extend(
+            format!("The review has ended without an answer: its process was killed ({status}).")
+                .bytes(),
+        );
+    }
     Answer {
         // Without its text, it is no answer.
         code: read.ok().and(code).unwrap_or(3),
         text: String::from_utf8_lossy(&text).into_owned(),
+        seen: under_way::seen(place),
     }
 }
 

@@ -19,6 +19,7 @@ use crate::page::{ACCENT, FAINT, PLAIN, Page, STRONG, column, counted, paint_wor
 use crate::run::asked;
 use crate::run::perform::peek_rules;
 use crate::run::place::Place;
+use crate::run::review::or_called;
 use crate::store::journal::{Decided, Line, Tried};
 use crate::store::running::Running;
 use crate::text::shown;
@@ -88,8 +89,9 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
 
 /// Returns what would happen at the next stop.
 fn coming(place: &Place, session: Option<&str>) -> Result<Stop, CliError> {
-    let (step, tried) = peek_rules(place, &asked::stop(place, session))?;
-    let answer = match step {
+    let stop = asked::stop(place, session);
+    let (step, tried) = peek_rules(place, &stop)?;
+    let answer = match or_called(&stop, step) {
         Step::Invoke(_)
             if Running::read(&place.store, &place.instance.name, &place.dir()).is_some() =>
         {

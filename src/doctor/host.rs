@@ -130,7 +130,16 @@ impl Settings {
                     let text = format!("{path} calls it too, so it may run twice at each stop");
                     found.push(Diagnosis::warning("plugin", text, "keep one of the two"));
                 }
-                found.extend(hooks.iter().filter_map(|hook| too_short(hook, longest?)));
+                found.extend(hooks.iter().filter_map(|hook| mistimed(hook, longest)));
+                found.extend(hooks.iter().filter(|hook| hook.wakes).map(|hook| {
+                    let text = format!(
+                        "the host does not wait for the hook in {}, so it sends nobody back",
+                        shown(&hook.file.path)
+                    );
+                    let help =
+                        "remove \"asyncRewake\" from it: only the entry with `--wake` has it";
+                    Diagnosis::problem("plugin", text, help)
+                }));
                 found.extend(self.unheard(choice, chart));
             }
         }
@@ -182,7 +191,7 @@ impl Settings {
             let text = format!("{} has such an entry too", shown(&hook.file.path));
             found.push(Diagnosis::warning("plugin", text, "keep one of the two"));
         }
-        found.extend(hooks.iter().filter_map(|hook| too_short(hook, longest?)));
+        found.extend(hooks.iter().filter_map(|hook| mistimed(hook, longest)));
         found
     }
 
@@ -450,26 +459,43 @@ fn versions(copies: &Json) -> impl Iterator<Item = &str> {
     items(copies).filter_map(|copy| copy.get("version")?.as_str())
 }
 
-/// Reports a hook that has less time than the `longest` review may take.
-fn too_short(hook: &Hook<'_>, longest: u64) -> Option<Diagnosis> {
+/// Reports what is wrong with the time of a hook: what its command says, what its entry says, and how long the `longest` review
+/// may take.
+fn mistimed(hook: &Hook<'_>, longest: Option<u64>) -> Option<Diagnosis> {
     let path = shown(&hook.file.path);
-    let enough = longest + 30;
-    if let Some(timeout) = hook.timeout.filter(|timeout| *timeout <= longest) {
-        let text = format!(
-            "the hook in {path} times out after {timeout} seconds, but a review may take {longest}"
-        );
-        let help = format!("set its \"timeout\" to {enough} or more");
-        return Some(Diagnosis::problem("plugin", text, help));
+    let problem = |text: String, help: String| Some(Diagnosis::problem("plugin", text, help));
+    let lasts = hook.lasts();
+    let says = match hook.says() {
+        Ok(says) => says,
+        Err(said) => {
+            let text = format!(
+                "the hook in {path} fails at each stop: `--timeout {said}` is not a number of seconds"
+            );
+            return problem(text, format!("write `--timeout {lasts}`"));
+        }
+    };
+    if let Some(longest) = longest {
+        let enough = longest + 30;
+        if let Some(timeout) = hook.timeout.filter(|timeout| *timeout <= longest) {
+            let text = format!(
+                "the hook in {path} times out after {timeout} seconds, but a review may take {longest}"
+            );
+            return problem(text, format!("set its \"timeout\" to {enough} or more"));
+        }
+        if says < longest + RESERVE {
+            let text = format!(
+                "the hook in {path} counts on {says} seconds, but a review may take {longest}, so none starts"
+            );
+            let help =
+                format!("add `--timeout {enough}` to its command, and set its \"timeout\" to that");
+            return problem(text, help);
+        }
     }
-    let says = hook.says();
-    (says < longest + RESERVE).then(|| {
-        let text = format!(
-            "the hook in {path} counts on {says} seconds, but a review may take {longest}, so none starts"
-        );
-        let help =
-            format!("add `--timeout {enough}` to its command, and set its \"timeout\" to that");
-        Diagnosis::problem("plugin", text, help)
-    })
+    if says <= lasts {
+        return None;
+    }
+    let text = format!("the hook in {path} counts on {says} seconds, but times out after {lasts}");
+    problem(text, format!("set its \"timeout\" to {says}"))
 }
 
 #[cfg(test)]

@@ -56,12 +56,21 @@ impl Hook<'_> {
         self.line.split_whitespace().any(|word| word == "--wake")
     }
 
-    /// Returns how many seconds its command line says it has.
-    pub(super) fn says(&self) -> u64 {
+    /// Returns how many seconds its command line says it has. The error is what it says if that is no number.
+    pub(super) fn says(&self) -> Result<u64, &str> {
         let is_end = |sign: char| sign.is_whitespace() || sign == '=';
         let mut words = self.line.split(is_end);
-        let said = words.find(|word| *word == "--timeout").and(words.next());
-        said.and_then(|said| said.parse().ok()).unwrap_or(HOOK)
+        let said = words.find(|word| *word == "--timeout");
+        said.map_or(Ok(HOOK), |_| {
+            let said = words.next().unwrap_or_default();
+            let said = said.trim_matches(['"', '\'']);
+            said.parse().map_err(|_| said)
+        })
+    }
+
+    /// Returns after how many seconds the host ends it.
+    pub(super) fn lasts(&self) -> u64 {
+        self.timeout.unwrap_or(HOOK)
     }
 }
 

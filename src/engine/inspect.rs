@@ -176,6 +176,12 @@ impl Inspector {
         self.names.running()
     }
 
+    /// Returns the files that the running cycle is about; none if the context lacks a field that they need.
+    pub fn subject(&self) -> Vec<String> {
+        let subject = self.running().map(|cycle| self.names.subject(cycle));
+        subject.and_then(Result::ok).unwrap_or_default()
+    }
+
     /// Returns the cycle that is not over: it is running, or the user can return to it.
     pub fn unfinished(&self) -> Option<&Cycle> {
         self.names.unfinished()

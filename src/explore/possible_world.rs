@@ -37,7 +37,7 @@ pub struct Disk {
     pub over: Option<String>,
     /// The reviews that have run, oldest first.
     pub runs: Vec<PastReview>,
-    /// The last reviews found something, and nothing has changed.
+    /// The last reviews agree, and nothing has changed.
     pub stalled: bool,
     pub dirty: bool,
     /// The prompts that a user has replaced.

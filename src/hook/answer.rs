@@ -14,11 +14,11 @@ use crate::host::reply::{Reply, cut};
 use crate::project::change::{Base, Unknown};
 use crate::project::state_file;
 use crate::run::call::UserCall;
-use crate::run::change;
 use crate::run::perform::{peek, perform};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
+use crate::run::{beside, change};
 use crate::store::driver;
 use crate::store::notices::Pending;
 use crate::store::owed::Debt;
@@ -216,6 +216,7 @@ fn answer(
     if is_stop(name) {
         host.describe(&mut event.fields);
         event.fields["ignores_blocks"] = Json::from(is_used_up);
+        event.fields["awaited"] = Json::from(beside::is_awaited(&place, &event.fields));
     }
     let stamp = is_own.then(|| change::look(&place)).flatten();
     let is_due = match own::is_meant(&place, &mut warnings) {
@@ -230,7 +231,7 @@ fn answer(
             }
             return reported(Reply::silent(name, quiet).with_warnings(warnings));
         }
-        Err(why) => return reported(Reply::undecided(name, why)),
+        Err(why) => return undecided(&place, &event, why, reported),
     }
     let result = perform(&place, &event);
     let done = result.as_ref().ok().filter(|_| is_stop(name));
@@ -247,10 +248,7 @@ fn answer(
                 .for_each(|session| driver::forget(&store, session));
         }
     }
-    let dir = place.dir();
-    // The process is about to end, so the memory of the chart is not freed piece by piece.
-    std::mem::forget(place);
-    match result {
+    let answered = match result {
         Ok(performed) => {
             let (mut reply, mut due) = reply_of(performed, name, quiet);
             reply.call = call.as_ref().map(|call| call.text.clone());
@@ -258,15 +256,37 @@ fn answer(
             let reply = reply.map_texts(|text| host.rename_commands(text, &plugin));
             let reply = counted(reply.with_warnings(warnings));
             if let (true, Some(text)) = (is_own, reply.reason()) {
-                change::note_sent(&dir, &text);
+                change::note_sent(&place.dir(), &text);
             }
             Ok((reply, due))
         }
         Err(stuck) => match Ended::from(stuck) {
-            Ended::Stuck(why) => reported(Reply::undecided(name, why)),
+            Ended::Stuck(why) => undecided(&place, &event, why, reported),
             ended => Err(ended),
         },
-    }
+    };
+    // The process is about to end, so the memory of the chart is not freed piece by piece.
+    std::mem::forget(place);
+    answered
+}
+
+/// Returns the answer to an event about which nothing can be decided, as it is `reported`. The user is called: the loop stands
+/// still.
+fn undecided(
+    place: &Place,
+    event: &Event,
+    why: String,
+    reported: impl Fn(Reply) -> Result<(Reply, Due), Ended>,
+) -> Result<(Reply, Due), Ended> {
+    let Trigger::Hook(name) = &event.trigger else {
+        return reported(Reply::undecided("event", why));
+    };
+    let call = UserCall::of_stuck(place, event, &why);
+    let mut reply = Reply::undecided(name, why);
+    reply.call = call.as_ref().map(|call| call.text.clone());
+    let (reply, mut due) = reported(reply)?;
+    due.calls.extend(call);
+    Ok((reply, due))
 }
 
 /// Finds out what has changed, if the chart reviews changes and is reviewing this one, and adds it to the event. Only then

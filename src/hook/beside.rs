@@ -3,11 +3,13 @@
 use serde_json::Value as Json;
 
 use super::answer::{Due, Ended, reply_of};
+use super::output::tell;
 use super::target::find_place;
 use crate::engine::event::Event;
 use crate::host::hosts::Host;
 use crate::host::reply::Reply;
 use crate::run::call::UserCall;
+use crate::run::stuck::Stuck;
 use crate::run::{beside, wake};
 use crate::store::driver;
 
@@ -32,7 +34,17 @@ pub(super) fn reply_to(
     host.describe(&mut event.fields);
     event.fields["bare"] = driver::is_bare(&place.store, &place.instance.name).into();
     event.fields["wakes"] = true.into();
-    let Some(performed) = wake::perform(&place, &mut event)? else {
+    let performed = wake::perform(&place, &mut event).map_err(|stuck| {
+        // Nobody is woken. What is not about a review, the other entry reports at the same time.
+        if let Stuck::Lost { .. } = stuck {
+            let call = UserCall::of_stuck(&place, &event, &stuck.to_string());
+            call.into_iter()
+                .flat_map(UserCall::start)
+                .for_each(|why| tell(&why));
+        }
+        stuck
+    })?;
+    let Some(performed) = performed else {
         return Ok(None);
     };
     let call = UserCall::of(&place, &event, &performed);

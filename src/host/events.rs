@@ -49,6 +49,8 @@ pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
     // Not from a host, like the others of a change: what `taskie review` has found out, and what it was asked for.
     ("against", FieldDefault::Text),
     ("asked", FieldDefault::List),
+    // Not from a host: a hook waits until a reviewer can run.
+    ("awaited", FieldDefault::False),
     ("background_tasks", FieldDefault::List),
     // Not from the host itself: a settings file has called the hook.
     ("bare", FieldDefault::False),

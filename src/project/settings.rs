@@ -16,7 +16,7 @@ use crate::engine::context::Context;
 use crate::files::pattern::is_slug;
 use crate::hash::IndexMap;
 use crate::project::home::{is_inside, user_folders};
-use crate::project::state_file::{self, CONFIG};
+use crate::project::state_file::{self, CONFIG, Wrong};
 use crate::project::trust::{self, Part, Subject};
 use crate::text::full_stop;
 
@@ -100,11 +100,22 @@ impl Settings {
 /// Reads the settings of `chart` for the project at `root`. The error names the file and what is wrong with it: one
 /// wrong value makes all settings unusable, so that no decision is based on a guess.
 pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
+    read_as(chart, root, Wrong::Refused)
+}
+
+/// Returns the values of `chart` for the project at `root`, with the default of each setting that cannot be used: for what must
+/// not depend on any other setting.
+pub(crate) fn usable(chart: &Chart, root: &Path) -> Context {
+    let read = read_as(chart, root, Wrong::PassedOver).map(|read| read.values());
+    read.unwrap_or_default()
+}
+
+fn read_as(chart: &Chart, root: &Path, wrong: Wrong) -> Result<Settings, String> {
     let Some(shared) = chart.scope.settings else {
-        return read_own(chart, root);
+        return read_own(chart, root, wrong);
     };
     let shared = shared.load().map_err(|error| error.to_string())?;
-    let mut read = read_own(&shared, root)?;
+    let mut read = read_own(&shared, root, wrong)?;
     let given = |name: &str, settings: &mut IndexMap<String, Setting>| {
         let setting = settings.swap_remove(name)?;
         (setting.origin != Origin::Default || setting.held_back.is_some()).then_some(setting)
@@ -140,7 +151,7 @@ pub(crate) fn is_named(chart: &'static Embedded, root: &Path, setting: &str) -> 
 }
 
 /// Does the same without the settings of another chart.
-fn read_own(chart: &Chart, root: &Path) -> Result<Settings, String> {
+fn read_own(chart: &Chart, root: &Path, wrong: Wrong) -> Result<Settings, String> {
     let mut warnings = Vec::new();
     let defaults = chart.config.iter().map(|(name, field)| {
         let setting = Setting::default_of(chart, field);
@@ -152,7 +163,7 @@ fn read_own(chart: &Chart, root: &Path) -> Result<Settings, String> {
         // A user's own file may be a link to anywhere.
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
         let folder = real.parent().unwrap_or(&real);
-        for (name, value) in values(chart, folder, &real, &path, &mut warnings)? {
+        for (name, value) in values(chart, folder, (&real, &path), wrong, &mut warnings)? {
             let field = chart.config.get(&name);
             if field.is_some_and(|field| field.file) {
                 warnings.push(format!(
@@ -170,7 +181,13 @@ fn read_own(chart: &Chart, root: &Path) -> Result<Settings, String> {
         }
     }
     let shown = Path::new(&chart.scope.home).join(CONFIG);
-    let own = values(chart, root, &root.join(&shown), &shown, &mut warnings)?;
+    let own = values(
+        chart,
+        root,
+        (&root.join(&shown), &shown),
+        wrong,
+        &mut warnings,
+    )?;
     for (name, value) in own {
         let (Some(setting), Some(field)) = (settings.get_mut(&name), chart.config.get(&name))
         else {
@@ -202,8 +219,15 @@ fn read_own(chart: &Chart, root: &Path) -> Result<Settings, String> {
             }
         }
     }
-    let asked = asked(chart, root, &shown, &wanted)?;
-    let is_trusted = asked.is_empty() || trust::is_trusted(root, Subject::Settings, &asked);
+    let asked = match asked(chart, root, &shown, &wanted) {
+        // Nobody can have agreed to it.
+        Err(_) if wrong == Wrong::PassedOver => None,
+        asked => Some(asked?),
+    };
+    let is_trusted = asked
+        .as_ref()
+        .is_some_and(|asked| asked.is_empty() || trust::is_trusted(root, Subject::Settings, asked));
+    let asked = asked.unwrap_or_default();
     if !is_trusted {
         warnings.extend(warning(&wanted));
     }
@@ -317,14 +341,17 @@ fn user_file(id: &str, root: &Path, warnings: &mut Vec<String>) -> Option<PathBu
 fn values(
     chart: &Chart,
     root: &Path,
-    path: &Path,
-    shown: &Path,
+    (path, shown): (&Path, &Path),
+    wrong: Wrong,
     warnings: &mut Vec<String>,
 ) -> Result<Map<String, Json>, String> {
     let read = disk::read(root, path)
         .map_err(|error| format!("it cannot be read: {error}"))
-        .and_then(|bytes| state_file::parse_config(chart, bytes.as_deref()));
-    let (values, unknown) = read.map_err(|why| format!("{}: {why}", shown.display()))?;
+        .and_then(|bytes| state_file::parse_config(chart, bytes.as_deref(), wrong));
+    let (values, unknown) = match read {
+        Err(_) if wrong == Wrong::PassedOver => return Ok(Map::new()),
+        read => read.map_err(|why| format!("{}: {why}", shown.display()))?,
+    };
     warnings.extend(unknown.iter().map(|key| {
         let stop = full_stop(key);
         format!("{}: {key}{stop}", shown.display())

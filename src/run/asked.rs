@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 
 use serde_json::{Value as Json, json};
 
-use super::place::Place;
+use super::{beside, place::Place};
 use crate::engine::decision::{Gates, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::hash::IndexMap;
@@ -22,10 +22,15 @@ pub(crate) const RULES: &str = "next";
 /// Returns the event fields of a command: whether a person typed it, and what the host around it allows.
 pub(crate) fn typed() -> Json {
     let mut fields = json!({ "terminal": std::io::stdout().is_terminal() });
-    if let Some(host) = hosts::around() {
-        host.limit(&mut fields, None);
-    }
+    limit(&mut fields);
     fields
+}
+
+/// Adds to an event what the host around this process allows.
+pub(crate) fn limit(fields: &mut Json) {
+    if let Some(host) = hosts::around() {
+        host.limit(fields, None);
+    }
 }
 
 /// Returns the same for a command about `place`, with how its hook is called.
@@ -34,6 +39,7 @@ pub(crate) fn typed_at(place: &Place) -> Json {
     fields["bare"] = driver::is_bare(&place.store, &place.instance.name).into();
     // In a host's sandbox, the shell of the agent often cannot write there.
     fields["sandboxed"] = (hosts::around().is_some() && place.store.place().1.is_some()).into();
+    fields["awaited"] = beside::is_awaited(place, &fields).into();
     fields
 }
 
@@ -41,9 +47,8 @@ pub(crate) fn typed_at(place: &Place) -> Json {
 pub(crate) fn stop(place: &Place, session: Option<&str>) -> Event {
     let bare = driver::is_bare(&place.store, &place.instance.name);
     let mut fields = json!({ "session_id": session.unwrap_or_default(), "bare": bare });
-    if let Some(host) = hosts::around() {
-        host.limit(&mut fields, None);
-    }
+    fields["awaited"] = beside::is_awaited(place, &fields).into();
+    limit(&mut fields);
     Event::hook("Stop", fields)
 }
 

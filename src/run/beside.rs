@@ -14,8 +14,9 @@ use crate::engine::inspect::Inspector;
 use crate::project::settings;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::store::beside;
-use crate::store::lock::ReviewLock;
+use crate::store::beside::{self, Does};
+use crate::store::lock::{self, ReviewLock};
+use crate::store::postponed;
 
 /// Both entries begin at the same stop. After this many seconds, one has waited long enough for the other.
 const PATIENCE: u64 = 5;
@@ -42,19 +43,37 @@ pub(super) fn left_to(place: &Place, event: &Event, invoke: &str) -> Option<bool
     if !can_wake || !is_beside(place, invoke) {
         return None;
     }
-    let name = &place.instance.name;
+    let (store, name, dir) = (&place.store, &place.instance.name, place.dir());
+    let is_running = || ReviewLock::is_held(store, name, &dir);
+    Some(has_begun(place, is_running, |said| said == Does::TakesOver))
+}
+
+/// Returns whether a hook waits until a review can run, which has been postponed, and runs it then.
+pub(crate) fn is_awaited(place: &Place, fields: &Json) -> bool {
+    let (store, name) = (&place.store, &place.instance.name);
+    let is_waited_for = || lock::is_waited_for(store, name);
+    let can_wake = fields.get("can_wake") == Some(&Json::Bool(true));
+    postponed::read(store).is_some()
+        && match can_wake && place.is_in_cycle() && is_wanted(place) {
+            // At this stop, the other entry may be about to wait.
+            true => has_begun(place, is_waited_for, |said| said == Does::Leaves),
+            false => is_waited_for(),
+        }
+}
+
+/// Returns whether the other entry has taken over what this stop asks for, or `is_there` shows that. Waits for what it says,
+/// if that `counts`.
+fn has_begun(place: &Place, is_there: impl Fn() -> bool, counts: impl Fn(Does) -> bool) -> bool {
     let start = clock::now();
-    let is_taken = || {
-        beside::is_taken_over(&place.store, name, start.saturating_sub(HEAD_START))
-            || ReviewLock::is_held(&place.store, name, &place.dir())
-    };
-    while !is_taken() {
-        if clock::now() > start + PATIENCE {
-            return Some(false);
+    let since = start.saturating_sub(HEAD_START);
+    loop {
+        let said = beside::take(&place.store, &place.instance.name, since);
+        let said = said.filter(|said| counts(*said));
+        if is_there() || said.is_some() || clock::now() > start + PATIENCE {
+            return is_there() || said == Some(Does::TakesOver);
         }
         sleep(PAUSE);
     }
-    Some(true)
 }
 
 /// Returns whether the settings at `place` want reviews beside the turn.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use crate::command_line;
 use crate::engine::decision::{Answer, Step};
@@ -9,7 +10,9 @@ use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
 use crate::os::process::detach;
 use crate::process::program::locate;
+use crate::project::state_file::Reading;
 use crate::run::asked::{self, FailingGate};
+use crate::run::called;
 use crate::run::perform::peek;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -32,19 +35,37 @@ impl UserCall {
     /// Returns the call with which an event ends, if it is the user's turn now, and the user wants to be called.
     pub(crate) fn of(place: &Place, event: &Event, performed: &Performed) -> Option<Self> {
         let reason = performed.called.as_ref()?;
-        let world = place.snapshot().as_world();
-        // A setting that cannot be read is reported by the decision.
+        let ended = performed.decision.ended.as_ref();
+        let is_gate = ended.is_some_and(|ended| ended.outcome.failed_gate().is_some());
+        let next = match &place.snapshot().state {
+            Reading::Broken(why) => why.clone(),
+            _ => {
+                next(place, event, is_gate).unwrap_or_else(|| performed.decision.messages.join(" "))
+            }
+        };
+        Self::new(place, reason, &next)
+    }
+
+    /// Returns the call at a stop about which nothing can be decided, and `why`, once for each state.
+    pub(crate) fn of_stuck(place: &Place, event: &Event, why: &str) -> Option<Self> {
+        if !called::is_stuck(place, event) {
+            return None;
+        }
+        called::note(place, Some(called::STUCK));
+        Self::new(place, called::STUCK, why)
+    }
+
+    fn new(place: &Place, reason: &str, next: &str) -> Option<Self> {
+        // Nobody is called less because another setting is wrong.
+        let world = Arc::new(place.snapshot().with_usable_settings()).as_world();
         let commands = Inspector::new(&place.chart, &world).calls().ok()??;
         let name = &place.instance.name;
         let noun = place.chart.scope.noun.to_uppercase().replace('-', "_");
         let line = |text: &str| plain_line(text, LENGTH);
-        let ended = performed.decision.ended.as_ref();
-        let is_gate = ended.is_some_and(|ended| ended.outcome.failed_gate().is_some());
-        let next = next(place, event, is_gate).unwrap_or_default();
         let env = [
             (noun.as_str(), line(name)),
             ("REASON", line(reason)),
-            ("NEXT", line(&next)),
+            ("NEXT", line(next)),
         ];
         let env = env.map(|(name, text)| (format!("TASKIE_{name}"), text));
         Some(Self {

@@ -5,7 +5,7 @@ pub(crate) mod asked;
 mod attempt;
 pub(crate) mod beside;
 pub(crate) mod call;
-mod called;
+pub(crate) mod called;
 pub(crate) mod change;
 mod effects;
 pub(crate) mod gates;

@@ -41,6 +41,7 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
     }
     if let Ok(performed) = &mut result {
         performed.called = called::reason(place, event, performed);
+        called::note_typed(place, event, performed);
     }
     let written = add_decision(place, event, &result, start.elapsed());
     if let (Err(error), Ok(performed)) = (written, &mut result) {
@@ -84,7 +85,12 @@ fn decided(
             line.fill(&place.chart, &performed.decision, &performed.before);
             line.called(performed.called.as_deref());
         }
-        Err(stuck) => line.stuck = Some(stuck.to_string()),
+        Err(stuck) => {
+            let is_over = !matches!(stuck, Stuck::Interrupted { .. } | Stuck::Abandoned);
+            let is_called = is_over && called::is_stuck(place, event);
+            line.called(is_called.then_some(called::STUCK));
+            line.stuck = Some(stuck.to_string());
+        }
     }
     line
 }
@@ -118,7 +124,9 @@ fn carry_out(
                 let mut event = event.clone();
                 event.fields["can_wake"] = false.into();
                 let mut performed = carry_out(place, &event, snapshot, git, start)?;
-                performed.warnings.push(beside::MISSED.to_owned());
+                if performed.decision.ended.is_some() {
+                    performed.warnings.push(beside::MISSED.to_owned());
+                }
                 return Ok(performed);
             }
         },

@@ -92,7 +92,13 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         }
         Step::Done(_) => return Ok(Reviewed::NotDue(git)),
     };
-    if let Some(performed) = sent_back(place, event, &snapshot, &invocation) {
+    let state = snapshot.state.text().unwrap_or_default();
+    let (store, name) = (&place.store, &place.instance.name);
+    let goes_on = event.fields["stop_hook_active"] == true;
+    let is_told = goes_on && SEND_BACK.is_for(store, name, state);
+    if let Some(performed) = sent_back(event, &invocation, is_told) {
+        // If it stays unknown, the agent is sent back until the host ignores it.
+        let _ = SEND_BACK.note(store, name, state, None);
         return answered(performed);
     }
     let mut record = keep::due(place, &snapshot, &invocation);
@@ -148,14 +154,18 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
 /// So many seconds an agent's shell waits for a command on any host.
 const CALL: u64 = 50;
 
-/// Returns the answer to a stop whose host does not wait as long as the review may take: the agent runs it with a command. In
-/// one turn, it is sent back for that once for each review that is due.
-fn sent_back(
-    place: &Place,
-    event: &Event,
-    snapshot: &Snapshot,
-    invocation: &Invocation,
-) -> Option<Performed> {
+/// Returns what a stop does where a review is due: `step`, unless the agent has to run the review.
+pub(crate) fn or_called(stop: &Event, step: Step) -> Step {
+    let called = match &step {
+        Step::Invoke(invocation) => sent_back(stop, invocation, false),
+        Step::Done(_) => None,
+    };
+    called.map_or(step, |performed| Step::Done(performed.decision))
+}
+
+/// Returns the answer to a stop whose host does not wait as long as the review may take: the agent runs it with a command. It is
+/// sent back for that once a turn for each review: `is_told` says that it was.
+fn sent_back(event: &Event, invocation: &Invocation, is_told: bool) -> Option<Performed> {
     let is_of_host = matches!(&event.trigger, Trigger::Hook(name) if is_stop(name));
     let longest = event.fields["longest_review"].as_u64();
     let longest = longest.filter(|longest| is_of_host && invocation.timeout > *longest)?;
@@ -169,19 +179,15 @@ fn sent_back(
         session.unwrap_or_default()
     );
     let cycle = &invocation.cycle;
-    let state = snapshot.state.text().unwrap_or_default();
-    let (store, name) = (&place.store, &place.instance.name);
-    if event.fields["stop_hook_active"] == true && SEND_BACK.is_for(store, name, state) {
-        return Some(Performed::allowed(format!(
+    Some(match is_told {
+        true => Performed::allowed(format!(
             "The {cycle} is still due, and only the agent can run it here: `{command}`."
-        )));
-    }
-    // If it stays unknown, the agent is sent back until the host ignores it.
-    let _ = SEND_BACK.note(store, name, state);
-    Some(Performed::blocked(format!(
-        "The {cycle} is due, and may take longer than {host} waits for a hook. Run `{command}`, and again as long as it says \
-         that it is not over yet. Then do what its answer says."
-    )))
+        )),
+        false => Performed::blocked(format!(
+            "The {cycle} is due, and may take longer than {host} waits for a hook. Run `{command}`, and again as long as it \
+             says that it is not over yet. Then do what its answer says."
+        )),
+    })
 }
 
 /// Returns how many seconds the host gives this hook.

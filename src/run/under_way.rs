@@ -6,7 +6,7 @@ use crate::clock;
 use crate::engine::decision::{Effort, Invocation, Outcome};
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
-use crate::project::seen::Seen;
+use crate::project::seen::{self, Seen};
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::store::journal::{self, Line};
@@ -58,6 +58,12 @@ pub(super) fn already_running(place: &Place, event: &Event) -> String {
 pub(crate) fn running(place: &Place) -> Option<String> {
     let is_held = ReviewLock::is_held(&place.store, &place.instance.name, &place.dir());
     is_held.then(|| said_of_running(place, "."))
+}
+
+/// Returns what a review would see now, as a number; `None` if that is unknown.
+pub(crate) fn seen(place: &Place) -> Option<u64> {
+    let view = Inspector::new(&place.chart, &place.snapshot().as_world());
+    seen::seen(&place.chart, &place.root, &place.dir(), &view.subject()).all
 }
 
 /// Ends the review that is running; returns whether it could be asked to end.

@@ -1,10 +1,11 @@
 //! What the entry of the hook does that runs reviews beside the turn. While no reviewer can run, it waits until the usage limit
 //! resets, if the host lets it live that long.
 
+use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::clock;
+use crate::clock::{self, Moment};
 use crate::engine::decision::Step;
 use crate::engine::event::Event;
 use crate::os::signals::caught;
@@ -14,7 +15,8 @@ use crate::run::perform::{self, peek};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::{Stuck, io};
-use crate::store::{self, lock, postponed};
+use crate::store::beside::Does;
+use crate::store::{self, lock, postponed, running};
 
 /// How often something is looked at that is waited for.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -32,7 +34,7 @@ pub(crate) fn perform(place: &Place, event: &mut Event) -> Result<Option<Perform
                 return Ok(None);
             }
             // Without it, the other entry holds the turn until it sees that the review runs.
-            let _ = store::beside::take_over(store, name);
+            let _ = store::beside::say(store, name, Does::TakesOver);
             let performed = perform::perform(place, event)?;
             if performed.decision.ended.is_none() {
                 // Another process runs it.
@@ -48,19 +50,31 @@ pub(crate) fn perform(place: &Place, event: &mut Event) -> Result<Option<Perform
         }
         let review = beside::longest_review(&place.chart, &place.root).unwrap_or(life);
         let left = life.saturating_sub(start.elapsed().as_secs() + review);
-        let until = postponed::read(store).filter(|until| until.at < clock::now() + left);
-        if until.is_none() || !place.is_in_cycle() {
+        let until = postponed::read(store);
+        let is_soon = |until: &Moment| until.at < clock::now() + left;
+        if !until.as_ref().is_some_and(is_soon) || !place.is_in_cycle() {
+            if until.is_some() && last.is_none() {
+                // Without it, the other entry looks for some seconds whether this one waits.
+                let _ = store::beside::say(store, name, Does::Leaves);
+            }
             return Ok(last);
         }
+        let cancel = running::cancel_file(store, name).0;
         if waiting.is_none() {
             waiting = lock::try_to_wait(store, name).map_err(io("nobody can wait for it"))?;
-        }
-        if waiting.is_none() {
-            // One process waits already, whatever stops there are in between.
-            return Ok(last);
+            if waiting.is_none() {
+                // One process waits already, whatever stops there are in between.
+                return Ok(last);
+            }
+            // What was asked of an earlier one.
+            let _ = fs::remove_file(&cancel);
         }
         while postponed::read(store).is_some() {
             sleep(PAUSE);
+            if cancel.exists() {
+                let _ = fs::remove_file(&cancel);
+                return Ok(None);
+            }
             if let Some(signal) = caught() {
                 return Err(Stuck::Interrupted { signal });
             }

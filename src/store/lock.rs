@@ -127,17 +127,23 @@ impl ReviewLock {
     /// Returns whether someone holds the lock. Creates nothing, and two processes that check at the same time don't
     /// disturb each other.
     pub(crate) fn is_held(store: &Store, instance: &str, dir: &Path) -> bool {
-        let is_held = |file: io::Result<File>| {
-            file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
-        };
         let file = || open_existing(&store.beside, instance, REVIEW).map(|(file, _)| file);
-        is_held(File::open(dir)) || is_held(file())
+        is_locked(File::open(dir)) || is_locked(file())
     }
+}
+
+fn is_locked(file: io::Result<File>) -> bool {
+    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// Returns the right to wait until a review of the instance can run; `None` while another process waits.
 pub(crate) fn try_to_wait(store: &Store, instance: &str) -> io::Result<Option<ReviewLock>> {
     open(&store.home, instance, WAIT).and_then(try_lock)
+}
+
+/// Returns whether a process waits until a review of the instance can run.
+pub(crate) fn is_waited_for(store: &Store, instance: &str) -> bool {
+    is_locked(open_existing(&store.beside, instance, WAIT).map(|(file, _)| file))
 }
 
 pub(super) fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {

@@ -2,25 +2,51 @@
 
 use std::io;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Store, owed, record};
 
 /// What that is: its kind of record.
 #[derive(Debug)]
 pub(crate) struct Once(&'static str);
 
-/// The user is called.
+/// The user is called, or has led to the state.
 pub(crate) const CALL: Once = Once("called");
 /// The agent is sent back to run the review that is due.
 pub(crate) const SEND_BACK: Once = Once("sent-back");
 
+#[derive(Debug, Serialize, Deserialize)]
+struct Done {
+    state: u64,
+    /// `None` if it needed no reason.
+    why: Option<String>,
+}
+
 impl Once {
+    fn read(&self, store: &Store, instance: &str, state: &[u8]) -> Option<Done> {
+        let done: Option<Done> = record::read(store, instance, self.0);
+        done.filter(|done| done.state == owed::mark(state))
+    }
+
     /// Returns whether it was last done for the state with this text.
     pub(crate) fn is_for(&self, store: &Store, instance: &str, state: &[u8]) -> bool {
-        record::read(store, instance, self.0) == Some(owed::mark(state))
+        self.read(store, instance, state).is_some()
+    }
+
+    /// Returns why it was done for it.
+    pub(crate) fn why(&self, store: &Store, instance: &str, state: &[u8]) -> Option<String> {
+        self.read(store, instance, state)?.why
     }
 
     /// Records that it is done for it.
-    pub(crate) fn note(&self, store: &Store, instance: &str, state: &[u8]) -> io::Result<()> {
-        record::write_for_now(store, instance, self.0, owed::mark(state))
+    pub(crate) fn note(
+        &self,
+        store: &Store,
+        instance: &str,
+        state: &[u8],
+        why: Option<&str>,
+    ) -> io::Result<()> {
+        let (state, why) = (owed::mark(state), why.map(str::to_owned));
+        record::write_for_now(store, instance, self.0, Done { state, why })
     }
 }

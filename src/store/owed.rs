@@ -34,6 +34,21 @@ struct Owed {
     messages: Vec<String>,
 }
 
+impl Owed {
+    /// Returns whether the hook is printing the answer now. (If another process has its id by now, it won't for long.)
+    fn is_being_given(&self) -> bool {
+        clock::now().saturating_sub(self.left) < GRACE && is_running(self.hook)
+    }
+}
+
+/// Returns whether another process is about to give the answer that belongs to the state with this `text`.
+pub(crate) fn is_given_by_another(store: &Store, instance: &str, text: &[u8]) -> bool {
+    let owed: Option<Owed> = record::read(store, instance, KIND);
+    owed.is_some_and(|owed| {
+        owed.state == mark(text) && owed.hook != std::process::id() && owed.is_being_given()
+    })
+}
+
 /// An answer that the host has not received yet.
 #[derive(Debug)]
 pub(crate) struct Debt {
@@ -72,9 +87,8 @@ impl Debt {
             debt.settle();
             return None;
         }
-        // The hook is printing the answer now. (If another process has its id by now, it won't for long.)
-        let is_recent = clock::now().saturating_sub(owed.left) < GRACE;
-        if is_recent && is_running(owed.hook) {
+        // It may have given it and ended in between: then the answer is gone.
+        if owed.is_being_given() || record::read::<Owed>(store, instance, KIND).is_none() {
             return None;
         }
         let decision = Decision {
@@ -103,4 +117,36 @@ pub(super) fn mark(text: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn another_process_is_about_to_give_an_answer() {
+        let home = tempfile::tempdir().unwrap();
+        let store = &Store::of(home.path(), "home");
+        let mut other = Command::new(std::env::current_exe().unwrap());
+        let mut other = other.arg("--list").stdout(Stdio::null()).spawn().unwrap();
+        let is_given = |hook, left, state: &[u8]| {
+            let owed = Owed {
+                state: mark(b"state"),
+                hook,
+                left,
+                block: None,
+                messages: Vec::new(),
+            };
+            record::write_for_now(store, "a", KIND, owed).unwrap();
+            is_given_by_another(store, "a", state)
+        };
+        let now = clock::now();
+        assert_eq!(is_given(other.id(), now, b"state"), is_running(other.id()));
+        assert!(!is_given(other.id(), now, b"another"));
+        assert!(!is_given(other.id(), now - GRACE, b"state"));
+        assert!(!is_given(std::process::id(), now, b"state"));
+        other.wait().unwrap();
+    }
 }

@@ -99,9 +99,9 @@ fn note(store: &Store, instance: &str) -> Option<Running> {
     notes.max_by_key(|running: &Running| running.started)
 }
 
-/// Asks whoever runs a review of the instance to end it; an error if none is running.
+/// Asks whoever runs a review of the instance, or waits until one can run, to end that; an error if there is nobody.
 pub(crate) fn cancel(store: &Store, instance: &str, dir: &Path) -> io::Result<()> {
-    match ReviewLock::is_held(store, instance, dir) {
+    match ReviewLock::is_held(store, instance, dir) || lock::is_waited_for(store, instance) {
         true => lock::open(&store.home, instance, CANCEL).map(drop),
         false => Err(io::Error::other("no review is running")),
     }

@@ -7,6 +7,8 @@ use crate::engine::inspect::Inspector;
 use crate::page::{cut, width};
 use crate::project::state_file::Reading;
 use crate::run::place::Place;
+use crate::store::once::CALL;
+use crate::store::postponed;
 use crate::store::running::Running;
 use crate::text::shown;
 
@@ -28,12 +30,20 @@ pub(crate) fn line(place: &Place) -> String {
         (.., Some(next)) => format!("next: {next}"),
         (.., None) => phase.to_owned(),
     };
+    let is_idle = running.is_none();
     if let Some(running) = running {
         if view.running().is_none() {
             let cycle = running.cycle.replace('-', " ");
             text = format!("{text}, {cycle} {}", running.n);
         }
         text = format!("{text}, {}", of_run(&running));
+    }
+    if let (Reading::Sound { text: state, .. }, true) = (&snapshot.state, is_idle) {
+        match (view.running(), view.unfinished()) {
+            (None, Some(cycle)) => text = format!("{}, paused", of_cycle(&view, cycle, None)),
+            (Some(_), _) => text.extend(in_the_way(place, state)),
+            _ => {}
+        }
     }
     let line = format!("{}: {}", shown(name), shown(&text));
     // Stdout of a status line is no terminal; some hosts say how wide it is.
@@ -50,6 +60,17 @@ fn of_run(running: &Running) -> String {
     let what = gate.or_else(|| running.by.clone());
     let parts: Vec<String> = what.into_iter().chain([time]).collect();
     parts.join(" ")
+}
+
+/// Says why no review runs, if that is known without a decision.
+fn in_the_way(place: &Place, state: &[u8]) -> Option<String> {
+    match postponed::read(&place.store) {
+        Some(until) => Some(format!(", waits until {}", until.text)),
+        None => {
+            let why = CALL.why(&place.store, &place.instance.name, state)?;
+            Some(format!(", your turn: {why}"))
+        }
+    }
 }
 
 /// Says how far a cycle is, and what is running for it.

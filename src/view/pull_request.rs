@@ -17,11 +17,17 @@ use crate::text::{shown, shown_lines};
 pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[Entry]) -> String {
     let chart = &place.chart;
     let mut parts = vec![format!("## {}", shown(&facts.name))];
+    if !facts.is_usable {
+        parts.extend(facts.warnings.iter().map(|warning| literal(warning)));
+    }
     parts.extend(subject(place));
     let tables = chart.tables.values();
     let tables = tables.filter(|table| !table.finished.is_empty());
     parts.extend(tables.filter_map(|table| {
-        let rows = read(place, &table.file.render(|_| Err::<String, _>(())).ok()?)?;
+        let file = table.file.render(|_| Err::<String, _>(())).ok()?;
+        let Some(rows) = read(place, &file) else {
+            return Some(literal(&format!("{file} cannot be read.")));
+        };
         let rows = rows.lines().map(str::trim);
         let rows: Vec<&str> = rows.filter(|row| row.starts_with('|')).collect();
         (!rows.is_empty()).then(|| rows.join("\n"))

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::Value as Json;
 
 use crate::chart::Chart;
 use crate::engine::context;
@@ -13,6 +14,7 @@ use crate::project::state_file::Reading;
 use crate::run::asked::{self, FailingGate};
 use crate::run::perform::foresee;
 use crate::run::place::Place;
+use crate::run::review::or_called;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
 use crate::store::journal::Line;
@@ -28,6 +30,8 @@ const ANY: &str = "any";
 pub(crate) enum Waits {
     /// A review is running.
     Review,
+    /// A hook waits until a review can run.
+    Limit,
     /// Another session drives the instance.
     Session,
     /// The agent has an action to do.
@@ -93,7 +97,9 @@ impl Turn {
         // In a terminal, the stop of whoever drives the instance is meant, or would be if one did.
         let stops = session.or(owner.map(String::as_str));
         let stops = stops.or((!is_per_session).then_some(ANY));
-        let foreseen = foresee(place, &asked::stop(place, stops));
+        let stop = asked::stop(place, stops);
+        let is_awaited = stop.fields["awaited"] == Json::Bool(true);
+        let foreseen = foresee(place, &stop);
         let failing_gate = match &foreseen {
             Ok(Step::Invoke(due)) => FailingGate::of(lines, &due.gates),
             _ => None,
@@ -120,6 +126,7 @@ impl Turn {
         let waits = match () {
             () if running.is_some() => Waits::Review,
             () if !is_usable => Waits::User,
+            () if is_awaited => Waits::Limit,
             () if is_anothers && owner.is_some() => Waits::Session,
             // An agent that has stopped does nothing by itself, and one that was not sent back only asks.
             () if has_stopped && (is_action || moves) || is_ended => Waits::User,
@@ -135,7 +142,7 @@ impl Turn {
             is_anothers,
             is_unattended,
             next,
-            foreseen,
+            foreseen: foreseen.map(|step| or_called(&stop, step)),
             failing_gate,
         }
     }

@@ -17,6 +17,7 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
     about: &[
         ("event.against", "what the change is compared with, in words: `since HEAD`", "`taskie review`"),
         ("event.asked", "what the user has asked for since the session's own change began", "hook events"),
+        ("event.awaited", "a hook waits until the review that has been postponed can run, and runs it then", "hook events, commands"),
         ("event.background_tasks", "what the agent runs in the background", "hook events"),
         ("event.custom_instructions", "the user's instructions for `/compact`", "hook events"),
         ("event.bare", "a settings file calls the hook, not the plugin: its commands do not exist", "hook events, commands"),

@@ -23,7 +23,7 @@ pub enum Choice {
     Worst,
     /// A review shows that it ran what it was to run.
     Shown,
-    /// The last reviews found something, and nothing has changed.
+    /// The last reviews agree, and nothing has changed.
     Stalled,
     /// What the checks of `checks.NAME` find.
     Findings(String),

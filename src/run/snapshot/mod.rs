@@ -175,6 +175,13 @@ impl Snapshot {
         after
     }
 
+    /// Returns a new snapshot of the same state, in which each setting that cannot be used has its default.
+    pub(crate) fn with_usable_settings(&self) -> Self {
+        let mut usable = self.again(&Context::default());
+        usable.config = OnceLock::from(Ok(settings::usable(&self.chart, &self.root)));
+        usable
+    }
+
     /// Returns the problems with everything that has been read so far, for the user.
     pub(crate) fn warnings(&self) -> Vec<String> {
         locked(&self.warnings).clone()

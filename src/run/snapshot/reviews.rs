@@ -32,8 +32,8 @@ impl Snapshot {
         runs
     }
 
-    /// Returns whether the last reviews of a cycle found something in exactly what is there now, or found exactly the same,
-    /// and the user has not ruled about that.
+    /// Returns whether the last reviews of a cycle read exactly what is there now and agree, or found exactly the same, and the
+    /// user has not ruled about that.
     pub(super) fn is_stalled(
         &self,
         (cycle, files, count): (&str, &str, i64),
@@ -53,14 +53,15 @@ impl Snapshot {
         let mut ran: Vec<&PastReview> = of_cycle.into_iter().filter(is_counted).collect();
         ran.dedup_by_key(|run| run.n);
         let last = &ran[..rounds.min(ran.len())];
-        let has_found = |run: &&PastReview| {
+        let has_passed = |run: &&PastReview| {
             let verdict = run.verdict.as_ref();
-            verdict.is_some_and(|verdict| !self.chart.is_best_verdict(verdict))
+            verdict.is_some_and(|verdict| self.chart.is_best_verdict(verdict))
         };
         let Some(newest) = last.first().filter(|_| last.len() == rounds) else {
             return false;
         };
-        if !last.iter().all(has_found) {
+        // Where they have all passed, the chart wants more than that, and the next one would not have it either.
+        if last.iter().any(has_passed) && !last.iter().all(has_passed) {
             return false;
         }
         let is_ruled = || {
