@@ -1,6 +1,5 @@
 //! Every state that can be reached, breadth first, and the moves that lead from one to the next.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,6 +9,7 @@ use serde_json::Value as Json;
 
 use super::answer::Answer;
 use super::budget::{Budget, Caps, Cut};
+use super::decision_tree::Target;
 use super::domain::config_path;
 use super::moves::{Edge, Ending, Move, Moves};
 use super::state::{Look, Looks, Memo, Situation, StateRef, States, number};
@@ -35,6 +35,13 @@ pub(crate) struct Arrow {
 }
 
 impl Arrow {
+    pub(crate) fn new(to: usize, edge: usize) -> Self {
+        Self {
+            to: number(to),
+            edge: number(edge),
+        }
+    }
+
     /// Returns the state it leads to.
     pub(crate) fn to(self) -> usize {
         self.to as usize
@@ -46,19 +53,24 @@ impl Arrow {
     }
 }
 
-/// A step from one state to another.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Leap {
+/// A step: the state before it, and its edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Transition {
     pub(crate) from: usize,
     pub(crate) edge: usize,
-    pub(crate) to: usize,
 }
 
-/// How a state was first reached.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Parent {
-    pub(crate) from: usize,
-    pub(crate) edge: usize,
+/// What a transition is an example of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Shown {
+    /// The rule at this place fires.
+    Fires(u32),
+    /// This move is refused.
+    Refuses(usize),
+    /// This advance target is taken.
+    Advances(Target),
+    /// This fault is met.
+    Fails(u32),
 }
 
 /// The space of states, as far as it has been searched.
@@ -66,20 +78,14 @@ pub(crate) struct Parent {
 pub(crate) struct Search {
     pub(crate) moves: Moves,
     pub(crate) states: States,
-    /// `None` for the first state.
-    pub(crate) parents: Vec<Option<Parent>>,
+    /// How each state was first reached; `None` for the first one.
+    pub(crate) parents: Vec<Option<Transition>>,
     /// The results of moves.
     pub(crate) edges: Vec<Edge>,
     /// For each of them, why the states that it leads to are not looked at.
     barred: Vec<Option<Cut>>,
-    /// For each place of a rule, states and edges in which it fires.
-    pub(crate) firing: FxHashMap<u32, Vec<(usize, usize)>>,
-    /// For each move that is refused somewhere, states and edges in which it is.
-    refused: FxHashMap<usize, Vec<(usize, usize)>>,
-    /// The same for each advance target.
-    pub(crate) advancing: FxHashMap<(usize, usize), Vec<(usize, usize)>>,
-    /// For each fault, states and edges in which it was met.
-    pub(crate) faults: HashMap<u32, Vec<(usize, usize)>>,
+    /// Some examples of each.
+    examples: FxHashMap<Shown, Vec<Transition>>,
     /// For each state, the parameters that decisions look at there, a bit for each field.
     pub(crate) needs: Vec<u128>,
     /// True where every state was looked at.
@@ -112,10 +118,7 @@ impl Search {
             parents: Vec::new(),
             edges: Vec::new(),
             barred: Vec::new(),
-            firing: FxHashMap::default(),
-            refused: FxHashMap::default(),
-            advancing: FxHashMap::default(),
-            faults: HashMap::new(),
+            examples: FxHashMap::default(),
             needs: Vec::new(),
             complete: false,
             cut: None,
@@ -165,29 +168,32 @@ impl Search {
         search
     }
 
-    /// Returns each step in which something at one of these places fires, as far as states were looked at.
-    pub(crate) fn leaps(&mut self, places: &[String]) -> Vec<Leap> {
+    /// Returns each transition in which something at one of these places fires, as far as states were looked at.
+    pub(crate) fn transitions_of(&mut self, places: &[String]) -> Vec<Transition> {
         let known = &self.moves.tree.places;
         let places = places.iter().filter_map(|place| known.get_index_of(place));
         let places: Vec<u32> = places.map(number).collect();
-        let mut leaps = Vec::new();
+        let mut found = Vec::new();
         for from in 0..self.looked_at() {
             for mover in 0..self.moves.all.len() {
                 let (edges, _) = self.edges_of(mover, from);
-                for edge in edges.iter().map(|edge| *edge as usize) {
-                    let shown = &self.edges[edge];
-                    let fires = places.iter().any(|place| shown.fired.contains(place));
-                    if fires && shown.fault.is_none() {
-                        // A step that changes nothing has no arrow.
-                        let mut arrows = self.arrows(from).iter();
-                        let arrow = arrows.find(|arrow| arrow.edge() == edge);
-                        let to = arrow.map_or(from, |arrow| arrow.to());
-                        leaps.push(Leap { from, edge, to });
-                    }
-                }
+                let edges = edges.iter().map(|edge| *edge as usize);
+                let fires = |edge: &usize| {
+                    let shown = &self.edges[*edge];
+                    let mut fired = shown.fired.iter();
+                    shown.fault.is_none() && fired.any(|place| places.contains(place))
+                };
+                found.extend(edges.filter(fires).map(|edge| Transition { from, edge }));
             }
         }
-        leaps
+        found
+    }
+
+    /// Returns the state that a transition leads to: the same one where it changes nothing, and has no arrow.
+    pub(crate) fn target(&self, step: Transition) -> usize {
+        let mut arrows = self.arrows(step.from).iter();
+        let arrow = arrows.find(|arrow| arrow.edge() == step.edge);
+        arrow.map_or(step.from, |arrow| arrow.to())
     }
 
     /// Returns how much memory is in use, by estimate.
@@ -314,37 +320,50 @@ impl Search {
         known
     }
 
-    /// Keeps some examples of what an edge shows.
+    /// Keeps a transition as an example of what its edge shows.
     fn keep(&mut self, at: usize, edge: u32) {
-        let edge = edge as usize;
-        let shown = &self.edges[edge];
-        for place in &shown.fired {
-            let known = self.firing.entry(*place).or_default();
-            if known.len() < EXAMPLES {
-                known.push((at, edge));
-            }
+        let step = Transition {
+            from: at,
+            edge: edge as usize,
+        };
+        let shown = &self.edges[step.edge];
+        let is_refused = shown.fired.is_empty() && shown.fault.is_none();
+        let refuses = is_refused.then_some(Shown::Refuses(shown.mover));
+        let fires = shown.fired.iter().map(|place| Shown::Fires(*place));
+        let advances = shown.advanced.iter().copied().map(Shown::Advances);
+        let all: Vec<Shown> = fires.chain(refuses).chain(advances).collect();
+        all.into_iter()
+            .for_each(|shown| self.add_example(shown, step));
+    }
+
+    fn add_example(&mut self, shown: Shown, step: Transition) {
+        let known = self.examples.entry(shown).or_default();
+        if known.len() < EXAMPLES {
+            known.push(step);
         }
-        if shown.fired.is_empty() && shown.fault.is_none() {
-            let known = self.refused.entry(shown.mover).or_default();
-            if known.len() < EXAMPLES {
-                known.push((at, edge));
-            }
-        }
-        for target in &shown.advanced {
-            let known = self.advancing.entry(*target).or_default();
-            if known.len() < EXAMPLES {
-                known.push((at, edge));
-            }
-        }
+    }
+
+    /// Returns some examples.
+    pub(crate) fn examples(&self, shown: Shown) -> &[Transition] {
+        self.examples.get(&shown).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the faults that were met.
+    pub(crate) fn faults(&self) -> impl Iterator<Item = u32> {
+        self.examples.keys().filter_map(|shown| match shown {
+            Shown::Fails(fault) => Some(*fault),
+            _ => None,
+        })
     }
 
     fn follow(&mut self, from: usize, edge_number: usize) {
         let edge = &self.edges[edge_number];
+        let step = Transition {
+            from,
+            edge: edge_number,
+        };
         if let Some(fault) = edge.fault {
-            let met = self.faults.entry(fault).or_default();
-            if met.len() < EXAMPLES {
-                met.push((from, edge_number));
-            }
+            self.add_example(Shown::Fails(fault), step);
             return;
         }
         if let Some(cut) = &self.barred[edge_number] {
@@ -354,10 +373,7 @@ impl Search {
         let changes = !edge.assigned.is_empty() || !edge.sets.is_empty() || edge.answered.is_some();
         if !changes {
             if edge.block || edge.review.is_some() {
-                self.arrows.push(Arrow {
-                    to: number(from),
-                    edge: number(edge_number),
-                });
+                self.arrows.push(Arrow::new(from, edge_number));
             }
             return;
         }
@@ -379,34 +395,27 @@ impl Search {
         after.set_answered(answered);
         let (to, is_new) = self.states.insert(after);
         if is_new {
-            self.parents.push(Some(Parent {
-                from,
-                edge: edge_number,
-            }));
+            self.parents.push(Some(step));
         }
         if to != from || edge.block || edge.review.is_some() || !edge.sets.is_empty() {
-            self.arrows.push(Arrow {
-                to: number(to),
-                edge: number(edge_number),
-            });
+            self.arrows.push(Arrow::new(to, edge_number));
         }
     }
 
-    /// Returns states and edges in which the rule at a place fires; for the place of a guard, in which it refuses.
-    pub(crate) fn steps_to(&self, place: &str) -> impl Iterator<Item = (usize, usize)> {
+    /// Returns examples in which the rule at a place fires; for the place of a guard, in which it refuses.
+    pub(crate) fn steps_to(&self, place: &str) -> &[Transition] {
         let moves = &self.moves;
-        let steps = match place.strip_suffix(Chart::GUARD) {
+        let shown = match place.strip_suffix(Chart::GUARD) {
             Some(guarded) => {
                 let is_of = |mover: &Move| mover.place().as_deref() == Some(guarded);
-                let mover = moves.all.iter().position(is_of);
-                mover.and_then(|mover| self.refused.get(&mover))
+                moves.all.iter().position(is_of).map(Shown::Refuses)
             }
             None => {
                 let place = moves.tree.places.get_index_of(place);
-                place.and_then(|place| self.firing.get(&number(place)))
+                place.map(|place| Shown::Fires(number(place)))
             }
         };
-        steps.into_iter().flatten().copied()
+        shown.map_or(&[], |shown| self.examples(shown))
     }
 
     /// Returns the moves out of a state; none where it was not looked at.

@@ -13,7 +13,7 @@ use super::fold;
 use super::imagined_world::Question;
 use super::moves::{Actor, Move};
 use super::plain::plain;
-use super::search::Search;
+use super::search::{Search, Transition};
 use crate::engine::decision::{Invocation, Outcome};
 use crate::engine::event::Trigger;
 use crate::hash::IndexMap;
@@ -177,20 +177,20 @@ impl Trace {
         changes.map(|change| change.after.as_str())
     }
 
-    /// Returns what is wrong at the end of a way, which goes on from the first state by (state, edge); `set` is what
-    /// the user has set, as far as the claim says it.
+    /// Returns what is wrong at the end of a path from the first state; `set` is what the user has set, as far as the
+    /// claim says it.
     pub(crate) fn along(
         search: &Search,
         claim: String,
-        way: &[(usize, usize)],
+        path: &[Transition],
         given: &dyn Fn(usize) -> Vec<String>,
         set: &[(usize, u32)],
     ) -> Self {
         let tree = &search.moves.tree;
         let mut parameters: HashMap<usize, u32> = HashMap::new();
-        let steps = way.iter().map(|(state, number)| {
-            let mut step = TraceStep::of(search, *state, *number, given(*number));
-            let edge = &search.edges[*number];
+        let steps = path.iter().map(|at| {
+            let mut step = TraceStep::of(search, *at, given(at.edge));
+            let edge = &search.edges[at.edge];
             // A parameter is shown where a decision looks at it and it has changed.
             let needs = edge.needs.iter().map(|(field, values)| {
                 let set = set.iter().find(|(set, _)| set == field);
@@ -202,7 +202,7 @@ impl Trace {
                 (*field, kept.unwrap_or_else(|| tree.likely(*field, *values)))
             });
             // What the claim says is shown where it is looked at first.
-            let looked_at = search.needs.get(*state).copied().unwrap_or_default();
+            let looked_at = search.needs.get(at.from).copied().unwrap_or_default();
             let others = set.iter().filter(|(field, _)| {
                 let is_needed = edge.needs.iter().any(|(needed, _)| needed == field);
                 !is_needed && looked_at >> (*field).min(127) & 1 == 1
@@ -286,9 +286,9 @@ impl TraceStep {
         shown
     }
 
-    fn of(search: &Search, state: usize, number: usize, given: Vec<String>) -> Self {
+    fn of(search: &Search, step: Transition, given: Vec<String>) -> Self {
         let tree = &search.moves.tree;
-        let edge = &search.edges[number];
+        let edge = &search.edges[step.edge];
         let chart = &tree.chart;
         let event = match &search.moves.all[edge.mover] {
             Move {
@@ -334,7 +334,7 @@ impl TraceStep {
             (format!("{cycle} {n}"), end)
         });
         let changes = edge.assigned.iter().filter_map(|(field, value)| {
-            let before = search.states.get(state).fields()[*field];
+            let before = search.states.get(step.from).fields()[*field];
             let name = chart.context.get_index(*field)?.0;
             let top = tree.ground.domain.tops.get(name);
             let shown = |value: u32| {

@@ -1,7 +1,7 @@
 //! The evaluation of a part in an imagined world, and its result as numbers.
 
 use super::walk::Walk;
-use super::{Leaf, Node, Segment, Settled, Tree, Turn, What, field_of};
+use super::{Leaf, Node, Segment, Settled, Target, Tree, Turn, What, field_of};
 use crate::engine::context::to_json;
 use crate::engine::decide::{self, Flow, Part};
 use crate::engine::decision::{Answer as Reply, Fired, Invocation, Step};
@@ -181,7 +181,7 @@ impl Tree {
             if let Some((cycle, index)) = advance
                 && let Some((at, _, cycle)) = chart.cycles.get_full(&cycle)
             {
-                settled.advance = Some((at, index));
+                settled.advance = Some(Target { cycle: at, index });
                 settled.arms = chart.cycles.get_index_of(&cycle.advance[index].target);
             }
             settled.fired.push(number(self.places.insert_full(place).0));

@@ -79,14 +79,20 @@ pub(crate) struct Settled {
     pub(crate) assigned: Vec<(usize, u32)>,
     /// Places of rules.
     pub(crate) fired: Vec<u32>,
-    /// The cycle that it ended, and by which advance target.
-    pub(crate) advance: Option<(usize, usize)>,
+    pub(crate) advance: Option<Target>,
     /// The cycle that starts over.
     pub(crate) arms: Option<usize>,
     /// The run whose outcome it has made visible.
     pub(crate) review: Option<u32>,
     /// What went wrong where the decision went on all the same.
     pub(crate) swallowed: Option<u32>,
+}
+
+/// An advance target of a cycle that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Target {
+    pub(crate) cycle: usize,
+    pub(crate) index: usize,
 }
 
 /// How a decision goes on after a part.

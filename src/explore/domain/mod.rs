@@ -157,6 +157,16 @@ impl Domain {
         }
     }
 
+    /// Returns the inputs of an expression of which not every value that matters is tried.
+    pub(super) fn untried_by(&self, source: &str) -> BTreeSet<String> {
+        let open = self.dependence.open.get(source).into_iter();
+        let inputs = open.flat_map(|open| {
+            let untried = open.looks.intersection(&self.untried);
+            open.inputs.iter().chain(&open.fails).chain(untried)
+        });
+        inputs.cloned().collect()
+    }
+
     fn compared(&self, path: &str) -> Option<&Compared> {
         self.dependence.compared.get(path)
     }

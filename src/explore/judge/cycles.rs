@@ -16,7 +16,7 @@ use crate::explore::graph::Longest;
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::plain::plain;
 use crate::explore::report::{PropertyResult, Verdict};
-use crate::explore::search::{Arrow, Search};
+use crate::explore::search::{Arrow, Search, Transition};
 use crate::expr::single_expression;
 use crate::hash::IndexMap;
 
@@ -282,16 +282,15 @@ impl Judge<'_> {
         longest: &Longest<'_>,
     ) -> Option<Verdict> {
         let cycle = bounded.cycle;
-        let round = longest.endless_way()?;
+        let lasso = longest.lasso()?;
         let words = given
             .value
             .map(|value| format!(", {} being {}", cycle.limit, plain(value)));
         let words = words.unwrap_or_default();
         let claim = format!("the cycle `{}` can go on without end{words}", cycle.id);
-        let again = round.0.get(round.1.saturating_sub(1)..).unwrap_or_default();
-        let path = self.culprit(bounded.at, again);
+        let path = self.culprit(bounded.at, lasso.round());
         let path = path.unwrap_or_else(|| steps!["cycles", &cycle.id]);
-        Some(self.endless(claim, &round, path))
+        Some(self.endless(claim, &lasso, path))
     }
 
     /// Refutes that a cycle has no more reviews than its limit.
@@ -309,15 +308,17 @@ impl Judge<'_> {
         };
         let state = (0..search.looked_at()).find(exceeds)?;
         let held = bounded.limit_in(state, given).unwrap_or(0);
-        let mut way = longest.way_from(state);
+        let mut way = longest.path_from(state);
         let mut reviews = in_words(longest.from(state));
         // Where the search was cut off, there could be more still: the first too many is enough.
         if !search.complete {
             let held = usize::try_from(held).unwrap_or(0);
-            let counts = |(_, edge): &(usize, usize)| bounded.is_review(&search.edges[*edge]);
-            let end = way.iter().enumerate();
-            let end = end.filter(|(_, step)| counts(step)).nth(held);
-            way.truncate(end.map_or(way.len(), |(index, _)| index + 1));
+            let mut left = held + 1;
+            way.retain(|step| {
+                let is_kept = left > 0;
+                left -= usize::from(is_kept && bounded.is_review(&search.edges[step.edge]));
+                is_kept
+            });
             reviews = format!("more than {}", in_words(held));
         }
         let (id, limit) = (&cycle.id, &cycle.limit);
@@ -329,8 +330,8 @@ impl Judge<'_> {
 
     /// Returns what in the chart lets a cycle go round like this: the phase whose entry starts it over, or the cycle
     /// that leads back to itself; where nothing starts it over, the rule that runs the reviews.
-    fn culprit(&self, at: usize, round: &[(usize, usize)]) -> Option<Vec<Step>> {
-        let mut edges = round.iter().map(|(_, edge)| &self.search.edges[*edge]);
+    fn culprit(&self, at: usize, round: &[Transition]) -> Option<Vec<Step>> {
+        let mut edges = round.iter().map(|step| &self.search.edges[step.edge]);
         let Some(start) = edges.find(|edge| edge.arms.contains(&at)) else {
             return self.invoking_rule();
         };
@@ -425,7 +426,7 @@ impl Judge<'_> {
                 }
                 _ => {
                     let cycles = edge.advanced.iter();
-                    others.extend(cycles.map(|(cycle, _)| self.chart.cycles[*cycle].id.clone()));
+                    others.extend(cycles.map(|target| self.chart.cycles[target.cycle].id.clone()));
                 }
             }
         }

@@ -20,6 +20,7 @@ mod reach;
 mod settings;
 
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::graph::Backward;
@@ -43,11 +44,12 @@ pub(crate) fn judge(
         search.cut.get_or_insert(cut);
         search.complete = false;
     }
-    let replay = RefCell::new(Replay::of(search));
+    let back = Rc::new(Backward::of(search));
+    let replay = RefCell::new(Replay::of(search, &back));
     let judge = Judge {
         chart: &chart,
         search,
-        back: Backward::of(search),
+        back,
         replay,
         checks,
         blames,

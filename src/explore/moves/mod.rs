@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::decision_tree::{Leaf, Segment, Tree, What, Witness};
+use super::decision_tree::{Leaf, Segment, Target, Tree, What, Witness};
 use super::imagined_world::{Kind, is_of_the_host};
 use super::state::{Look, Looks, Memo, StateRef};
 use crate::chart::Chart;
@@ -63,8 +63,8 @@ pub(crate) struct Edge {
     pub(crate) answered: Option<(u32, bool)>,
     /// The rules that fire, by their places.
     pub(crate) fired: Vec<u32>,
-    /// The advance targets that are taken: (cycle, index).
-    pub(crate) advanced: Vec<(usize, usize)>,
+    /// The advance targets that are taken.
+    pub(crate) advanced: Vec<Target>,
     /// The agent is not let go.
     pub(crate) block: bool,
     /// `stop_hook_active`, where it was looked at.
@@ -124,8 +124,8 @@ pub(crate) struct Coverage {
     pub(crate) fired: HashSet<u32>,
     /// Rules whose guard was evaluated: (list, index).
     pub(crate) tried: HashSet<(usize, usize)>,
-    /// Advance targets that were taken: (cycle, index).
-    pub(crate) advanced: HashSet<(usize, usize)>,
+    /// Advance targets that were taken.
+    pub(crate) advanced: HashSet<Target>,
 }
 
 /// All moves of a chart.

@@ -1,6 +1,6 @@
 //! The results of a decision from one of its parts on, each kept once.
 
-use crate::explore::decision_tree::{Choices, over};
+use crate::explore::decision_tree::{Choices, Target, over};
 use crate::explore::state::number;
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -13,7 +13,7 @@ pub(super) struct Tail {
     /// What was chosen, where that is part of the outcome; the rest is found again when a witness needs it.
     pub(super) choices: Choices,
     pub(super) fired: Vec<u32>,
-    pub(super) advanced: Vec<(usize, usize)>,
+    pub(super) advanced: Vec<Target>,
     pub(super) arms: Vec<usize>,
     pub(super) review: Option<u32>,
 }

@@ -1,10 +1,11 @@
 //! The event and the disk on which the choices of a witness are real.
 
-use super::Replay;
+use super::{Replay, Scene, Standing};
 use crate::chart::field::name_part;
 use crate::chart::{FileSet, RowShape};
 use crate::engine::context::Context;
 use crate::engine::event::{Event, Trigger};
+use crate::explore::decision_tree::Witness;
 use crate::explore::domain::{Choice, NO_SLUG};
 use crate::explore::imagined_world::{Question, is_of_the_host};
 use crate::explore::possible_world::{Disk, Sibling, event};
@@ -19,12 +20,13 @@ impl Replay {
         &self,
         search: &Search,
         trigger: &Trigger,
-        context: &Context,
-        chosen: &[(u32, Json)],
-    ) -> Option<(Event, Disk, Found)> {
+        standing: &Standing,
+        chosen: &Witness,
+    ) -> Option<Scene> {
         let tree = &search.moves.tree;
         let mut disk = Disk {
             now: "20260101T000000".to_owned(),
+            config: standing.config.clone(),
             ..Disk::default()
         };
         let mut event = event(trigger.clone(), Map::new());
@@ -33,6 +35,7 @@ impl Replay {
         let mut tables: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
         let more = self.for_findings(search, chosen)?;
         for (question, value) in more.iter().chain(chosen) {
+            let value = tree.value(*value);
             let choice = match tree.question(*question) {
                 Question::Answered { answer, review } => {
                     disk.files.insert(review.clone(), (String::new(), 1));
@@ -88,7 +91,7 @@ impl Replay {
             }
         }
         for (name, chosen) in tables {
-            if let Some((file, text)) = self.table(name, &chosen, context) {
+            if let Some((file, text)) = self.table(name, &chosen, &standing.context) {
                 disk.files.insert(file, (text, 0));
             }
         }
@@ -98,21 +101,17 @@ impl Replay {
             event.session = session.or(event.session);
         }
         event.fields = json!(fields);
-        Some((event, disk, found))
+        Some(Scene { event, disk, found })
     }
 
     /// Returns what else must be chosen so that checks find as much as was chosen.
-    fn for_findings(&self, search: &Search, chosen: &[(u32, Json)]) -> Option<Vec<(u32, Json)>> {
+    fn for_findings(&self, search: &Search, chosen: &Witness) -> Option<Witness> {
         let tree = &search.moves.tree;
-        let mut more: Vec<(u32, Json)> = Vec::new();
+        let mut more = Witness::new();
         for (question, value) in chosen {
             if let Question::Choice(Choice::Findings(name)) = tree.question(*question) {
-                let count = value.as_array().map_or(0, Vec::len);
-                let choices = self.checks.get(&(name.clone(), count))?.as_ref()?;
-                let values = choices.iter();
-                more.extend(
-                    values.map(|(question, value)| (*question, tree.value(*value).clone())),
-                );
+                let count = tree.value(*value).as_array().map_or(0, Vec::len);
+                more.extend(self.checks.get(&(name.clone(), count))?.as_ref()?);
             }
         }
         Some(more)
