@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use serde_json::Value as Json;
 
-use super::domain::Choice;
 use super::fold;
 use super::imagined_world::Question;
 use super::moves::{Actor, Move};
@@ -379,78 +378,13 @@ impl fmt::Display for Trace {
 
 /// Returns what was chosen, in words; `None` for what was left out.
 pub(super) fn words(question: &Question, value: &Json) -> Option<String> {
-    let choice = match question {
-        Question::Answered { answer, .. } => {
-            let is_there = if *value == Json::Bool(true) {
-                "is there"
-            } else {
-                "is not there"
-            };
-            return Some(format!("{answer} {is_there}"));
-        }
+    match question {
+        Question::Answered { answer, .. } if *value == true => Some(format!("{answer} is there")),
+        Question::Answered { answer, .. } => Some(format!("{answer} is not there")),
+        Question::Choice(choice) => (!value.is_null()).then(|| choice.in_words(value)),
         Question::Field(_)
         | Question::Started
         | Question::Assumed { .. }
-        | Question::Outcome { .. } => return None,
-        Question::Choice(choice) => choice,
-    };
-    if value.is_null() {
-        return None;
+        | Question::Outcome { .. } => None,
     }
-    Some(match choice {
-        Choice::Files(name) => match first(value) {
-            Some(file) => format!(
-                "files.{name} has {}",
-                file.get("name").map(plain).unwrap_or_default()
-            ),
-            None => format!("files.{name} is empty"),
-        },
-        Choice::Rows(name) => match first(value) {
-            Some(row) => {
-                let fields = row
-                    .as_object()
-                    .into_iter()
-                    .flatten()
-                    .filter(|(key, _)| !matches!(key.as_str(), "done" | "path"));
-                let fields: Vec<String> = fields
-                    .map(|(key, value)| format!("{key} {}", plain(value)))
-                    .collect();
-                format!("tables.{name} has a row: {}", fields.join(", "))
-            }
-            None => format!("tables.{name} has no row"),
-        },
-        Choice::Content { table, key } => format!("tables.{table}.{key} is {}", plain(value)),
-        Choice::Event(name) => match value {
-            Json::Array(items) if items.is_empty() => format!("{name} is empty"),
-            Json::Array(_) => format!("{name} has an item"),
-            value => format!("{name} is {}", plain(value)),
-        },
-        Choice::Arg(name) => format!("--{name} {}", plain(value)),
-        Choice::Session => format!("the session is {}", plain(value)),
-        Choice::Driver if value == "this" => "this session drives the instance".to_owned(),
-        Choice::Driver => "another session drives the instance".to_owned(),
-        Choice::Worst => format!("its worst finding is {}", plain(value)),
-        Choice::Shown if *value == Json::Bool(true) => "it shows what it ran".to_owned(),
-        Choice::Shown => "it does not show what it ran".to_owned(),
-        Choice::Stalled if *value == Json::Bool(true) => {
-            "nothing has changed since the last reviews".to_owned()
-        }
-        Choice::Stalled => "something has changed since the last reviews".to_owned(),
-        Choice::Over => format!("the budget `{}` is used up", plain(value)),
-        Choice::Postponed => "no reviewer can run for a while".to_owned(),
-        Choice::Dirty if *value == Json::Bool(true) => "there are uncommitted changes".to_owned(),
-        Choice::Dirty => "all is committed".to_owned(),
-        Choice::Siblings => match first(value) {
-            Some(_) => "there is another instance".to_owned(),
-            None => "there is no other instance".to_owned(),
-        },
-        Choice::Findings(name) => match first(value) {
-            Some(finding) => format!("checks.{name} finds: {}", plain(finding)),
-            None => format!("checks.{name} finds nothing"),
-        },
-    })
-}
-
-fn first(list: &Json) -> Option<&Json> {
-    list.as_array()?.first()
 }

@@ -72,20 +72,32 @@ pub(crate) enum Leaf {
     Fault(u32),
 }
 
-/// What a part has done, its values by number.
+/// What a part has done, and how the decision goes on.
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Settled {
     pub(crate) turn: Turn,
-    pub(crate) assigned: Vec<(usize, u32)>,
-    /// Places of rules.
-    pub(crate) fired: Vec<u32>,
-    pub(crate) advance: Option<Target>,
-    /// The cycle that starts over.
-    pub(crate) arms: Option<usize>,
-    /// The run whose outcome it has made visible.
-    pub(crate) review: Option<u32>,
+    pub(crate) tail: Tail,
     /// What went wrong where the decision went on all the same.
     pub(crate) swallowed: Option<u32>,
+}
+
+/// What a decision does, from one of its parts on; the values by number.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Tail {
+    /// The agent is not let go.
+    pub(crate) block: bool,
+    /// Why there is no decision.
+    pub(crate) fault: Option<u32>,
+    pub(crate) assigned: Vec<(usize, u32)>,
+    /// What was chosen, where that is part of the outcome; the rest is found again when a witness needs it.
+    pub(crate) choices: Choices,
+    /// Places of rules.
+    pub(crate) fired: Vec<u32>,
+    pub(crate) advanced: Vec<Target>,
+    /// The cycles that start over.
+    pub(crate) arms: Vec<usize>,
+    /// The run whose outcome it has made visible.
+    pub(crate) review: Option<u32>,
 }
 
 /// An advance target of a cycle that has ended.
@@ -100,9 +112,7 @@ pub(crate) struct Target {
 pub(crate) enum Turn {
     #[default]
     On,
-    Answered {
-        block: bool,
-    },
+    Answered,
     Invoke(u32),
     /// It has no result.
     Gone,

@@ -8,13 +8,12 @@ use super::reader::Reader;
 use super::value::{Kind, Term, Val};
 use super::{LENGTH, root_of};
 use crate::chart::field::default_of;
-use crate::chart::model::{Field, FieldType};
-use crate::chart::{Chart, Cycle, RowShape};
+use crate::chart::{Chart, Cycle};
 use crate::explore::parameters::is_tried_whole;
+use crate::expr::infer::Scope;
 use crate::expr::single_expression;
 use crate::expr::source::Literal;
-use crate::files::pattern::HoleKind;
-use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
+use crate::expr::types::Type;
 
 /// Returns the default words of a setting that is a list.
 fn words_of_setting(chart: &Chart, path: &str) -> Vec<Json> {
@@ -250,71 +249,41 @@ impl Reader<'_> {
         }
     }
 
+    /// Returns what an input can be, as far as it is tried: by its type.
     pub(super) fn kind(&self, path: &str) -> Kind {
-        let chart = self.chart;
         let parts: Vec<&str> = path.split('.').collect();
-        let of_field = |field: Option<&Field>| match field.map(|field| field.kind) {
-            Some(FieldType::Boolean) => Kind::Boolean,
-            Some(FieldType::Integer) => Kind::Integer,
-            Some(FieldType::String | FieldType::Phase) => Kind::Text,
-            Some(FieldType::List) | None => Kind::Untried,
-        };
         match parts.as_slice() {
             [.., LENGTH] => Kind::Integer,
-            ["gate", "times"] => Kind::Integer,
-            ["session"] | ["review", "worst"] => Kind::Text,
-            ["event", name] => match EVENT_DEFAULTS.iter().find(|(known, _)| known == name) {
-                Some((_, FieldDefault::False)) => Kind::Boolean,
-                Some((_, FieldDefault::Text)) => Kind::Text,
-                Some((_, FieldDefault::List)) => Kind::List,
-                Some((_, FieldDefault::Nothing)) => Kind::Integer,
-                None => Kind::Untried,
-            },
             ["event", _, _] => Kind::Text,
-            ["config", name] => of_field(chart.config.get(*name)),
-            ["args", name] => match chart.args.get(*name).map(|arg| arg.kind) {
-                Some(FieldType::Boolean) => Kind::Boolean,
-                Some(FieldType::Integer) => Kind::Integer,
-                Some(_) => Kind::Text,
-                None => Kind::Untried,
+            ["files", _, "path"]
+            | ["tables", _, "rows", "path"]
+            | ["siblings", "path"]
+            | ["siblings", "files", _, _, ..] => Kind::Untried,
+            ["review", "worst"] | ["gate", "times"] | ["session"] | ["siblings"] => {
+                self.kind_by_type(&parts)
+            }
+            ["config" | "siblings", ..] => match self.kind_by_type(&parts) {
+                Kind::List if parts[1] != "files" => Kind::Untried,
+                kind => kind,
             },
-            ["files", _]
-            | ["tables", _, "rows"]
-            | ["siblings"]
-            | ["checks", _]
-            | ["files", _, "lines"] => Kind::List,
-            ["siblings", "files", _] => Kind::List,
-            ["files", _, "name"] => Kind::Text,
-            ["files", _, "path"] | ["tables", _, "rows", "path"] | ["siblings", "path"] => {
-                Kind::Untried
-            }
-            ["files", set, hole] => {
-                let kinds = chart.files.get(*set).into_iter().flat_map(|set| &set.with);
-                let mut kinds = kinds
-                    .flat_map(|pattern| pattern.holes())
-                    .filter(|(name, _)| name == hole);
-                match kinds.next() {
-                    Some((_, HoleKind::Integer)) => Kind::Integer,
-                    Some(_) => Kind::Text,
-                    None => Kind::Untried,
-                }
-            }
-            ["files", _, "lines", _] => Kind::Text,
-            ["tables", _, "lines"] => Kind::Integer,
-            ["tables", name, "rows", column] => {
-                let is_known = chart
-                    .tables
-                    .get(*name)
-                    .is_some_and(|table| match &table.rows {
-                        RowShape::Columns(columns) => columns.contains_key(*column),
-                        RowShape::Line(line) => line.holes().any(|(hole, _)| hole == *column),
-                    });
-                if is_known { Kind::Text } else { Kind::Untried }
-            }
-            ["siblings", "name"] => Kind::Text,
-            ["siblings", "idle_hours"] => Kind::Integer,
-            ["siblings", "context", field] => of_field(chart.context.get(*field)),
+            ["event" | "args" | "files" | "tables" | "checks", ..] => self.kind_by_type(&parts),
             _ => Kind::Untried,
+        }
+    }
+
+    fn kind_by_type(&self, parts: &[&str]) -> Kind {
+        let (root, rest) = parts.split_first().unwrap_or((&"", &[]));
+        let below = |kind: Type, name: &&str| match kind.some() {
+            Type::List(item) => item.some().field(name),
+            kind => kind.field(name),
+        };
+        let root = self.types.name(root).unwrap_or(Type::Any);
+        match rest.iter().fold(root, below).some() {
+            Type::Boolean => Kind::Boolean,
+            Type::Integer => Kind::Integer,
+            Type::Text | Type::Word(_) => Kind::Text,
+            Type::List(_) => Kind::List,
+            Type::Any | Type::None | Type::Record(_) | Type::Optional(_) => Kind::Untried,
         }
     }
 }

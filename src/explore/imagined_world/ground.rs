@@ -26,8 +26,8 @@ pub(crate) struct Ground {
     pub(super) parameters: FxHashMap<String, Arc<[Answer]>>,
     /// The options of a field, which has none.
     pub(super) none: Arc<[Answer]>,
-    /// Values that were made before: by the choice and what they depend on.
-    pub(super) values: Mutex<FxHashMap<Choice, Made>>,
+    /// Values that were made before.
+    pub(super) values: Mutex<FxHashMap<Choice, Vec<Made>>>,
     /// What expressions and texts reach, by their sources.
     pub(super) reaches: Mutex<FxHashMap<String, Reach>>,
     /// What the chart's texts and conditions are made of.
@@ -35,11 +35,11 @@ pub(crate) struct Ground {
     pub(super) formulas: Mutex<FxHashMap<String, Arc<Formula>>>,
 }
 
-/// The values of one choice: the fields that they depend on, and by what these hold, the values.
-#[derive(Debug, Default)]
+/// The values of one choice, where the fields that they depend on hold this.
+#[derive(Debug)]
 pub(super) struct Made {
-    pub(super) fields: Vec<String>,
-    pub(super) values: FxHashMap<Vec<Json>, Arc<[Answer]>>,
+    pub(super) held: Vec<(String, Json)>,
+    pub(super) values: Arc<[Answer]>,
 }
 
 /// What an expression looks at, by way of others, too.

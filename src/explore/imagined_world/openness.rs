@@ -3,7 +3,9 @@
 use super::question::Question;
 use super::{ImaginedWorld, first};
 use crate::chart::model::FieldType;
+use crate::engine::names::sources::SourceName;
 use crate::explore::answer::Answer;
+use crate::explore::dependence::root_of;
 use crate::explore::domain::config_path;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
@@ -26,33 +28,17 @@ impl ImaginedWorld {
                 .iter()
                 .any(|asked| asked.question == Question::Field(name.clone()));
         }
-        match crate::explore::dependence::root_of(input) {
-            root if matches!(
-                root.split('.').next(),
-                Some(
-                    "files"
-                        | "tables"
-                        | "event"
-                        | "args"
-                        | "session"
-                        | "postponed"
-                        | "siblings"
-                        | "checks"
-                        | "git"
-                )
-            ) =>
-            {
-                asked.iter().any(|asked| match &asked.question {
-                    Question::Choice(choice) => {
-                        choice.root() == root
-                            || root == "session" && choice.root() == "event.session_id"
-                    }
-                    _ => false,
-                })
-            }
-            // What is always there and never tried.
-            _ => true,
+        let root = root_of(input);
+        if !is_chosen(root) {
+            return true;
         }
+        asked.iter().any(|asked| match &asked.question {
+            Question::Choice(choice) => {
+                let name = choice.name();
+                root_of(&name) == root || root == "session" && name == "event.session_id"
+            }
+            _ => false,
+        })
     }
 
     /// Returns true where an expression has looked at a field of which nothing is known.
@@ -128,5 +114,41 @@ impl ImaginedWorld {
             values.push(Answer::Value(Json::Null));
         }
         values
+    }
+}
+
+/// Returns true for an input that is chosen where it is looked at. Others are always there and never tried.
+fn is_chosen(input: &str) -> bool {
+    use SourceName as Name;
+    match SourceName::of(input.split('.').next().unwrap_or_default()) {
+        Some(
+            Name::args
+            | Name::checks
+            | Name::event
+            | Name::files
+            | Name::git
+            | Name::postponed
+            | Name::session
+            | Name::siblings
+            | Name::tables,
+        ) => true,
+        Some(
+            Name::config
+            | Name::cycle
+            | Name::driver
+            | Name::drivers
+            | Name::findings
+            | Name::gate
+            | Name::invoke
+            | Name::it
+            | Name::now
+            | Name::prompts
+            | Name::review
+            | Name::rulings
+            | Name::scope
+            | Name::spent
+            | Name::touched,
+        )
+        | None => false,
     }
 }

@@ -36,6 +36,7 @@ impl Expected {
 }
 
 impl Judge<'_> {
+    /// Judges whether every phase is reached, and entered where it has a guard.
     pub(super) fn phases(&self) -> Vec<PropertyResult> {
         let name = "every phase can be reached";
         let seen: HashSet<&str> = (0..self.search.states.len())
@@ -45,27 +46,24 @@ impl Judge<'_> {
         for (phase, entry) in &self.chart.phases {
             let place = format!("phases.{phase}");
             let path = steps!["phases", &key_of_phase(self.chart, phase)];
-            let claim = format!("the phase `{phase}` cannot be reached");
-            if !seen.contains(phase.as_str()) {
-                let verdict = self.absent(claim, path);
-                results.push(PropertyResult::new(name, Code::PhaseUnreachable, verdict));
+            let is_guarded = entry.phase.guard.is_some();
+            let mut code = Code::PhaseUnreachable;
+            let verdict = if !seen.contains(phase.as_str()) {
+                Some(self.absent(format!("the phase `{phase}` cannot be reached"), path))
             } else if let Some(verdict) = self.doubtful_phase(phase) {
-                results.push(PropertyResult::new(name, Code::PhaseUnreachable, verdict));
-            } else if entry.phase.guard.is_some() && !self.has_fired(&place) {
+                Some(verdict)
+            } else {
+                code = Code::PhaseNeverEntered;
                 let claim = format!(
                     "the guard of the phase `{phase}` is never true: it is reached, but never entered"
                 );
-                results.push(PropertyResult::new(
-                    name,
-                    Code::PhaseNeverEntered,
-                    self.absent(claim, path),
-                ));
-            } else if entry.phase.guard.is_some()
-                && let Some(verdict) =
-                    self.doubtful(&place, &format!("the phase `{phase}` is never entered"))
-            {
-                results.push(PropertyResult::new(name, Code::PhaseNeverEntered, verdict));
-            }
+                match is_guarded && self.has_fired(&place) {
+                    true => self.doubtful(&place, &format!("the phase `{phase}` is never entered")),
+                    false => is_guarded.then(|| self.absent(claim, path)),
+                }
+            };
+            let result = verdict.map(|verdict| PropertyResult::new(name, code, verdict));
+            results.extend(result);
         }
         if results.is_empty() {
             // What has been seen is there, however far the search went.
@@ -77,6 +75,7 @@ impl Judge<'_> {
         results
     }
 
+    /// Judges whether every rule, command, advance target and check has an effect.
     pub(super) fn rules(&self) -> Vec<PropertyResult> {
         let coverage = &self.search.moves.coverage;
         let mut expected = Expected::default();

@@ -1,12 +1,12 @@
 //! A decision, part by part, as `decide` takes it.
 
-use super::tails::{End, NOTHING, Tail};
+use super::tails::NOTHING;
 use super::{ACTIVE, Moves};
 use crate::engine::decide::rules_of;
 use crate::engine::decision::{Ended, Invocation, Outcome};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
-use crate::explore::decision_tree::{Choices, Leaf, Segment, Settled, Turn, What, over};
+use crate::explore::decision_tree::{Choices, Leaf, Segment, Settled, Tail, Turn, What, over};
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
 use crate::explore::state::{Look, Looks, Situation, StateRef, number};
@@ -157,10 +157,10 @@ impl Moves {
                     if let Fault::Argument { .. } = self.tree.faults[*fault as usize] {
                         continue;
                     }
-                    let end = End::Fault(*fault);
                     let tail = Tail {
+                        fault: Some(*fault),
                         choices: self.kept(&choices),
-                        ..Tail::of(end)
+                        ..Tail::default()
                     };
                     let tail = self.tails.number(tail);
                     ways.push(Way {
@@ -183,22 +183,18 @@ impl Moves {
         choices: Choices,
     ) -> Vec<Way> {
         let mut ways = Vec::new();
-        self.coverage.fired.extend(&part.fired);
-        self.coverage.advanced.extend(part.advance);
+        self.coverage.fired.extend(&part.tail.fired);
+        self.coverage.advanced.extend(&part.tail.advanced);
         let first = Tail {
-            end: End::Done {
-                block: matches!(part.turn, Turn::Answered { block: true }),
-            },
-            assigned: part.assigned.clone(),
             choices: self.kept(&choices),
-            fired: part.fired.clone(),
-            advanced: part.advance.into_iter().collect(),
-            arms: part.arms.into_iter().collect(),
-            review: part.review,
+            ..part.tail.clone()
         };
-        if let Some(fault) = part.swallowed {
-            let end = End::Fault(fault);
-            let tail = self.tails.number(first.then(&Tail::of(end)));
+        if part.swallowed.is_some() {
+            let fault = Tail {
+                fault: part.swallowed,
+                ..Tail::default()
+            };
+            let tail = self.tails.number(first.then(&fault));
             ways.push(Way {
                 tail,
                 choices: choices.clone(),
@@ -220,7 +216,7 @@ impl Moves {
                 choices,
                 next: None,
             }),
-            Turn::Answered { .. } => go_on(self, first, true, choices),
+            Turn::Answered => go_on(self, first, true, choices),
             Turn::On => go_on(self, first, false, choices),
             // The second call of `decide` takes the parts so far as the first one did: it is the same world.
             // So it is taken up behind the rule that invokes, once for each way in which the run can end.
