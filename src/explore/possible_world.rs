@@ -40,6 +40,10 @@ pub struct Disk {
     /// The last reviews found something, and nothing has changed.
     pub stalled: bool,
     pub dirty: bool,
+    /// What the user has ruled about findings, a line each.
+    pub rulings: Vec<String>,
+    /// The sessions that drive instances.
+    pub drivers: Vec<String>,
     /// The prompts that a user has replaced.
     pub prompts: BTreeMap<String, String>,
     pub now: String,
@@ -203,9 +207,9 @@ impl World for PossibleWorld {
                 count,
             } => self.spent(cycle.as_deref(), files, *count)?,
             Source::Stalled { .. } => Value::from(self.disk.stalled),
-            Source::Rulings | Source::Drivers | Source::Findings { .. } => {
-                Value::from(Vec::<Value>::new())
-            }
+            Source::Rulings => Value::from(self.disk.rulings.clone()),
+            Source::Drivers => Value::from(self.disk.drivers.clone()),
+            Source::Findings { .. } => Value::from(Vec::<Value>::new()),
             Source::Siblings => {
                 let siblings = self.disk.siblings.iter();
                 siblings
