@@ -186,10 +186,8 @@ pub(crate) struct Tree {
     pub(crate) runs: Numbered<Ended>,
     /// What is left of the time; once nothing is, not all results of a part are found.
     pub(super) budget: Budget,
-    /// For each context field that a user sets at any time, the question what it holds.
-    parameters: Vec<Option<u32>>,
-    /// The same for settings, too: the number of the field, and the question.
-    settings: Vec<(usize, u32)>,
+    /// For each field and setting that a user sets at any time, the question what it holds.
+    parameters: FxHashMap<usize, u32>,
     /// The fields and settings that questions are about.
     asked: FxHashMap<u32, usize>,
     /// The field that says what is due.
@@ -214,19 +212,14 @@ impl Tree {
     pub(crate) fn of(chart: &Arc<Chart>) -> Self {
         let ground = Ground::of(chart);
         let mut questions = Numbered::default();
-        let fields = chart.context.keys().map(|name| {
-            let is_parameter = ground.domain.parameters.contains_key(name);
-            let question = || Arc::new(Question::Field(name.clone()));
-            is_parameter.then(|| number(questions.insert_full(question()).0))
-        });
-        let parameters = fields.collect();
-        let settings = ground.domain.parameters.keys().filter_map(|name| {
+        let parameters = ground.domain.parameters.keys().filter_map(|name| {
             let question = Arc::new(Question::Field(name.clone()));
             let question = questions.insert_full(question).0;
             Some((field_of(chart, name)?, number(question)))
         });
-        let settings: Vec<(usize, u32)> = settings.collect();
-        let asked = settings.iter().map(|(field, question)| (*question, *field));
+        let parameters: FxHashMap<usize, u32> = parameters.collect();
+        let asked = parameters.iter();
+        let asked = asked.map(|(field, question)| (*question, *field));
         let made_of = chart
             .cycles
             .values()
@@ -237,7 +230,6 @@ impl Tree {
             made_of: made_of.collect(),
             lists_of_values: Lists::default(),
             asked: asked.collect(),
-            settings,
             parameters,
             ground: Arc::new(ground),
             chart: Arc::clone(chart),
@@ -433,13 +425,14 @@ impl Tree {
 
     /// Returns the question what a field holds, where the field is one that a user sets at any time.
     pub(crate) fn parameter(&self, field: usize) -> Option<u32> {
-        self.parameters.get(field).copied().flatten()
+        let question = self.parameters.get(&field).copied();
+        question.filter(|_| field < self.chart.context.len())
     }
 
     /// Returns which of these fields was looked at, a bit for each; those beyond the last bit share it.
     pub(crate) fn parameters_in(&self, looks: &Looks) -> u128 {
-        let settings = self.settings.iter();
-        let looked_at = settings.filter(|(_, question)| looks.has(Look::question(*question)));
+        let parameters = self.parameters.iter();
+        let looked_at = parameters.filter(|(_, question)| looks.has(Look::question(**question)));
         looked_at.fold(0, |bits, (field, _)| bits | 1 << (*field).min(127))
     }
 

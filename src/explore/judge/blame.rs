@@ -7,7 +7,7 @@ use crate::chart::model::Rule;
 use crate::engine::event::Trigger;
 use crate::explore::search::Search;
 use crate::explore::state::Memo;
-use crate::expr::syntax::conjuncts;
+use crate::expr::formula::conjuncts;
 
 /// Why a guard is never true where it is evaluated.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -27,7 +27,8 @@ impl Moves {
             Ending::Answered(question, is_written) => {
                 return Edge {
                     answered: Some((question, is_written)),
-                    ..Edge::of(mover)
+                    mover,
+                    ..Edge::default()
                 };
             }
         };

@@ -50,7 +50,7 @@ impl Move {
 }
 
 /// The result of a move.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Edge {
     pub(crate) mover: usize,
     /// What the parameters must be: fields and sets of values.
@@ -78,24 +78,6 @@ pub(crate) struct Edge {
 }
 
 impl Edge {
-    /// Returns a move that changes nothing.
-    fn of(mover: usize) -> Self {
-        Self {
-            mover,
-            needs: Vec::new(),
-            sets: Vec::new(),
-            assigned: Vec::new(),
-            answered: None,
-            fired: Vec::new(),
-            advanced: Vec::new(),
-            block: false,
-            active: None,
-            review: None,
-            arms: Vec::new(),
-            fault: None,
-        }
-    }
-
     /// Returns the same edge for any values of the parameters.
     pub(crate) fn without_needs(&self) -> Self {
         Self {

@@ -14,6 +14,39 @@ use crate::reviewer::finding::{Finding, Found, Ran};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 
+impl Scene {
+    /// Makes it so that a choice has this value, where that takes no file.
+    fn choose(&mut self, choice: &Choice, value: &Json) {
+        let text = || value.as_str().map(str::to_owned);
+        let is_true = *value == json!(true);
+        let (event, disk) = (&mut self.event, &mut self.disk);
+        match choice {
+            Choice::Event(name) => event.fields[name] = value.clone(),
+            Choice::Arg(name) if !value.is_null() => {
+                event.args.insert(name.clone(), value.clone());
+            }
+            Choice::Session => event.session = text(),
+            Choice::Driver => disk.driver = text(),
+            Choice::Worst => self.found.findings.extend(value.as_str().map(finding_of)),
+            Choice::Shown if is_true => self.found.ran.push(Ran {
+                command: "git diff".to_owned(),
+                exit: Some(0),
+            }),
+            Choice::Stalled => disk.stalled = is_true,
+            Choice::Over => disk.over = text(),
+            Choice::Postponed => disk.postponed = text(),
+            Choice::Dirty => disk.dirty = is_true,
+            Choice::Arg(_)
+            | Choice::Shown
+            | Choice::Findings(_)
+            | Choice::Files(_)
+            | Choice::Rows(_)
+            | Choice::Content { .. }
+            | Choice::Siblings => {}
+        }
+    }
+}
+
 impl Replay {
     /// Returns an event and a disk on which what was chosen is so, as far as that can be.
     pub(super) fn lay_out(
@@ -24,84 +57,60 @@ impl Replay {
         chosen: &Witness,
     ) -> Option<Scene> {
         let tree = &search.moves.tree;
-        let mut disk = Disk {
-            now: "20260101T000000".to_owned(),
-            config: standing.config.clone(),
-            ..Disk::default()
+        let mut scene = Scene {
+            event: event(trigger.clone(), Map::new()),
+            disk: Disk {
+                now: "20260101T000000".to_owned(),
+                config: standing.config.clone(),
+                ..Disk::default()
+            },
+            found: Found::default(),
         };
-        let mut event = event(trigger.clone(), Map::new());
-        let mut found = Found::default();
-        let mut fields = Map::new();
         let mut tables: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
         let more = self.for_findings(search, chosen)?;
         for (question, value) in more.iter().chain(chosen) {
             let value = tree.value(*value);
-            let choice = match tree.question(*question) {
+            let files = &mut scene.disk.files;
+            match tree.question(*question) {
                 Question::Answered { answer, review } => {
-                    disk.files.insert(review.clone(), (String::new(), 1));
+                    files.insert(review.clone(), (String::new(), 1));
                     if *value == json!(true) {
-                        disk.files.insert(answer.clone(), (String::new(), 2));
+                        files.insert(answer.clone(), (String::new(), 2));
                     }
-                    continue;
                 }
-                Question::Choice(choice) => choice,
+                Question::Choice(Choice::Files(name)) => {
+                    let named = files_of(self.chart.files.get(name)?, value)?.into_iter();
+                    files.extend(named.map(|(name, text)| (name, (text, 0))));
+                }
+                Question::Choice(Choice::Rows(name)) => {
+                    let table = tables.entry(name).or_default();
+                    table.insert("rows".to_owned(), value.clone());
+                }
+                Question::Choice(Choice::Content { table, key }) => {
+                    let table = tables.entry(table).or_default();
+                    table.insert((*key).to_owned(), value.clone());
+                }
+                Question::Choice(Choice::Siblings) => scene.disk.siblings = self.siblings(value)?,
+                Question::Choice(choice) => scene.choose(choice, value),
                 Question::Field(_)
                 | Question::Started
                 | Question::Assumed { .. }
-                | Question::Outcome { .. } => continue,
-            };
-            match choice {
-                Choice::Files(name) => {
-                    let set = self.chart.files.get(name)?;
-                    let files = files_of(set, value)?;
-                    disk.files
-                        .extend(files.into_iter().map(|(name, text)| (name, (text, 0))));
-                }
-                Choice::Rows(name) => {
-                    tables
-                        .entry(name)
-                        .or_default()
-                        .insert("rows".to_owned(), value.clone());
-                }
-                Choice::Content { table, key } => {
-                    tables
-                        .entry(table)
-                        .or_default()
-                        .insert((*key).to_owned(), value.clone());
-                }
-                Choice::Event(name) => {
-                    fields.insert(name.clone(), value.clone());
-                }
-                Choice::Arg(name) if !value.is_null() => {
-                    event.args.insert(name.clone(), value.clone());
-                }
-                Choice::Session => event.session = value.as_str().map(str::to_owned),
-                Choice::Driver => disk.driver = value.as_str().map(str::to_owned),
-                Choice::Worst => found.findings.extend(value.as_str().map(finding_of)),
-                Choice::Shown if *value == json!(true) => found.ran.push(Ran {
-                    command: "git diff".to_owned(),
-                    exit: Some(0),
-                }),
-                Choice::Stalled => disk.stalled = *value == json!(true),
-                Choice::Over => disk.over = value.as_str().map(str::to_owned),
-                Choice::Postponed => disk.postponed = value.as_str().map(str::to_owned),
-                Choice::Dirty => disk.dirty = *value == json!(true),
-                Choice::Siblings => disk.siblings = self.siblings(value)?,
-                Choice::Arg(_) | Choice::Findings(_) | Choice::Shown => {}
+                | Question::Outcome { .. } => {}
             }
         }
         for (name, chosen) in tables {
             if let Some((file, text)) = self.table(name, &chosen, &standing.context) {
-                disk.files.insert(file, (text, 0));
+                scene.disk.files.insert(file, (text, 0));
             }
         }
-        if is_of_the_host(trigger) {
-            let session = fields.get("session_id").and_then(Json::as_str);
-            let session = session.filter(|id| !id.is_empty()).map(str::to_owned);
-            event.session = session.or(event.session);
+        let Event {
+            fields, session, ..
+        } = &mut scene.event;
+        let own = fields.get("session_id").and_then(Json::as_str);
+        if let Some(own) = own.filter(|id| is_of_the_host(trigger) && !id.is_empty()) {
+            *session = Some(own.to_owned());
         }
-        event.fields = json!(fields);
-        Some(Scene { event, disk, found })
+        Some(scene)
     }
 
     /// Returns what else must be chosen so that checks find as much as was chosen.
