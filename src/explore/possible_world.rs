@@ -192,14 +192,8 @@ impl World for PossibleWorld {
                 Value::from(is_newer)
             }
             Source::Config(name) => to_value(&self.setting(name)),
-            Source::Driver { .. } => match &self.disk.driver {
-                Some(driver) => Value::from(driver.as_str()),
-                None => Value::from(()),
-            },
-            Source::Postponed => match &self.disk.postponed {
-                Some(time) => Value::from(time.as_str()),
-                None => Value::from(()),
-            },
+            Source::Driver { .. } => Value::from(self.disk.driver.as_deref()),
+            Source::Postponed => Value::from(self.disk.postponed.as_deref()),
             Source::Dirty => Value::from(self.disk.dirty),
             Source::Spent {
                 cycle,
@@ -223,10 +217,7 @@ impl World for PossibleWorld {
                 let names = files.keys().filter(|name| inside && !name.contains('/'));
                 names.map(|name| Value::from(name.as_str())).collect()
             }
-            Source::Prompt(name) => match self.disk.prompts.get(name) {
-                Some(text) => Value::from(text.as_str()),
-                None => Value::from(()),
-            },
+            Source::Prompt(name) => Value::from(self.disk.prompts.get(name).map(String::as_str)),
         })
     }
 }

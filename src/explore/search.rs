@@ -11,10 +11,12 @@ use super::answer::Answer;
 use super::budget::{Budget, Caps, Cut};
 use super::decision_tree::Target;
 use super::domain::config_path;
+use super::items;
 use super::moves::{Edge, Ending, Move, Moves};
 use super::state::{Look, Looks, Memo, Situation, StateRef, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
+use crate::hash::IndexMap;
 use crate::os;
 use rustc_hash::FxHashMap;
 
@@ -73,7 +75,14 @@ pub(crate) enum Shown {
     Fails(u32),
 }
 
-/// The space of states, as far as it has been searched.
+/// The edges of a move, and the parameters that it looks at, a bit for each field.
+#[derive(Debug, Clone)]
+struct Leaving {
+    edges: Rc<[u32]>,
+    needs: u128,
+}
+
+/// The state space, as far as it has been searched.
 #[derive(Debug)]
 pub(crate) struct Search {
     pub(crate) moves: Moves,
@@ -102,7 +111,7 @@ pub(crate) struct Search {
     /// The edges that tails of moves are, where that is the same in every state.
     plain: FxHashMap<(usize, u32), u32>,
     /// The edges of each move, and the parameters that it looks at.
-    known: Vec<Memo<(Rc<[u32]>, u128)>>,
+    known: Vec<Memo<Leaving>>,
     /// Kept for its memory: the state that a move leads to.
     after: Situation,
 }
@@ -140,9 +149,9 @@ impl Search {
             }
             let mut needs = 0;
             for mover in 0..search.moves.all.len() {
-                let (edges, looked_at) = search.edges_of(mover, at);
-                needs |= looked_at;
-                for edge in edges.iter() {
+                let found = search.edges_of(mover, at);
+                needs |= found.needs;
+                for edge in found.edges.iter() {
                     search.follow(at, *edge as usize);
                 }
             }
@@ -176,8 +185,8 @@ impl Search {
         let mut found = Vec::new();
         for from in 0..self.looked_at() {
             for mover in 0..self.moves.all.len() {
-                let (edges, _) = self.edges_of(mover, from);
-                let edges = edges.iter().map(|edge| *edge as usize);
+                let leaving = self.edges_of(mover, from);
+                let edges = leaving.edges.iter().map(|edge| *edge as usize);
                 let fires = |edge: &usize| {
                     let shown = &self.edges[*edge];
                     let mut fired = shown.fired.iter();
@@ -207,48 +216,38 @@ impl Search {
 
     /// Returns the states in which an instance begins: nothing is written, and the settings are one thing or another.
     fn begin(&mut self, chart: &Arc<Chart>) {
-        let context = context::initial(chart);
-        let mut beginnings = vec![context.clone()];
+        let mut columns: IndexMap<String, Vec<Json>> = IndexMap::default();
         for (name, field) in &chart.context {
             let parameters = &self.moves.tree.ground.domain.parameters;
             let setting = field.setting().map(config_path);
-            let Some(values) = setting.and_then(|setting| parameters.get(&setting)) else {
-                continue;
-            };
+            let values = setting.and_then(|setting| parameters.get(&setting));
             // What the user sets at any time is chosen where it is looked at.
-            if parameters.contains_key(name) {
-                continue;
+            if let Some(values) = values.filter(|_| !parameters.contains_key(name)) {
+                columns.insert(name.clone(), values.to_vec());
             }
-            let others = values
-                .iter()
-                .filter(|value| context.get(name) != Some(*value));
-            let others: Vec<&Json> = others.collect();
-            if beginnings.len() * (others.len() + 1) > BEGINNINGS {
+            if items::combinations(&columns) > BEGINNINGS {
+                columns.pop();
                 self.cut = Some(Cut::Lost(format!(
                     "not every value that `{name}` can begin with was tried"
                 )));
                 break;
             }
-            for index in 0..beginnings.len() {
-                for value in &others {
-                    let mut beginning = beginnings[index].clone();
-                    beginning.insert(name.clone(), (*value).clone());
-                    beginnings.push(beginning);
-                }
-            }
         }
-        for beginning in beginnings {
+        for chosen in items::product(columns) {
+            let mut beginning = context::initial(chart);
+            beginning.extend(chosen);
             let tree = &mut self.moves.tree;
-            let values =
-                (beginning.values()).map(|value| tree.answer_id(&Answer::Value(value.clone())));
+            let values = beginning.into_values().map(Answer::Value);
+            let values = values.map(|value| tree.answer_id(&value));
             self.states.insert(&Situation::unstarted(values));
             self.parents.push(None);
         }
     }
 
-    fn edges_of(&mut self, mover: usize, at: usize) -> (Rc<[u32]>, u128) {
-        if let Some((edges, _)) = self.known[mover].get(self.states.get(at), &[]) {
-            return edges.clone();
+    /// Returns the results of a move in a state.
+    fn edges_of(&mut self, mover: usize, at: usize) -> Leaving {
+        if let Some((known, _)) = self.known[mover].get(self.states.get(at), &[]) {
+            return known.clone();
         }
         let state = self.states.get(at).to_situation();
         let mut looks = Looks::default();
@@ -267,7 +266,10 @@ impl Search {
         }
         let edges: Rc<[u32]> = self.widest(&edges).into();
         edges.iter().for_each(|edge| self.keep(at, *edge));
-        let found = (edges, self.moves.tree.parameters_in(&looks));
+        let found = Leaving {
+            edges,
+            needs: self.moves.tree.parameters_in(&looks),
+        };
         self.known[mover].put(state.as_ref(), &[], &looks.at_the_state(), found.clone());
         found
     }

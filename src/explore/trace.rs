@@ -289,23 +289,12 @@ impl TraceStep {
         let tree = &search.moves.tree;
         let edge = &search.edges[step.edge];
         let chart = &tree.chart;
-        let event = match &search.moves.all[edge.mover] {
-            Move {
-                trigger: Some(Trigger::Hook(name)),
-                ..
-            } => format!("The event {name}"),
-            Move {
-                trigger: Some(Trigger::Enter { phase, .. }),
-                ..
-            } => format!("The agent enters {phase}"),
-            Move {
-                trigger: Some(Trigger::Command(name)),
-                ..
-            } => format!("The user runs {name}"),
-            Move {
-                trigger: None,
-                actor,
-            } => {
+        let Move { trigger, actor } = &search.moves.all[edge.mover];
+        let event = match trigger {
+            Some(Trigger::Hook(name)) => format!("The event {name}"),
+            Some(Trigger::Enter { phase, .. }) => format!("The agent enters {phase}"),
+            Some(Trigger::Command(name)) => format!("The user runs {name}"),
+            None => {
                 let question = edge.answered.map(|(question, _)| tree.question(question));
                 let answer = match question {
                     Some(Question::Answered { answer, .. }) => answer,
@@ -313,7 +302,7 @@ impl TraceStep {
                 };
                 match actor {
                     Actor::Agent => format!("The agent writes {answer}"),
-                    _ => format!("The user deletes {answer}"),
+                    Actor::Host | Actor::User => format!("The user deletes {answer}"),
                 }
             }
         };

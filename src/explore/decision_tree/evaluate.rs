@@ -21,7 +21,8 @@ impl Tree {
     pub(super) fn evaluate(
         &mut self,
         walk: &Walk<'_>,
-        (mut at, depth): (u32, usize),
+        mut at: u32,
+        depth: usize,
         made: &[(u32, u32)],
     ) {
         let (segment, state) = (walk.segment, walk.state);

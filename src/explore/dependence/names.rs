@@ -9,6 +9,7 @@ use super::value::{Kind, Term, Val};
 use super::{LENGTH, root_of};
 use crate::chart::field::default_of;
 use crate::chart::{Chart, Cycle};
+use crate::engine::names::sources::SourceName;
 use crate::explore::parameters::is_tried_whole;
 use crate::expr::infer::Scope;
 use crate::expr::single_expression;
@@ -64,14 +65,14 @@ impl Reader<'_> {
             self.lets.pop();
             return value;
         }
-        match name {
-            "it" | "invoke" => Val::settled(),
+        match SourceName::of(name) {
+            Some(SourceName::it | SourceName::invoke) => Val::settled(),
             // Nobody, this session, another one: each is tried.
-            "driver" => {
+            Some(SourceName::driver) => {
                 self.looks.insert(name.to_owned());
                 Val::settled()
             }
-            "session" | "now" | "postponed" => {
+            Some(SourceName::session | SourceName::now | SourceName::postponed) => {
                 self.looks.insert(name.to_owned());
                 if name == "session" && chart.scope.is_per_session() {
                     // In a hook, the session is chosen as the event's.
@@ -80,7 +81,13 @@ impl Reader<'_> {
                 }
                 Val::input(name, false)
             }
-            "siblings" | "touched" | "rulings" | "drivers" | "findings" => {
+            Some(
+                SourceName::siblings
+                | SourceName::touched
+                | SourceName::rulings
+                | SourceName::drivers
+                | SourceName::findings,
+            ) => {
                 self.looks.insert(name.to_owned());
                 Val::input(name, true)
             }
@@ -176,25 +183,17 @@ impl Reader<'_> {
             return Val::settled();
         };
         let mut value = Val::input(whole.clone(), false);
-        if let Some(Literal::Text(text)) = &arg.default
-            && !self.lets.contains(&whole)
-        {
-            self.lets.push(whole.clone());
-            let scopes = std::mem::take(&mut self.scopes);
-            let default = match single_expression(&text.0) {
-                Some(expr) => self.source(expr),
+        if let Some(Literal::Text(text)) = &arg.default {
+            let default = self.within_option(&whole, |reader| match single_expression(&text.0) {
+                Some(expr) => reader.source(expr),
                 None => Val::of(Term::Literal(text.0.clone().into())),
-            };
-            self.scopes = scopes;
-            self.lets.pop();
-            value = value.join(default);
+            });
+            value = value.join(default.unwrap_or_default());
         }
-        if let Some(one_of) = &arg.one_of
-            && !self.lets.contains(&whole)
-        {
-            self.lets.push(whole.clone());
-            let allowed = self.source(&one_of.0);
-            self.lets.pop();
+        let one_of = arg.one_of.as_ref();
+        let allowed =
+            one_of.and_then(|expr| self.within_option(&whole, |reader| reader.source(&expr.0)));
+        if let Some(allowed) = allowed {
             for term in &allowed.terms {
                 match term {
                     Term::Input { path, .. } => {
@@ -211,6 +210,19 @@ impl Reader<'_> {
             value.computed.extend(allowed.computed);
         }
         value
+    }
+
+    /// Reads something that an option is made of, unless that is being read. It sees the chart's names only.
+    fn within_option(&mut self, whole: &str, read: impl FnOnce(&mut Self) -> Val) -> Option<Val> {
+        if self.lets.iter().any(|open| open == whole) {
+            return None;
+        }
+        self.lets.push(whole.to_owned());
+        let scopes = std::mem::take(&mut self.scopes);
+        let value = read(self);
+        self.scopes = scopes;
+        self.lets.pop();
+        Some(value)
     }
 
     /// Returns an attribute of an item: of a file, a row, another instance.

@@ -3,6 +3,7 @@
 use super::question::Kind;
 use crate::chart::model::Check;
 use crate::chart::{Chart, Cycle};
+use crate::engine::names::sources::SourceName;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::Openness;
 use crate::explore::domain::{Choice, Domain};
@@ -97,18 +98,18 @@ impl Ground {
                 {
                     continue;
                 }
-                match root {
+                match SourceName::of(root) {
                     // The outcome of a run.
-                    "review" | "gate" => reach.review = true,
-                    "touched" => reach.touched = true,
-                    "it" => reach.it = true,
-                    "cycle" => {
+                    Some(SourceName::review | SourceName::gate) => reach.review = true,
+                    Some(SourceName::touched) => reach.touched = true,
+                    Some(SourceName::it) => reach.it = true,
+                    Some(SourceName::cycle) => {
                         for (kind, source) in sources_of_cycles(chart, key) {
                             reach.open |= self.is_open(kind, source);
                             open.push(source.clone());
                         }
                     }
-                    "args" => {
+                    Some(SourceName::args) => {
                         for arg in chart.args.values() {
                             open.extend(arg.one_of.iter().map(|expr| expr.0.clone()));
                             if let Some(Literal::Text(text)) = &arg.default {
@@ -116,17 +117,17 @@ impl Ground {
                             }
                         }
                     }
-                    "checks" => {
+                    Some(SourceName::checks) => {
                         for check in chart.checks.values().flatten() {
                             let conditions = check.each.iter().chain(&check.guard);
                             open.extend(conditions.map(|expr| expr.0.clone()));
                             open.push(check.say.0.clone());
                         }
                     }
-                    "prompts" => {
+                    Some(SourceName::prompts) => {
                         open.extend(chart.prompts.vars.values().map(|expr| expr.0.clone()));
                     }
-                    "{%" => {
+                    None if root == "{%" => {
                         let texts = chart.templates.names().into_iter();
                         open.extend(texts.filter_map(|name| chart.template(&name).ok()));
                     }

@@ -6,7 +6,6 @@ use crate::chart::model::FieldType;
 use crate::engine::names::sources::SourceName;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::root_of;
-use crate::explore::domain::config_path;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,11 +21,10 @@ impl ImaginedWorld {
                     && (is_derived || *asked.answer == Answer::Unknown)
             });
         }
-        if let Some(name) = input.strip_prefix("config.") {
-            let name = config_path(name);
-            return asked
-                .iter()
-                .any(|asked| asked.question == Question::Field(name.clone()));
+        if input.starts_with("config.") {
+            let is_it =
+                |question: &Question| matches!(question, Question::Field(name) if name == input);
+            return asked.iter().any(|asked| is_it(&asked.question));
         }
         let root = root_of(input);
         if !is_chosen(root) {
@@ -57,8 +55,8 @@ impl ImaginedWorld {
         })
     }
 
-    /// Returns what is open about an expression in this world, of what it has looked at so far.
-    pub(super) fn open(&self, source: &str) -> Option<(bool, bool)> {
+    /// Returns whether an expression may fail on what it has looked at so far; `None` where nothing is open about it.
+    pub(super) fn may_fail(&self, source: &str) -> Option<bool> {
         let dependence = &self.ground.domain.dependence;
         let known = dependence.open.get(source)?;
         let looked =
@@ -71,7 +69,7 @@ impl ImaginedWorld {
                 .any(|input| self.has_looked_at(input))
         };
         let fails = looked(&known.fails);
-        (is_open || fails).then_some((is_open, fails))
+        (is_open || fails).then_some(fails)
     }
 
     /// Chooses the value of an expression.

@@ -116,7 +116,7 @@ impl Judge<'_> {
                 let place = format!("on.{list}[{index}]");
                 let list_id = tree.lists.get_index_of(list);
                 let was_tried = list_id.is_some_and(|list| coverage.tried.contains(&(list, index)));
-                let blame = self.blames.get(&(list.clone(), index));
+                let blame = self.blames.get(&place);
                 let why = match blame {
                     Some(blame) => blame.in_words(),
                     None if was_tried => "its guard is never true".to_owned(),
@@ -285,11 +285,6 @@ impl Judge<'_> {
     pub(super) fn finds(&self, seen: &CheckSeen, at: &At) -> Option<Result<bool, String>> {
         let mut replay = self.replay.borrow_mut();
         let standing = replay.reach(self.search, at.state)?;
-        replay.finds(
-            self.search,
-            &standing,
-            (&seen.list, seen.index),
-            &at.choices,
-        )
+        replay.finds(self.search, &standing, &seen.list, seen.index, &at.choices)
     }
 }

@@ -197,13 +197,9 @@ impl Judge<'_> {
                 before: 0,
                 all: Some(0),
             };
-            let (code, verdict) = self.cycle(at, cycle, &mut limits);
+            let name = format!("{id} ends within its limit");
+            results.push(self.cycle(name, at, cycle, &mut limits));
             all.push(limits);
-            results.push(PropertyResult::new(
-                format!("{id} ends within its limit"),
-                code,
-                verdict,
-            ));
         }
         let is_refuted =
             |result: &PropertyResult| matches!(result.verdict, Verdict::Refuted { .. });
@@ -225,11 +221,11 @@ impl Judge<'_> {
     }
 
     /// Judges whether one cycle ends, and not before its limit.
-    fn cycle(&self, at: usize, cycle: &Cycle, limits: &mut Limits) -> (Code, Verdict) {
+    fn cycle(&self, name: String, at: usize, cycle: &Cycle, limits: &mut Limits) -> PropertyResult {
         let path = || steps!["cycles", &cycle.id];
         let Some(bounded) = Bounded::of(self.search, at, cycle) else {
             let claim = format!("the cycle `{}` counts or bounds nothing", cycle.id);
-            return (CODE, self.absent(claim, path()));
+            return PropertyResult::new(name, CODE, self.absent(claim, path()));
         };
         let mut most = Most::new();
         let mut refuted: Vec<Verdict> = Vec::new();
@@ -257,7 +253,8 @@ impl Judge<'_> {
                 cycle.limit
             );
             let path = self.invoking_rule().unwrap_or_else(path);
-            return (Code::CycleFallsShort, self.absent(claim, path));
+            let absent = self.absent(claim, path);
+            return PropertyResult::new(name, Code::CycleFallsShort, absent);
         }
         let shortest = refuted.into_iter().min_by_key(Verdict::steps);
         let verdict = shortest.unwrap_or_else(|| {
@@ -271,7 +268,7 @@ impl Judge<'_> {
             });
             self.holds(format!("at most {}", words.collect::<Vec<_>>().join(", ")))
         });
-        (CODE, verdict)
+        PropertyResult::new(name, CODE, verdict)
     }
 
     /// Refutes that a cycle ends at all.

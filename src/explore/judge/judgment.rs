@@ -30,8 +30,8 @@ pub(super) struct Judge<'s> {
     pub(super) replay: RefCell<Replay>,
     /// What checks find.
     pub(super) checks: Vec<CheckSeen>,
-    /// Why rules never fire, by their list and their place there.
-    pub(super) blames: HashMap<(String, usize), Blame>,
+    /// Why rules never fire, by their places.
+    pub(super) blames: HashMap<String, Blame>,
 }
 
 /// What one look at the states says, with some combinations of settings.

@@ -29,11 +29,16 @@ use super::report::{PropertyResult, Walk};
 use super::search::Search;
 use judgment::Judge;
 
-/// Returns all results, in the order in which a person reads them, and the walks to these places.
-pub(crate) fn judge(
-    search: &mut Search,
-    places: &[String],
-) -> (Vec<PropertyResult>, Vec<(String, Vec<Walk>)>) {
+/// What the state space shows.
+pub(crate) struct Judged {
+    /// All results, in the order in which a person reads them.
+    pub(crate) results: Vec<PropertyResult>,
+    /// The walks to some places.
+    pub(crate) walks: Vec<(String, Vec<Walk>)>,
+}
+
+/// Judges every property, and finds the walks to these places.
+pub(crate) fn judge(search: &mut Search, places: &[String]) -> Judged {
     let mut results = Vec::new();
     let chart = Arc::clone(&search.moves.tree.chart);
     let truths = properties::truths(search);
@@ -67,5 +72,5 @@ pub(crate) fn judge(
         (place.clone(), walks)
     });
     let walks = walks.collect();
-    (results, walks)
+    Judged { results, walks }
 }

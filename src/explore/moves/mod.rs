@@ -9,9 +9,9 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::decision_tree::{Leaf, Segment, Target, Tree, What, Witness};
+use super::decision_tree::{Choices, Leaf, Segment, Target, Tree, What, Witness};
 use super::imagined_world::{Kind, is_of_the_host};
-use super::state::{Look, Looks, Memo, StateRef};
+use super::state::{Look, Looks, Memo, Situation, StateRef};
 use crate::chart::Chart;
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
@@ -110,6 +110,23 @@ pub(crate) struct Coverage {
     pub(crate) advanced: HashSet<Target>,
 }
 
+/// A decision between two of its parts: the state as they have made it, and what was chosen.
+#[derive(Debug, Clone)]
+pub(super) struct Standing {
+    pub(super) situation: Situation,
+    pub(super) choices: Choices,
+}
+
+impl Standing {
+    /// Returns how a decision stands that begins in a state.
+    pub(super) fn of(state: StateRef<'_>) -> Self {
+        Self {
+            situation: state.to_situation(),
+            choices: Vec::new(),
+        }
+    }
+}
+
 /// All moves of a chart.
 #[derive(Debug)]
 pub(crate) struct Moves {
@@ -176,8 +193,8 @@ impl Moves {
     ) -> Vec<Ending> {
         match self.all[mover].trigger.clone() {
             Some(trigger) => {
-                let (start, standing) = Self::start(mover, state);
-                let tails = self.part(start, &trigger, &standing, looks);
+                let standing = Standing::of(state);
+                let tails = self.part(Self::head(mover), &trigger, &standing, looks);
                 tails.iter().map(|tail| Ending::Decided(*tail)).collect()
             }
             None => self.answer(mover, state, looks).into_iter().collect(),

@@ -56,7 +56,8 @@ impl Replay {
         &mut self,
         search: &Search,
         standing: &Standing,
-        (list, index): (&str, usize),
+        list: &str,
+        index: usize,
         witness: &Witness,
     ) -> Option<Result<bool, String>> {
         let names = self.names_at(search, standing, witness)?;

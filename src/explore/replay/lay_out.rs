@@ -99,9 +99,7 @@ impl Replay {
             }
         }
         for (name, chosen) in tables {
-            if let Some((file, text)) = self.table(name, &chosen, &standing.context) {
-                scene.disk.files.insert(file, (text, 0));
-            }
+            self.add_table(&mut scene.disk, name, &chosen, &standing.context);
         }
         let Event {
             fields, session, ..
@@ -150,13 +148,14 @@ impl Replay {
         Some(all)
     }
 
-    /// Returns the file of a table and what it holds; `None` where there is none.
-    fn table(
+    /// Writes the file of a table, where there is one.
+    fn add_table(
         &self,
+        disk: &mut Disk,
         name: &str,
         chosen: &Map<String, Json>,
         context: &Context,
-    ) -> Option<(String, String)> {
+    ) -> Option<()> {
         let table = self.chart.tables.get(name)?;
         let part = |hole: &str| context.get(hole).and_then(name_part).ok_or(());
         let file = table.file.render(part).ok()?;
@@ -212,7 +211,8 @@ impl Replay {
             lines.push(String::new());
         }
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        Some((file, text))
+        disk.files.insert(file, (text, 0));
+        Some(())
     }
 }
 
@@ -227,44 +227,33 @@ fn finding_of(severity: &str) -> Finding {
 }
 
 /// Returns the files of a list that was chosen for a set, with the lines that it asks for.
-fn files_of(set: &FileSet, list: &Json) -> Option<Vec<(String, String)>> {
-    let file = |file: &Json| {
-        let name = file.get("name")?.as_str()?.to_owned();
-        let lines = file
-            .get("lines")
-            .and_then(Json::as_array)
-            .into_iter()
-            .flatten();
-        let lines = lines.map(|line| {
-            let text = |hole: &str| line.get(hole).and_then(Json::as_str).unwrap_or_default();
-            let rendered = set
-                .line
-                .as_ref()?
-                .render(|hole| Ok::<_, ()>(text(hole).to_owned()));
-            Some(rendered.ok()? + "\n")
-        });
-        Some((name, lines.collect::<Option<String>>()?))
-    };
-    let mut files: Vec<(String, String)> = Vec::new();
-    for (name, text) in list
-        .as_array()?
-        .iter()
-        .map(file)
-        .collect::<Option<Vec<_>>>()?
-    {
-        let is_taken = |name: &str| files.iter().any(|(taken, _)| taken == name);
-        let name = match is_taken(&name) {
-            false => name,
-            true => (1..1_000_u32)
-                .flat_map(|number| others_like(&name, number))
-                .find(|other| !is_taken(other) && set.matches(other).is_some())?,
-        };
-        files.push((name, text));
+fn files_of(set: &FileSet, list: &Json) -> Option<BTreeMap<String, String>> {
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    for file in list.as_array()? {
+        let mut name = file.get("name")?.as_str()?.to_owned();
+        if files.contains_key(&name) {
+            let others = (1..1_000_u32).flat_map(|number| others_like(&name, number));
+            let is_free = |other: &String| !files.contains_key(other);
+            name = others
+                .into_iter()
+                .find(|other| is_free(other) && set.matches(other).is_some())?;
+        }
+        let mut text = String::new();
+        let lines = file.get("lines").and_then(Json::as_array);
+        for line in lines.into_iter().flatten() {
+            let part = |hole: &str| line.get(hole).and_then(Json::as_str).unwrap_or_default();
+            let rendered = set.line.as_ref()?;
+            text += &rendered
+                .render(|hole| Ok::<_, ()>(part(hole).to_owned()))
+                .ok()?;
+            text.push('\n');
+        }
+        files.insert(name, text);
     }
     Some(files)
 }
 
-/// Names that are like another: with another number in it, or a number more.
+/// Returns names that are like another: with another number in it, or a number more.
 fn others_like(name: &str, number: u32) -> Vec<String> {
     let end = name
         .rfind(|sign: char| sign.is_ascii_digit())
