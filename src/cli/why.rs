@@ -13,7 +13,7 @@ use crate::cli::output::say_json;
 use crate::cli::place;
 use crate::engine::decision::{Answer, Step};
 use crate::expr::Expressions;
-use crate::expr::syntax::conjuncts;
+use crate::expr::formula::conjuncts;
 use crate::host::events::is_stop;
 use crate::page::{ACCENT, FAINT, PLAIN, Page, STRONG, column, counted, paint_words, width};
 use crate::run::asked;

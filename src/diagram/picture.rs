@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::chart::model::{PhaseType, Rule};
 use crate::chart::{Chart, Cycle};
+use crate::expr::formula::conjuncts;
 use crate::expr::source::Expr;
-use crate::expr::syntax::conjuncts;
 use crate::hash::IndexMap;
 use crate::text::shown;
 

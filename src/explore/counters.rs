@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use minijinja::machinery::ast::{BinOpKind, CompareOpKind, Expr, Stmt};
+use minijinja::machinery::ast::{BinOpKind, Expr, Stmt};
 use serde_json::Value as Json;
 
 use super::user_fields::Parameters;
@@ -150,12 +150,6 @@ impl Counter<'_> {
     /// Returns true where an expression does nothing with it but compare it with numbers that are known.
     fn only_compares(&mut self, expr: &Expr<'_>) -> bool {
         let compared = match expr {
-            Expr::Compare(compare) => {
-                let is_order =
-                    |op: &CompareOpKind| !matches!(op, CompareOpKind::In | CompareOpKind::NotIn);
-                let all = compare.ops.iter().all(|op| is_order(&op.op));
-                all.then(|| parts(expr))
-            }
             Expr::BinOp(op) => matches!(
                 op.op,
                 BinOpKind::Eq

@@ -1,42 +1,44 @@
-//! Ways through the space of states: the shortest one, the longest one, and what goes round.
+//! Paths through the state space: the shortest one, the longest one, and lassos.
 
 use std::collections::{HashMap, VecDeque};
 
-use super::search::{Arrow, Search};
-use super::state::number;
+use super::search::{Arrow, Search, Transition};
 
-/// A way: the state before each step, and the step's edge.
-pub(crate) type Way = Vec<(usize, usize)>;
+/// A path, step by step.
+pub(crate) type Path = Vec<Transition>;
 
-/// Returns the shortest way from the first state to `state`.
-pub(crate) fn way_to(search: &Search, state: usize) -> Way {
-    let mut way = Vec::new();
-    let mut at = state;
-    while let Some(parent) = search.parents[at] {
-        way.push((parent.from, parent.edge));
-        at = parent.from;
-    }
-    way.reverse();
-    way
+/// A path into a loop and once around.
+#[derive(Debug, Clone)]
+pub(crate) struct Lasso {
+    pub(crate) path: Path,
+    /// Where in the path the loop begins.
+    pub(crate) start: usize,
 }
 
-/// Returns the way from `start` to `end` by the steps over which each state was first reached.
-fn back_along(parents: &HashMap<usize, (usize, usize)>, end: usize, start: usize) -> Way {
-    let mut way = Way::new();
-    let mut at = end;
-    while at != start {
-        let step = parents[&at];
-        way.push(step);
-        at = step.0;
+impl Lasso {
+    /// Returns the steps of the loop.
+    pub(crate) fn round(&self) -> &[Transition] {
+        self.path.get(self.start..).unwrap_or_default()
     }
-    way.reverse();
-    way
+}
+
+/// Returns the shortest path from the first state to `state`.
+pub(crate) fn path_to(search: &Search, state: usize) -> Path {
+    back_from(state, |at| search.parents[at])
+}
+
+/// Returns the path to `end` by the steps over which each state was first reached.
+pub(crate) fn back_from(end: usize, parent: impl Fn(usize) -> Option<Transition>) -> Path {
+    let mut path: Path = std::iter::successors(parent(end), |step| parent(step.from)).collect();
+    path.reverse();
+    path
 }
 
 /// The arrows by where they lead.
+#[derive(Debug)]
 pub(crate) struct Backward {
-    /// For each arrow, the state that it comes from, and its edge.
-    sources: Vec<(u32, u32)>,
+    /// For each arrow, the state that it comes from, in place of the one that it leads to.
+    sources: Vec<Arrow>,
     /// Those that lead to state `s` are `sources[starts[s]..starts[s + 1]]`.
     starts: Vec<usize>,
 }
@@ -55,12 +57,21 @@ impl Backward {
             starts[index] += starts[index - 1];
         }
         let mut filled = starts.clone();
-        let mut sources = vec![(0, 0); search.transitions()];
+        let mut sources = vec![Arrow::new(0, 0); search.transitions()];
         for (from, arrow) in all() {
-            sources[filled[arrow.to()]] = (number(from), number(arrow.edge()));
+            sources[filled[arrow.to()]] = Arrow::new(from, arrow.edge());
             filled[arrow.to()] += 1;
         }
         Self { sources, starts }
+    }
+
+    /// Returns the steps that lead to a state.
+    pub(crate) fn sources(&self, state: usize) -> impl Iterator<Item = Transition> {
+        let sources = self.sources[self.starts[state]..self.starts[state + 1]].iter();
+        sources.map(|arrow| Transition {
+            from: arrow.to(),
+            edge: arrow.edge(),
+        })
     }
 
     /// Returns the states from which one of `goals` can be reached by edges that are `kept`.
@@ -73,7 +84,7 @@ impl Backward {
     }
 
     /// Returns, for each state from which one of `goals` can be reached by edges that are `kept`, the first edge of a
-    /// shortest way.
+    /// shortest path.
     pub(super) fn ways_to(
         &self,
         goals: &[bool],
@@ -82,8 +93,7 @@ impl Backward {
         let mut next = vec![None; goals.len()];
         let mut open: VecDeque<usize> = (0..goals.len()).filter(|state| goals[*state]).collect();
         while let Some(state) = open.pop_front() {
-            for (from, edge) in &self.sources[self.starts[state]..self.starts[state + 1]] {
-                let (from, edge) = (*from as usize, *edge as usize);
+            for Transition { from, edge } in self.sources(state) {
                 if next[from].is_none() && !goals[from] && kept(edge) {
                     next[from] = Some(edge);
                     open.push_back(from);
@@ -94,10 +104,10 @@ impl Backward {
     }
 }
 
-/// How many endless rounds are compared to show a short one.
+/// How many endless loops are compared to show a short one.
 const ROUNDS: usize = 32;
 
-/// Ways made of some arrows only, each of which weighs something or nothing.
+/// Paths made of some arrows only, each of which weighs something or nothing.
 pub(crate) struct Longest<'s> {
     search: &'s Search,
     /// These arrows, and what they weigh.
@@ -106,15 +116,15 @@ pub(crate) struct Longest<'s> {
     ends: Vec<usize>,
     /// The component of each state: states that reach one another.
     component: Vec<usize>,
-    /// The heaviest way out of each component.
+    /// The weight of the heaviest path out of each component.
     best: Vec<usize>,
     /// Arrows with a weight inside a component: they go round without end.
     pub(crate) endless: Vec<(usize, Arrow)>,
 }
 
 impl<'s> Longest<'s> {
-    /// Leaves out the arrows that have no `weight`, or lead nowhere and weigh nothing, and finds the components by Tarjan's algorithm, which yields those
-    /// that others lead to first.
+    /// Leaves out the arrows that have no `weight`, or lead nowhere and weigh nothing, and finds the strongly connected
+    /// components by Tarjan's algorithm, which yields those that others lead to first.
     pub(crate) fn of(search: &'s Search, weight: impl Fn(usize, &Arrow) -> Option<usize>) -> Self {
         const NONE: usize = usize::MAX;
         let count = search.states.len();
@@ -145,7 +155,11 @@ impl<'s> Longest<'s> {
             }
             while let Some((state, at)) = calls.last_mut() {
                 if search.moves.tree.budget.is_exhausted() {
-                    return Self::nothing(search);
+                    // Nothing is known. Whoever proves something by that asks the budget.
+                    found.component = vec![0; count];
+                    found.best = vec![0];
+                    found.endless.clear();
+                    return found;
                 }
                 let state = *state;
                 if order[state] == NONE {
@@ -179,19 +193,6 @@ impl<'s> Longest<'s> {
         found
     }
 
-    /// Returns what is known once no time is left: nothing. Whoever proves something by that asks the budget.
-    fn nothing(search: &'s Search) -> Self {
-        let count = search.states.len();
-        Self {
-            search,
-            arrows: Vec::new(),
-            ends: vec![0; count + 1],
-            component: vec![0; count],
-            best: vec![0],
-            endless: Vec::new(),
-        }
-    }
-
     /// Returns the arrows of a state, and what they weigh.
     fn arrows(&self, state: usize) -> &[(Arrow, usize)] {
         &self.arrows[self.ends[state]..self.ends[state + 1]]
@@ -218,41 +219,49 @@ impl<'s> Longest<'s> {
         self.best.push(best);
     }
 
-    /// Returns the most that a way from `state` can weigh, where none is endless.
+    /// Returns the most that a path from `state` can weigh, where none is endless.
     pub(crate) fn from(&self, state: usize) -> usize {
         self.best[self.component[state]]
     }
 
-    /// Returns a heaviest way from `state`, to the last step that weighs something.
-    pub(crate) fn way_from(&self, state: usize) -> Way {
-        let mut way = Way::new();
+    /// Returns a heaviest path from `state`, to the last step that weighs something.
+    pub(crate) fn path_from(&self, state: usize) -> Path {
+        let mut path = Path::new();
         let mut at = state;
         while self.from(at) > 0 {
             let left = self.from(at);
-            let steps = self.shortest(at, |arrow, weight| {
-                weight > 0 && weight + self.from(arrow.to()) == left
-            });
-            let Some((steps, to)) = steps else { break };
-            way.extend(steps);
-            at = to;
+            let is_last =
+                |arrow: &Arrow, weight| weight > 0 && weight + self.from(arrow.to()) == left;
+            let Some(steps) = self.shortest(at, |_, weight| weight == 0, is_last) else {
+                break;
+            };
+            at = steps.last().map_or(at, |step| self.search.target(*step));
+            path.extend(steps);
         }
-        way
+        path
     }
 
-    /// Returns the shortest way that ends with an arrow for which `last` holds, and where it ends. Arrows before it
-    /// weigh nothing.
-    fn shortest(&self, start: usize, last: impl Fn(&Arrow, usize) -> bool) -> Option<(Way, usize)> {
-        let mut parents: HashMap<usize, (usize, usize)> = HashMap::new();
+    /// Returns the shortest path of arrows that are `kept` and a last one for which `is_last` holds.
+    fn shortest(
+        &self,
+        start: usize,
+        kept: impl Fn(&Arrow, usize) -> bool,
+        is_last: impl Fn(&Arrow, usize) -> bool,
+    ) -> Option<Path> {
+        let mut parents: HashMap<usize, Transition> = HashMap::new();
         let mut open = VecDeque::from([start]);
-        while let Some(state) = open.pop_front() {
-            for (arrow, weight) in self.arrows(state) {
-                if last(arrow, *weight) {
-                    let mut way = back_along(&parents, state, start);
-                    way.push((state, arrow.edge()));
-                    return Some((way, arrow.to()));
+        while let Some(from) = open.pop_front() {
+            for (arrow, weight) in self.arrows(from) {
+                let edge = arrow.edge();
+                let step = Transition { from, edge };
+                if is_last(arrow, *weight) {
+                    let mut path = back_from(from, |at| parents.get(&at).copied());
+                    path.push(step);
+                    return Some(path);
                 }
-                if *weight == 0 && arrow.to() != start && !parents.contains_key(&arrow.to()) {
-                    parents.insert(arrow.to(), (state, arrow.edge()));
+                if kept(arrow, *weight) && arrow.to() != start && !parents.contains_key(&arrow.to())
+                {
+                    parents.insert(arrow.to(), step);
                     open.push_back(arrow.to());
                 }
             }
@@ -260,49 +269,37 @@ impl<'s> Longest<'s> {
         None
     }
 
-    /// Returns a short way into an endless round and once around, and the number of the step that comes again. Only the
-    /// rounds that are reached first are compared: there can be as many as arrows.
-    pub(crate) fn endless_way(&self) -> Option<(Way, usize)> {
-        let mut rounds: Vec<&(usize, Arrow)> = self.endless.iter().collect();
+    /// Returns a short path into an endless loop and once around. Only the loops that are reached first are compared:
+    /// there can be as many as arrows.
+    pub(crate) fn lasso(&self) -> Option<Lasso> {
+        let mut loops: Vec<&(usize, Arrow)> = self.endless.iter().collect();
         // States are numbered in the order in which they were found, breadth first.
-        rounds.sort_by_key(|(state, _)| *state);
-        let mut best: Option<(Way, usize)> = None;
-        for (state, arrow) in rounds.into_iter().take(ROUNDS) {
-            let stem = way_to(self.search, *state);
-            let length = best.as_ref().map_or(usize::MAX, |(way, _)| way.len());
-            if stem.len() + 1 >= length {
+        loops.sort_by_key(|(state, _)| *state);
+        let mut best: Option<Lasso> = None;
+        for (from, arrow) in loops.into_iter().take(ROUNDS) {
+            let mut path = path_to(self.search, *from);
+            let start = path.len();
+            let length = best.as_ref().map_or(usize::MAX, |best| best.path.len());
+            if start + 1 >= length {
                 break;
             }
-            let Some(back) = self.back(arrow.to(), *state) else {
-                continue;
-            };
-            let again = stem.len() + 1;
-            let ways = [stem, vec![(*state, arrow.edge())], back];
-            let way: Way = ways.concat();
-            if way.len() < length {
-                best = Some((way, again));
+            path.push(Transition {
+                from: *from,
+                edge: arrow.edge(),
+            });
+            if arrow.to() != *from {
+                let component = self.component[*from];
+                let is_inside = |arrow: &Arrow, _| self.component[arrow.to()] == component;
+                let closes = |arrow: &Arrow, _| arrow.to() == *from;
+                let Some(back) = self.shortest(arrow.to(), is_inside, closes) else {
+                    continue;
+                };
+                path.extend(back);
+            }
+            if path.len() < length {
+                best = Some(Lasso { path, start });
             }
         }
         best
-    }
-
-    /// Returns the shortest way from one state of a component to another, inside it.
-    fn back(&self, start: usize, goal: usize) -> Option<Way> {
-        let mut parents: HashMap<usize, (usize, usize)> = HashMap::new();
-        let mut open = VecDeque::from([start]);
-        while let Some(state) = open.pop_front() {
-            if state == goal {
-                return Some(back_along(&parents, goal, start));
-            }
-            for (arrow, _) in self.arrows(state) {
-                let to = arrow.to();
-                let inside = self.component[to] == self.component[goal];
-                if inside && to != start && !parents.contains_key(&to) {
-                    parents.insert(to, (state, arrow.edge()));
-                    open.push_back(to);
-                }
-            }
-        }
-        None
     }
 }

@@ -12,14 +12,12 @@ pub mod dependence;
 pub mod domain;
 mod domain_in_words;
 mod fold;
-mod formula;
 mod graph;
 pub mod imagined_world;
 pub mod items;
 mod judge;
 mod moves;
 mod parameters;
-mod pieces;
 mod plain;
 pub mod possible_world;
 mod replay;
@@ -35,6 +33,7 @@ use std::sync::Arc;
 use crate::chart::Chart;
 pub use budget::Caps;
 use budget::{Budget, Cut};
+use judge::Judged;
 use report::Report;
 use search::Search;
 
@@ -43,7 +42,7 @@ pub fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
     let mut search = Search::of(chart, caps);
     let places = (caps.walks_to)(chart);
     search.moves.tree.budget = Budget::of_judgments(caps);
-    let (results, walks) = judge::judge(&mut search, &places);
+    let Judged { results, walks } = judge::judge(&mut search, &places);
     let cut = search.cut.clone();
     let cut = cut.or_else(|| search.moves.tree.budget.cut(search.looked_at()));
     Report {

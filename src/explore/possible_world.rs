@@ -40,6 +40,10 @@ pub struct Disk {
     /// The last reviews agree, and nothing has changed.
     pub stalled: bool,
     pub dirty: bool,
+    /// What the user has ruled about findings, a line each.
+    pub rulings: Vec<String>,
+    /// The sessions that drive instances.
+    pub drivers: Vec<String>,
     /// The prompts that a user has replaced.
     pub prompts: BTreeMap<String, String>,
     pub now: String,
@@ -188,14 +192,8 @@ impl World for PossibleWorld {
                 Value::from(is_newer)
             }
             Source::Config(name) => to_value(&self.setting(name)),
-            Source::Driver { .. } => match &self.disk.driver {
-                Some(driver) => Value::from(driver.as_str()),
-                None => Value::from(()),
-            },
-            Source::Postponed => match &self.disk.postponed {
-                Some(time) => Value::from(time.as_str()),
-                None => Value::from(()),
-            },
+            Source::Driver { .. } => Value::from(self.disk.driver.as_deref()),
+            Source::Postponed => Value::from(self.disk.postponed.as_deref()),
             Source::Dirty => Value::from(self.disk.dirty),
             Source::Spent {
                 cycle,
@@ -203,9 +201,9 @@ impl World for PossibleWorld {
                 count,
             } => self.spent(cycle.as_deref(), files, *count)?,
             Source::Stalled { .. } => Value::from(self.disk.stalled),
-            Source::Rulings | Source::Drivers | Source::Findings { .. } => {
-                Value::from(Vec::<Value>::new())
-            }
+            Source::Rulings => Value::from(self.disk.rulings.clone()),
+            Source::Drivers => Value::from(self.disk.drivers.clone()),
+            Source::Findings { .. } => Value::from(Vec::<Value>::new()),
             Source::Siblings => {
                 let siblings = self.disk.siblings.iter();
                 siblings
@@ -219,10 +217,7 @@ impl World for PossibleWorld {
                 let names = files.keys().filter(|name| inside && !name.contains('/'));
                 names.map(|name| Value::from(name.as_str())).collect()
             }
-            Source::Prompt(name) => match self.disk.prompts.get(name) {
-                Some(text) => Value::from(text.as_str()),
-                None => Value::from(()),
-            },
+            Source::Prompt(name) => Value::from(self.disk.prompts.get(name).map(String::as_str)),
         })
     }
 }

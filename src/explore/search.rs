@@ -1,6 +1,5 @@
 //! Every state that can be reached, breadth first, and the moves that lead from one to the next.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,11 +9,14 @@ use serde_json::Value as Json;
 
 use super::answer::Answer;
 use super::budget::{Budget, Caps, Cut};
+use super::decision_tree::Target;
 use super::domain::config_path;
+use super::items;
 use super::moves::{Edge, Ending, Move, Moves};
 use super::state::{Look, Looks, Memo, Situation, StateRef, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
+use crate::hash::IndexMap;
 use crate::os;
 use rustc_hash::FxHashMap;
 
@@ -35,6 +37,13 @@ pub(crate) struct Arrow {
 }
 
 impl Arrow {
+    pub(crate) fn new(to: usize, edge: usize) -> Self {
+        Self {
+            to: number(to),
+            edge: number(edge),
+        }
+    }
+
     /// Returns the state it leads to.
     pub(crate) fn to(self) -> usize {
         self.to as usize
@@ -46,40 +55,46 @@ impl Arrow {
     }
 }
 
-/// A step from one state to another.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Leap {
-    pub(crate) from: usize,
-    pub(crate) edge: usize,
-    pub(crate) to: usize,
-}
-
-/// How a state was first reached.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Parent {
+/// A step: the state before it, and its edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Transition {
     pub(crate) from: usize,
     pub(crate) edge: usize,
 }
 
-/// The space of states, as far as it has been searched.
+/// What a transition is an example of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Shown {
+    /// The rule at this place fires.
+    Fires(u32),
+    /// This move is refused.
+    Refuses(usize),
+    /// This advance target is taken.
+    Advances(Target),
+    /// This fault is met.
+    Fails(u32),
+}
+
+/// The edges of a move, and the parameters that it looks at, a bit for each field.
+#[derive(Debug, Clone)]
+struct Leaving {
+    edges: Rc<[u32]>,
+    needs: u128,
+}
+
+/// The state space, as far as it has been searched.
 #[derive(Debug)]
 pub(crate) struct Search {
     pub(crate) moves: Moves,
     pub(crate) states: States,
-    /// `None` for the first state.
-    pub(crate) parents: Vec<Option<Parent>>,
+    /// How each state was first reached; `None` for the first one.
+    pub(crate) parents: Vec<Option<Transition>>,
     /// The results of moves.
     pub(crate) edges: Vec<Edge>,
     /// For each of them, why the states that it leads to are not looked at.
     barred: Vec<Option<Cut>>,
-    /// For each place of a rule, states and edges in which it fires.
-    pub(crate) firing: FxHashMap<u32, Vec<(usize, usize)>>,
-    /// For each move that is refused somewhere, states and edges in which it is.
-    refused: FxHashMap<usize, Vec<(usize, usize)>>,
-    /// The same for each advance target.
-    pub(crate) advancing: FxHashMap<(usize, usize), Vec<(usize, usize)>>,
-    /// For each fault, states and edges in which it was met.
-    pub(crate) faults: HashMap<u32, Vec<(usize, usize)>>,
+    /// Some examples of each.
+    examples: FxHashMap<Shown, Vec<Transition>>,
     /// For each state, the parameters that decisions look at there, a bit for each field.
     pub(crate) needs: Vec<u128>,
     /// True where every state was looked at.
@@ -96,7 +111,7 @@ pub(crate) struct Search {
     /// The edges that tails of moves are, where that is the same in every state.
     plain: FxHashMap<(usize, u32), u32>,
     /// The edges of each move, and the parameters that it looks at.
-    known: Vec<Memo<(Rc<[u32]>, u128)>>,
+    known: Vec<Memo<Leaving>>,
     /// Kept for its memory: the state that a move leads to.
     after: Situation,
 }
@@ -112,10 +127,7 @@ impl Search {
             parents: Vec::new(),
             edges: Vec::new(),
             barred: Vec::new(),
-            firing: FxHashMap::default(),
-            refused: FxHashMap::default(),
-            advancing: FxHashMap::default(),
-            faults: HashMap::new(),
+            examples: FxHashMap::default(),
             needs: Vec::new(),
             complete: false,
             cut: None,
@@ -137,9 +149,9 @@ impl Search {
             }
             let mut needs = 0;
             for mover in 0..search.moves.all.len() {
-                let (edges, looked_at) = search.edges_of(mover, at);
-                needs |= looked_at;
-                for edge in edges.iter() {
+                let found = search.edges_of(mover, at);
+                needs |= found.needs;
+                for edge in found.edges.iter() {
                     search.follow(at, *edge as usize);
                 }
             }
@@ -165,29 +177,32 @@ impl Search {
         search
     }
 
-    /// Returns each step in which something at one of these places fires, as far as states were looked at.
-    pub(crate) fn leaps(&mut self, places: &[String]) -> Vec<Leap> {
+    /// Returns each transition in which something at one of these places fires, as far as states were looked at.
+    pub(crate) fn transitions_of(&mut self, places: &[String]) -> Vec<Transition> {
         let known = &self.moves.tree.places;
         let places = places.iter().filter_map(|place| known.get_index_of(place));
         let places: Vec<u32> = places.map(number).collect();
-        let mut leaps = Vec::new();
+        let mut found = Vec::new();
         for from in 0..self.looked_at() {
             for mover in 0..self.moves.all.len() {
-                let (edges, _) = self.edges_of(mover, from);
-                for edge in edges.iter().map(|edge| *edge as usize) {
-                    let shown = &self.edges[edge];
-                    let fires = places.iter().any(|place| shown.fired.contains(place));
-                    if fires && shown.fault.is_none() {
-                        // A step that changes nothing has no arrow.
-                        let mut arrows = self.arrows(from).iter();
-                        let arrow = arrows.find(|arrow| arrow.edge() == edge);
-                        let to = arrow.map_or(from, |arrow| arrow.to());
-                        leaps.push(Leap { from, edge, to });
-                    }
-                }
+                let leaving = self.edges_of(mover, from);
+                let edges = leaving.edges.iter().map(|edge| *edge as usize);
+                let fires = |edge: &usize| {
+                    let shown = &self.edges[*edge];
+                    let mut fired = shown.fired.iter();
+                    shown.fault.is_none() && fired.any(|place| places.contains(place))
+                };
+                found.extend(edges.filter(fires).map(|edge| Transition { from, edge }));
             }
         }
-        leaps
+        found
+    }
+
+    /// Returns the state that a transition leads to: the same one where it changes nothing, and has no arrow.
+    pub(crate) fn target(&self, step: Transition) -> usize {
+        let mut arrows = self.arrows(step.from).iter();
+        let arrow = arrows.find(|arrow| arrow.edge() == step.edge);
+        arrow.map_or(step.from, |arrow| arrow.to())
     }
 
     /// Returns how much memory is in use, by estimate.
@@ -201,48 +216,38 @@ impl Search {
 
     /// Returns the states in which an instance begins: nothing is written, and the settings are one thing or another.
     fn begin(&mut self, chart: &Arc<Chart>) {
-        let context = context::initial(chart);
-        let mut beginnings = vec![context.clone()];
+        let mut columns: IndexMap<String, Vec<Json>> = IndexMap::default();
         for (name, field) in &chart.context {
             let parameters = &self.moves.tree.ground.domain.parameters;
             let setting = field.setting().map(config_path);
-            let Some(values) = setting.and_then(|setting| parameters.get(&setting)) else {
-                continue;
-            };
+            let values = setting.and_then(|setting| parameters.get(&setting));
             // What the user sets at any time is chosen where it is looked at.
-            if parameters.contains_key(name) {
-                continue;
+            if let Some(values) = values.filter(|_| !parameters.contains_key(name)) {
+                columns.insert(name.clone(), values.to_vec());
             }
-            let others = values
-                .iter()
-                .filter(|value| context.get(name) != Some(*value));
-            let others: Vec<&Json> = others.collect();
-            if beginnings.len() * (others.len() + 1) > BEGINNINGS {
+            if items::combinations(&columns) > BEGINNINGS {
+                columns.pop();
                 self.cut = Some(Cut::Lost(format!(
                     "not every value that `{name}` can begin with was tried"
                 )));
                 break;
             }
-            for index in 0..beginnings.len() {
-                for value in &others {
-                    let mut beginning = beginnings[index].clone();
-                    beginning.insert(name.clone(), (*value).clone());
-                    beginnings.push(beginning);
-                }
-            }
         }
-        for beginning in beginnings {
+        for chosen in items::product(columns) {
+            let mut beginning = context::initial(chart);
+            beginning.extend(chosen);
             let tree = &mut self.moves.tree;
-            let values =
-                (beginning.values()).map(|value| tree.answer_id(&Answer::Value(value.clone())));
+            let values = beginning.into_values().map(Answer::Value);
+            let values = values.map(|value| tree.answer_id(&value));
             self.states.insert(&Situation::unstarted(values));
             self.parents.push(None);
         }
     }
 
-    fn edges_of(&mut self, mover: usize, at: usize) -> (Rc<[u32]>, u128) {
-        if let Some((edges, _)) = self.known[mover].get(self.states.get(at), &[]) {
-            return edges.clone();
+    /// Returns the results of a move in a state.
+    fn edges_of(&mut self, mover: usize, at: usize) -> Leaving {
+        if let Some((known, _)) = self.known[mover].get(self.states.get(at), &[]) {
+            return known.clone();
         }
         let state = self.states.get(at).to_situation();
         let mut looks = Looks::default();
@@ -261,7 +266,10 @@ impl Search {
         }
         let edges: Rc<[u32]> = self.widest(&edges).into();
         edges.iter().for_each(|edge| self.keep(at, *edge));
-        let found = (edges, self.moves.tree.parameters_in(&looks));
+        let found = Leaving {
+            edges,
+            needs: self.moves.tree.parameters_in(&looks),
+        };
         self.known[mover].put(state.as_ref(), &[], &looks.at_the_state(), found.clone());
         found
     }
@@ -314,37 +322,50 @@ impl Search {
         known
     }
 
-    /// Keeps some examples of what an edge shows.
+    /// Keeps a transition as an example of what its edge shows.
     fn keep(&mut self, at: usize, edge: u32) {
-        let edge = edge as usize;
-        let shown = &self.edges[edge];
-        for place in &shown.fired {
-            let known = self.firing.entry(*place).or_default();
-            if known.len() < EXAMPLES {
-                known.push((at, edge));
-            }
+        let step = Transition {
+            from: at,
+            edge: edge as usize,
+        };
+        let shown = &self.edges[step.edge];
+        let is_refused = shown.fired.is_empty() && shown.fault.is_none();
+        let refuses = is_refused.then_some(Shown::Refuses(shown.mover));
+        let fires = shown.fired.iter().map(|place| Shown::Fires(*place));
+        let advances = shown.advanced.iter().copied().map(Shown::Advances);
+        let all: Vec<Shown> = fires.chain(refuses).chain(advances).collect();
+        all.into_iter()
+            .for_each(|shown| self.add_example(shown, step));
+    }
+
+    fn add_example(&mut self, shown: Shown, step: Transition) {
+        let known = self.examples.entry(shown).or_default();
+        if known.len() < EXAMPLES {
+            known.push(step);
         }
-        if shown.fired.is_empty() && shown.fault.is_none() {
-            let known = self.refused.entry(shown.mover).or_default();
-            if known.len() < EXAMPLES {
-                known.push((at, edge));
-            }
-        }
-        for target in &shown.advanced {
-            let known = self.advancing.entry(*target).or_default();
-            if known.len() < EXAMPLES {
-                known.push((at, edge));
-            }
-        }
+    }
+
+    /// Returns some examples.
+    pub(crate) fn examples(&self, shown: Shown) -> &[Transition] {
+        self.examples.get(&shown).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the faults that were met.
+    pub(crate) fn faults(&self) -> impl Iterator<Item = u32> {
+        self.examples.keys().filter_map(|shown| match shown {
+            Shown::Fails(fault) => Some(*fault),
+            _ => None,
+        })
     }
 
     fn follow(&mut self, from: usize, edge_number: usize) {
         let edge = &self.edges[edge_number];
+        let step = Transition {
+            from,
+            edge: edge_number,
+        };
         if let Some(fault) = edge.fault {
-            let met = self.faults.entry(fault).or_default();
-            if met.len() < EXAMPLES {
-                met.push((from, edge_number));
-            }
+            self.add_example(Shown::Fails(fault), step);
             return;
         }
         if let Some(cut) = &self.barred[edge_number] {
@@ -354,10 +375,7 @@ impl Search {
         let changes = !edge.assigned.is_empty() || !edge.sets.is_empty() || edge.answered.is_some();
         if !changes {
             if edge.block || edge.review.is_some() {
-                self.arrows.push(Arrow {
-                    to: number(from),
-                    edge: number(edge_number),
-                });
+                self.arrows.push(Arrow::new(from, edge_number));
             }
             return;
         }
@@ -379,34 +397,27 @@ impl Search {
         after.set_answered(answered);
         let (to, is_new) = self.states.insert(after);
         if is_new {
-            self.parents.push(Some(Parent {
-                from,
-                edge: edge_number,
-            }));
+            self.parents.push(Some(step));
         }
         if to != from || edge.block || edge.review.is_some() || !edge.sets.is_empty() {
-            self.arrows.push(Arrow {
-                to: number(to),
-                edge: number(edge_number),
-            });
+            self.arrows.push(Arrow::new(to, edge_number));
         }
     }
 
-    /// Returns states and edges in which the rule at a place fires; for the place of a guard, in which it refuses.
-    pub(crate) fn steps_to(&self, place: &str) -> impl Iterator<Item = (usize, usize)> {
+    /// Returns examples in which the rule at a place fires; for the place of a guard, in which it refuses.
+    pub(crate) fn steps_to(&self, place: &str) -> &[Transition] {
         let moves = &self.moves;
-        let steps = match place.strip_suffix(Chart::GUARD) {
+        let shown = match place.strip_suffix(Chart::GUARD) {
             Some(guarded) => {
                 let is_of = |mover: &Move| mover.place().as_deref() == Some(guarded);
-                let mover = moves.all.iter().position(is_of);
-                mover.and_then(|mover| self.refused.get(&mover))
+                moves.all.iter().position(is_of).map(Shown::Refuses)
             }
             None => {
                 let place = moves.tree.places.get_index_of(place);
-                place.and_then(|place| self.firing.get(&number(place)))
+                place.map(|place| Shown::Fires(number(place)))
             }
         };
-        steps.into_iter().flatten().copied()
+        shown.map_or(&[], |shown| self.examples(shown))
     }
 
     /// Returns the moves out of a state; none where it was not looked at.

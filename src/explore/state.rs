@@ -1,9 +1,9 @@
 //! A state as a short row of numbers, a table of many, and the part of one that a decision looks at.
 
-use std::hash::Hasher;
 use std::rc::Rc;
 
-use rustc_hash::FxHasher;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 
 /// Where an instance stands: its context fields, and what is known of the answer to its last review.
 ///
@@ -71,64 +71,26 @@ impl Situation {
 
 /// States in the order in which they were found, each once.
 #[derive(Debug, Default)]
-pub(crate) struct States {
-    /// How many numbers one state has.
-    width: usize,
-    cells: Vec<u32>,
-    /// Open addressing: a state's place plus one, or 0. At most half full.
-    slots: Vec<u32>,
-}
+pub(crate) struct States(IndexSet<Box<[u32]>, FxBuildHasher>);
 
 impl States {
     pub(crate) fn len(&self) -> usize {
-        self.cells.len().checked_div(self.width).unwrap_or(0)
+        self.0.len()
     }
 
     pub(crate) fn get(&self, index: usize) -> StateRef<'_> {
-        StateRef(&self.cells[index * self.width..(index + 1) * self.width])
+        StateRef(&self.0[index])
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = StateRef<'_>> {
-        (0..self.len()).map(|index| self.get(index))
+        self.0.iter().map(|state| StateRef(state))
     }
 
     /// Returns the place of a state, and whether it is new.
     pub(crate) fn insert(&mut self, state: &Situation) -> (usize, bool) {
-        self.width = state.0.len();
-        if (self.len() + 1) * 2 > self.slots.len() {
-            self.grow();
-        }
-        let slot = self.slot(&state.0);
-        match self.slots[slot].checked_sub(1) {
-            Some(known) => (known as usize, false),
-            None => {
-                let index = self.len();
-                self.cells.extend_from_slice(&state.0);
-                self.slots[slot] = number(index + 1);
-                (index, true)
-            }
-        }
-    }
-
-    /// Returns the slot of a state, or the free one where it belongs.
-    fn slot(&self, cells: &[u32]) -> usize {
-        let mut hash = FxHasher::default();
-        cells.iter().for_each(|cell| hash.write_u32(*cell));
-        let mask = self.slots.len() - 1;
-        let mut slot = usize::try_from(hash.finish() & mask as u64).unwrap_or(0);
-        loop {
-            match self.slots[slot].checked_sub(1) {
-                Some(known) if self.get(known as usize).0 != cells => slot = (slot + 1) & mask,
-                _ => return slot,
-            }
-        }
-    }
-
-    fn grow(&mut self) {
-        self.slots = vec![0; (self.slots.len() * 2).max(1024)];
-        for index in 0..self.len() {
-            let slot = self.slot(self.get(index).0);
-            self.slots[slot] = number(index + 1);
+        match self.0.get_index_of(state.0.as_slice()) {
+            Some(known) => (known, false),
+            None => self.0.insert_full(state.0.as_slice().into()),
         }
     }
 }

@@ -116,7 +116,7 @@ fn all_is_proved_on_the_base_chart() {
         [
             "max_reviews: 3, 0, 1, 2, set by the user at any time",
             "--reviews: 3, 0, 1, 2",
-            "tables.tasks: no row; or id 1, status open; or id 1, status done; or both",
+            "tables.tasks.rows: none; or id 1, status open; or id 1, status done; or several of these",
             "review: PASS, FAIL, no verdict, failed",
             "events: Stop",
             "the agent: enters any phase whose guard holds, writes the answer to a review or does not, does nothing and stops again",

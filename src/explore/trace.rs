@@ -8,12 +8,11 @@ use std::ops::Range;
 
 use serde_json::Value as Json;
 
-use super::domain::Choice;
 use super::fold;
 use super::imagined_world::Question;
 use super::moves::{Actor, Move};
 use super::plain::plain;
-use super::search::Search;
+use super::search::{Search, Transition};
 use crate::engine::decision::{Invocation, Outcome};
 use crate::engine::event::Trigger;
 use crate::hash::IndexMap;
@@ -177,20 +176,20 @@ impl Trace {
         changes.map(|change| change.after.as_str())
     }
 
-    /// Returns what is wrong at the end of a way, which goes on from the first state by (state, edge); `set` is what
-    /// the user has set, as far as the claim says it.
+    /// Returns what is wrong at the end of a path from the first state; `set` is what the user has set, as far as the
+    /// claim says it.
     pub(crate) fn along(
         search: &Search,
         claim: String,
-        way: &[(usize, usize)],
+        path: &[Transition],
         given: &dyn Fn(usize) -> Vec<String>,
         set: &[(usize, u32)],
     ) -> Self {
         let tree = &search.moves.tree;
         let mut parameters: HashMap<usize, u32> = HashMap::new();
-        let steps = way.iter().map(|(state, number)| {
-            let mut step = TraceStep::of(search, *state, *number, given(*number));
-            let edge = &search.edges[*number];
+        let steps = path.iter().map(|at| {
+            let mut step = TraceStep::of(search, *at, given(at.edge));
+            let edge = &search.edges[at.edge];
             // A parameter is shown where a decision looks at it and it has changed.
             let needs = edge.needs.iter().map(|(field, values)| {
                 let set = set.iter().find(|(set, _)| set == field);
@@ -202,7 +201,7 @@ impl Trace {
                 (*field, kept.unwrap_or_else(|| tree.likely(*field, *values)))
             });
             // What the claim says is shown where it is looked at first.
-            let looked_at = search.needs.get(*state).copied().unwrap_or_default();
+            let looked_at = search.needs.get(at.from).copied().unwrap_or_default();
             let others = set.iter().filter(|(field, _)| {
                 let is_needed = edge.needs.iter().any(|(needed, _)| needed == field);
                 !is_needed && looked_at >> (*field).min(127) & 1 == 1
@@ -286,27 +285,16 @@ impl TraceStep {
         shown
     }
 
-    fn of(search: &Search, state: usize, number: usize, given: Vec<String>) -> Self {
+    fn of(search: &Search, step: Transition, given: Vec<String>) -> Self {
         let tree = &search.moves.tree;
-        let edge = &search.edges[number];
+        let edge = &search.edges[step.edge];
         let chart = &tree.chart;
-        let event = match &search.moves.all[edge.mover] {
-            Move {
-                trigger: Some(Trigger::Hook(name)),
-                ..
-            } => format!("The event {name}"),
-            Move {
-                trigger: Some(Trigger::Enter { phase, .. }),
-                ..
-            } => format!("The agent enters {phase}"),
-            Move {
-                trigger: Some(Trigger::Command(name)),
-                ..
-            } => format!("The user runs {name}"),
-            Move {
-                trigger: None,
-                actor,
-            } => {
+        let Move { trigger, actor } = &search.moves.all[edge.mover];
+        let event = match trigger {
+            Some(Trigger::Hook(name)) => format!("The event {name}"),
+            Some(Trigger::Enter { phase, .. }) => format!("The agent enters {phase}"),
+            Some(Trigger::Command(name)) => format!("The user runs {name}"),
+            None => {
                 let question = edge.answered.map(|(question, _)| tree.question(question));
                 let answer = match question {
                     Some(Question::Answered { answer, .. }) => answer,
@@ -314,7 +302,7 @@ impl TraceStep {
                 };
                 match actor {
                     Actor::Agent => format!("The agent writes {answer}"),
-                    _ => format!("The user deletes {answer}"),
+                    Actor::Host | Actor::User => format!("The user deletes {answer}"),
                 }
             }
         };
@@ -334,7 +322,7 @@ impl TraceStep {
             (format!("{cycle} {n}"), end)
         });
         let changes = edge.assigned.iter().filter_map(|(field, value)| {
-            let before = search.states.get(state).fields()[*field];
+            let before = search.states.get(step.from).fields()[*field];
             let name = chart.context.get_index(*field)?.0;
             let top = tree.ground.domain.tops.get(name);
             let shown = |value: u32| {
@@ -379,78 +367,13 @@ impl fmt::Display for Trace {
 
 /// Returns what was chosen, in words; `None` for what was left out.
 pub(super) fn words(question: &Question, value: &Json) -> Option<String> {
-    let choice = match question {
-        Question::Answered { answer, .. } => {
-            let is_there = if *value == Json::Bool(true) {
-                "is there"
-            } else {
-                "is not there"
-            };
-            return Some(format!("{answer} {is_there}"));
-        }
+    match question {
+        Question::Answered { answer, .. } if *value == true => Some(format!("{answer} is there")),
+        Question::Answered { answer, .. } => Some(format!("{answer} is not there")),
+        Question::Choice(choice) => (!value.is_null()).then(|| choice.in_words(value)),
         Question::Field(_)
         | Question::Started
         | Question::Assumed { .. }
-        | Question::Outcome { .. } => return None,
-        Question::Choice(choice) => choice,
-    };
-    if value.is_null() {
-        return None;
+        | Question::Outcome { .. } => None,
     }
-    Some(match choice {
-        Choice::Files(name) => match first(value) {
-            Some(file) => format!(
-                "files.{name} has {}",
-                file.get("name").map(plain).unwrap_or_default()
-            ),
-            None => format!("files.{name} is empty"),
-        },
-        Choice::Rows(name) => match first(value) {
-            Some(row) => {
-                let fields = row
-                    .as_object()
-                    .into_iter()
-                    .flatten()
-                    .filter(|(key, _)| !matches!(key.as_str(), "done" | "path"));
-                let fields: Vec<String> = fields
-                    .map(|(key, value)| format!("{key} {}", plain(value)))
-                    .collect();
-                format!("tables.{name} has a row: {}", fields.join(", "))
-            }
-            None => format!("tables.{name} has no row"),
-        },
-        Choice::Content { table, key } => format!("tables.{table}.{key} is {}", plain(value)),
-        Choice::Event(name) => match value {
-            Json::Array(items) if items.is_empty() => format!("{name} is empty"),
-            Json::Array(_) => format!("{name} has an item"),
-            value => format!("{name} is {}", plain(value)),
-        },
-        Choice::Arg(name) => format!("--{name} {}", plain(value)),
-        Choice::Session => format!("the session is {}", plain(value)),
-        Choice::Driver if value == "this" => "this session drives the instance".to_owned(),
-        Choice::Driver => "another session drives the instance".to_owned(),
-        Choice::Worst => format!("its worst finding is {}", plain(value)),
-        Choice::Shown if *value == Json::Bool(true) => "it shows what it ran".to_owned(),
-        Choice::Shown => "it does not show what it ran".to_owned(),
-        Choice::Stalled if *value == Json::Bool(true) => {
-            "nothing has changed since the last reviews".to_owned()
-        }
-        Choice::Stalled => "something has changed since the last reviews".to_owned(),
-        Choice::Over => format!("the budget `{}` is used up", plain(value)),
-        Choice::Postponed => "no reviewer can run for a while".to_owned(),
-        Choice::Dirty if *value == Json::Bool(true) => "there are uncommitted changes".to_owned(),
-        Choice::Dirty => "all is committed".to_owned(),
-        Choice::Siblings => match first(value) {
-            Some(_) => "there is another instance".to_owned(),
-            None => "there is no other instance".to_owned(),
-        },
-        Choice::Findings(name) => match first(value) {
-            Some(finding) => format!("checks.{name} finds: {}", plain(finding)),
-            None => format!("checks.{name} finds nothing"),
-        },
-    })
-}
-
-fn first(list: &Json) -> Option<&Json> {
-    list.as_array()?.first()
 }

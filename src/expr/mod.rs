@@ -3,8 +3,10 @@
 //! An expression is evaluated against one root object, the names of a decision. Evaluation is strict: an undefined
 //! name is an error, and so is a condition that is neither a boolean nor a list.
 
+pub(crate) mod formula;
 pub mod infer;
 pub(crate) mod markup;
+pub(crate) mod pieces;
 pub mod prompt;
 pub mod source;
 pub mod syntax;
@@ -201,7 +203,7 @@ impl Expressions {
     /// Returns whether a condition is true: a boolean, or a list that has items. What comes after a part that is false is
     /// not even compiled.
     pub fn holds(&self, expr: &str, names: &Value) -> Result<bool, ExprError> {
-        for part in syntax::conjuncts(expr) {
+        for part in formula::conjuncts(expr) {
             let holds = self.value(part, names);
             match holds.and_then(|value| condition(part, &value)) {
                 Ok(true) => {}

@@ -78,47 +78,6 @@ pub fn is_too_long(source: &str) -> bool {
     source.len() > MAX_LENGTH && longest_hole(source).is_none_or(|hole| hole.len() > MAX_LENGTH)
 }
 
-/// Returns the parts of a condition between its outermost `and`s, as written; if it has none, the whole condition.
-/// (The parser's spans don't say where an operand begins.)
-pub fn conjuncts(source: &str) -> Vec<&str> {
-    // Every stop asks, and most conditions have one part.
-    if !source.contains("and") {
-        return vec![source.trim()];
-    }
-    let mut parts = Vec::new();
-    let (mut start, mut depth, mut quote) = (0, 0, None);
-    // A character that is not ASCII can be part of a name only.
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
-    let mut last = b' ';
-    for (at, byte) in source.bytes().enumerate() {
-        let is_first = !is_name(std::mem::replace(&mut last, byte));
-        match (quote, byte) {
-            (Some(open), _) if open == byte => quote = None,
-            (Some(_), _) => {}
-            (None, b'\'' | b'"') => quote = Some(byte),
-            (None, b'(' | b'[' | b'{') => depth += 1,
-            (None, b')' | b']' | b'}') => depth -= 1,
-            (None, b'a' | b'o' | b'i') if depth == 0 && is_first => {
-                let rest = &source.as_bytes()[at..];
-                let is_word = |word: &str| {
-                    rest.starts_with(word.as_bytes())
-                        && !rest.get(word.len()).is_some_and(|next| is_name(*next))
-                };
-                if is_word("or") || is_word("if") {
-                    return vec![source.trim()];
-                }
-                if is_word("and") {
-                    parts.push(source[start..at].trim());
-                    start = at + "and".len();
-                }
-            }
-            (None, _) => {}
-        }
-    }
-    parts.push(source[start..].trim());
-    parts
-}
-
 /// Returns a condition's value if it is the same in every world.
 pub fn constant(source: &str) -> Option<bool> {
     let expr = parse_expr(source).ok()?;
@@ -311,41 +270,5 @@ impl Lengths<'_> {
         self.depth -= 1;
         self.known.insert(name.to_owned(), length);
         length
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_condition_is_taken_apart_at_its_outermost_ands() {
-        let cases: &[(&str, &[&str])] = &[
-            ("a", &["a"]),
-            ("not a.b and c == 'x and y'", &["not a.b", "c == 'x and y'"]),
-            (
-                "a and\n  b > 1 and c | length > 2",
-                &["a", "b > 1", "c | length > 2"],
-            ),
-            ("a or b and c", &["a or b and c"]),
-            (
-                "a is not none and b not in [1, 2]",
-                &["a is not none", "b not in [1, 2]"],
-            ),
-            ("a and (b or c)", &["a", "(b or c)"]),
-            ("(a and b) and x.brand", &["(a and b)", "x.brand"]),
-            (
-                "and_more and orders and iffy",
-                &["and_more", "orders", "iffy"],
-            ),
-            (
-                "grand and \u{e4}and and 'ü'",
-                &["grand", "\u{e4}and", "'ü'"],
-            ),
-            ("a if b and c else d", &["a if b and c else d"]),
-        ];
-        for (source, parts) in cases {
-            assert_eq!(conjuncts(source), *parts, "{source}");
-        }
     }
 }

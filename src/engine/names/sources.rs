@@ -11,6 +11,21 @@ macro_rules! sources {
     ($($module:ident,)*) => {
         /// All of them with their names, in the order of the reference.
         pub const SOURCES: &[(&str, &BuiltIn)] = &[$((stringify!($module), &super::$module::SOURCE),)*];
+
+        /// The name of a source, written as in expressions: whoever asks for one of them hears of every new one.
+        #[expect(non_camel_case_types, reason = "they are the names that charts write")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum SourceName { $($module,)* }
+
+        impl SourceName {
+            /// Returns the source of that name.
+            pub fn of(name: &str) -> Option<Self> {
+                $(if name == stringify!($module) {
+                    return Some(Self::$module);
+                })*
+                None
+            }
+        }
     };
 }
 
@@ -44,6 +59,11 @@ sources! {
 /// Returns the source of that name, with its name.
 pub(super) fn source(name: &str) -> Option<&'static (&'static str, &'static BuiltIn)> {
     SOURCES.iter().find(|(own, _)| *own == name)
+}
+
+/// Returns whether a name can stand alone; the others stand before a dot.
+pub fn stands_alone(name: &str) -> bool {
+    built_in().any(|(known, ..)| *known == name)
 }
 
 /// Returns the built-in names with their fields, as [`BuiltIn::about`].

@@ -1,7 +1,7 @@
 //! The evaluation of a part in an imagined world, and its result as numbers.
 
 use super::walk::Walk;
-use super::{Leaf, Node, Segment, Settled, Tree, Turn, What, field_of};
+use super::{Leaf, Node, Segment, Settled, Tail, Target, Tree, Turn, What, field_of};
 use crate::engine::context::to_json;
 use crate::engine::decide::{self, Flow, Part};
 use crate::engine::decision::{Answer as Reply, Fired, Invocation, Step};
@@ -21,7 +21,8 @@ impl Tree {
     pub(super) fn evaluate(
         &mut self,
         walk: &Walk<'_>,
-        (mut at, depth): (u32, usize),
+        mut at: u32,
+        depth: usize,
         made: &[(u32, u32)],
     ) {
         let (segment, state) = (walk.segment, walk.state);
@@ -139,9 +140,7 @@ impl Tree {
         let chart = Arc::clone(&self.chart);
         let turn = match flow {
             Flow::On => Turn::On,
-            Flow::Answered => Turn::Answered {
-                block: matches!(decision.answer, Reply::Block(_)),
-            },
+            Flow::Answered => Turn::Answered,
             Flow::Leave(Step::Invoke(invocation)) => {
                 let request = seen_by_rules(*invocation);
                 Turn::Invoke(number(self.invocations.insert_full(request).0))
@@ -152,41 +151,39 @@ impl Tree {
             ended.invocation = seen_by_rules(ended.invocation);
             number(self.runs.insert_full(ended).0)
         });
-        let mut settled = Settled {
-            turn,
-            assigned: Vec::new(),
-            fired: Vec::new(),
-            advance: None,
-            arms: None,
+        let mut tail = Tail {
+            block: turn == Turn::Answered && matches!(decision.answer, Reply::Block(_)),
             review,
-            swallowed: swallowed.map(|fault| self.fault(fault)),
+            ..Tail::default()
         };
         for (name, value) in &decision.patch {
             if let Some(field) = self.field(name) {
-                let value = Arc::clone(&self.ground)
-                    .domain
-                    .capped(name, value)
-                    .into_owned();
-                let held = Answer::held(value);
-                settled.assigned.push((field, self.answer_id(&held)));
+                let ground = Arc::clone(&self.ground);
+                let held = Answer::held(ground.domain.capped(name, value).into_owned());
+                tail.assigned.push((field, self.answer_id(&held)));
             }
         }
         for Fired { place, advance } in decision.fired {
             let phase = place
                 .strip_prefix("phases.")
                 .and_then(|name| chart.phases.get(name));
-            if let Some(cycle) = phase.and_then(|entry| entry.phase.arms.as_ref()) {
-                settled.arms = chart.cycles.get_index_of(cycle);
-            }
+            let mut armed = phase.and_then(|entry| entry.phase.arms.as_ref());
             if let Some((cycle, index)) = advance
                 && let Some((at, _, cycle)) = chart.cycles.get_full(&cycle)
             {
-                settled.advance = Some((at, index));
-                settled.arms = chart.cycles.get_index_of(&cycle.advance[index].target);
+                tail.advanced = vec![Target { cycle: at, index }];
+                armed = Some(&cycle.advance[index].target);
             }
-            settled.fired.push(number(self.places.insert_full(place).0));
+            if let Some(armed) = armed {
+                tail.arms = chart.cycles.get_index_of(armed).into_iter().collect();
+            }
+            tail.fired.push(number(self.places.insert_full(place).0));
         }
-        settled
+        Settled {
+            turn,
+            tail,
+            swallowed: swallowed.map(|fault| self.fault(fault)),
+        }
     }
 }
 

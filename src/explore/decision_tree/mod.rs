@@ -72,21 +72,39 @@ pub(crate) enum Leaf {
     Fault(u32),
 }
 
-/// What a part has done, its values by number.
+/// What a part has done, and how the decision goes on.
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Settled {
     pub(crate) turn: Turn,
-    pub(crate) assigned: Vec<(usize, u32)>,
-    /// Places of rules.
-    pub(crate) fired: Vec<u32>,
-    /// The cycle that it ended, and by which advance target.
-    pub(crate) advance: Option<(usize, usize)>,
-    /// The cycle that starts over.
-    pub(crate) arms: Option<usize>,
-    /// The run whose outcome it has made visible.
-    pub(crate) review: Option<u32>,
+    pub(crate) tail: Tail,
     /// What went wrong where the decision went on all the same.
     pub(crate) swallowed: Option<u32>,
+}
+
+/// What a decision does, from one of its parts on; the values by number.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Tail {
+    /// The agent is not let go.
+    pub(crate) block: bool,
+    /// Why there is no decision.
+    pub(crate) fault: Option<u32>,
+    pub(crate) assigned: Vec<(usize, u32)>,
+    /// What was chosen, where that is part of the outcome; the rest is found again when a witness needs it.
+    pub(crate) choices: Choices,
+    /// Places of rules.
+    pub(crate) fired: Vec<u32>,
+    pub(crate) advanced: Vec<Target>,
+    /// The cycles that start over.
+    pub(crate) arms: Vec<usize>,
+    /// The run whose outcome it has made visible.
+    pub(crate) review: Option<u32>,
+}
+
+/// An advance target of a cycle that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Target {
+    pub(crate) cycle: usize,
+    pub(crate) index: usize,
 }
 
 /// How a decision goes on after a part.
@@ -94,9 +112,7 @@ pub(crate) struct Settled {
 pub(crate) enum Turn {
     #[default]
     On,
-    Answered {
-        block: bool,
-    },
+    Answered,
     Invoke(u32),
     /// It has no result.
     Gone,
@@ -170,10 +186,8 @@ pub(crate) struct Tree {
     pub(crate) runs: Numbered<Ended>,
     /// What is left of the time; once nothing is, not all results of a part are found.
     pub(super) budget: Budget,
-    /// For each context field that a user sets at any time, the question what it holds.
-    parameters: Vec<Option<u32>>,
-    /// The same for settings, too: the number of the field, and the question.
-    settings: Vec<(usize, u32)>,
+    /// For each field and setting that a user sets at any time, the question what it holds.
+    parameters: FxHashMap<usize, u32>,
     /// The fields and settings that questions are about.
     asked: FxHashMap<u32, usize>,
     /// The field that says what is due.
@@ -198,19 +212,14 @@ impl Tree {
     pub(crate) fn of(chart: &Arc<Chart>) -> Self {
         let ground = Ground::of(chart);
         let mut questions = Numbered::default();
-        let fields = chart.context.keys().map(|name| {
-            let is_parameter = ground.domain.parameters.contains_key(name);
-            let question = || Arc::new(Question::Field(name.clone()));
-            is_parameter.then(|| number(questions.insert_full(question()).0))
-        });
-        let parameters = fields.collect();
-        let settings = ground.domain.parameters.keys().filter_map(|name| {
+        let parameters = ground.domain.parameters.keys().filter_map(|name| {
             let question = Arc::new(Question::Field(name.clone()));
             let question = questions.insert_full(question).0;
             Some((field_of(chart, name)?, number(question)))
         });
-        let settings: Vec<(usize, u32)> = settings.collect();
-        let asked = settings.iter().map(|(field, question)| (*question, *field));
+        let parameters: FxHashMap<usize, u32> = parameters.collect();
+        let asked = parameters.iter();
+        let asked = asked.map(|(field, question)| (*question, *field));
         let made_of = chart
             .cycles
             .values()
@@ -221,7 +230,6 @@ impl Tree {
             made_of: made_of.collect(),
             lists_of_values: Lists::default(),
             asked: asked.collect(),
-            settings,
             parameters,
             ground: Arc::new(ground),
             chart: Arc::clone(chart),
@@ -417,13 +425,14 @@ impl Tree {
 
     /// Returns the question what a field holds, where the field is one that a user sets at any time.
     pub(crate) fn parameter(&self, field: usize) -> Option<u32> {
-        self.parameters.get(field).copied().flatten()
+        let question = self.parameters.get(&field).copied();
+        question.filter(|_| field < self.chart.context.len())
     }
 
     /// Returns which of these fields was looked at, a bit for each; those beyond the last bit share it.
     pub(crate) fn parameters_in(&self, looks: &Looks) -> u128 {
-        let settings = self.settings.iter();
-        let looked_at = settings.filter(|(_, question)| looks.has(Look::question(*question)));
+        let parameters = self.parameters.iter();
+        let looked_at = parameters.filter(|(_, question)| looks.has(Look::question(**question)));
         looked_at.fold(0, |bits, (field, _)| bits | 1 << (*field).min(127))
     }
 

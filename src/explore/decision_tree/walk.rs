@@ -73,7 +73,7 @@ impl Tree {
         };
         let mut own = Looks::default();
         let ends: Ends = self
-            .descend(&walk, (root, 0), &mut Vec::new(), &mut own)
+            .descend(&walk, root, 0, &mut Vec::new(), &mut own)
             .into();
         looks.add_behind(own.all(), &[]);
         if !self.budget.is_exhausted() {
@@ -98,7 +98,8 @@ impl Tree {
     fn descend(
         &mut self,
         walk: &Walk<'_>,
-        (at, depth): (u32, usize),
+        at: u32,
+        depth: usize,
         made: &mut Choices,
         looks: &mut Looks,
     ) -> Vec<End> {
@@ -106,7 +107,7 @@ impl Tree {
             return Vec::new();
         }
         if matches!(self.nodes[at as usize], Node::Unknown) {
-            self.evaluate(walk, (at, depth), made);
+            self.evaluate(walk, at, depth, made);
         }
         let (question, options) = match &self.nodes[at as usize] {
             Node::Unknown => return Vec::new(),
@@ -124,14 +125,13 @@ impl Tree {
                 question, options, ..
             } => (*question, Rc::clone(options)),
         };
-        if let Question::Outcome { kind, source } = self.question(question) {
-            let expression = (*kind, source.clone());
-            return self.beside(walk, (at, depth, question), expression, made, looks);
+        if let Question::Outcome { .. } = self.question(question) {
+            return self.beside(walk, at, depth, made, looks);
         }
         let described = self.described(walk, question, options.is_empty(), looks);
         if let Some(value) = described {
             let next = self.next(at, value);
-            return self.descend(walk, (next, depth + 1), made, looks);
+            return self.descend(walk, next, depth + 1, made, looks);
         }
         let values = match walk.chosen(made, question) {
             Some(set) => self.members(set).to_vec(),
@@ -147,7 +147,7 @@ impl Tree {
             let one = self.set(vec![value]);
             let next = self.next(at, value);
             made.push((question, one));
-            let below = self.descend(walk, (next, depth + 1), made, looks);
+            let below = self.descend(walk, next, depth + 1, made, looks);
             made.pop();
             ends.extend(below.into_iter().map(|mut end| {
                 if !is_fixed {
@@ -199,7 +199,11 @@ impl Tree {
     fn is_made_of(&self, leaf: u32, value: u32) -> bool {
         match &*self.leaves[leaf as usize] {
             Leaf::Value(result) => *result == value,
-            Leaf::Part(part) => part.assigned.iter().any(|(_, assigned)| *assigned == value),
+            Leaf::Part(part) => part
+                .tail
+                .assigned
+                .iter()
+                .any(|(_, assigned)| *assigned == value),
             Leaf::Fault(_) => false,
         }
     }
@@ -208,11 +212,21 @@ impl Tree {
     fn beside(
         &mut self,
         walk: &Walk<'_>,
-        (at, depth, asked): (u32, usize, u32),
-        (kind, source): (Kind, String),
+        at: u32,
+        depth: usize,
         made: &mut Choices,
         looks: &mut Looks,
     ) -> Vec<End> {
+        let Node::Ask {
+            question: asked, ..
+        } = self.nodes[at as usize]
+        else {
+            return Vec::new();
+        };
+        let Question::Outcome { kind, source } = self.question(asked) else {
+            return Vec::new();
+        };
+        let (kind, source) = (*kind, source.clone());
         let review = walk.segment.review;
         let review = review.filter(|_| self.ground.looks_at_review(&source));
         let segment = Segment {
@@ -233,7 +247,7 @@ impl Tree {
             made.extend(outcome.choices());
             let answer = self.set(vec![answer]);
             made.push((asked, answer));
-            let below = self.descend(walk, (next, depth + 1), made, looks);
+            let below = self.descend(walk, next, depth + 1, made, looks);
             made.truncate(mark);
             ends.extend(below.into_iter().map(|mut end| {
                 for chosen in &outcome.choices {

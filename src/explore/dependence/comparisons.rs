@@ -1,7 +1,5 @@
 //! Comparisons: whether trying some values distinguishes two things.
 
-use std::collections::BTreeSet;
-
 use minijinja::machinery::ast::Expr;
 use minijinja::value::ValueKind;
 use serde_json::Value as Json;
@@ -15,11 +13,21 @@ use crate::chart::model::FieldType;
 impl Reader<'_> {
     /// Returns whether it can be decided if one equals the other, for each pair of values that they can have.
     pub(super) fn equal(&mut self, left: &Val, right: &Val) -> Val {
-        let mut computed: BTreeSet<String> =
-            left.computed.union(&right.computed).cloned().collect();
+        self.pairwise(left, right, Self::is_told_apart)
+    }
+
+    /// Returns what depends on whether some values can be told apart: on the inputs of each pair for which that is not
+    /// so.
+    fn pairwise(
+        &mut self,
+        left: &Val,
+        right: &Val,
+        is_told_apart: impl Fn(&mut Self, &Term, &Term) -> bool,
+    ) -> Val {
+        let mut computed = &left.computed | &right.computed;
         for one in &left.terms {
             for other in &right.terms {
-                if !self.is_told_apart(one, other) {
+                if !is_told_apart(self, one, other) {
                     for term in [one, other] {
                         computed.extend(self.inputs(&Val::of(term.clone())));
                     }
@@ -111,12 +119,10 @@ impl Reader<'_> {
     }
 
     fn against_literal(&mut self, path: &str, value: &Json) -> bool {
-        let fits = match (self.kind(path), value) {
-            (Kind::Untried | Kind::List, Json::Null) => true,
-            (Kind::Untried | Kind::List, _) => false,
-            (Kind::Integer, Json::Number(number)) => number.is_i64(),
-            (Kind::Integer, Json::Null) | (Kind::Boolean | Kind::Text, _) => true,
-            (Kind::Integer, _) => true,
+        let fits = match self.kind(path) {
+            Kind::Untried | Kind::List => value.is_null(),
+            Kind::Integer => !value.is_number() || value.is_i64(),
+            Kind::Boolean | Kind::Text => true,
         };
         if fits {
             self.note(path).literals.insert(value.clone());
@@ -175,35 +181,23 @@ impl Reader<'_> {
             return self.made_of(&[left]);
         }
         let is_list = matches!(source, Expr::List(_) | Expr::Tuple(_) | Expr::Const(_));
-        let mut computed: BTreeSet<String> =
-            left.computed.union(&right.computed).cloned().collect();
-        for other in &right.terms {
-            for one in &left.terms {
-                let compared = match other {
-                    _ if is_list => self.is_told_apart(one, other),
-                    Term::Input { list: true, .. } => self.is_told_apart(one, other),
-                    Term::Input { path, .. } if self.kind(path) == Kind::Text => {
-                        self.part_of(one, path)
-                    }
-                    Term::Input { .. } => false,
-                    Term::Field(field) if self.derived.contains(field) => match one {
-                        Term::Literal(Json::String(part)) => {
-                            self.note(field).parts.insert(part.clone());
-                            true
-                        }
-                        _ => false,
-                    },
-                    // A field, a literal or anything settled: only what is looked for can vary.
-                    _ => self.inputs(&Val::of(one.clone())).is_empty(),
-                };
-                if !compared {
-                    for term in [one, other] {
-                        computed.extend(self.inputs(&Val::of(term.clone())));
-                    }
-                }
+        self.pairwise(left, right, |reader, one, other| match other {
+            _ if is_list => reader.is_told_apart(one, other),
+            Term::Input { list: true, .. } => reader.is_told_apart(one, other),
+            Term::Input { path, .. } if reader.kind(path) == Kind::Text => {
+                reader.part_of(one, path)
             }
-        }
-        Val::computed(computed)
+            Term::Input { .. } => false,
+            Term::Field(field) if reader.derived.contains(field) => match one {
+                Term::Literal(Json::String(part)) => {
+                    reader.note(field).parts.insert(part.clone());
+                    true
+                }
+                _ => false,
+            },
+            // A field, a literal or anything settled: only what is looked for can vary.
+            _ => reader.inputs(&Val::of(one.clone())).is_empty(),
+        })
     }
 
     fn part_of(&mut self, one: &Term, path: &str) -> bool {

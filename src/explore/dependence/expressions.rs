@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use minijinja::machinery::ast::{BinOpKind, Compare, CompareOpKind, Expr, UnaryOp, UnaryOpKind};
+use minijinja::machinery::ast::{
+    BinOpKind, CallArg, Compare, CompareOpKind, Expr, UnaryOp, UnaryOpKind,
+};
 use minijinja::value::ValueKind;
 use serde_json::Value as Json;
 
@@ -122,24 +124,23 @@ impl Reader<'_> {
             }
             Expr::Test(test) => {
                 let value = self.expr(&test.expr);
-                let args: Vec<Val> = test
-                    .args
-                    .iter()
-                    .map(|arg| self.expr(value_of_arg(arg)))
-                    .collect();
+                let args = self.args(&test.args);
                 self.test(test.name, &value, args.first())
             }
             Expr::Call(call) => {
                 let value = self.expr(&call.expr);
-                let args: Vec<Val> = call
-                    .args
-                    .iter()
-                    .map(|arg| self.expr(value_of_arg(arg)))
-                    .collect();
+                let args = self.args(&call.args);
                 let all: Vec<&Val> = std::iter::once(&value).chain(&args).collect();
                 self.may_fail(&all)
             }
         }
+    }
+
+    /// Reads the arguments of a filter, a test or a call.
+    pub(super) fn args(&mut self, args: &[CallArg<'_>]) -> Vec<Val> {
+        args.iter()
+            .map(|arg| self.expr(value_of_arg(arg)))
+            .collect()
     }
 
     fn unary(&mut self, op: &UnaryOp<'_>) -> Val {

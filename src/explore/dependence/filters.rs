@@ -6,14 +6,10 @@ use serde_json::Value as Json;
 use super::LENGTH;
 use super::reader::Reader;
 use super::value::{Kind, Term, Val, item_of, list_of};
-use crate::expr::syntax::value_of_arg;
 
 impl Reader<'_> {
     pub(super) fn filter(&mut self, name: &str, input: Val, args: &[CallArg<'_>]) -> Val {
-        let given: Vec<Val> = args
-            .iter()
-            .map(|arg| self.expr(value_of_arg(arg)))
-            .collect();
+        let given = self.args(args);
         let word = |index: usize| word_of(&given, index);
         let all = with_all(&input, &given);
         match name {

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::engine::names::sources::stands_alone;
 use crate::hash::IndexMap;
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
@@ -97,11 +98,10 @@ pub struct Dependence {
 /// Returns the root of an input, by which a world says that it was looked at: `files.a.name` → `files.a`.
 pub fn root_of(path: &str) -> &str {
     let mut dots = path.match_indices('.').map(|(at, _)| at);
-    let first = dots.next();
-    match path.split('.').next().unwrap_or_default() {
-        "session" | "siblings" | "now" | "touched" | "postponed" | "findings" | "rulings"
-        | "drivers" => &path[..first.unwrap_or(path.len())],
-        _ => &path[..dots.next().unwrap_or(path.len())],
+    let first = dots.next().unwrap_or(path.len());
+    match stands_alone(&path[..first]) {
+        true => &path[..first],
+        false => &path[..dots.next().unwrap_or(path.len())],
     }
 }
 

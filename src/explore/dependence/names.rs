@@ -8,13 +8,13 @@ use super::reader::Reader;
 use super::value::{Kind, Term, Val};
 use super::{LENGTH, root_of};
 use crate::chart::field::default_of;
-use crate::chart::model::{Field, FieldType};
-use crate::chart::{Chart, Cycle, RowShape};
+use crate::chart::{Chart, Cycle};
+use crate::engine::names::sources::SourceName;
 use crate::explore::parameters::is_tried_whole;
+use crate::expr::infer::Scope;
 use crate::expr::single_expression;
 use crate::expr::source::Literal;
-use crate::files::pattern::HoleKind;
-use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
+use crate::expr::types::Type;
 
 /// Returns the default words of a setting that is a list.
 fn words_of_setting(chart: &Chart, path: &str) -> Vec<Json> {
@@ -65,14 +65,14 @@ impl Reader<'_> {
             self.lets.pop();
             return value;
         }
-        match name {
-            "it" | "invoke" => Val::settled(),
+        match SourceName::of(name) {
+            Some(SourceName::it | SourceName::invoke) => Val::settled(),
             // Nobody, this session, another one: each is tried.
-            "driver" => {
+            Some(SourceName::driver) => {
                 self.looks.insert(name.to_owned());
                 Val::settled()
             }
-            "session" | "now" | "postponed" => {
+            Some(SourceName::session | SourceName::now | SourceName::postponed) => {
                 self.looks.insert(name.to_owned());
                 if name == "session" && chart.scope.is_per_session() {
                     // In a hook, the session is chosen as the event's.
@@ -81,7 +81,13 @@ impl Reader<'_> {
                 }
                 Val::input(name, false)
             }
-            "siblings" | "touched" | "rulings" | "drivers" | "findings" => {
+            Some(
+                SourceName::siblings
+                | SourceName::touched
+                | SourceName::rulings
+                | SourceName::drivers
+                | SourceName::findings,
+            ) => {
                 self.looks.insert(name.to_owned());
                 Val::input(name, true)
             }
@@ -177,25 +183,17 @@ impl Reader<'_> {
             return Val::settled();
         };
         let mut value = Val::input(whole.clone(), false);
-        if let Some(Literal::Text(text)) = &arg.default
-            && !self.lets.contains(&whole)
-        {
-            self.lets.push(whole.clone());
-            let scopes = std::mem::take(&mut self.scopes);
-            let default = match single_expression(&text.0) {
-                Some(expr) => self.source(expr),
+        if let Some(Literal::Text(text)) = &arg.default {
+            let default = self.within_option(&whole, |reader| match single_expression(&text.0) {
+                Some(expr) => reader.source(expr),
                 None => Val::of(Term::Literal(text.0.clone().into())),
-            };
-            self.scopes = scopes;
-            self.lets.pop();
-            value = value.join(default);
+            });
+            value = value.join(default.unwrap_or_default());
         }
-        if let Some(one_of) = &arg.one_of
-            && !self.lets.contains(&whole)
-        {
-            self.lets.push(whole.clone());
-            let allowed = self.source(&one_of.0);
-            self.lets.pop();
+        let one_of = arg.one_of.as_ref();
+        let allowed =
+            one_of.and_then(|expr| self.within_option(&whole, |reader| reader.source(&expr.0)));
+        if let Some(allowed) = allowed {
             for term in &allowed.terms {
                 match term {
                     Term::Input { path, .. } => {
@@ -212,6 +210,19 @@ impl Reader<'_> {
             value.computed.extend(allowed.computed);
         }
         value
+    }
+
+    /// Reads something that an option is made of, unless that is being read. It sees the chart's names only.
+    fn within_option(&mut self, whole: &str, read: impl FnOnce(&mut Self) -> Val) -> Option<Val> {
+        if self.lets.iter().any(|open| open == whole) {
+            return None;
+        }
+        self.lets.push(whole.to_owned());
+        let scopes = std::mem::take(&mut self.scopes);
+        let value = read(self);
+        self.scopes = scopes;
+        self.lets.pop();
+        Some(value)
     }
 
     /// Returns an attribute of an item: of a file, a row, another instance.
@@ -250,71 +261,41 @@ impl Reader<'_> {
         }
     }
 
+    /// Returns what an input can be, as far as it is tried: by its type.
     pub(super) fn kind(&self, path: &str) -> Kind {
-        let chart = self.chart;
         let parts: Vec<&str> = path.split('.').collect();
-        let of_field = |field: Option<&Field>| match field.map(|field| field.kind) {
-            Some(FieldType::Boolean) => Kind::Boolean,
-            Some(FieldType::Integer) => Kind::Integer,
-            Some(FieldType::String | FieldType::Phase) => Kind::Text,
-            Some(FieldType::List) | None => Kind::Untried,
-        };
         match parts.as_slice() {
             [.., LENGTH] => Kind::Integer,
-            ["gate", "times"] => Kind::Integer,
-            ["session"] | ["review", "worst"] => Kind::Text,
-            ["event", name] => match EVENT_DEFAULTS.iter().find(|(known, _)| known == name) {
-                Some((_, FieldDefault::False)) => Kind::Boolean,
-                Some((_, FieldDefault::Text)) => Kind::Text,
-                Some((_, FieldDefault::List)) => Kind::List,
-                Some((_, FieldDefault::Nothing)) => Kind::Integer,
-                None => Kind::Untried,
-            },
             ["event", _, _] => Kind::Text,
-            ["config", name] => of_field(chart.config.get(*name)),
-            ["args", name] => match chart.args.get(*name).map(|arg| arg.kind) {
-                Some(FieldType::Boolean) => Kind::Boolean,
-                Some(FieldType::Integer) => Kind::Integer,
-                Some(_) => Kind::Text,
-                None => Kind::Untried,
+            ["files", _, "path"]
+            | ["tables", _, "rows", "path"]
+            | ["siblings", "path"]
+            | ["siblings", "files", _, _, ..] => Kind::Untried,
+            ["review", "worst"] | ["gate", "times"] | ["session"] | ["siblings"] => {
+                self.kind_by_type(&parts)
+            }
+            ["config" | "siblings", ..] => match self.kind_by_type(&parts) {
+                Kind::List if parts[1] != "files" => Kind::Untried,
+                kind => kind,
             },
-            ["files", _]
-            | ["tables", _, "rows"]
-            | ["siblings"]
-            | ["checks", _]
-            | ["files", _, "lines"] => Kind::List,
-            ["siblings", "files", _] => Kind::List,
-            ["files", _, "name"] => Kind::Text,
-            ["files", _, "path"] | ["tables", _, "rows", "path"] | ["siblings", "path"] => {
-                Kind::Untried
-            }
-            ["files", set, hole] => {
-                let kinds = chart.files.get(*set).into_iter().flat_map(|set| &set.with);
-                let mut kinds = kinds
-                    .flat_map(|pattern| pattern.holes())
-                    .filter(|(name, _)| name == hole);
-                match kinds.next() {
-                    Some((_, HoleKind::Integer)) => Kind::Integer,
-                    Some(_) => Kind::Text,
-                    None => Kind::Untried,
-                }
-            }
-            ["files", _, "lines", _] => Kind::Text,
-            ["tables", _, "lines"] => Kind::Integer,
-            ["tables", name, "rows", column] => {
-                let is_known = chart
-                    .tables
-                    .get(*name)
-                    .is_some_and(|table| match &table.rows {
-                        RowShape::Columns(columns) => columns.contains_key(*column),
-                        RowShape::Line(line) => line.holes().any(|(hole, _)| hole == *column),
-                    });
-                if is_known { Kind::Text } else { Kind::Untried }
-            }
-            ["siblings", "name"] => Kind::Text,
-            ["siblings", "idle_hours"] => Kind::Integer,
-            ["siblings", "context", field] => of_field(chart.context.get(*field)),
+            ["event" | "args" | "files" | "tables" | "checks", ..] => self.kind_by_type(&parts),
             _ => Kind::Untried,
+        }
+    }
+
+    fn kind_by_type(&self, parts: &[&str]) -> Kind {
+        let (root, rest) = parts.split_first().unwrap_or((&"", &[]));
+        let below = |kind: Type, name: &&str| match kind.some() {
+            Type::List(item) => item.some().field(name),
+            kind => kind.field(name),
+        };
+        let root = self.types.name(root).unwrap_or(Type::Any);
+        match rest.iter().fold(root, below).some() {
+            Type::Boolean => Kind::Boolean,
+            Type::Integer => Kind::Integer,
+            Type::Text | Type::Word(_) => Kind::Text,
+            Type::List(_) => Kind::List,
+            Type::Any | Type::None | Type::Record(_) | Type::Optional(_) => Kind::Untried,
         }
     }
 }

@@ -7,6 +7,7 @@ use super::{Compared, Dependence, Openness, root_of};
 use crate::chart::Chart;
 use crate::chart::fragments::Role;
 use crate::chart::model::FieldType;
+use crate::engine::names::types::{ChartNames, Uses};
 use crate::explore::user_fields::fields_of_the_user;
 use crate::expr::{has_holes, single_expression};
 
@@ -16,6 +17,7 @@ type LetValue = (Val, BTreeSet<String>, BTreeSet<String>);
 /// Reads the expressions of a chart, and keeps what it finds.
 pub(super) struct Reader<'c> {
     pub(super) chart: &'c Chart,
+    pub(super) types: ChartNames<'c>,
     untried: &'c BTreeSet<String>,
     pub(super) found: Dependence,
     /// What `it` and the variables of a text stand for.
@@ -46,6 +48,7 @@ impl Dependence {
         loop {
             let mut reader = Reader {
                 chart,
+                types: ChartNames::new(chart, &Uses::default()),
                 untried,
                 found: Self::default(),
                 scopes: Vec::new(),
@@ -215,25 +218,13 @@ impl Reader<'_> {
         let mut grows = true;
         while grows {
             grows = false;
-            for (from, to) in &self.flows {
+            let flows = self.flows.iter().map(|(from, to)| (from, to));
+            let links = self.links.iter();
+            let links = links.flat_map(|(one, other)| [(one, other), (other, one)]);
+            for (from, to) in flows.chain(links) {
                 let other = self.found.compared.get(to).cloned().unwrap_or_default();
-                grows |= self
-                    .found
-                    .compared
-                    .entry(from.clone())
-                    .or_default()
-                    .absorb(&other);
-            }
-            for (one, other) in &self.links {
-                for (one, other) in [(one, other), (other, one)] {
-                    let known = self.found.compared.get(other).cloned().unwrap_or_default();
-                    grows |= self
-                        .found
-                        .compared
-                        .entry(one.clone())
-                        .or_default()
-                        .absorb(&known);
-                }
+                let own = self.found.compared.entry(from.clone()).or_default();
+                grows |= own.absorb(&other);
             }
         }
     }

@@ -94,24 +94,13 @@ impl Domain {
         let given = match arg.kind {
             FieldType::Boolean => vec![json!(false), json!(true)],
             FieldType::Integer => {
-                let mut numbers: IndexSet<Json> = IndexSet::new();
                 // An option that sets a parameter has the parameter's values.
-                for (field, literal) in self
-                    .chart
-                    .commands
-                    .values()
-                    .flat_map(|command| &command.rule.assign)
-                {
-                    if assigns_arg(literal, name) {
-                        numbers.extend(
-                            self.parameters
-                                .get(field)
-                                .into_iter()
-                                .flat_map(|values| values.iter())
-                                .cloned(),
-                        );
-                    }
-                }
+                let commands = self.chart.commands.values();
+                let set = commands.flat_map(|command| &command.rule.assign);
+                let set = set.filter(|(_, literal)| assigns_arg(literal, name));
+                let values = set.filter_map(|(field, _)| self.parameters.get(field));
+                let mut numbers: IndexSet<Json> =
+                    values.flat_map(|values| values.iter().cloned()).collect();
                 let fallback = arg.minimum.unwrap_or(0);
                 if numbers.is_empty() {
                     numbers.extend(self.integers(&path, arg.minimum, fallback, read));

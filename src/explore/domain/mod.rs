@@ -26,6 +26,7 @@ use crate::engine::names::types;
 use crate::expr::source::Literal;
 use crate::hash::IndexMap;
 pub use choice::Choice;
+pub(crate) use choice::item_in_words;
 
 /// A number that is greater than all that a chart names, by this much, is the result of counting.
 const COUNTED: u64 = 1_000;
@@ -157,6 +158,16 @@ impl Domain {
         }
     }
 
+    /// Returns the inputs of an expression of which not every value that matters is tried.
+    pub(super) fn untried_by(&self, source: &str) -> BTreeSet<String> {
+        let open = self.dependence.open.get(source).into_iter();
+        let inputs = open.flat_map(|open| {
+            let untried = open.looks.intersection(&self.untried);
+            open.inputs.iter().chain(&open.fails).chain(untried)
+        });
+        inputs.cloned().collect()
+    }
+
     fn compared(&self, path: &str) -> Option<&Compared> {
         self.dependence.compared.get(path)
     }
@@ -278,25 +289,22 @@ impl Domain {
 
     /// Returns what is looked for in the text that `path` is.
     pub(super) fn parts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
-        let mut parts = IndexSet::new();
-        if let Some(compared) = self.compared(path) {
-            parts.extend(compared.parts.iter().cloned());
-            let fields = compared.part_fields.iter();
-            parts.extend(fields.filter_map(|field| read(field).as_str().map(str::to_owned)));
-        }
+        let compared = self.compared(path);
+        let mut parts = compared.map_or_else(IndexSet::new, |compared| {
+            let literals = compared.parts.iter().cloned();
+            texts_of(literals, &compared.part_fields, read)
+        });
         parts.shift_remove("");
         parts
     }
 
+    /// Returns the texts that `path` is compared with.
     pub(super) fn known_texts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
-        let mut texts: IndexSet<String> = IndexSet::new();
-        if let Some(compared) = self.compared(path) {
-            let literals = compared.literals.iter();
-            texts.extend(literals.filter_map(|value| value.as_str().map(str::to_owned)));
-            let fields = compared.fields.iter();
-            texts.extend(fields.filter_map(|field| read(field).as_str().map(str::to_owned)));
-        }
-        texts
+        let compared = self.compared(path);
+        compared.map_or_else(IndexSet::new, |compared| {
+            let literals = compared.literals.iter().filter_map(Json::as_str);
+            texts_of(literals.map(str::to_owned), &compared.fields, read)
+        })
     }
 
     /// Returns the integers that `path` can be: on both sides of each it is compared with.
@@ -325,6 +333,18 @@ impl Domain {
         numbers.sort_unstable();
         numbers.into_iter().map(Json::from).collect()
     }
+}
+
+/// Returns some texts, and those that fields hold.
+fn texts_of(
+    literals: impl Iterator<Item = String>,
+    fields: &IndexSet<String>,
+    read: &mut Read<'_>,
+) -> IndexSet<String> {
+    let held = fields
+        .iter()
+        .filter_map(|field| read(field).as_str().map(str::to_owned));
+    literals.chain(held).collect()
 }
 
 /// A text that cannot be part of a file's name.

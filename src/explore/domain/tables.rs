@@ -22,27 +22,19 @@ impl Domain {
     ) -> IndexMap<String, Vec<Json>> {
         let mut columns: IndexMap<String, Vec<Json>> = IndexMap::default();
         let path = |column: &str| format!("tables.{name}.rows.{column}");
-        let slugs_only = |column: &str, values: Vec<Json>| -> Vec<Json> {
-            let is_safe = |value: &Json| column != "id" || value.as_str().is_some_and(is_slug);
-            values.into_iter().filter(is_safe).collect()
-        };
         match &table.rows {
             RowShape::Columns(own) => {
-                for column in own.keys() {
-                    columns.insert(
-                        column.clone(),
-                        slugs_only(column, self.texts(&path(column), read)),
-                    );
-                }
+                let texts = own
+                    .keys()
+                    .map(|column| (column.clone(), self.texts(&path(column), read)));
+                columns.extend(texts);
             }
             RowShape::Line(line) => {
-                let holes = self.line_holes(&format!("tables.{name}.rows"), line, read);
-                let holes = holes.into_iter();
-                columns.extend(holes.map(|(hole, values)| {
-                    let values = slugs_only(&hole, values);
-                    (hole, values)
-                }));
+                columns = self.line_holes(&format!("tables.{name}.rows"), line, read);
             }
+        }
+        if let Some(ids) = columns.get_mut("id") {
+            ids.retain(|id| id.as_str().is_some_and(is_slug));
         }
         if let (Some(status), Some(word)) = (columns.get_mut("status"), table.finished.first()) {
             // A status says first of all whether the row is finished.
@@ -168,21 +160,30 @@ impl Domain {
     ) -> IndexMap<String, Vec<Json>> {
         let holes = line.holes().map(|(hole, kind)| {
             let path = format!("{path}.{hole}");
-            let values: Vec<Json> = match kind {
-                HoleKind::Text | HoleKind::Slug => self.texts(&path, read),
-                HoleKind::Integer => {
-                    let numbers = self.integers(&path, Some(0), 1, read).into_iter();
-                    let numbers = numbers.map(|number| number.to_string());
-                    let known = self.known_texts(&path, read).into_iter();
-                    let as_number = |text: &String| Some(text.parse::<u64>().ok()?.to_string());
-                    let known = known.filter(|text| as_number(text).as_ref() == Some(text));
-                    numbers.chain(known).map(Json::from).collect()
-                }
-                HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
-            };
+            let mut values = self.hole(&path, kind, read);
+            if matches!(kind, HoleKind::Integer) {
+                let known = self.known_texts(&path, read).into_iter();
+                let is_number = |text: &String| {
+                    text.parse::<u64>().map(|it| it.to_string()).as_ref() == Ok(text)
+                };
+                let numbers = values.iter().map(ToString::to_string);
+                values = numbers
+                    .chain(known.filter(is_number))
+                    .map(Json::from)
+                    .collect();
+            }
             (hole.to_owned(), values)
         });
         holes.collect()
+    }
+
+    /// Returns what a hole can be.
+    fn hole(&self, path: &str, kind: &HoleKind, read: &mut Read<'_>) -> Vec<Json> {
+        match kind {
+            HoleKind::Text | HoleKind::Slug => self.texts(path, read),
+            HoleKind::Integer => self.integers(path, Some(0), 1, read),
+            HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
+        }
     }
 
     /// Returns what the holes of a file's name can be.
@@ -193,12 +194,7 @@ impl Domain {
         read: &mut Read<'_>,
     ) -> IndexMap<String, Vec<Json>> {
         let holes = pattern.holes().map(|(hole, kind)| {
-            let path = format!("files.{name}.{hole}");
-            let values = match kind {
-                HoleKind::Text | HoleKind::Slug => self.texts(&path, read),
-                HoleKind::Integer => self.integers(&path, Some(0), 1, read),
-                HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
-            };
+            let values = self.hole(&format!("files.{name}.{hole}"), kind, read);
             (hole.to_owned(), values)
         });
         holes.collect()

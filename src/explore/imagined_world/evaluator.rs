@@ -57,7 +57,7 @@ impl Evaluator for ImaginedWorld {
             return Ok(*known == true.into());
         }
         let holds = evaluate();
-        let Some((_, may_fail)) = self.open(source) else {
+        let Some(may_fail) = self.may_fail(source) else {
             return holds;
         };
         let known = holds.as_ref().ok().copied();
@@ -97,7 +97,7 @@ impl Evaluator for ImaginedWorld {
             return Ok(Vec::new());
         }
         let made = evaluate();
-        let Some((_, may_fail)) = self.open(source) else {
+        let Some(may_fail) = self.may_fail(source) else {
             return made;
         };
         let fails = may_fail.then_some(Answer::Fails(None));
@@ -155,7 +155,7 @@ impl Evaluator for ImaginedWorld {
             return value;
         };
         let chart = &self.ground.chart;
-        let (Some((_, may_fail)), Some(field)) = (self.open(&text.0), chart.context.get(name))
+        let (Some(may_fail), Some(field)) = (self.may_fail(&text.0), chart.context.get(name))
         else {
             return value;
         };

@@ -3,12 +3,13 @@
 use super::question::Kind;
 use crate::chart::model::Check;
 use crate::chart::{Chart, Cycle};
+use crate::engine::names::sources::SourceName;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::Openness;
 use crate::explore::domain::{Choice, Domain};
-use crate::explore::formula::{Formula, formula};
-use crate::explore::pieces::{Piece, pieces};
 use crate::expr::Expressions;
+use crate::expr::formula::{Formula, formula};
+use crate::expr::pieces::{Piece, pieces};
 use crate::expr::source::{Expr, Literal};
 use minijinja::value::Value;
 use rustc_hash::FxHashMap;
@@ -26,8 +27,8 @@ pub(crate) struct Ground {
     pub(super) parameters: FxHashMap<String, Arc<[Answer]>>,
     /// The options of a field, which has none.
     pub(super) none: Arc<[Answer]>,
-    /// Values that were made before: by the choice and what they depend on.
-    pub(super) values: Mutex<FxHashMap<Choice, Made>>,
+    /// Values that were made before.
+    pub(super) values: Mutex<FxHashMap<Choice, Vec<Made>>>,
     /// What expressions and texts reach, by their sources.
     pub(super) reaches: Mutex<FxHashMap<String, Reach>>,
     /// What the chart's texts and conditions are made of.
@@ -35,11 +36,11 @@ pub(crate) struct Ground {
     pub(super) formulas: Mutex<FxHashMap<String, Arc<Formula>>>,
 }
 
-/// The values of one choice: the fields that they depend on, and by what these hold, the values.
-#[derive(Debug, Default)]
+/// The values of one choice, where the fields that they depend on hold this.
+#[derive(Debug)]
 pub(super) struct Made {
-    pub(super) fields: Vec<String>,
-    pub(super) values: FxHashMap<Vec<Json>, Arc<[Answer]>>,
+    pub(super) held: Vec<(String, Json)>,
+    pub(super) values: Arc<[Answer]>,
 }
 
 /// What an expression looks at, by way of others, too.
@@ -97,18 +98,18 @@ impl Ground {
                 {
                     continue;
                 }
-                match root {
+                match SourceName::of(root) {
                     // The outcome of a run.
-                    "review" | "gate" => reach.review = true,
-                    "touched" => reach.touched = true,
-                    "it" => reach.it = true,
-                    "cycle" => {
+                    Some(SourceName::review | SourceName::gate) => reach.review = true,
+                    Some(SourceName::touched) => reach.touched = true,
+                    Some(SourceName::it) => reach.it = true,
+                    Some(SourceName::cycle) => {
                         for (kind, source) in sources_of_cycles(chart, key) {
                             reach.open |= self.is_open(kind, source);
                             open.push(source.clone());
                         }
                     }
-                    "args" => {
+                    Some(SourceName::args) => {
                         for arg in chart.args.values() {
                             open.extend(arg.one_of.iter().map(|expr| expr.0.clone()));
                             if let Some(Literal::Text(text)) = &arg.default {
@@ -116,17 +117,17 @@ impl Ground {
                             }
                         }
                     }
-                    "checks" => {
+                    Some(SourceName::checks) => {
                         for check in chart.checks.values().flatten() {
                             let conditions = check.each.iter().chain(&check.guard);
                             open.extend(conditions.map(|expr| expr.0.clone()));
                             open.push(check.say.0.clone());
                         }
                     }
-                    "prompts" => {
+                    Some(SourceName::prompts) => {
                         open.extend(chart.prompts.vars.values().map(|expr| expr.0.clone()));
                     }
-                    "{%" => {
+                    None if root == "{%" => {
                         let texts = chart.templates.names().into_iter();
                         open.extend(texts.filter_map(|name| chart.template(&name).ok()));
                     }

@@ -14,7 +14,6 @@ mod world;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
 use super::answer::Answer;
@@ -168,44 +167,26 @@ impl ImaginedWorld {
 
     /// Returns the values of a choice, with the fields that they depend on as they stand.
     fn options(&self, choice: &Choice) -> Arc<[Answer]> {
-        let known = |made: &Mutex<FxHashMap<Choice, Made>>| {
-            let made = made.lock().unwrap_or_else(PoisonError::into_inner);
-            made.get(choice).map(|made| made.fields.clone())
-        };
-        if let Some(fields) = known(&self.ground.values) {
-            let held: Vec<Json> = fields.iter().map(|field| self.read(field)).collect();
-            let made = self
-                .ground
-                .values
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            if let Some(values) = made.get(choice).and_then(|made| made.values.get(&held)) {
-                return Arc::clone(values);
-            }
+        let made = self.ground.values.lock();
+        let mut made = made.unwrap_or_else(PoisonError::into_inner);
+        let known = made.entry(choice.clone()).or_default();
+        let is_like = |(field, held): &(String, Json)| self.read(field) == *held;
+        if let Some(known) = known.iter().find(|made| made.held.iter().all(is_like)) {
+            return Arc::clone(&known.values);
         }
-        let mut fields: Vec<String> = Vec::new();
+        let mut held: Vec<(String, Json)> = Vec::new();
         let values = self.ground.domain.values(choice, &mut |field| {
-            if !fields.iter().any(|known| known == field) {
-                fields.push(field.to_owned());
+            let value = self.read(field);
+            if !held.iter().any(|(known, _)| known == field) {
+                held.push((field.to_owned(), value.clone()));
             }
-            self.read(field)
+            value
         });
         let values: Arc<[Answer]> = values.into_iter().map(Answer::Value).collect();
-        let mut made = self
-            .ground
-            .values
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let made = made.entry(choice.clone()).or_default();
-        for field in fields {
-            if !made.fields.contains(&field) {
-                // What was made so far does not tell enough apart.
-                made.fields.push(field);
-                made.values.clear();
-            }
-        }
-        let held: Vec<Json> = made.fields.iter().map(|field| self.read(field)).collect();
-        made.values.insert(held, Arc::clone(&values));
+        known.push(Made {
+            held,
+            values: Arc::clone(&values),
+        });
         values
     }
 

@@ -3,8 +3,9 @@
 use super::question::Question;
 use super::{ImaginedWorld, first};
 use crate::chart::model::FieldType;
+use crate::engine::names::sources::SourceName;
 use crate::explore::answer::Answer;
-use crate::explore::domain::config_path;
+use crate::explore::dependence::root_of;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,39 +21,22 @@ impl ImaginedWorld {
                     && (is_derived || *asked.answer == Answer::Unknown)
             });
         }
-        if let Some(name) = input.strip_prefix("config.") {
-            let name = config_path(name);
-            return asked
-                .iter()
-                .any(|asked| asked.question == Question::Field(name.clone()));
+        if input.starts_with("config.") {
+            let is_it =
+                |question: &Question| matches!(question, Question::Field(name) if name == input);
+            return asked.iter().any(|asked| is_it(&asked.question));
         }
-        match crate::explore::dependence::root_of(input) {
-            root if matches!(
-                root.split('.').next(),
-                Some(
-                    "files"
-                        | "tables"
-                        | "event"
-                        | "args"
-                        | "session"
-                        | "postponed"
-                        | "siblings"
-                        | "checks"
-                        | "git"
-                )
-            ) =>
-            {
-                asked.iter().any(|asked| match &asked.question {
-                    Question::Choice(choice) => {
-                        choice.root() == root
-                            || root == "session" && choice.root() == "event.session_id"
-                    }
-                    _ => false,
-                })
+        let root = root_of(input);
+        if !is_chosen(root) {
+            return true;
+        }
+        asked.iter().any(|asked| match &asked.question {
+            Question::Choice(choice) => {
+                let name = choice.name();
+                root_of(&name) == root || root == "session" && name == "event.session_id"
             }
-            // What is always there and never tried.
-            _ => true,
-        }
+            _ => false,
+        })
     }
 
     /// Returns true where an expression has looked at a field of which nothing is known.
@@ -71,8 +55,8 @@ impl ImaginedWorld {
         })
     }
 
-    /// Returns what is open about an expression in this world, of what it has looked at so far.
-    pub(super) fn open(&self, source: &str) -> Option<(bool, bool)> {
+    /// Returns whether an expression may fail on what it has looked at so far; `None` where nothing is open about it.
+    pub(super) fn may_fail(&self, source: &str) -> Option<bool> {
         let dependence = &self.ground.domain.dependence;
         let known = dependence.open.get(source)?;
         let looked =
@@ -85,7 +69,7 @@ impl ImaginedWorld {
                 .any(|input| self.has_looked_at(input))
         };
         let fails = looked(&known.fails);
-        (is_open || fails).then_some((is_open, fails))
+        (is_open || fails).then_some(fails)
     }
 
     /// Chooses the value of an expression.
@@ -128,5 +112,41 @@ impl ImaginedWorld {
             values.push(Answer::Value(Json::Null));
         }
         values
+    }
+}
+
+/// Returns true for an input that is chosen where it is looked at. Others are always there and never tried.
+fn is_chosen(input: &str) -> bool {
+    use SourceName as Name;
+    match SourceName::of(input.split('.').next().unwrap_or_default()) {
+        Some(
+            Name::args
+            | Name::checks
+            | Name::event
+            | Name::files
+            | Name::git
+            | Name::postponed
+            | Name::session
+            | Name::siblings
+            | Name::tables,
+        ) => true,
+        Some(
+            Name::config
+            | Name::cycle
+            | Name::driver
+            | Name::drivers
+            | Name::findings
+            | Name::gate
+            | Name::invoke
+            | Name::it
+            | Name::now
+            | Name::prompts
+            | Name::review
+            | Name::rulings
+            | Name::scope
+            | Name::spent
+            | Name::touched,
+        )
+        | None => false,
     }
 }

@@ -3,8 +3,8 @@
 use super::ImaginedWorld;
 use super::question::{Kind, Question};
 use crate::explore::answer::Answer;
-use crate::explore::formula::{Formula, choice};
-use crate::explore::pieces::Piece;
+use crate::expr::formula::{Formula, choice};
+use crate::expr::pieces::Piece;
 use crate::expr::single_expression;
 use minijinja::value::Value;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ impl ImaginedWorld {
 
     /// Returns a value that is one of two; `None` where it must be evaluated as a whole.
     pub(crate) fn chosen_value(&self, source: &str) -> Option<Arc<Answer>> {
-        let (test, [one, other]) = choice(source)?;
+        let (test, [one, other]) = choice(single_expression(source)?)?;
         let holds = self.truth(&self.ground.formula(test))?;
         self.outcome(Kind::Value, if holds { &one } else { &other })
     }

@@ -7,7 +7,7 @@ use crate::chart::model::Rule;
 use crate::engine::event::Trigger;
 use crate::explore::search::Search;
 use crate::explore::state::Memo;
-use crate::expr::syntax::conjuncts;
+use crate::expr::formula::conjuncts;
 
 /// Why a guard is never true where it is evaluated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,8 +45,8 @@ impl Blame {
     }
 }
 
-/// Returns what is to blame for each rule that was tried and never fired, by its list and its place there.
-pub(super) fn blames(search: &mut Search) -> HashMap<(String, usize), Blame> {
+/// Returns what is to blame for each rule that was tried and never fired, by its place.
+pub(super) fn blames(search: &mut Search) -> HashMap<String, Blame> {
     let chart = search.moves.tree.chart.clone();
     let mut found = HashMap::new();
     for (list, rules) in &chart.on {
@@ -54,7 +54,7 @@ pub(super) fn blames(search: &mut Search) -> HashMap<(String, usize), Blame> {
             if never_fires(search, list, index)
                 && let Some(blame) = blame(search, list, rule)
             {
-                found.insert((list.clone(), index), blame);
+                found.insert(format!("on.{list}[{index}]"), blame);
             }
         }
     }

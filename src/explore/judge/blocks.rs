@@ -1,5 +1,6 @@
 //! The agent is let go: it is not blocked too often in a row, and not for nothing.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::judgment::{Breach, Found, Judge, Outcome};
@@ -9,10 +10,10 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
 use crate::engine::event::Trigger;
 use crate::explore::domain::config_path;
-use crate::explore::graph::{Longest, Way};
+use crate::explore::graph::{Longest, Path};
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::report::{PropertyResult, Verdict};
-use crate::explore::search::Arrow;
+use crate::explore::search::{Search, Transition};
 use crate::host::hosts::BLOCKS;
 
 /// What happens to the agent, per edge: there are many more arrows.
@@ -26,10 +27,18 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn idle(&self, from: usize, arrow: &Arrow, allowed: &[bool]) -> Option<usize> {
-        let weight = self.weights[arrow.edge()].filter(|_| allowed[arrow.edge()]);
-        weight.filter(|weight| *weight > 0 || arrow.to() != from)
+    /// Returns the paths on which the agent does nothing, each block weighing one.
+    fn while_idle<'s>(&self, search: &'s Search, allowed: &[bool]) -> Longest<'s> {
+        Longest::of(search, |_, arrow| {
+            self.weights[arrow.edge()].filter(|_| allowed[arrow.edge()])
+        })
     }
+}
+
+/// The most blocks in a row, and the first of them.
+struct Row {
+    first: Transition,
+    most: usize,
 }
 
 impl Judge<'_> {
@@ -80,11 +89,10 @@ impl Judge<'_> {
             let mut bounds: BTreeMap<i64, usize> = BTreeMap::new();
             for value in values_of(search, field) {
                 let settings = Settings::default().with(field, vec![value]);
-                let most = self.most(blocks, &self.allowed(&settings));
-                bounds.insert(
-                    tree.value(value).as_i64()?,
-                    most.map_or(0, |(_, most)| most),
-                );
+                let allowed = self.allowed(&settings);
+                let idle = blocks.while_idle(search, &allowed);
+                let most = self.longest_row(blocks, &idle, &allowed);
+                bounds.insert(tree.value(value).as_i64()?, most.map_or(0, |row| row.most));
             }
             let (name, _) = tree.default_of(field)?;
             let described = bounds
@@ -133,21 +141,20 @@ impl Judge<'_> {
     fn in_a_row(&self, blocks: &Blocks, settings: &Settings) -> Outcome {
         let search = self.search;
         let allowed = self.allowed(settings);
-        let idle = Longest::of(search, |from, arrow| blocks.idle(from, arrow, &allowed));
-        if let Some(round) = idle.endless_way() {
+        let idle = blocks.while_idle(search, &allowed);
+        if let Some(lasso) = idle.lasso() {
             return Outcome::Breach(Breach {
                 claim: "an agent that does nothing is blocked without end".to_owned(),
-                path: self.blocking_rule(&round.0),
-                way: Found::Round(round),
+                path: self.blocking_rule(&lasso.path),
+                way: Found::Lasso(lasso),
             });
         }
-        let (first, most) = self
-            .first_of_most(blocks, &|state| idle.from(state), &allowed)
-            .map_or((None, 0), |(first, most)| (Some(first), most));
-        match first {
-            Some((state, arrow)) if most > BLOCKS => {
-                let mut way = vec![(state, arrow.edge())];
-                let mut row = idle.way_from(arrow.to());
+        let row = self.longest_row(blocks, &idle, &allowed);
+        let most = row.as_ref().map_or(0, |row| row.most);
+        match row {
+            Some(Row { first, .. }) if most > BLOCKS => {
+                let mut way = vec![first];
+                let mut row = idle.path_from(search.target(first));
                 let mut times = most.to_string();
                 // Where the search was cut off, there could be more still: the first too many is enough.
                 if !search.complete {
@@ -158,7 +165,7 @@ impl Judge<'_> {
                 Outcome::Breach(Breach {
                     claim: format!("an agent that does nothing is blocked {times} times in a row"),
                     path: self.blocking_rule(&way),
-                    way: Found::Tail(state, way),
+                    way: Found::Tail(first.from, way),
                 })
             }
             _ => self.with_gates(blocks, most),
@@ -168,11 +175,11 @@ impl Judge<'_> {
     /// Returns the number of blocks in a row, those of gates included, where there are `most` others.
     fn with_gates(&self, kinds: &Blocks, most: usize) -> Outcome {
         let search = self.search;
-        let times = |state: usize| {
-            let blocks = search.arrows(state).iter();
+        let times = |from: usize| {
+            let blocks = search.arrows(from).iter();
             let blocks = blocks.filter_map(move |arrow| {
-                let times = kinds.gates[arrow.edge()]?;
-                Some((times, (state, arrow.edge())))
+                let edge = arrow.edge();
+                Some((kinds.gates[edge]?, Transition { from, edge }))
             });
             blocks.collect::<BTreeMap<_, _>>()
         };
@@ -180,17 +187,13 @@ impl Judge<'_> {
         let gates = states.max_by_key(|times| times.keys().last().copied());
         let gates = gates.unwrap_or_default();
         let count = gates.keys().last().copied().unwrap_or(0);
-        let way: Way = gates.into_values().collect();
+        let way: Path = gates.into_values().collect();
         match way.first() {
-            Some((state, _)) if count > BLOCKS => {
-                let claim =
-                    format!("a gate blocks an agent that does nothing {count} times in a row");
-                Outcome::Breach(Breach {
-                    claim,
-                    path: self.blocking_rule(&way),
-                    way: Found::Tail(*state, way),
-                })
-            }
+            Some(first) if count > BLOCKS => Outcome::Breach(Breach {
+                claim: format!("a gate blocks an agent that does nothing {count} times in a row"),
+                path: self.blocking_rule(&way),
+                way: Found::Tail(first.from, way),
+            }),
             _ => {
                 let most = most + count;
                 let verdict = match most > BLOCKS {
@@ -207,29 +210,21 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns the same as a number, where it is not endless; with the first one.
-    fn most(&self, blocks: &Blocks, allowed: &[bool]) -> Option<((usize, &Arrow), usize)> {
-        let idle = Longest::of(self.search, |from, arrow| blocks.idle(from, arrow, allowed));
-        self.first_of_most(blocks, &|state| idle.from(state), allowed)
-    }
-
-    /// Returns the first of the most blocks in a row, which may come at the first stop of a turn, and how many these
-    /// are.
-    fn first_of_most(
-        &self,
-        kinds: &Blocks,
-        after: &dyn Fn(usize) -> usize,
-        allowed: &[bool],
-    ) -> Option<((usize, &Arrow), usize)> {
+    /// Returns the most blocks in a row, of which the first may come at the first stop of a turn.
+    fn longest_row(&self, kinds: &Blocks, idle: &Longest<'_>, allowed: &[bool]) -> Option<Row> {
         let search = self.search;
         let states = 0..search.looked_at();
-        let arrows =
-            states.flat_map(|state| search.arrows(state).iter().map(move |arrow| (state, arrow)));
-        let blocks =
-            arrows.filter(|(_, arrow)| kinds.is_block[arrow.edge()] && allowed[arrow.edge()]);
-        let first =
-            blocks.max_by_key(|(state, arrow)| (after(arrow.to()), std::cmp::Reverse(*state)));
-        first.map(|(state, arrow)| ((state, arrow), 1 + after(arrow.to())))
+        let arrows = states.flat_map(|from| search.arrows(from).iter().map(move |to| (from, to)));
+        let is_block = |edge: usize| kinds.is_block[edge] && allowed[edge];
+        let blocks = arrows.filter(|(_, arrow)| is_block(arrow.edge()));
+        let rows = blocks.map(|(from, arrow)| Row {
+            first: Transition {
+                from,
+                edge: arrow.edge(),
+            },
+            most: 1 + idle.from(arrow.to()),
+        });
+        rows.max_by_key(|row| (row.most, Reverse(row.first.from)))
     }
 
     /// Returns whether blocks and what the agent does after them lead back to where they began.
@@ -246,13 +241,13 @@ impl Judge<'_> {
             };
             weight.filter(|_| allowed[arrow.edge()])
         });
-        match goes_on.endless_way() {
-            Some(round) => Outcome::Breach(Breach {
+        match goes_on.lasso() {
+            Some(lasso) => Outcome::Breach(Breach {
                 claim:
                     "the agent is blocked again and again, and nothing that it does changes that"
                         .to_owned(),
-                path: self.blocking_rule(&round.0),
-                way: Found::Round(round),
+                path: self.blocking_rule(&lasso.path),
+                way: Found::Lasso(lasso),
             }),
             None => Outcome::Fine {
                 most: 0,
@@ -261,13 +256,11 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns the rule that blocks last on a way.
-    fn blocking_rule(&self, way: &Way) -> Vec<Step> {
-        let blocked = way
-            .iter()
-            .rev()
-            .find(|(_, edge)| self.search.edges[*edge].block);
-        let place = blocked.and_then(|(_, edge)| self.search.edges[*edge].fired.last());
+    /// Returns the rule that blocks last on a path.
+    fn blocking_rule(&self, path: &Path) -> Vec<Step> {
+        let edges = path.iter().map(|step| &self.search.edges[step.edge]);
+        let blocked = edges.rev().find(|edge| edge.block);
+        let place = blocked.and_then(|edge| edge.fired.last());
         let places = &self.search.moves.tree.places;
         place
             .map(|place| path_of(self.chart, &places[*place as usize]))

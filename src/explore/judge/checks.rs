@@ -11,15 +11,22 @@ use crate::explore::imagined_world::Question;
 use crate::explore::search::Search;
 use crate::explore::state::Memo;
 
+/// A state, and what was chosen there.
+#[derive(Debug)]
+pub(super) struct At {
+    pub(super) state: usize,
+    pub(super) choices: Witness,
+}
+
 /// The results of a check, over all states.
 #[derive(Debug, Default)]
 pub(super) struct CheckSeen {
     pub(super) list: String,
     pub(super) index: usize,
     /// States and choices with which it finds something.
-    pub(super) found: Vec<(usize, Witness)>,
+    pub(super) found: Vec<At>,
     /// The same where it fails.
-    pub(super) faults: Vec<(Fault, (usize, Witness))>,
+    pub(super) faults: Vec<(Fault, At)>,
     /// The inputs of which not every value that matters was tried.
     pub(super) open: BTreeSet<String>,
     /// The inputs on which it may fail.
@@ -70,13 +77,10 @@ pub(super) fn checks(search: &mut Search) -> Vec<CheckSeen> {
                 let what = What::Check { list, index };
                 let (results, looks) = search.moves.holds(what, &by_hand(), situation.as_ref());
                 for (result, choices) in results {
+                    let at = At { state, choices };
                     match result {
-                        Ok(true) if seen.found.len() < EXAMPLES => {
-                            seen.found.push((state, choices))
-                        }
-                        Err(fault) if seen.faults.len() < EXAMPLES => {
-                            seen.faults.push((fault, (state, choices)))
-                        }
+                        Ok(true) if seen.found.len() < EXAMPLES => seen.found.push(at),
+                        Err(fault) if seen.faults.len() < EXAMPLES => seen.faults.push((fault, at)),
                         _ => {}
                     }
                 }

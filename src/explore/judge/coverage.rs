@@ -2,16 +2,17 @@
 
 use std::collections::HashSet;
 
-use super::checks::CheckSeen;
+use super::checks::{At, CheckSeen};
 use super::judgment::{Judge, untried_of};
 use super::place::key_of_phase;
 use crate::chart::Cycle;
 use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
-use crate::explore::decision_tree::Witness;
-use crate::explore::graph::way_to;
+use crate::explore::decision_tree::Target;
+use crate::explore::graph::path_to;
 use crate::explore::moves::Actor;
 use crate::explore::report::{PropertyResult, Verdict};
+use crate::explore::search::Shown;
 use crate::explore::state::number;
 
 /// What is claimed of rules, commands, targets and checks.
@@ -35,6 +36,7 @@ impl Expected {
 }
 
 impl Judge<'_> {
+    /// Judges whether every phase is reached, and entered where it has a guard.
     pub(super) fn phases(&self) -> Vec<PropertyResult> {
         let name = "every phase can be reached";
         let seen: HashSet<&str> = (0..self.search.states.len())
@@ -44,27 +46,24 @@ impl Judge<'_> {
         for (phase, entry) in &self.chart.phases {
             let place = format!("phases.{phase}");
             let path = steps!["phases", &key_of_phase(self.chart, phase)];
-            let claim = format!("the phase `{phase}` cannot be reached");
-            if !seen.contains(phase.as_str()) {
-                let verdict = self.absent(claim, path);
-                results.push(PropertyResult::new(name, Code::PhaseUnreachable, verdict));
+            let is_guarded = entry.phase.guard.is_some();
+            let mut code = Code::PhaseUnreachable;
+            let verdict = if !seen.contains(phase.as_str()) {
+                Some(self.absent(format!("the phase `{phase}` cannot be reached"), path))
             } else if let Some(verdict) = self.doubtful_phase(phase) {
-                results.push(PropertyResult::new(name, Code::PhaseUnreachable, verdict));
-            } else if entry.phase.guard.is_some() && !self.has_fired(&place) {
+                Some(verdict)
+            } else {
+                code = Code::PhaseNeverEntered;
                 let claim = format!(
                     "the guard of the phase `{phase}` is never true: it is reached, but never entered"
                 );
-                results.push(PropertyResult::new(
-                    name,
-                    Code::PhaseNeverEntered,
-                    self.absent(claim, path),
-                ));
-            } else if entry.phase.guard.is_some()
-                && let Some(verdict) =
-                    self.doubtful(&place, &format!("the phase `{phase}` is never entered"))
-            {
-                results.push(PropertyResult::new(name, Code::PhaseNeverEntered, verdict));
-            }
+                match is_guarded && self.has_fired(&place) {
+                    true => self.doubtful(&place, &format!("the phase `{phase}` is never entered")),
+                    false => is_guarded.then(|| self.absent(claim, path)),
+                }
+            };
+            let result = verdict.map(|verdict| PropertyResult::new(name, code, verdict));
+            results.extend(result);
         }
         if results.is_empty() {
             // What has been seen is there, however far the search went.
@@ -76,6 +75,7 @@ impl Judge<'_> {
         results
     }
 
+    /// Judges whether every rule, command, advance target and check has an effect.
     pub(super) fn rules(&self) -> Vec<PropertyResult> {
         let coverage = &self.search.moves.coverage;
         let mut expected = Expected::default();
@@ -84,7 +84,7 @@ impl Judge<'_> {
         self.expect_checks(&mut expected);
         for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
             // What no move takes at all, and the rules that never fire, are reported above.
-            let is_taken = coverage.advanced.iter().any(|(cycle, _)| *cycle == at);
+            let is_taken = coverage.advanced.iter().any(|target| target.cycle == at);
             let is_ended = self.advances_without_the_user(at) || self.is_ended_by_the_user(cycle);
             let mut rules = self.chart.on.values().flatten();
             if is_taken && !is_ended && !rules.any(|rule| rule.advance) {
@@ -116,7 +116,7 @@ impl Judge<'_> {
                 let place = format!("on.{list}[{index}]");
                 let list_id = tree.lists.get_index_of(list);
                 let was_tried = list_id.is_some_and(|list| coverage.tried.contains(&(list, index)));
-                let blame = self.blames.get(&(list.clone(), index));
+                let blame = self.blames.get(&place);
                 let why = match blame {
                     Some(blame) => blame.in_words(),
                     None if was_tried => "its guard is never true".to_owned(),
@@ -167,11 +167,12 @@ impl Judge<'_> {
                     "cycles.{id}.advance[{index}] is never taken: `{id}` never leads to `{target}` that way"
                 );
                 let path = steps!["cycles", id, "advance", index];
+                let target = Target { cycle: at, index };
                 expected.add(
-                    coverage.advanced.contains(&(at, index)),
+                    coverage.advanced.contains(&target),
                     Code::TargetNeverTaken,
                     self.absent(claim.clone(), path),
-                    self.doubtful_steps(self.search.advancing.get(&(at, index)), &claim),
+                    self.doubtful_steps(Shown::Advances(target), &claim),
                 );
             }
         }
@@ -188,7 +189,11 @@ impl Judge<'_> {
             } else {
                 self.absent(claim.clone(), steps!["checks", list, *index])
             };
-            let is_real = || seen.found.iter().any(|at| self.check_finds(seen, at));
+            let is_real = || {
+                seen.found
+                    .iter()
+                    .any(|at| self.finds(seen, at) == Some(Ok(true)))
+            };
             let is_there = !seen.found.is_empty() || !seen.faults.is_empty();
             let doubtful = (is_there && seen.faults.is_empty() && !is_real())
                 .then(|| self.undecided(&claim, &[]));
@@ -201,7 +206,7 @@ impl Judge<'_> {
         let moves = &self.search.moves;
         self.search.edges.iter().any(|edge| {
             let is_of_the_user = moves.all[edge.mover].actor == Actor::User;
-            !is_of_the_user && edge.advanced.iter().any(|(cycle, _)| *cycle == at)
+            !is_of_the_user && edge.advanced.iter().any(|target| target.cycle == at)
         })
     }
 
@@ -233,8 +238,8 @@ impl Judge<'_> {
     /// Returns true where the rule at a place ends in a fault.
     fn fails_at(&self, place: &str) -> bool {
         let faults = &self.search.moves.tree.faults;
-        let mut met = self.search.faults.keys();
-        met.any(|fault| match &faults[*fault as usize] {
+        let mut met = self.search.faults();
+        met.any(|fault| match &faults[fault as usize] {
             Fault::Expression { place: at, .. }
             | Fault::Assignment { place: at, .. }
             | Fault::NoCycle { place: at } => at
@@ -253,51 +258,33 @@ impl Judge<'_> {
             return None;
         }
         let place = self.search.moves.tree.places.get_index_of(place)?;
-        let steps = self.search.firing.get(&number(place));
-        self.doubtful_steps(steps, claim)
+        self.doubtful_steps(Shown::Fires(number(place)), claim)
     }
 
-    fn doubtful_steps(&self, steps: Option<&Vec<(usize, usize)>>, claim: &str) -> Option<Verdict> {
-        let steps = steps?;
-        (!self.is_real(steps)).then(|| self.undecided(claim, steps))
+    /// Judges where no example is real.
+    fn doubtful_steps(&self, shown: Shown, claim: &str) -> Option<Verdict> {
+        let steps = self.search.examples(shown);
+        let is_doubtful = !steps.is_empty() && !self.is_real(steps);
+        is_doubtful.then(|| self.undecided(claim, steps))
     }
 
     /// Judges where no witness of a phase is real.
     fn doubtful_phase(&self, phase: &str) -> Option<Verdict> {
         let states = (0..self.search.states.len()).filter(|state| self.phase(*state) == phase);
         let states: Vec<usize> = states.take(20).collect();
-        let is_reached = |state: &usize| {
-            self.replay
-                .borrow_mut()
-                .reach(self.search, *state)
-                .is_some()
-        };
-        if states.iter().any(is_reached) {
+        let mut replay = self.replay.borrow_mut();
+        if (states.iter()).any(|state| replay.reach(self.search, *state).is_some()) {
             return None;
         }
-        let way = way_to(self.search, *states.first()?);
+        drop(replay);
+        let way = path_to(self.search, *states.first()?);
         Some(self.undecided(&format!("the phase `{phase}` cannot be reached"), &way))
     }
 
-    fn check_finds(&self, seen: &CheckSeen, (state, choices): &(usize, Witness)) -> bool {
+    /// Returns whether a check really finds something in a state; `None` where nobody knows, an error where it fails.
+    pub(super) fn finds(&self, seen: &CheckSeen, at: &At) -> Option<Result<bool, String>> {
         let mut replay = self.replay.borrow_mut();
-        let Some(standing) = replay.reach(self.search, *state) else {
-            return false;
-        };
-        replay.finds(self.search, &standing, (&seen.list, seen.index), choices) == Some(Ok(true))
-    }
-
-    /// Returns whether a check really fails.
-    pub(super) fn check_fails(
-        &self,
-        seen: &CheckSeen,
-        (state, choices): &(usize, Witness),
-    ) -> bool {
-        let mut replay = self.replay.borrow_mut();
-        let Some(standing) = replay.reach(self.search, *state) else {
-            return false;
-        };
-        let found = replay.finds(self.search, &standing, (&seen.list, seen.index), choices);
-        matches!(found, Some(Err(_)))
+        let standing = replay.reach(self.search, at.state)?;
+        replay.finds(self.search, &standing, &seen.list, seen.index, &at.choices)
     }
 }

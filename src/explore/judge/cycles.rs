@@ -16,7 +16,7 @@ use crate::explore::graph::Longest;
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::plain::plain;
 use crate::explore::report::{PropertyResult, Verdict};
-use crate::explore::search::{Arrow, Search};
+use crate::explore::search::{Arrow, Search, Transition};
 use crate::expr::single_expression;
 use crate::hash::IndexMap;
 
@@ -197,13 +197,9 @@ impl Judge<'_> {
                 before: 0,
                 all: Some(0),
             };
-            let (code, verdict) = self.cycle(at, cycle, &mut limits);
+            let name = format!("{id} ends within its limit");
+            results.push(self.cycle(name, at, cycle, &mut limits));
             all.push(limits);
-            results.push(PropertyResult::new(
-                format!("{id} ends within its limit"),
-                code,
-                verdict,
-            ));
         }
         let is_refuted =
             |result: &PropertyResult| matches!(result.verdict, Verdict::Refuted { .. });
@@ -225,11 +221,11 @@ impl Judge<'_> {
     }
 
     /// Judges whether one cycle ends, and not before its limit.
-    fn cycle(&self, at: usize, cycle: &Cycle, limits: &mut Limits) -> (Code, Verdict) {
+    fn cycle(&self, name: String, at: usize, cycle: &Cycle, limits: &mut Limits) -> PropertyResult {
         let path = || steps!["cycles", &cycle.id];
         let Some(bounded) = Bounded::of(self.search, at, cycle) else {
             let claim = format!("the cycle `{}` counts or bounds nothing", cycle.id);
-            return (CODE, self.absent(claim, path()));
+            return PropertyResult::new(name, CODE, self.absent(claim, path()));
         };
         let mut most = Most::new();
         let mut refuted: Vec<Verdict> = Vec::new();
@@ -257,7 +253,8 @@ impl Judge<'_> {
                 cycle.limit
             );
             let path = self.invoking_rule().unwrap_or_else(path);
-            return (Code::CycleFallsShort, self.absent(claim, path));
+            let absent = self.absent(claim, path);
+            return PropertyResult::new(name, Code::CycleFallsShort, absent);
         }
         let shortest = refuted.into_iter().min_by_key(Verdict::steps);
         let verdict = shortest.unwrap_or_else(|| {
@@ -271,7 +268,7 @@ impl Judge<'_> {
             });
             self.holds(format!("at most {}", words.collect::<Vec<_>>().join(", ")))
         });
-        (CODE, verdict)
+        PropertyResult::new(name, CODE, verdict)
     }
 
     /// Refutes that a cycle ends at all.
@@ -282,16 +279,15 @@ impl Judge<'_> {
         longest: &Longest<'_>,
     ) -> Option<Verdict> {
         let cycle = bounded.cycle;
-        let round = longest.endless_way()?;
+        let lasso = longest.lasso()?;
         let words = given
             .value
             .map(|value| format!(", {} being {}", cycle.limit, plain(value)));
         let words = words.unwrap_or_default();
         let claim = format!("the cycle `{}` can go on without end{words}", cycle.id);
-        let again = round.0.get(round.1.saturating_sub(1)..).unwrap_or_default();
-        let path = self.culprit(bounded.at, again);
+        let path = self.culprit(bounded.at, lasso.round());
         let path = path.unwrap_or_else(|| steps!["cycles", &cycle.id]);
-        Some(self.endless(claim, &round, path))
+        Some(self.endless(claim, &lasso, path))
     }
 
     /// Refutes that a cycle has no more reviews than its limit.
@@ -309,15 +305,17 @@ impl Judge<'_> {
         };
         let state = (0..search.looked_at()).find(exceeds)?;
         let held = bounded.limit_in(state, given).unwrap_or(0);
-        let mut way = longest.way_from(state);
+        let mut way = longest.path_from(state);
         let mut reviews = in_words(longest.from(state));
         // Where the search was cut off, there could be more still: the first too many is enough.
         if !search.complete {
             let held = usize::try_from(held).unwrap_or(0);
-            let counts = |(_, edge): &(usize, usize)| bounded.is_review(&search.edges[*edge]);
-            let end = way.iter().enumerate();
-            let end = end.filter(|(_, step)| counts(step)).nth(held);
-            way.truncate(end.map_or(way.len(), |(index, _)| index + 1));
+            let mut left = held + 1;
+            way.retain(|step| {
+                let is_kept = left > 0;
+                left -= usize::from(is_kept && bounded.is_review(&search.edges[step.edge]));
+                is_kept
+            });
             reviews = format!("more than {}", in_words(held));
         }
         let (id, limit) = (&cycle.id, &cycle.limit);
@@ -329,8 +327,8 @@ impl Judge<'_> {
 
     /// Returns what in the chart lets a cycle go round like this: the phase whose entry starts it over, or the cycle
     /// that leads back to itself; where nothing starts it over, the rule that runs the reviews.
-    fn culprit(&self, at: usize, round: &[(usize, usize)]) -> Option<Vec<Step>> {
-        let mut edges = round.iter().map(|(_, edge)| &self.search.edges[*edge]);
+    fn culprit(&self, at: usize, round: &[Transition]) -> Option<Vec<Step>> {
+        let mut edges = round.iter().map(|step| &self.search.edges[step.edge]);
         let Some(start) = edges.find(|edge| edge.arms.contains(&at)) else {
             return self.invoking_rule();
         };
@@ -425,7 +423,7 @@ impl Judge<'_> {
                 }
                 _ => {
                     let cycles = edge.advanced.iter();
-                    others.extend(cycles.map(|(cycle, _)| self.chart.cycles[*cycle].id.clone()));
+                    others.extend(cycles.map(|target| self.chart.cycles[target.cycle].id.clone()));
                 }
             }
         }

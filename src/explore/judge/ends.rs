@@ -10,9 +10,9 @@ use super::settings::{Probe, Settings, TooMany, find_breach, in_words};
 use crate::chart::model::PhaseType;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
-use crate::explore::graph::way_to;
+use crate::explore::graph::path_to;
 use crate::explore::report::{PropertyResult, Verdict};
-use crate::explore::search::Arrow;
+use crate::explore::search::{Arrow, Transition};
 
 /// The states that are to be reached.
 pub(super) struct Goals<'g> {
@@ -50,7 +50,7 @@ impl Judge<'_> {
                     Ok(set) => {
                         let set = set.unwrap_or_default();
                         let words = in_words(self.search, &set);
-                        self.at_set(claim(&words), (state, &set), path(state))
+                        self.at_set(claim(&words), state, &set, path(state))
                     }
                     Err(TooMany) => self.too_many(),
                 }
@@ -100,7 +100,7 @@ impl Judge<'_> {
         let Some((state, set)) = lost else {
             return match self.really_leads(goals.surely) {
                 Ok(()) => self.holds(detail),
-                Err(state) => self.undecided(&claim(state, ""), &way_to(self.search, state)),
+                Err(state) => self.undecided(&claim(state, ""), &path_to(self.search, state)),
             };
         };
         // Where a command sets a number that decisions then look at, one that was not tried may lead on.
@@ -114,7 +114,7 @@ impl Judge<'_> {
         match self.lost(&open) {
             Ok(Some((state, set))) => {
                 let words = in_words(self.search, &set);
-                self.at_set(claim(state, &words), (state, &set), path(state))
+                self.at_set(claim(state, &words), state, &set, path(state))
             }
             Ok(None) => Verdict::Undecided {
                 why: format!(
@@ -170,15 +170,11 @@ impl Judge<'_> {
             if let Some(state) = lost {
                 return Err(state);
             }
-            let mut steps: HashMap<usize, Vec<(usize, usize)>> = HashMap::new();
-            for (state, edge) in next
-                .into_iter()
-                .enumerate()
-                .filter_map(|(state, edge)| Some((state, edge?)))
-            {
-                let examples = steps.entry(edge).or_default();
-                if examples.len() < 5 {
-                    examples.push((state, edge));
+            let mut steps: HashMap<usize, Vec<Transition>> = HashMap::new();
+            for (from, edge) in next.into_iter().enumerate() {
+                let examples = edge.map(|edge| (edge, steps.entry(edge).or_default()));
+                if let Some((edge, examples)) = examples.filter(|(_, known)| known.len() < 5) {
+                    examples.push(Transition { from, edge });
                 }
             }
             let mut is_settled = true;

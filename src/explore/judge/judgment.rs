@@ -2,9 +2,10 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 use super::blame::Blame;
-use super::checks::CheckSeen;
+use super::checks::{At, CheckSeen};
 use super::place::path_of_fault;
 use super::settings::{Probe, Settings, TooMany, find_breach};
 use crate::chart::Chart;
@@ -13,24 +14,24 @@ use crate::diagnostic::toml::Step;
 use crate::engine::fault::Fault;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::in_words;
-use crate::explore::graph::{Backward, Way, way_to};
+use crate::explore::graph::{Backward, Lasso, Path, path_to};
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::plain::plain;
 use crate::explore::replay::Replay;
 use crate::explore::report::{PropertyResult, Verdict};
-use crate::explore::search::{Arrow, Search};
+use crate::explore::search::{Arrow, Search, Shown, Transition};
 use crate::explore::trace::Trace;
 
 pub(super) struct Judge<'s> {
     pub(super) chart: &'s Chart,
     pub(super) search: &'s Search,
-    pub(super) back: Backward,
+    pub(super) back: Rc<Backward>,
     /// Checks which counterexamples are real.
     pub(super) replay: RefCell<Replay>,
     /// What checks find.
     pub(super) checks: Vec<CheckSeen>,
-    /// Why rules never fire, by their list and their place there.
-    pub(super) blames: HashMap<(String, usize), Blame>,
+    /// Why rules never fire, by their places.
+    pub(super) blames: HashMap<String, Blame>,
 }
 
 /// What one look at the states says, with some combinations of settings.
@@ -43,7 +44,7 @@ pub(super) enum Outcome {
     Breach(Breach),
 }
 
-/// A way that refutes a claim, unless it needs settings that no combination has.
+/// A path that refutes a claim, unless it needs settings that no combination has.
 pub(super) struct Breach {
     pub(super) claim: String,
     pub(super) way: Found,
@@ -53,17 +54,16 @@ pub(super) struct Breach {
 /// What was found.
 pub(super) enum Found {
     /// From this state on.
-    Tail(usize, Way),
-    /// A way into a round and once around, and the number of the step that comes again.
-    Round((Way, usize)),
+    Tail(usize, Path),
+    Lasso(Lasso),
 }
 
 impl Found {
     /// Returns the steps that must be taken with the same settings.
-    fn steps(&self) -> &[(usize, usize)] {
+    fn steps(&self) -> &[Transition] {
         match self {
-            Self::Tail(_, way) => way,
-            Self::Round((way, again)) => way.get(again.saturating_sub(1)..).unwrap_or_default(),
+            Self::Tail(_, path) => path,
+            Self::Lasso(lasso) => lasso.round(),
         }
     }
 }
@@ -94,16 +94,16 @@ impl<'s> Judge<'s> {
     }
 
     /// Returns whether one of these steps can really be taken.
-    pub(super) fn is_real(&self, steps: &[(usize, usize)]) -> bool {
+    pub(super) fn is_real(&self, steps: &[Transition]) -> bool {
         let mut replay = self.replay.borrow_mut();
         steps.iter().any(|step| {
-            let standing = replay.reach(self.search, step.0);
+            let standing = replay.reach(self.search, step.from);
             standing.is_some_and(|standing| replay.step(self.search, &standing, *step).is_some())
         })
     }
 
     /// Returns why a claim is not decided: its counterexamples are not real.
-    pub(super) fn undecided(&self, claim: &str, way: &[(usize, usize)]) -> Verdict {
+    pub(super) fn undecided(&self, claim: &str, way: &[Transition]) -> Verdict {
         if self.search.moves.tree.budget.is_exhausted() {
             return self.cut_off();
         }
@@ -129,22 +129,23 @@ impl<'s> Judge<'s> {
     pub(super) fn at_set(
         &self,
         claim: String,
-        (state, set): (usize, &[(usize, u32)]),
+        state: usize,
+        set: &[(usize, u32)],
         path: Vec<Step>,
     ) -> Verdict {
         let can_be = (self.replay.borrow_mut()).can_be_set(self.search, state, set);
         match can_be {
             true => self.at(claim, state, path),
-            false => self.undecided(&claim, &way_to(self.search, state)),
+            false => self.undecided(&claim, &path_to(self.search, state)),
         }
     }
 
-    /// Refutes a claim by a way that goes on from a state.
+    /// Refutes a claim by a path that goes on from a state.
     pub(super) fn along(
         &self,
         claim: String,
         state: usize,
-        tail: &[(usize, usize)],
+        tail: &[Transition],
         path: Vec<Step>,
     ) -> Verdict {
         match self.counterexample(state, tail) {
@@ -153,13 +154,14 @@ impl<'s> Judge<'s> {
                 path,
             },
             None => {
-                let way = [way_to(self.search, state).as_slice(), tail].concat();
+                let way = [path_to(self.search, state).as_slice(), tail].concat();
                 self.undecided(&claim, &way)
             }
         }
     }
 
-    pub(super) fn trace(&self, claim: String, way: &[(usize, usize)]) -> Trace {
+    /// Returns the counterexample that a real path is.
+    fn trace(&self, claim: String, way: &[Transition]) -> Trace {
         let replay = self.replay.borrow();
         Trace::along(
             self.search,
@@ -170,59 +172,51 @@ impl<'s> Judge<'s> {
         )
     }
 
-    /// Returns the real way to a state and on.
-    fn counterexample(&self, state: usize, tail: &[(usize, usize)]) -> Option<Way> {
+    /// Returns the real path to a state and on.
+    fn counterexample(&self, state: usize, tail: &[Transition]) -> Option<Path> {
         let mut replay = self.replay.borrow_mut();
         let before = replay.reach(self.search, state)?;
         replay.follow(self.search, &before, tail)?;
-        Some([replay.way_to(state).as_slice(), tail].concat())
+        Some([replay.path_to(state).as_slice(), tail].concat())
     }
 
-    /// Refutes a claim by a way whose end leads back to one of its steps, by its number.
-    pub(super) fn endless(
-        &self,
-        claim: String,
-        (way, again): &(Way, usize),
-        path: Vec<Step>,
-    ) -> Verdict {
-        let (stem, round) = way.split_at(again.saturating_sub(1).min(way.len()));
-        let Some((state, _)) = round.first() else {
-            return self.undecided(&claim, stem);
-        };
-        let Some((way, again)) = self.around(*state, round) else {
-            return self.undecided(&claim, way);
-        };
-        Verdict::Refuted {
-            trace: Trace {
-                again: Some(again),
-                ..self.trace(claim, &way)
+    /// Refutes a claim by a lasso.
+    pub(super) fn endless(&self, claim: String, lasso: &Lasso, path: Vec<Step>) -> Verdict {
+        match self.around(lasso.round()) {
+            Some(lasso) => Verdict::Refuted {
+                trace: Trace {
+                    again: Some(lasso.start + 1),
+                    ..self.trace(claim, &lasso.path)
+                },
+                path,
             },
-            path,
+            None => self.undecided(&claim, &lasso.path),
         }
     }
 
-    /// Returns the real way to a state and round until it stands there as it did before, and the step that then comes
-    /// again. A field of which the search knows nothing can take several rounds to come back to what it was.
-    fn around(&self, state: usize, round: &[(usize, usize)]) -> Option<(Way, usize)> {
+    /// Returns the real path to a loop and around until it stands there as it did before. A field of which the search
+    /// knows nothing can take several rounds to come back to what it was.
+    fn around(&self, round: &[Transition]) -> Option<Lasso> {
         let domain = &self.search.moves.tree.ground.domain;
         let mut replay = self.replay.borrow_mut();
+        let state = round.first()?.from;
         let mut standings = vec![replay.reach(self.search, state)?];
-        let stem = replay.way_to(state);
-        let mut way = stem.clone();
+        let mut path = replay.path_to(state);
+        let stem = path.len();
         for _ in 0..ROUNDS {
             let after = replay.follow(self.search, standings.last()?, round)?;
-            way.extend(round);
-            let again = standings
-                .iter()
-                .position(|before| after.is_like(before, domain));
-            if let Some(times) = again {
-                return Some((way, stem.len() + times * round.len() + 1));
+            path.extend(round);
+            let mut known = standings.iter();
+            if let Some(times) = known.position(|before| after.is_like(before, domain)) {
+                let start = stem + times * round.len();
+                return Some(Lasso { path, start });
             }
             standings.push(after);
         }
         None
     }
 
+    /// Says where the search was cut off.
     pub(super) fn cut_off(&self) -> Verdict {
         let search = self.search;
         let cut = search.cut.clone();
@@ -256,7 +250,7 @@ impl<'s> Judge<'s> {
                     Probe::Holds
                 }
                 Outcome::Breach(breach) => {
-                    let edges = breach.way.steps().iter().map(|(_, edge)| *edge);
+                    let edges = breach.way.steps().iter().map(|step| step.edge);
                     let edges: Vec<usize> = edges.collect();
                     match settings.conflict(search, &edges) {
                         Some(field) => Probe::Depends { field, edges },
@@ -268,7 +262,7 @@ impl<'s> Judge<'s> {
         match (breach, fine) {
             (Ok(Some(breach)), _) => match &breach.way {
                 Found::Tail(state, way) => self.along(breach.claim, *state, way, breach.path),
-                Found::Round(round) => self.endless(breach.claim, round, breach.path),
+                Found::Lasso(lasso) => self.endless(breach.claim, lasso, breach.path),
             },
             (Ok(None), Some((_, verdict))) => verdict,
             (Ok(None), None) | (Err(TooMany), _) => self.too_many(),
@@ -300,22 +294,18 @@ impl<'s> Judge<'s> {
         let name = "every event leads to a decision";
         let code = Code::NoDecision;
         let moves = &self.search.moves;
-        let mut met: Vec<(u32, &Vec<(usize, usize)>)> = self
-            .search
-            .faults
-            .iter()
-            .map(|(fault, at)| (*fault, at))
-            .collect();
-        met.sort_by_key(|(_, at)| at.first().copied());
+        let steps_of = |fault: u32| self.search.examples(Shown::Fails(fault));
+        let mut met: Vec<u32> = self.search.faults().collect();
+        met.sort_by_key(|fault| steps_of(*fault).first());
         let mut results: Vec<PropertyResult> = Vec::new();
         let mut places: HashSet<String> = HashSet::new();
-        for (fault, steps) in met {
-            let fault = &moves.tree.faults[fault as usize];
+        for number in met {
+            let fault = &moves.tree.faults[number as usize];
             let claim = fault.to_string();
             let path = path_of_fault(self.chart, fault);
-            let verdicts = steps
+            let verdicts = steps_of(number)
                 .iter()
-                .map(|step| self.along(claim.clone(), step.0, &[*step], path.clone()));
+                .map(|step| self.along(claim.clone(), step.from, &[*step], path.clone()));
             let verdict = first_refuted(verdicts).unwrap_or_else(|| self.cut_off());
             // One place fails in one way: what is not known of it need not be said beside that.
             let place = format!("{path:?}");
@@ -335,7 +325,8 @@ impl<'s> Judge<'s> {
         for seen in &self.checks {
             let path = steps!["checks", &seen.list, seen.index];
             if let Some((fault, _)) = seen.faults.first() {
-                let is_real = seen.faults.iter().any(|(_, at)| self.check_fails(seen, at));
+                let fails = |at: &At| matches!(self.finds(seen, at), Some(Err(_)));
+                let is_real = seen.faults.iter().any(|(_, at)| fails(at));
                 let verdict = if is_real {
                     Verdict::Refuted {
                         trace: Trace::absent(fault.to_string()),
@@ -364,11 +355,9 @@ impl<'s> Judge<'s> {
 
     /// Assignments are admitted one by one; targets are phases. What a state holds must fit all the same.
     pub(super) fn schema(&self) -> PropertyResult {
-        let misfit = self
-            .misfit()
-            .map(|(state, key, claim)| self.at(claim, state, steps!["context", key]));
+        let verdict = self.misfit();
         let verdict =
-            misfit.unwrap_or_else(|| self.holds(format!("{} fields", self.chart.context.len())));
+            verdict.unwrap_or_else(|| self.holds(format!("{} fields", self.chart.context.len())));
         PropertyResult::new(
             "every state fits the schema",
             Code::AssignmentMisfit,
@@ -376,8 +365,8 @@ impl<'s> Judge<'s> {
         )
     }
 
-    /// Returns the first state that holds what its field may not, the field, and what that is.
-    pub(super) fn misfit(&self) -> Option<(usize, &String, String)> {
+    /// Refutes it by the first state that holds what its field may not.
+    fn misfit(&self) -> Option<Verdict> {
         let tree = &self.search.moves.tree;
         let mut seen: HashSet<(usize, u32)> = HashSet::new();
         for (state, situation) in self.search.states.iter().enumerate() {
@@ -386,12 +375,10 @@ impl<'s> Judge<'s> {
                     continue;
                 }
                 let (key, kind) = self.chart.context.get_index(field)?;
-                if let Err(expected) = kind.accepts(&self.chart.phases, tree.value(*value)) {
-                    let claim = format!(
-                        "`{key}` is {expected}, and it becomes {}",
-                        plain(tree.value(*value))
-                    );
-                    return Some((state, key, claim));
+                let value = tree.value(*value);
+                if let Err(expected) = kind.accepts(&self.chart.phases, value) {
+                    let claim = format!("`{key}` is {expected}, and it becomes {}", plain(value));
+                    return Some(self.at(claim, state, steps!["context", key]));
                 }
             }
         }
@@ -399,7 +386,7 @@ impl<'s> Judge<'s> {
     }
 }
 
-/// So often a round is taken to see whether it goes on without end.
+/// The number of times that a loop is taken to see whether it goes on without end.
 const ROUNDS: usize = 4;
 
 /// Returns a claim that holds for what was tried, which is not every value of these inputs.

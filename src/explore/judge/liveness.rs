@@ -33,7 +33,7 @@ impl Judge<'_> {
                     let claim = format!(
                         "without the user nothing leads on from here{words}, and `{goal}` is not true"
                     );
-                    return self.at_set(claim, (state, &set), path.to_vec());
+                    return self.at_set(claim, state, &set, path.to_vec());
                 }
                 Err(TooMany) => return self.too_many(),
             }
@@ -45,11 +45,11 @@ impl Judge<'_> {
                 let stays_open = open(from) && open(arrow.to()) && goes_on(from, arrow);
                 (stays_open && kept[arrow.edge()]).then_some(1)
             });
-            match rounds.endless_way() {
-                Some(round) => Outcome::Breach(Breach {
+            match rounds.lasso() {
+                Some(lasso) => Outcome::Breach(Breach {
                     claim: format!("`{goal}` may never become true"),
                     path: path.to_vec(),
-                    way: Found::Round(round),
+                    way: Found::Lasso(lasso),
                 }),
                 None => Outcome::Fine {
                     most: 0,

@@ -20,6 +20,7 @@ mod reach;
 mod settings;
 
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::graph::Backward;
@@ -28,11 +29,16 @@ use super::report::{PropertyResult, Walk};
 use super::search::Search;
 use judgment::Judge;
 
-/// Returns all results, in the order in which a person reads them, and the walks to these places.
-pub(crate) fn judge(
-    search: &mut Search,
-    places: &[String],
-) -> (Vec<PropertyResult>, Vec<(String, Vec<Walk>)>) {
+/// What the state space shows.
+pub(crate) struct Judged {
+    /// All results, in the order in which a person reads them.
+    pub(crate) results: Vec<PropertyResult>,
+    /// The walks to some places.
+    pub(crate) walks: Vec<(String, Vec<Walk>)>,
+}
+
+/// Judges every property, and finds the walks to these places.
+pub(crate) fn judge(search: &mut Search, places: &[String]) -> Judged {
     let mut results = Vec::new();
     let chart = Arc::clone(&search.moves.tree.chart);
     let truths = properties::truths(search);
@@ -43,11 +49,12 @@ pub(crate) fn judge(
         search.cut.get_or_insert(cut);
         search.complete = false;
     }
-    let replay = RefCell::new(Replay::of(search));
+    let back = Rc::new(Backward::of(search));
+    let replay = RefCell::new(Replay::of(search, &back));
     let judge = Judge {
         chart: &chart,
         search,
-        back: Backward::of(search),
+        back,
         replay,
         checks,
         blames,
@@ -65,5 +72,5 @@ pub(crate) fn judge(
         (place.clone(), walks)
     });
     let walks = walks.collect();
-    (results, walks)
+    Judged { results, walks }
 }

@@ -10,12 +10,12 @@ use crate::chart::model::Property;
 use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
 use crate::explore::decision_tree::Witness;
-use crate::explore::graph::way_to;
+use crate::explore::graph::path_to;
 use crate::explore::imagined_world::Question;
 use crate::explore::moves::{Edge, Outcomes};
 use crate::explore::plain::plain;
 use crate::explore::report::{PropertyResult, Verdict};
-use crate::explore::search::{Leap, Search};
+use crate::explore::search::{Search, Transition};
 use crate::explore::state::Memo;
 use crate::explore::trace::words;
 use crate::expr::source::Expr;
@@ -66,8 +66,7 @@ impl Judge<'_> {
         let refuted = |claim: String, expected: bool| {
             let breaches = truth.breaches.iter();
             let verdicts = breaches.map(|Breach { state, by, choices }| {
-                let step = by.map(|edge| (*state, edge));
-                let step = step.as_slice();
+                let step = by.as_slice();
                 let standing = self.replay.borrow_mut().reach(self.search, *state);
                 let holds = standing.and_then(|standing| {
                     let mut replay = self.replay.borrow_mut();
@@ -80,7 +79,7 @@ impl Judge<'_> {
                 }
                 match self.open_condition(expr) {
                     Some(open) => untried_of(&claim, &open),
-                    None => self.undecided(&claim, &way_to(self.search, *state)),
+                    None => self.undecided(&claim, &path_to(self.search, *state)),
                 }
             });
             first_refuted(verdicts).unwrap_or_else(|| self.holds(detail.clone()))
@@ -88,13 +87,16 @@ impl Judge<'_> {
         let verdict = match key {
             "always" => refuted(format!("`{expr}` does not hold here"), true),
             "never" => refuted(format!("`{expr}` holds here"), false),
-            "eventually" => self.comes_to(&truth.always, expr, detail.clone(), &path),
+            "eventually" => {
+                let goals = truth.states(|holds| holds.always);
+                self.comes_to(&goals, expr, detail.clone(), &path)
+            }
             _ => {
                 let claim =
                     |_: usize, words: &str| format!("from here no path leads to `{expr}`{words}");
                 let goals = Goals {
-                    perhaps: &truth.sometimes,
-                    surely: &truth.surely,
+                    perhaps: &truth.states(|holds| holds.sometimes),
+                    surely: &truth.states(|holds| holds.surely),
                 };
                 self.within_reach(&goals, detail.clone(), claim, |_| path.clone())
             }
@@ -128,41 +130,49 @@ impl Judge<'_> {
 
     /// Returns the inputs of a condition of which not every value that matters is tried.
     fn open_condition(&self, expr: &str) -> Option<BTreeSet<String>> {
-        let domain = &self.search.moves.tree.ground.domain;
-        let open = domain.dependence.open.get(expr)?;
-        let untried = open.looks.intersection(&domain.untried);
-        let all: BTreeSet<String> = open
-            .inputs
-            .iter()
-            .chain(&open.fails)
-            .chain(untried)
-            .cloned()
-            .collect();
+        let all = self.search.moves.tree.ground.domain.untried_by(expr);
         (!all.is_empty()).then_some(all)
     }
 }
 
-/// Where a condition holds, per state.
+/// Where a condition holds.
 #[derive(Debug, Default)]
 pub(super) struct Truth {
-    /// Under all choices that it looks at.
-    always: Vec<bool>,
-    /// Under some.
-    sometimes: Vec<bool>,
-    /// Under some of which nothing is assumed.
-    surely: Vec<bool>,
+    /// Per state.
+    holds: Vec<Holds>,
     /// Where it is not as the property says.
     breaches: Vec<Breach>,
     /// The first state in which it has no value.
     fault: Option<(usize, Fault)>,
 }
 
+/// Whether a condition holds in a state.
+#[derive(Debug, Clone, Copy)]
+struct Holds {
+    /// Under all choices that it looks at.
+    always: bool,
+    /// Under some.
+    sometimes: bool,
+    /// Under some of which nothing is assumed.
+    surely: bool,
+}
+
+impl Holds {
+    /// Returns whether it is not as a property says.
+    fn is_breach(self, expected: bool) -> bool {
+        match expected {
+            true => !self.always,
+            false => self.sometimes,
+        }
+    }
+}
+
 /// Where a property is not as it says.
 #[derive(Debug)]
 struct Breach {
     state: usize,
-    /// The edge behind which it is so, of a claim about steps.
-    by: Option<usize>,
+    /// The step behind which it is so, of a claim about steps.
+    by: Option<Transition>,
     choices: Witness,
 }
 
@@ -172,17 +182,14 @@ const BREACHES: usize = 20;
 impl Truth {
     fn of(search: &mut Search, condition: &str, expected: bool) -> Self {
         let mut truth = Self::default();
-        let mut known: Memo<(bool, bool, bool)> = Memo::default();
+        let mut known: Memo<Holds> = Memo::default();
         let what = search.moves.condition(condition, &by_hand());
         for state in 0..search.states.len() {
-            let is_breached = |(always, sometimes, _): &(bool, bool, bool)| {
-                if expected { !always } else { *sometimes }
-            };
             let found = known.get(search.states.get(state), &[]);
             let found = found.map(|(found, _)| *found);
             let is_wanting = truth.breaches.len() < BREACHES;
-            if let Some(found) = found.filter(|found| !(is_wanting && is_breached(found))) {
-                truth.push(found);
+            if let Some(found) = found.filter(|it| !(is_wanting && it.is_breach(expected))) {
+                truth.holds.push(found);
                 continue;
             }
             let situation = search.states.get(state).to_situation();
@@ -193,13 +200,12 @@ impl Truth {
             }
             let tree = &search.moves.tree;
             let holds = |(result, _): &Outcomes| *result == Ok(true);
-            let found = (
-                results.iter().all(holds),
-                results.iter().any(holds),
-                results
-                    .iter()
-                    .any(|one| holds(one) && !tree.is_witness_assumed(&one.1)),
-            );
+            let surely = |one: &Outcomes| holds(one) && !tree.is_witness_assumed(&one.1);
+            let found = Holds {
+                always: results.iter().all(holds),
+                sometimes: results.iter().any(holds),
+                surely: results.iter().any(surely),
+            };
             let breaches = results.iter().filter(|one| holds(one) != expected);
             truth
                 .breaches
@@ -209,7 +215,7 @@ impl Truth {
                     choices: choices.clone(),
                 }));
             known.put(situation.as_ref(), &[], &looks, found);
-            truth.push(found);
+            truth.holds.push(found);
         }
         truth
     }
@@ -223,23 +229,19 @@ impl Truth {
         expected: bool,
     ) {
         self.breaches.clear();
-        let leaps = search.leaps(places);
+        let steps = search.transitions_of(places);
         let what = search.moves.condition(condition, &by_hand());
-        // A fault in the midst ends what is known of the states.
-        let known = self.always.len().min(self.sometimes.len());
-        for Leap { from, edge, to } in leaps.into_iter().filter(|leap| leap.to < known) {
-            let is_kept = if expected {
-                self.always[to]
-            } else {
-                !self.sometimes[to]
-            };
-            if is_kept || self.breaches.len() >= BREACHES {
+        for step in steps {
+            let to = search.target(step);
+            // A fault in the midst ends what is known of the states.
+            let is_breach = (self.holds.get(to)).is_some_and(|holds| holds.is_breach(expected));
+            if !is_breach || self.breaches.len() >= BREACHES {
                 continue;
             }
             let situation = search.states.get(to).to_situation();
             let (results, _) = search.moves.holds(what, &by_hand(), situation.as_ref());
             let tree = &search.moves.tree;
-            let Edge { needs, sets, .. } = &search.edges[edge];
+            let Edge { needs, sets, .. } = &search.edges[step.edge];
             let fits = |choices: &Witness| {
                 choices.iter().all(|(question, value)| {
                     let field = tree.field_asked(*question);
@@ -256,16 +258,15 @@ impl Truth {
                 breaches.filter(|(holds, choices)| *holds != Ok(expected) && fits(choices));
             self.breaches
                 .extend(breaches.take(4).map(|(_, choices)| Breach {
-                    state: from,
-                    by: Some(edge),
+                    state: step.from,
+                    by: Some(step),
                     choices,
                 }));
         }
     }
 
-    fn push(&mut self, (always, sometimes, surely): (bool, bool, bool)) {
-        self.always.push(always);
-        self.sometimes.push(sometimes);
-        self.surely.push(surely);
+    /// Returns of each state whether this is so there.
+    fn states(&self, is_so: impl Fn(&Holds) -> bool) -> Vec<bool> {
+        self.holds.iter().map(is_so).collect()
     }
 }

@@ -40,6 +40,12 @@ impl Settings {
         Some(&found.1)
     }
 
+    /// Returns the values that a field can have.
+    fn values(&self, search: &Search, field: usize) -> Vec<u32> {
+        let left = self.left(field).map(<[u32]>::to_vec);
+        left.unwrap_or_else(|| values_of(search, field))
+    }
+
     /// Returns the same combinations with these values of a field only.
     pub(super) fn with(&self, field: usize, values: Vec<u32>) -> Self {
         let others = self.left.iter().filter(|(known, _)| *known != field);
@@ -63,11 +69,8 @@ impl Settings {
         let tree = &search.moves.tree;
         let mut needs = edge.needs.iter();
         let open = needs.find(|(field, set)| {
-            let all = |values: &[u32]| values.iter().all(|value| tree.has(*set, *value));
-            match self.left(*field) {
-                Some(left) => !all(left),
-                None => !all(&values_of(search, *field)),
-            }
+            let mut values = self.values(search, *field).into_iter();
+            !values.all(|value| tree.has(*set, value))
         });
         open.map(|(field, _)| *field)
     }
@@ -82,8 +85,7 @@ impl Settings {
         };
         let mut fields = needs().map(|(field, _)| *field);
         fields.find(|field| {
-            let values = self.left(*field).map(<[u32]>::to_vec);
-            let values = values.unwrap_or_else(|| values_of(search, *field));
+            let values = self.values(search, *field);
             !values.iter().any(|value| fits(*field, *value))
         })
     }
@@ -91,8 +93,7 @@ impl Settings {
     /// Divides the values that are left to a field into groups that no edge distinguishes.
     fn divided(&self, search: &Search, field: usize, edges: &[usize]) -> Vec<Self> {
         let tree = &search.moves.tree;
-        let values = self.left(field).map(<[u32]>::to_vec);
-        let values = values.unwrap_or_else(|| values_of(search, field));
+        let values = self.values(search, field);
         let sets = edges.iter().flat_map(|edge| &search.edges[*edge].needs);
         let mut sets: Vec<u32> = sets
             .filter(|(needed, _)| *needed == field)

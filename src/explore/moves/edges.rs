@@ -1,6 +1,5 @@
 //! The transition that an ending of a move is.
 
-use super::tails::End;
 use super::{ACTIVE, Edge, Ending, Moves};
 use crate::engine::decision::{Ended, Outcome};
 use crate::explore::domain::Choice;
@@ -28,7 +27,8 @@ impl Moves {
             Ending::Answered(question, is_written) => {
                 return Edge {
                     answered: Some((question, is_written)),
-                    ..Edge::of(mover)
+                    mover,
+                    ..Edge::default()
                 };
             }
         };
@@ -75,14 +75,11 @@ impl Moves {
             answered,
             fired: tail.fired,
             advanced: tail.advanced,
-            block: tail.end == End::Done { block: true },
+            block: tail.block,
             active,
             review: tail.review,
             arms: tail.arms,
-            fault: match tail.end {
-                End::Fault(fault) => Some(fault),
-                End::Done { .. } => None,
-            },
+            fault: tail.fault,
         }
     }
 }

@@ -9,9 +9,9 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::decision_tree::{Leaf, Segment, Tree, What, Witness};
+use super::decision_tree::{Choices, Leaf, Segment, Target, Tree, What, Witness};
 use super::imagined_world::{Kind, is_of_the_host};
-use super::state::{Look, Looks, Memo, StateRef};
+use super::state::{Look, Looks, Memo, Situation, StateRef};
 use crate::chart::Chart;
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
@@ -50,7 +50,7 @@ impl Move {
 }
 
 /// The result of a move.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Edge {
     pub(crate) mover: usize,
     /// What the parameters must be: fields and sets of values.
@@ -63,8 +63,8 @@ pub(crate) struct Edge {
     pub(crate) answered: Option<(u32, bool)>,
     /// The rules that fire, by their places.
     pub(crate) fired: Vec<u32>,
-    /// The advance targets that are taken: (cycle, index).
-    pub(crate) advanced: Vec<(usize, usize)>,
+    /// The advance targets that are taken.
+    pub(crate) advanced: Vec<Target>,
     /// The agent is not let go.
     pub(crate) block: bool,
     /// `stop_hook_active`, where it was looked at.
@@ -78,24 +78,6 @@ pub(crate) struct Edge {
 }
 
 impl Edge {
-    /// Returns a move that changes nothing.
-    fn of(mover: usize) -> Self {
-        Self {
-            mover,
-            needs: Vec::new(),
-            sets: Vec::new(),
-            assigned: Vec::new(),
-            answered: None,
-            fired: Vec::new(),
-            advanced: Vec::new(),
-            block: false,
-            active: None,
-            review: None,
-            arms: Vec::new(),
-            fault: None,
-        }
-    }
-
     /// Returns the same edge for any values of the parameters.
     pub(crate) fn without_needs(&self) -> Self {
         Self {
@@ -124,8 +106,25 @@ pub(crate) struct Coverage {
     pub(crate) fired: HashSet<u32>,
     /// Rules whose guard was evaluated: (list, index).
     pub(crate) tried: HashSet<(usize, usize)>,
-    /// Advance targets that were taken: (cycle, index).
-    pub(crate) advanced: HashSet<(usize, usize)>,
+    /// Advance targets that were taken.
+    pub(crate) advanced: HashSet<Target>,
+}
+
+/// A decision between two of its parts: the state as they have made it, and what was chosen.
+#[derive(Debug, Clone)]
+pub(super) struct Standing {
+    pub(super) situation: Situation,
+    pub(super) choices: Choices,
+}
+
+impl Standing {
+    /// Returns how a decision stands that begins in a state.
+    pub(super) fn of(state: StateRef<'_>) -> Self {
+        Self {
+            situation: state.to_situation(),
+            choices: Vec::new(),
+        }
+    }
 }
 
 /// All moves of a chart.
@@ -194,8 +193,8 @@ impl Moves {
     ) -> Vec<Ending> {
         match self.all[mover].trigger.clone() {
             Some(trigger) => {
-                let (start, standing) = Self::start(mover, state);
-                let tails = self.part(start, &trigger, &standing, looks);
+                let standing = Standing::of(state);
+                let tails = self.part(Self::head(mover), &trigger, &standing, looks);
                 tails.iter().map(|tail| Ending::Decided(*tail)).collect()
             }
             None => self.answer(mover, state, looks).into_iter().collect(),

@@ -1,25 +1,24 @@
 //! A decision, part by part, as `decide` takes it.
 
-use super::tails::{End, NOTHING, Tail};
-use super::{ACTIVE, Moves};
+use super::tails::NOTHING;
+use super::{ACTIVE, Moves, Standing};
 use crate::engine::decide::rules_of;
 use crate::engine::decision::{Ended, Invocation, Outcome};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
-use crate::explore::decision_tree::{Choices, Leaf, Segment, Settled, Turn, What, over};
+use crate::explore::decision_tree::{Choices, Leaf, Segment, Settled, Tail, Turn, What, over};
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
-use crate::explore::state::{Look, Looks, Situation, StateRef, number};
+use crate::explore::state::{Look, Looks, number};
 use crate::reviewer::finding::Found;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use std::rc::Rc;
 
-/// A decision between two of its parts: the state as they have made it, and what was chosen.
-#[derive(Debug, Clone)]
-pub(super) struct Standing {
-    pub(super) situation: Situation,
-    pub(super) choices: Choices,
+/// The results of a decision from one of its parts on, by their tails, and what it looks at.
+pub(super) struct Rest {
+    pub(super) tails: Rc<[u32]>,
+    looks: Rc<[Look]>,
 }
 
 /// One way through a part of a decision.
@@ -32,17 +31,12 @@ pub(super) struct Way {
 }
 
 impl Moves {
-    /// Returns the first part of a decision, and how it stands there.
-    pub(super) fn start(mover: usize, state: StateRef<'_>) -> (Segment, Standing) {
-        let standing = Standing {
-            situation: state.to_situation(),
-            choices: Vec::new(),
-        };
-        let head = Segment {
+    /// Returns the first part of a decision.
+    pub(super) fn head(mover: usize) -> Segment {
+        Segment {
             what: What::Head(mover),
             review: None,
-        };
-        (head, standing)
+        }
     }
 
     /// Returns the part behind another; `None` behind the last one.
@@ -61,29 +55,30 @@ impl Moves {
     }
 
     /// Returns the result of a decision from a part on, and what it looks at.
-    pub(super) fn rest(
-        &mut self,
-        here: Segment,
-        trigger: &Trigger,
-        standing: &Standing,
-    ) -> (Rc<[u32]>, Rc<[Look]>) {
+    pub(super) fn rest(&mut self, here: Segment, trigger: &Trigger, standing: &Standing) -> Rest {
         let mut here = here;
         while self.tree.never_does_anything(here) {
             match self.next(here, trigger) {
                 Some(next) => here = next,
-                None => return (Rc::new([NOTHING]), Rc::new([])),
+                None => {
+                    return Rest {
+                        tails: Rc::new([NOTHING]),
+                        looks: Rc::new([]),
+                    };
+                }
             }
         }
         let state = standing.situation.as_ref();
         let known = self.rests.get(&here);
         if let Some((tails, looks)) = known.and_then(|rest| rest.get(state, &standing.choices)) {
-            return (Rc::clone(tails), Rc::clone(looks));
+            let (tails, looks) = (Rc::clone(tails), Rc::clone(looks));
+            return Rest { tails, looks };
         }
         let mut looks = Looks::default();
         let tails = self.part(here, trigger, standing, &mut looks);
         let rest = self.rests.entry(here).or_default();
         let looks = rest.put(state, &standing.choices, &looks, Rc::clone(&tails));
-        (tails, looks)
+        Rest { tails, looks }
     }
 
     /// Returns the result of one part, and of those that follow it if none has answered.
@@ -107,7 +102,7 @@ impl Moves {
                 continue;
             };
             let after = self.after(standing, *tail, choices);
-            let (rest, seen) = self.rest(*next, trigger, &after);
+            let rest = self.rest(*next, trigger, &after);
             // What this part has itself assigned or chosen was not there before it.
             let mut made: Vec<Look> = (choices.iter())
                 .map(|(question, _)| Look::question(*question))
@@ -116,11 +111,11 @@ impl Moves {
                 made.push(Look::field(*field));
                 made.extend(self.tree.parameter(*field).map(Look::question));
             }
-            looks.add_behind(&seen, &made);
+            looks.add_behind(&rest.looks, &made);
             if ways.len() == 1 && *tail == NOTHING {
-                return rest;
+                return rest.tails;
             }
-            for rest in rest.iter() {
+            for rest in rest.tails.iter() {
                 all.insert(self.tails.join(*tail, *rest));
             }
         }
@@ -157,10 +152,10 @@ impl Moves {
                     if let Fault::Argument { .. } = self.tree.faults[*fault as usize] {
                         continue;
                     }
-                    let end = End::Fault(*fault);
                     let tail = Tail {
+                        fault: Some(*fault),
                         choices: self.kept(&choices),
-                        ..Tail::of(end)
+                        ..Tail::default()
                     };
                     let tail = self.tails.number(tail);
                     ways.push(Way {
@@ -183,22 +178,18 @@ impl Moves {
         choices: Choices,
     ) -> Vec<Way> {
         let mut ways = Vec::new();
-        self.coverage.fired.extend(&part.fired);
-        self.coverage.advanced.extend(part.advance);
+        self.coverage.fired.extend(&part.tail.fired);
+        self.coverage.advanced.extend(&part.tail.advanced);
         let first = Tail {
-            end: End::Done {
-                block: matches!(part.turn, Turn::Answered { block: true }),
-            },
-            assigned: part.assigned.clone(),
             choices: self.kept(&choices),
-            fired: part.fired.clone(),
-            advanced: part.advance.into_iter().collect(),
-            arms: part.arms.into_iter().collect(),
-            review: part.review,
+            ..part.tail.clone()
         };
-        if let Some(fault) = part.swallowed {
-            let end = End::Fault(fault);
-            let tail = self.tails.number(first.then(&Tail::of(end)));
+        if part.swallowed.is_some() {
+            let fault = Tail {
+                fault: part.swallowed,
+                ..Tail::default()
+            };
+            let tail = self.tails.number(first.then(&fault));
             ways.push(Way {
                 tail,
                 choices: choices.clone(),
@@ -220,7 +211,7 @@ impl Moves {
                 choices,
                 next: None,
             }),
-            Turn::Answered { .. } => go_on(self, first, true, choices),
+            Turn::Answered => go_on(self, first, true, choices),
             Turn::On => go_on(self, first, false, choices),
             // The second call of `decide` takes the parts so far as the first one did: it is the same world.
             // So it is taken up behind the rule that invokes, once for each way in which the run can end.

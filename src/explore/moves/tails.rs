@@ -1,42 +1,11 @@
 //! The results of a decision from one of its parts on, each kept once.
 
-use crate::explore::decision_tree::{Choices, over};
+use crate::explore::decision_tree::{Tail, over};
 use crate::explore::state::number;
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-/// The result of a decision from one of its parts on.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Tail {
-    pub(super) end: End,
-    pub(super) assigned: Vec<(usize, u32)>,
-    /// What was chosen, where that is part of the outcome; the rest is found again when a witness needs it.
-    pub(super) choices: Choices,
-    pub(super) fired: Vec<u32>,
-    pub(super) advanced: Vec<(usize, usize)>,
-    pub(super) arms: Vec<usize>,
-    pub(super) review: Option<u32>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum End {
-    Done { block: bool },
-    Fault(u32),
-}
-
 impl Tail {
-    pub(super) fn of(end: End) -> Self {
-        Self {
-            end,
-            assigned: Vec::new(),
-            choices: Vec::new(),
-            fired: Vec::new(),
-            advanced: Vec::new(),
-            arms: Vec::new(),
-            review: None,
-        }
-    }
-
     /// Returns this, and after it `rest`.
     pub(super) fn then(&self, rest: &Self) -> Self {
         let kept = self
@@ -44,7 +13,8 @@ impl Tail {
             .iter()
             .filter(|(field, _)| rest.assigned.iter().all(|(later, _)| later != field));
         Self {
-            end: rest.end,
+            block: rest.block,
+            fault: rest.fault,
             assigned: kept.chain(&rest.assigned).copied().collect(),
             choices: over(&self.choices, &rest.choices),
             fired: [self.fired.as_slice(), &rest.fired].concat(),
@@ -68,7 +38,7 @@ pub(super) const NOTHING: u32 = 0;
 impl Default for Tails {
     fn default() -> Self {
         Self {
-            all: [Tail::of(End::Done { block: false })].into_iter().collect(),
+            all: [Tail::default()].into_iter().collect(),
             joined: FxHashMap::default(),
         }
     }

@@ -1,7 +1,7 @@
 //! What is chosen so that a move takes a transition.
 
-use super::parts::{Standing, Way};
-use super::{Edge, Ending, Moves};
+use super::parts::Way;
+use super::{Edge, Ending, Moves, Standing};
 use crate::engine::event::Trigger;
 use crate::explore::decision_tree::{Choices, Segment, Witness, over};
 use crate::explore::state::{Looks, StateRef};
@@ -26,8 +26,9 @@ impl Moves {
             }
             match (ending, self.all[edge.mover].trigger.clone()) {
                 (Ending::Decided(tail), Some(trigger)) => {
-                    let (start, standing) = Self::start(edge.mover, state);
-                    self.trace(start, &trigger, &standing, tail, &mut left, &mut found);
+                    let standing = Standing::of(state);
+                    let head = Self::head(edge.mover);
+                    self.trace(head, &trigger, &standing, tail, &mut left, &mut found);
                 }
                 _ => found.push(Choices::default()),
             }
@@ -96,8 +97,8 @@ impl Moves {
                 continue;
             };
             let after = self.after(standing, tail, &choices);
-            let (rest, _) = self.rest(next, trigger, &after);
-            for rest in rest.iter() {
+            let rest = self.rest(next, trigger, &after);
+            for rest in rest.tails.iter() {
                 if self.tails.join(tail, *rest) == wanted {
                     self.trace(next, trigger, &after, *rest, left, found);
                 }

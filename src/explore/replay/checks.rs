@@ -13,7 +13,8 @@ const PATHS: usize = 2_000;
 pub(super) fn finding(
     search: &mut Search,
     name: &str,
-    (wanted, or_more): (usize, bool),
+    wanted: usize,
+    or_more: bool,
 ) -> Option<Witness> {
     let chart = Arc::clone(&search.moves.tree.chart);
     let (list, _, checks) = chart.checks.get_full(name)?;

@@ -1,13 +1,12 @@
 //! Whether a condition holds, or a check finds something, in a state that is real.
 
-use super::{Replay, Standing};
+use super::{Replay, Scene, Standing};
 use crate::engine::event::Trigger;
 use crate::engine::names::Names;
 use crate::explore::decision_tree::Witness;
 use crate::explore::imagined_world::Question;
-use crate::explore::search::Search;
+use crate::explore::search::{Search, Transition};
 use crate::explore::trace;
-use serde_json::{Map, Value as Json};
 use std::sync::Arc;
 
 impl Replay {
@@ -22,7 +21,7 @@ impl Replay {
     }
 
     /// Returns what a witness assumes, in words; `None` where nothing was.
-    pub(crate) fn assumption(&mut self, search: &Search, step: (usize, usize)) -> Option<String> {
+    pub(crate) fn assumption(&mut self, search: &Search, step: Transition) -> Option<String> {
         let witnesses = self.witnesses(search, step, true);
         let tree = &self.moves.tree;
         let assumed = witnesses.iter().flatten();
@@ -33,15 +32,7 @@ impl Replay {
             _ => None,
         });
         let source = sources.next()?;
-        let dependence = &tree.ground.domain.dependence;
-        let open = dependence.open.get(source)?;
-        let mut inputs = open.inputs.clone();
-        inputs.extend(open.fails.iter().cloned());
-        inputs.extend(
-            open.looks
-                .intersection(&tree.ground.domain.untried)
-                .cloned(),
-        );
+        let inputs = tree.ground.domain.untried_by(source);
         Some(format!(
             "`{source}` depends on {}, of which not every value that matters is tried",
             crate::explore::dependence::in_words(&inputs)
@@ -65,7 +56,8 @@ impl Replay {
         &mut self,
         search: &Search,
         standing: &Standing,
-        (list, index): (&str, usize),
+        list: &str,
+        index: usize,
         witness: &Witness,
     ) -> Option<Result<bool, String>> {
         let names = self.names_at(search, standing, witness)?;
@@ -85,43 +77,17 @@ impl Replay {
         standing: &Standing,
         witness: &Witness,
     ) -> Option<Arc<Names>> {
+        let mut standing = self.loosened(search, standing);
+        standing.config.clear();
         let tree = &search.moves.tree;
-        let chosen = witness.iter();
-        let chosen: Vec<(u32, Json)> = chosen
-            .map(|(question, value)| (*question, tree.value(*value).clone()))
-            .collect();
-        let trigger = Trigger::Command(String::new());
-        let standing = self.loosened(search, standing);
-        let (standing, config) = self.with_parameters(search, &standing, &chosen)?;
-        let (event, mut disk, _) = self.lay_out(search, &trigger, &standing.context, &chosen)?;
-        disk.config.extend(config);
-        let world = self.world(&standing, disk);
-        Some(self.names(search, &world, &event))
-    }
-
-    /// Returns the same instance with what was chosen of that which a user sets; `None` where no command can have set it.
-    fn with_parameters(
-        &self,
-        search: &Search,
-        standing: &Standing,
-        chosen: &[(u32, Json)],
-    ) -> Option<(Standing, Map<String, Json>)> {
-        let mut standing = standing.clone();
-        let mut config = Map::new();
-        for (question, value) in chosen {
-            let Question::Field(name) = search.moves.tree.question(*question) else {
-                continue;
-            };
-            match name.strip_prefix("config.") {
-                Some(setting) => {
-                    config.insert(setting.to_owned(), value.clone());
-                }
-                None if !standing.can_hold(name, value) => return None,
-                None => {
-                    standing.context.insert(name.clone(), value.clone());
-                }
+        for (question, value) in witness {
+            if let Question::Field(name) = tree.question(*question) {
+                standing.set(name, tree.value(*value))?;
             }
         }
-        Some((standing, config))
+        let trigger = Trigger::Command(String::new());
+        let Scene { event, disk, .. } = self.lay_out(search, &trigger, &standing, witness)?;
+        let world = self.world(&standing, disk);
+        Some(self.names(search, &world, &event))
     }
 }

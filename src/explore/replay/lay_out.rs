@@ -1,10 +1,11 @@
 //! The event and the disk on which the choices of a witness are real.
 
-use super::Replay;
+use super::{Replay, Scene, Standing};
 use crate::chart::field::name_part;
 use crate::chart::{FileSet, RowShape};
 use crate::engine::context::Context;
 use crate::engine::event::{Event, Trigger};
+use crate::explore::decision_tree::Witness;
 use crate::explore::domain::{Choice, NO_SLUG};
 use crate::explore::imagined_world::{Question, is_of_the_host};
 use crate::explore::possible_world::{Disk, Sibling, event};
@@ -14,106 +15,111 @@ use crate::reviewer::ran::Ran;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 
+impl Scene {
+    /// Makes it so that a choice has this value, where that takes no file.
+    fn choose(&mut self, choice: &Choice, value: &Json) {
+        let text = || value.as_str().map(str::to_owned);
+        let is_true = *value == json!(true);
+        let (event, disk) = (&mut self.event, &mut self.disk);
+        match choice {
+            Choice::Event(name) => event.fields[name] = value.clone(),
+            Choice::Arg(name) if !value.is_null() => {
+                event.args.insert(name.clone(), value.clone());
+            }
+            Choice::Session => event.session = text(),
+            Choice::Driver => disk.driver = text(),
+            Choice::Worst => self.found.findings.extend(value.as_str().map(finding_of)),
+            Choice::Shown if is_true => self.found.ran.push(Ran {
+                command: "git diff".to_owned(),
+                exit: Some(0),
+            }),
+            Choice::Stalled => disk.stalled = is_true,
+            Choice::Over => disk.over = text(),
+            Choice::Postponed => disk.postponed = text(),
+            Choice::Dirty => disk.dirty = is_true,
+            Choice::Arg(_)
+            | Choice::Shown
+            | Choice::Findings(_)
+            | Choice::Files(_)
+            | Choice::Rows(_)
+            | Choice::Content { .. }
+            | Choice::Siblings => {}
+        }
+    }
+}
+
 impl Replay {
     /// Returns an event and a disk on which what was chosen is so, as far as that can be.
     pub(super) fn lay_out(
         &self,
         search: &Search,
         trigger: &Trigger,
-        context: &Context,
-        chosen: &[(u32, Json)],
-    ) -> Option<(Event, Disk, Found)> {
+        standing: &Standing,
+        chosen: &Witness,
+    ) -> Option<Scene> {
         let tree = &search.moves.tree;
-        let mut disk = Disk {
-            now: "20260101T000000".to_owned(),
-            ..Disk::default()
+        let mut scene = Scene {
+            event: event(trigger.clone(), Map::new()),
+            disk: Disk {
+                now: "20260101T000000".to_owned(),
+                config: standing.config.clone(),
+                ..Disk::default()
+            },
+            found: Found::default(),
         };
-        let mut event = event(trigger.clone(), Map::new());
-        let mut found = Found::default();
-        let mut fields = Map::new();
         let mut tables: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
         let more = self.for_findings(search, chosen)?;
         for (question, value) in more.iter().chain(chosen) {
-            let choice = match tree.question(*question) {
+            let value = tree.value(*value);
+            let files = &mut scene.disk.files;
+            match tree.question(*question) {
                 Question::Answered { answer, review } => {
-                    disk.files.insert(review.clone(), (String::new(), 1));
+                    files.insert(review.clone(), (String::new(), 1));
                     if *value == json!(true) {
-                        disk.files.insert(answer.clone(), (String::new(), 2));
+                        files.insert(answer.clone(), (String::new(), 2));
                     }
-                    continue;
                 }
-                Question::Choice(choice) => choice,
+                Question::Choice(Choice::Files(name)) => {
+                    let named = files_of(self.chart.files.get(name)?, value)?.into_iter();
+                    files.extend(named.map(|(name, text)| (name, (text, 0))));
+                }
+                Question::Choice(Choice::Rows(name)) => {
+                    let table = tables.entry(name).or_default();
+                    table.insert("rows".to_owned(), value.clone());
+                }
+                Question::Choice(Choice::Content { table, key }) => {
+                    let table = tables.entry(table).or_default();
+                    table.insert((*key).to_owned(), value.clone());
+                }
+                Question::Choice(Choice::Siblings) => scene.disk.siblings = self.siblings(value)?,
+                Question::Choice(choice) => scene.choose(choice, value),
                 Question::Field(_)
                 | Question::Started
                 | Question::Assumed { .. }
-                | Question::Outcome { .. } => continue,
-            };
-            match choice {
-                Choice::Files(name) => {
-                    let set = self.chart.files.get(name)?;
-                    let files = files_of(set, value)?;
-                    disk.files
-                        .extend(files.into_iter().map(|(name, text)| (name, (text, 0))));
-                }
-                Choice::Rows(name) => {
-                    tables
-                        .entry(name)
-                        .or_default()
-                        .insert("rows".to_owned(), value.clone());
-                }
-                Choice::Content { table, key } => {
-                    tables
-                        .entry(table)
-                        .or_default()
-                        .insert((*key).to_owned(), value.clone());
-                }
-                Choice::Event(name) => {
-                    fields.insert(name.clone(), value.clone());
-                }
-                Choice::Arg(name) if !value.is_null() => {
-                    event.args.insert(name.clone(), value.clone());
-                }
-                Choice::Session => event.session = value.as_str().map(str::to_owned),
-                Choice::Driver => disk.driver = value.as_str().map(str::to_owned),
-                Choice::Worst => found.findings.extend(value.as_str().map(finding_of)),
-                Choice::Shown if *value == json!(true) => found.ran.push(Ran {
-                    command: "git diff".to_owned(),
-                    exit: Some(0),
-                }),
-                Choice::Stalled => disk.stalled = *value == json!(true),
-                Choice::Over => disk.over = value.as_str().map(str::to_owned),
-                Choice::Postponed => disk.postponed = value.as_str().map(str::to_owned),
-                Choice::Dirty => disk.dirty = *value == json!(true),
-                Choice::Siblings => disk.siblings = self.siblings(value)?,
-                Choice::Arg(_) | Choice::Findings(_) | Choice::Shown => {}
+                | Question::Outcome { .. } => {}
             }
         }
         for (name, chosen) in tables {
-            if let Some((file, text)) = self.table(name, &chosen, context) {
-                disk.files.insert(file, (text, 0));
-            }
+            self.add_table(&mut scene.disk, name, &chosen, &standing.context);
         }
-        if is_of_the_host(trigger) {
-            let session = fields.get("session_id").and_then(Json::as_str);
-            let session = session.filter(|id| !id.is_empty()).map(str::to_owned);
-            event.session = session.or(event.session);
+        let Event {
+            fields, session, ..
+        } = &mut scene.event;
+        let own = fields.get("session_id").and_then(Json::as_str);
+        if let Some(own) = own.filter(|id| is_of_the_host(trigger) && !id.is_empty()) {
+            *session = Some(own.to_owned());
         }
-        event.fields = json!(fields);
-        Some((event, disk, found))
+        Some(scene)
     }
 
     /// Returns what else must be chosen so that checks find as much as was chosen.
-    fn for_findings(&self, search: &Search, chosen: &[(u32, Json)]) -> Option<Vec<(u32, Json)>> {
+    fn for_findings(&self, search: &Search, chosen: &Witness) -> Option<Witness> {
         let tree = &search.moves.tree;
-        let mut more: Vec<(u32, Json)> = Vec::new();
+        let mut more = Witness::new();
         for (question, value) in chosen {
             if let Question::Choice(Choice::Findings(name)) = tree.question(*question) {
-                let count = value.as_array().map_or(0, Vec::len);
-                let choices = self.checks.get(&(name.clone(), count))?.as_ref()?;
-                let values = choices.iter();
-                more.extend(
-                    values.map(|(question, value)| (*question, tree.value(*value).clone())),
-                );
+                let count = tree.value(*value).as_array().map_or(0, Vec::len);
+                more.extend(self.checks.get(&(name.clone(), count))?.as_ref()?);
             }
         }
         Some(more)
@@ -143,13 +149,14 @@ impl Replay {
         Some(all)
     }
 
-    /// Returns the file of a table and what it holds; `None` where there is none.
-    fn table(
+    /// Writes the file of a table, where there is one.
+    fn add_table(
         &self,
+        disk: &mut Disk,
         name: &str,
         chosen: &Map<String, Json>,
         context: &Context,
-    ) -> Option<(String, String)> {
+    ) -> Option<()> {
         let table = self.chart.tables.get(name)?;
         let part = |hole: &str| context.get(hole).and_then(name_part).ok_or(());
         let file = table.file.render(part).ok()?;
@@ -205,7 +212,8 @@ impl Replay {
             lines.push(String::new());
         }
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        Some((file, text))
+        disk.files.insert(file, (text, 0));
+        Some(())
     }
 }
 
@@ -220,44 +228,33 @@ fn finding_of(severity: &str) -> Finding {
 }
 
 /// Returns the files of a list that was chosen for a set, with the lines that it asks for.
-fn files_of(set: &FileSet, list: &Json) -> Option<Vec<(String, String)>> {
-    let file = |file: &Json| {
-        let name = file.get("name")?.as_str()?.to_owned();
-        let lines = file
-            .get("lines")
-            .and_then(Json::as_array)
-            .into_iter()
-            .flatten();
-        let lines = lines.map(|line| {
-            let text = |hole: &str| line.get(hole).and_then(Json::as_str).unwrap_or_default();
-            let rendered = set
-                .line
-                .as_ref()?
-                .render(|hole| Ok::<_, ()>(text(hole).to_owned()));
-            Some(rendered.ok()? + "\n")
-        });
-        Some((name, lines.collect::<Option<String>>()?))
-    };
-    let mut files: Vec<(String, String)> = Vec::new();
-    for (name, text) in list
-        .as_array()?
-        .iter()
-        .map(file)
-        .collect::<Option<Vec<_>>>()?
-    {
-        let is_taken = |name: &str| files.iter().any(|(taken, _)| taken == name);
-        let name = match is_taken(&name) {
-            false => name,
-            true => (1..1_000_u32)
-                .flat_map(|number| others_like(&name, number))
-                .find(|other| !is_taken(other) && set.matches(other).is_some())?,
-        };
-        files.push((name, text));
+fn files_of(set: &FileSet, list: &Json) -> Option<BTreeMap<String, String>> {
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    for file in list.as_array()? {
+        let mut name = file.get("name")?.as_str()?.to_owned();
+        if files.contains_key(&name) {
+            let others = (1..1_000_u32).flat_map(|number| others_like(&name, number));
+            let is_free = |other: &String| !files.contains_key(other);
+            name = others
+                .into_iter()
+                .find(|other| is_free(other) && set.matches(other).is_some())?;
+        }
+        let mut text = String::new();
+        let lines = file.get("lines").and_then(Json::as_array);
+        for line in lines.into_iter().flatten() {
+            let part = |hole: &str| line.get(hole).and_then(Json::as_str).unwrap_or_default();
+            let rendered = set.line.as_ref()?;
+            text += &rendered
+                .render(|hole| Ok::<_, ()>(part(hole).to_owned()))
+                .ok()?;
+            text.push('\n');
+        }
+        files.insert(name, text);
     }
     Some(files)
 }
 
-/// Names that are like another: with another number in it, or a number more.
+/// Returns names that are like another: with another number in it, or a number more.
 fn others_like(name: &str, number: u32) -> Vec<String> {
     let end = name
         .rfind(|sign: char| sign.is_ascii_digit())

@@ -9,18 +9,20 @@ mod lay_out;
 mod setting;
 
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 use std::sync::Arc;
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use super::answer::Answer;
 use super::decision_tree::Witness;
 use super::domain::{Choice, Domain};
+use super::graph::{Backward, Path, back_from};
 use super::imagined_world::Question;
 use super::moves::{Edge, Moves};
 use super::possible_world::{Disk, PossibleWorld};
 use super::report::{Taken, Walk};
-use super::search::Search;
+use super::search::{Search, Transition};
 use crate::chart::Chart;
 use crate::chart::field::default_of;
 use crate::chart::model::Field;
@@ -36,10 +38,12 @@ use crate::reviewer::finding::Found;
 use checks::finding;
 
 /// How an instance really stands.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(super) struct Standing {
     pub(super) context: Context,
     pub(super) started: bool,
+    /// The settings that the user has made, as far as the last step looks at them.
+    pub(super) config: Map<String, Json>,
     /// The fields of the user that have the value of the context, because no command can have set them otherwise since.
     pub(super) held: BTreeSet<String>,
 }
@@ -60,7 +64,24 @@ impl Standing {
 }
 
 /// How an instance really stands in a state, and the step that led to it, where one did.
-type Arrival = (Standing, Option<(usize, usize)>);
+#[derive(Debug, Clone)]
+struct Arrival {
+    standing: Standing,
+    by: Option<Transition>,
+}
+
+/// What a step begins with: an event, a disk, and what the review finds that it starts.
+pub(super) struct Scene {
+    pub(super) event: Event,
+    pub(super) disk: Disk,
+    pub(super) found: Found,
+}
+
+/// How an instance stands after a decision, and how the review ended that it started.
+struct Decided {
+    after: Standing,
+    outcome: Option<Outcome>,
+}
 
 /// Steps that have been replayed.
 #[derive(Debug)]
@@ -70,8 +91,7 @@ pub(super) struct Replay {
     reached: HashMap<usize, Option<Arrival>>,
     /// What lets a list of checks find this many things, where that is possible.
     checks: HashMap<(String, usize), Option<Witness>>,
-    /// By state, the arrows that lead to it; made once it is asked for.
-    sources: Vec<Vec<(usize, usize)>>,
+    back: Rc<Backward>,
     left: usize,
     moves: Moves,
     /// By edge, in how many states witnesses of it were looked for, and these witnesses.
@@ -99,7 +119,7 @@ const DECISIONS: usize = 20_000;
 
 impl Replay {
     /// Returns a replay in which nothing is replayed yet.
-    pub(super) fn of(search: &mut Search) -> Self {
+    pub(super) fn of(search: &mut Search, back: &Rc<Backward>) -> Self {
         let chart = Arc::clone(&search.moves.tree.chart);
         let tree = &search.moves.tree;
         let asked = tree
@@ -122,7 +142,7 @@ impl Replay {
             wanted.extend(counts.map(|count| (name.clone(), count, Some(count) == most)));
         }
         let checks = wanted.into_iter().map(|(name, count, or_more)| {
-            let found = finding(search, &name, (count, or_more));
+            let found = finding(search, &name, count, or_more);
             ((name, count), found)
         });
         Self {
@@ -131,7 +151,7 @@ impl Replay {
             checks: checks.collect(),
             chart,
             reached: HashMap::new(),
-            sources: Vec::new(),
+            back: Rc::clone(back),
             left: DECISIONS,
             moves: search.moves.hand_over(),
             witnesses: HashMap::new(),
@@ -143,18 +163,10 @@ impl Replay {
 
     /// Returns how an instance stands in a state; `None` where something of it is not known.
     fn standing(&self, search: &Search, state: usize) -> Option<Standing> {
+        let mut fields = search.states.get(state).fields().iter();
         let tree = &search.moves.tree;
-        let state = search.states.get(state);
-        let fields = self.chart.context.keys().zip(state.fields());
-        let context = fields.map(|(name, held)| match tree.answer_of(*held) {
-            Answer::Value(value) => Some((name.clone(), value.clone())),
-            _ => None,
-        });
-        Some(Standing {
-            context: context.collect::<Option<Context>>()?,
-            started: state.is_started(),
-            held: self.fixed.clone(),
-        })
+        let is_known = fields.all(|held| matches!(tree.answer_of(*held), Answer::Value(_)));
+        is_known.then(|| self.some_standing(search, state))
     }
 
     /// Returns the same, with some value for what is not known: good for steps that do not depend on it.
@@ -171,6 +183,7 @@ impl Replay {
                 .map(|((name, field), held)| (name.clone(), value(field, tree.answer_of(*held))))
                 .collect(),
             started: state.is_started(),
+            config: Map::new(),
             held: self.fixed.clone(),
         }
     }
@@ -185,7 +198,8 @@ impl Replay {
                 continue;
             }
             let Some(parent) = search.parents[at] else {
-                let start = self.standing(search, at).map(|standing| (standing, None));
+                let begins = self.standing(search, at);
+                let start = begins.map(|standing| Arrival { standing, by: None });
                 self.reached.insert(at, start);
                 continue;
             };
@@ -193,95 +207,72 @@ impl Replay {
                 open.push(parent.from);
                 continue;
             }
-            let found = self.arrive(search, at, (parent.from, parent.edge));
+            let found = self.arrive(search, at, parent);
             self.reached.insert(at, found);
         }
-        self.reached
-            .get(&state)?
-            .as_ref()
-            .map(|(standing, _)| standing.clone())
+        let arrival = self.reached.get(&state)?.as_ref()?;
+        Some(arrival.standing.clone())
     }
 
-    fn arrive(&mut self, search: &Search, at: usize, first: (usize, usize)) -> Option<Arrival> {
-        if let Some(found) = self.from(search, first) {
-            return Some(found);
-        }
-        if self.sources.is_empty() {
-            self.sources = vec![Vec::new(); search.states.len()];
-            for state in 0..search.looked_at() {
-                for arrow in search.arrows(state) {
-                    if arrow.to() != state {
-                        self.sources[arrow.to()].push((state, arrow.edge()));
-                    }
-                }
-            }
-        }
-        let known: Vec<(usize, usize)> = self.sources[at].clone();
-        let known = known.into_iter().filter(|step| *step != first).take(24);
-        for step in known.collect::<Vec<_>>() {
-            // Only by way of what is known already: a state is not reached by way of itself.
-            if matches!(self.reached.get(&step.0), Some(Some(_)))
-                && let Some(found) = self.from(search, step)
-            {
-                return Some(found);
-            }
-        }
-        None
+    /// Returns how a state is really reached: by this step, else by another.
+    fn arrive(&mut self, search: &Search, at: usize, first: Transition) -> Option<Arrival> {
+        let back = Rc::clone(&self.back);
+        let others = back.sources(at);
+        let mut others = others
+            .filter(|step| step.from != at && *step != first)
+            .take(24);
+        // Only by way of what is known already: a state is not reached by way of itself.
+        self.arrive_by(search, first)
+            .or_else(|| others.find_map(|step| self.arrive_by(search, step)))
     }
 
-    fn from(&mut self, search: &Search, step: (usize, usize)) -> Option<Arrival> {
-        let (before, _) = self.reached.get(&step.0)?.clone()?;
-        let after = self.step(search, &before, step)?;
-        Some((after, Some(step)))
+    fn arrive_by(&mut self, search: &Search, step: Transition) -> Option<Arrival> {
+        let before = self.reached.get(&step.from)?.clone()?.standing;
+        let standing = self.step(search, &before, step)?;
+        let by = Some(step);
+        Some(Arrival { standing, by })
     }
 
-    /// Returns the real way to a state that has been reached.
-    pub(super) fn way_to(&self, state: usize) -> Vec<(usize, usize)> {
-        let mut way = Vec::new();
-        let mut at = state;
-        while let Some(Some((_, Some(step)))) = self.reached.get(&at) {
-            way.push(*step);
-            at = step.0;
-        }
-        way.reverse();
-        way
+    /// Returns the real path to a state that has been reached.
+    pub(super) fn path_to(&self, state: usize) -> Path {
+        back_from(state, |at| self.reached.get(&at)?.as_ref()?.by)
     }
 
-    /// Returns how an instance stands after a way from how it stands before; `None` where that is not real.
+    /// Returns how an instance stands after a path from how it stands before; `None` where that is not real.
     pub(super) fn follow(
         &mut self,
         search: &Search,
         before: &Standing,
-        way: &[(usize, usize)],
+        path: &[Transition],
     ) -> Option<Standing> {
-        way.iter().try_fold(before.clone(), |standing, step| {
+        path.iter().try_fold(before.clone(), |standing, step| {
             self.step(search, &standing, *step)
         })
     }
 
-    /// Returns the shortest real ways on which the rule at a place fires in the end, or a guard refuses.
+    /// Returns the shortest real paths on which the rule at a place fires in the end, or a guard refuses.
     pub(super) fn walks_to(&mut self, search: &Search, place: &str) -> Vec<Walk> {
         self.left = DECISIONS;
-        let steps = search.steps_to(place);
-        let steps = steps.filter(|(_, edge)| search.edges[*edge].fault.is_none());
-        let ways = steps.filter_map(|step| {
-            self.reach(search, step.0)?;
-            let mut way = self.way_to(step.0);
-            way.push(step);
-            Some(way)
+        let steps = search.steps_to(place).iter();
+        let steps = steps.filter(|step| search.edges[step.edge].fault.is_none());
+        let paths = steps.filter_map(|step| {
+            self.reach(search, step.from)?;
+            let mut path = self.path_to(step.from);
+            path.push(*step);
+            Some(path)
         });
-        let mut ways: Vec<_> = ways.collect();
-        ways.sort_by_key(Vec::len);
-        let walks = ways.iter().filter_map(|way| self.walk(search, way));
+        let mut paths: Vec<Path> = paths.collect();
+        paths.sort_by_key(Vec::len);
+        let walks = paths.iter().filter_map(|path| self.walk(search, path));
         walks.take(WALKS).collect()
     }
 
-    /// Returns the steps of a way from a first state, as they really happen; `None` where that is not real.
-    fn walk(&mut self, search: &Search, way: &[(usize, usize)]) -> Option<Walk> {
-        let begins = self.standing(search, way.first()?.0)?;
+    /// Returns the steps of a path from a first state, as they really happen; `None` where that is not real.
+    fn walk(&mut self, search: &Search, path: &[Transition]) -> Option<Walk> {
+        let begins = self.standing(search, path.first()?.from)?;
         let mut standing = begins.clone();
         let mut steps = Vec::new();
-        for step in way {
+        for step in path {
             standing = self.step(search, &standing, *step)?;
             steps.extend(self.taken.take());
         }
@@ -292,8 +283,8 @@ impl Replay {
     }
 
     /// Takes one step for real from where the search says that it begins.
-    pub(super) fn step_from_state(&mut self, search: &Search, step: (usize, usize)) -> bool {
-        let before = self.some_standing(search, step.0);
+    pub(super) fn step_from_state(&mut self, search: &Search, step: Transition) -> bool {
+        let before = self.some_standing(search, step.from);
         self.take(search, &before, step, false).is_some()
     }
 
@@ -302,7 +293,7 @@ impl Replay {
         &mut self,
         search: &Search,
         before: &Standing,
-        step: (usize, usize),
+        step: Transition,
     ) -> Option<Standing> {
         self.take(search, before, step, true)
     }
@@ -312,51 +303,47 @@ impl Replay {
         &mut self,
         search: &Search,
         before: &Standing,
-        (state, edge_number): (usize, usize),
+        at: Transition,
         with_assumed: bool,
     ) -> Option<Standing> {
         let tree = &search.moves.tree;
-        let edge = &search.edges[edge_number];
+        let edge = &search.edges[at.edge];
         let mover = &search.moves.all[edge.mover];
         self.taken = None;
         let Some(trigger) = &mover.trigger else {
             return Some(before.clone());
         };
-        let (before, config) = self.set_for(search, before, edge)?;
-        let known = search.states.get(state).answered();
-        let known = known.map(|(question, is_there)| (question, json!(is_there)));
+        let before = self.set_for(search, before, edge)?;
+        let known = search.states.get(at.from).answered();
+        let known = known.and_then(|(question, is_there)| {
+            let value = tree.known_value(&json!(is_there))?;
+            Some((question, value))
+        });
         let mut tried = 0;
         for is_new in [false, true] {
-            let witnesses = self.witnesses(search, (state, edge_number), is_new);
+            let witnesses = self.witnesses(search, at, is_new);
             for witness in witnesses.iter().skip(tried) {
                 tried += 1;
                 if !with_assumed && tree.is_assumed_of_conditions(witness) {
                     continue;
                 }
                 self.left = self.left.checked_sub(1)?;
-                if search.moves.tree.budget.is_exhausted() {
+                if tree.budget.is_exhausted() {
                     return None;
                 }
-                let chosen = witness
-                    .iter()
-                    .map(|(question, value)| (*question, tree.value(*value).clone()));
-                let chosen: Vec<(u32, Json)> = known.clone().into_iter().chain(chosen).collect();
-                let Some((event, mut disk, found)) =
-                    self.lay_out(search, trigger, &before.context, &chosen)
-                else {
+                let chosen: Witness = known.iter().chain(witness).copied().collect();
+                let Some(scene) = self.lay_out(search, trigger, &before, &chosen) else {
                     continue;
                 };
-                disk.config.extend(config.clone());
-                let decided = self.decide(search, &before, (&event, disk.clone(), found), edge);
-                if let Some((after, outcome)) = decided {
-                    self.real.insert(edge_number, witness.clone());
+                let decided = self.decide(search, &before, &scene, edge);
+                if let Some(Decided { after, outcome }) = decided {
+                    self.real.insert(at.edge, witness.clone());
                     let fired = edge.fired.iter();
+                    let fired = fired.map(|place| tree.places[*place as usize].clone());
                     self.taken = Some(Taken {
-                        fired: fired
-                            .map(|place| tree.places[*place as usize].clone())
-                            .collect(),
-                        event,
-                        disk,
+                        fired: fired.collect(),
+                        event: scene.event,
+                        disk: scene.disk,
                         before: before.context,
                         outcome,
                         after: after.context.clone(),
@@ -368,20 +355,13 @@ impl Replay {
         None
     }
 
-    /// Returns the known witnesses of an edge; with `is_new`, also new ones in a state.
-    fn witnesses(
-        &mut self,
-        search: &Search,
-        (state, number): (usize, usize),
-        with_new: bool,
-    ) -> Vec<Witness> {
-        let (tries, known) = self.witnesses.entry(number).or_default();
+    /// Returns the known witnesses of an edge; with `with_new`, also new ones in the state before it.
+    fn witnesses(&mut self, search: &Search, step: Transition, with_new: bool) -> Vec<Witness> {
+        let (tries, known) = self.witnesses.entry(step.edge).or_default();
         if with_new && *tries < TRIES {
             *tries += 1;
-            let new = self
-                .moves
-                .witnesses(search.states.get(state), &search.edges[number]);
-            for witness in new {
+            let state = search.states.get(step.from);
+            for witness in self.moves.witnesses(state, &search.edges[step.edge]) {
                 if !known.contains(&witness) {
                     known.push(witness);
                 }
@@ -406,15 +386,17 @@ impl Replay {
         })
     }
 
+    /// Returns what the hook decides there, where that is what the search says.
     fn decide(
         &self,
         search: &Search,
         before: &Standing,
-        (event, disk, found): (&Event, Disk, Found),
+        scene: &Scene,
         edge: &Edge,
-    ) -> Option<(Standing, Option<Outcome>)> {
+    ) -> Option<Decided> {
+        let Scene { event, disk, found } = scene;
         let tree = &search.moves.tree;
-        let world = self.world(before, disk);
+        let world = self.world(before, disk.clone());
         let names = || self.names(search, &world, event);
         let mut step = decide_with(names(), &event.trigger, None);
         let mut outcome = None;
@@ -423,7 +405,7 @@ impl Replay {
             let ended = match &run.outcome {
                 Outcome::Ran { verdict, .. } => Outcome::Ran {
                     verdict: verdict.clone(),
-                    found,
+                    found: found.clone(),
                 },
                 other => other.clone(),
             };
@@ -441,7 +423,8 @@ impl Replay {
                         && place_of(fault).is_some_and(|place| place.starts_with("invoke."))
                 }
             };
-            return is_same.then(|| (before.clone(), outcome));
+            let after = before.clone();
+            return is_same.then_some(Decided { after, outcome });
         }
         let Ok(Step::Done(decision)) = step else {
             return None;
@@ -450,10 +433,11 @@ impl Replay {
             let mut after = before.clone();
             after.started |= !decision.patch.is_empty();
             after.context.extend(decision.patch);
-            (after, outcome)
+            Decided { after, outcome }
         })
     }
 
+    /// Returns whether a decision is the transition that the search says it is.
     fn is_as_told(&self, search: &Search, decision: &Decision, edge: &Edge) -> bool {
         let tree = &search.moves.tree;
         let fired = edge.fired.iter().map(|place| &tree.places[*place as usize]);

@@ -46,17 +46,16 @@ impl Replay {
         standing
     }
 
-    /// Returns an instance with what the user must have set for an edge, and the settings; `None` where that is not
-    /// possible.
+    /// Returns an instance with what the user must have set for an edge; `None` where that is not possible.
     pub(super) fn set_for(
         &self,
         search: &Search,
         before: &Standing,
         edge: &Edge,
-    ) -> Option<(Standing, Map<String, Json>)> {
+    ) -> Option<Standing> {
         let tree = &search.moves.tree;
         let mut before = self.loosened(search, before);
-        let mut config = Map::new();
+        before.config.clear();
         let needs = edge.needs.iter().map(|(field, set)| {
             let chosen = self.set.iter().find(|(given, _)| given == field);
             let chosen = chosen.map(|(_, value)| *value);
@@ -69,23 +68,16 @@ impl Replay {
         });
         for (field, value) in needs.chain(others.copied()).collect::<Vec<_>>() {
             let (name, _) = tree.default_of(field)?;
-            let value = tree.value(value).clone();
-            match name.strip_prefix("config.") {
-                Some(setting) => {
-                    config.insert(setting.to_owned(), value);
-                }
-                None => {
-                    // Setting it would have written a state.
-                    let is_new = before.context.get(name) != Some(&value);
-                    if is_new && !before.started || !before.can_hold(name, &value) {
-                        return None;
-                    }
-                    before.held.extend(self.guarded.get(name).cloned());
-                    before.context.insert(name.to_owned(), value);
-                }
+            let value = tree.value(value);
+            // Setting a field would have written a state.
+            let is_field = self.chart.context.contains_key(name);
+            if is_field && !before.started && before.context.get(name) != Some(value) {
+                return None;
             }
+            before.set(name, value)?;
+            before.held.extend(self.guarded.get(name).cloned());
         }
-        Some((before, config))
+        Some(before)
     }
 
     /// Returns whether these settings are possible where an instance really stands in a state.
@@ -111,5 +103,15 @@ impl Standing {
     /// Returns whether a field of the user has this value, or a command can have given it.
     pub(super) fn can_hold(&self, field: &str, value: &Json) -> bool {
         !self.held.contains(field) || self.context.get(field) == Some(value)
+    }
+
+    /// Gives a field of the user or a setting this value; `None` where no command can have set it.
+    pub(super) fn set(&mut self, name: &str, value: &Json) -> Option<()> {
+        match name.strip_prefix("config.") {
+            Some(setting) => self.config.insert(setting.to_owned(), value.clone()),
+            None if !self.can_hold(name, value) => return None,
+            None => self.context.insert(name.to_owned(), value.clone()),
+        };
+        Some(())
     }
 }

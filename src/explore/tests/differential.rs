@@ -41,23 +41,46 @@ use crate::expr::source::Expr;
 use crate::expr::templates::Templates;
 use crate::reviewer::finding::{Finding, Found};
 
+/// The greatest integer that an option can be.
+const MOST: i64 = (1 << 53) - 1;
+
 // ── walks ──
 
-/// One instance in a world that changes at random.
-struct Walk<'c> {
-    random: &'c mut Random,
-    chart: &'c Arc<Chart>,
-    claims: &'c Claims,
+/// An instance: where it stands, and what has happened to it.
+struct Instance {
     context: Context,
     started: bool,
-    disk: Disk,
-    steps: Vec<String>,
     active: bool,
     blocks: usize,
     /// How many times a gate has failed in the same way.
     gate: u64,
     reviews: BTreeMap<String, i64>,
     limit: i64,
+}
+
+impl Instance {
+    fn new(chart: &Chart) -> Self {
+        Self {
+            context: initial(chart),
+            started: false,
+            active: false,
+            blocks: 0,
+            gate: 0,
+            reviews: BTreeMap::new(),
+            limit: 0,
+        }
+    }
+}
+
+/// Two instances in a world that changes at random, each a sibling of the other.
+struct Walk<'c> {
+    random: &'c mut Random,
+    chart: &'c Arc<Chart>,
+    claims: &'c Claims,
+    own: Instance,
+    other: Instance,
+    disk: Disk,
+    steps: Vec<String>,
 }
 
 /// What must never be seen.
@@ -134,10 +157,19 @@ impl<'c> Walk<'c> {
     fn change(&mut self) {
         let chart = self.chart;
         if self.random.chance(60) {
-            self.disk.files = files_of(self.random, chart, &self.context);
+            self.disk.files = files_of(self.random, chart, &self.own.context);
         }
         if self.random.chance(30) {
             self.disk.dirty = !self.disk.dirty;
+            self.disk.stalled = self.random.chance(50);
+        }
+        if self.random.chance(30) {
+            let drivers = [None, Some("this"), Some("other")];
+            self.disk.driver = self.random.pick(&drivers).map(str::to_owned);
+            self.disk.postponed = self.random.chance(20).then(|| "18:23 UTC".to_owned());
+            let count = self.random.below(3);
+            self.disk.rulings = (0..count).map(|_| text_of(self.random)).collect();
+            self.disk.drivers = (0..count).map(|_| text_of(self.random)).collect();
         }
         self.disk.now = format!(
             "2026010{}T00000{}",
@@ -177,6 +209,14 @@ impl<'c> Walk<'c> {
                     }
                 })
                 .collect();
+            if self.other.started && self.random.chance(70) {
+                self.disk.siblings.push(Sibling {
+                    name: "other".to_owned(),
+                    context: Some(self.other.context.clone()),
+                    files: BTreeMap::new(),
+                    idle_hours: 0,
+                });
+            }
         }
     }
 
@@ -193,7 +233,7 @@ impl<'c> Walk<'c> {
         }
         let mut fields = Map::new();
         // An agent that does nothing stops again and again, which shows how often a gate blocks.
-        let is_idle = self.gate > 0 && self.blocks > 0 && self.random.chance(90);
+        let is_idle = self.own.gate > 0 && self.own.blocks > 0 && self.random.chance(90);
         match self.random.below(10) {
             hook if hook <= 5 || is_idle => {
                 let name = if is_idle || self.random.chance(70) {
@@ -210,7 +250,7 @@ impl<'c> Walk<'c> {
                 let tasks: Vec<Json> = (0..self.random.below(4)).map(|_| json!({ "type": self.random.pick(&["alpha", "beta", "shell", "x"]), "id": "1" })).collect();
                 fields.insert("background_tasks".to_owned(), json!(tasks));
                 if name == "Stop" {
-                    fields.insert("stop_hook_active".to_owned(), json!(self.active));
+                    fields.insert("stop_hook_active".to_owned(), json!(self.own.active));
                 }
                 event(Trigger::Hook(name), fields)
             }
@@ -242,7 +282,17 @@ impl<'c> Walk<'c> {
                 FieldType::Boolean => json!(self.random.chance(50)),
                 FieldType::Integer => {
                     let least = arg.minimum.unwrap_or(-3);
-                    json!(least + self.random.below(15) as i64)
+                    match self.random.below(12) {
+                        0 => json!(MOST),
+                        1 => json!(arg.minimum.unwrap_or(-MOST)),
+                        _ => json!(least + self.random.below(15) as i64),
+                    }
+                }
+                _ if self.random.chance(10) => {
+                    json!(
+                        self.random
+                            .pick(&["", "no slug", "a/b", "null", "None", "a text"])
+                    )
                 }
                 _ => json!(text_of(self.random)),
             };
@@ -254,13 +304,18 @@ impl<'c> Walk<'c> {
     fn world(&self) -> Arc<PossibleWorld> {
         Arc::new(PossibleWorld {
             chart: Arc::clone(self.chart),
-            context: self.context.clone(),
-            started: self.started,
+            context: self.own.context.clone(),
+            started: self.own.started,
             disk: self.disk.clone(),
         })
     }
 
     fn step(&mut self) -> Result<(), String> {
+        if self.random.chance(15) {
+            std::mem::swap(&mut self.own, &mut self.other);
+            self.disk.files.clear();
+            self.steps.push("  the other instance".to_owned());
+        }
         self.change();
         let event = self.event();
         let world: Arc<dyn World> = self.world();
@@ -292,8 +347,8 @@ impl<'c> Walk<'c> {
             }
         };
         self.look(&event, &decision)?;
-        self.context.extend(decision.patch.clone());
-        self.started |= !decision.patch.is_empty();
+        self.own.context.extend(decision.patch.clone());
+        self.own.started |= !decision.patch.is_empty();
         self.steps.push(format!(
             "  → {:?} fires {:?}, {:?}, now {:?}",
             decision.answer,
@@ -303,7 +358,7 @@ impl<'c> Walk<'c> {
                 .map(|fired| &fired.place)
                 .collect::<Vec<_>>(),
             decision.ended.as_ref().map(|ended| &ended.outcome),
-            self.context
+            self.own.context
         ));
         let fired = decision.fired.iter();
         let fired: Vec<&str> = fired.map(|fired| fired.place.as_str()).collect();
@@ -315,11 +370,11 @@ impl<'c> Walk<'c> {
         if let Decided::Invoke(invocation) = &step {
             let invoke = &self.chart.invoke[&invocation.name];
             // While the agent does nothing, a gate fails as it has failed before.
-            let fails_again = self.gate > 0 && self.blocks > 0;
+            let fails_again = self.own.gate > 0 && self.own.blocks > 0;
             let has_gates = self.chart.gates.is_some();
             let fails = has_gates && (fails_again || self.random.below(4) == 0);
-            self.gate = match fails {
-                true if fails_again || self.random.chance(50) => self.gate + 1,
+            self.own.gate = match fails {
+                true if fails_again || self.random.chance(50) => self.own.gate + 1,
                 true => 1,
                 false => 0,
             };
@@ -328,7 +383,7 @@ impl<'c> Walk<'c> {
                     command: text_of(self.random),
                     why: text_of(self.random),
                     output: text_of(self.random),
-                    times: self.gate,
+                    times: self.own.gate,
                 }),
                 0 => Outcome::Failed(format!("it failed: {}", text_of(self.random))),
                 1 => Outcome::Ran {
@@ -375,20 +430,20 @@ impl<'c> Walk<'c> {
         let is_stop = event.trigger == Trigger::Hook("Stop".to_owned());
         let blocks = matches!(decision.answer, Answer::Block(_));
         if is_stop {
-            self.active = blocks;
+            self.own.active = blocks;
         }
         // What the agent or the user does is no longer doing nothing.
         match (&event.trigger, blocks) {
-            (Trigger::Hook(_), true) => self.blocks += 1,
+            (Trigger::Hook(_), true) => self.own.blocks += 1,
             (Trigger::Hook(_), false) if !is_stop => {}
-            _ => self.blocks = 0,
+            _ => self.own.blocks = 0,
         }
         let limits = self
             .chart
             .cycles
             .values()
-            .filter_map(|cycle| self.context.get(&cycle.limit)?.as_i64());
-        self.limit = self.limit.max(limits.max().unwrap_or(0));
+            .filter_map(|cycle| self.own.context.get(&cycle.limit)?.as_i64());
+        self.own.limit = self.own.limit.max(limits.max().unwrap_or(0));
         for cycle in self.chart.cycles.values() {
             let starts = decision.fired.iter().any(|fired| {
                 let entered = fired
@@ -405,8 +460,8 @@ impl<'c> Walk<'c> {
                 || !matches!(event.trigger, Trigger::Hook(_))
                     && decision.patch.contains_key(&cycle.count)
             {
-                self.reviews.remove(&cycle.id);
-                self.limit = 0;
+                self.own.reviews.remove(&cycle.id);
+                self.own.limit = 0;
             }
         }
         if let Some(Ended {
@@ -415,13 +470,17 @@ impl<'c> Walk<'c> {
             ..
         }) = &decision.ended
         {
-            let reviews = self.reviews.entry(invocation.cycle.clone()).or_default();
+            let reviews = self
+                .own
+                .reviews
+                .entry(invocation.cycle.clone())
+                .or_default();
             *reviews += 1;
-            if self.claims.cycles && *reviews > self.limit {
+            if self.claims.cycles && *reviews > self.own.limit {
                 let reviews = *reviews;
                 return Err(self.contradiction(&format!(
                     "{} has {reviews} reviews, the limit was {} at most",
-                    invocation.cycle, self.limit
+                    invocation.cycle, self.own.limit
                 )));
             }
         }
@@ -429,12 +488,14 @@ impl<'c> Walk<'c> {
     }
 
     fn look_at_state(&mut self, event: &Event, fired: &[&str]) -> Result<(), String> {
-        let phase = self.context[&self.chart.state].as_str().unwrap_or_default();
+        let phase = self.own.context[&self.chart.state]
+            .as_str()
+            .unwrap_or_default();
         self.see(format!("phases.{phase} is reached"))?;
         for (name, field) in &self.chart.context {
             if let (true, Err(why)) = (
                 self.claims.fits,
-                field.accepts(&self.chart.phases, &self.context[name]),
+                field.accepts(&self.chart.phases, &self.own.context[name]),
             ) {
                 return Err(self.contradiction(&format!("{name} is {why}")));
             }
@@ -504,18 +565,13 @@ fn compare(chart: &Arc<Chart>, seed: u64, walks: usize, tally: &mut Tally) -> Re
     let mut random = Random::new(seed);
     for _ in 0..walks {
         let mut walk = Walk {
-            context: initial(chart),
+            own: Instance::new(chart),
+            other: Instance::new(chart),
             random: &mut random,
             chart,
             claims: &claims,
-            started: false,
             disk: Disk::default(),
             steps: Vec::new(),
-            active: false,
-            blocks: 0,
-            gate: 0,
-            reviews: BTreeMap::new(),
-            limit: 0,
         };
         tally.walks += 1;
         for _ in 0..24 {

@@ -166,6 +166,19 @@ pub(super) fn table_of(random: &mut Random, headings: &[&str]) -> String {
             text += &format!("| {} |\n", cells.join(" | "));
         }
     }
+    // What a person leaves behind who edits it by hand.
+    if random.chance(25) {
+        text += random.pick(&[
+            "| no slug | done |\n",
+            "| x |\n",
+            "|  |  |\n",
+            "| x | done | more |\n",
+            "| x \\| y | done |\n",
+            "x | done\n",
+            "\n| Other |\n|---|\n| x |\n",
+            "\n| Status | Id |\n|---|---|\n| done | beta |\n",
+        ]);
+    }
     for _ in 0..random.below(7) * usize::from(random.chance(40)) {
         text += "\n";
     }

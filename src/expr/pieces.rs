@@ -12,7 +12,7 @@ const DEPTH: usize = 8;
 
 /// One part of a text that is evaluated.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Piece {
+pub(crate) enum Piece {
     /// A hole with its braces, or more of a text.
     Hole(String),
     /// A condition, what follows it where it is true, and where it is not.
@@ -21,7 +21,7 @@ pub(super) enum Piece {
 
 impl Piece {
     /// Returns whether it consists of this text, or of others and this.
-    pub(super) fn has(&self, text: &str) -> bool {
+    pub(crate) fn has(&self, text: &str) -> bool {
         match self {
             Self::Hole(hole) => hole == text,
             Self::If(_, then, otherwise) => {
@@ -35,7 +35,7 @@ impl Piece {
 /// Takes a text apart. Each piece begins with the variables that it needs. Where a condition needs one, it is a piece with
 /// all that it decides about. A text stays whole if one is needed that is set only on some ways, or if there are blocks
 /// that are not known here.
-pub(super) fn pieces(text: &str, template: &dyn Fn(&str) -> Option<String>) -> Vec<Piece> {
+pub(crate) fn pieces(text: &str, template: &dyn Fn(&str) -> Option<String>) -> Vec<Piece> {
     let made = in_pieces(text, template, 0, &mut Vec::new());
     made.unwrap_or_else(|| vec![Piece::Hole(text.to_owned())])
 }
@@ -141,8 +141,7 @@ impl<'t> Reader<'t> {
 
     /// Returns what `{{ }}` shows: one of two values, or one.
     fn value(&self, start: usize) -> Option<Piece> {
-        let shown = format!("{{{{ {} }}}}", self.source(start + 1..self.at - 1)?);
-        let Some((test, sides)) = choice(&shown) else {
+        let Some((test, sides)) = choice(self.source(start + 1..self.at - 1)?) else {
             return Some(Piece::Hole(self.hole(start)?));
         };
         if self.needs_none(test).is_none() {

@@ -4,11 +4,9 @@ use std::ops::Range;
 
 use minijinja::machinery::{Span, Token, tokenize};
 
-use crate::expr::single_expression;
-
 /// A condition, by the conditions that it consists of.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Formula {
+pub(crate) enum Formula {
     Atom(String),
     Not(Box<Formula>),
     All(Vec<Formula>),
@@ -29,7 +27,7 @@ pub(super) fn bytes(tokens: &[(Token<'_>, Span)]) -> Option<Range<usize>> {
 }
 
 /// Takes a condition apart at `and`, `or` and `not`.
-pub(super) fn formula(source: &str) -> Formula {
+pub(crate) fn formula(source: &str) -> Formula {
     let tokens = tokens(source, true).unwrap_or_default();
     apart(source, &tokens).unwrap_or_else(|| Formula::Atom(source.to_owned()))
 }
@@ -87,9 +85,48 @@ fn split<'t, 'a>(tokens: &'t [(Token<'a>, Span)], word: &str) -> Vec<&'t [(Token
     parts.collect()
 }
 
+/// Returns the parts of a condition between its outermost `and`s, as written; if it has none, the whole condition.
+/// (The parser's spans don't say where an operand begins, and tokens cost more: every stop asks.)
+pub(crate) fn conjuncts(source: &str) -> Vec<&str> {
+    if !source.contains("and") {
+        return vec![source.trim()];
+    }
+    let mut parts = Vec::new();
+    let (mut start, mut depth, mut quote) = (0, 0, None);
+    // A character that is not ASCII can be part of a name only.
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
+    let mut last = b' ';
+    for (at, byte) in source.bytes().enumerate() {
+        let is_first = !is_name(std::mem::replace(&mut last, byte));
+        match (quote, byte) {
+            (Some(open), _) if open == byte => quote = None,
+            (Some(_), _) => {}
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (None, b'(' | b'[' | b'{') => depth += 1,
+            (None, b')' | b']' | b'}') => depth -= 1,
+            (None, b'a' | b'o' | b'i') if depth == 0 && is_first => {
+                let rest = &source.as_bytes()[at..];
+                let is_word = |word: &str| {
+                    rest.starts_with(word.as_bytes())
+                        && !rest.get(word.len()).is_some_and(|next| is_name(*next))
+                };
+                if is_word("or") || is_word("if") {
+                    return vec![source.trim()];
+                }
+                if is_word("and") {
+                    parts.push(source[start..at].trim());
+                    start = at + "and".len();
+                }
+            }
+            (None, _) => {}
+        }
+    }
+    parts.push(source[start..].trim());
+    parts
+}
+
 /// Returns the condition of a value that is one of two, and these, each as a text.
-pub(super) fn choice(text: &str) -> Option<(&str, [String; 2])> {
-    let source = single_expression(text)?;
+pub(crate) fn choice(source: &str) -> Option<(&str, [String; 2])> {
     let tokens = tokens(source, true)?;
     let first = split(&tokens, "if").first()?.len();
     let (one, rest) = (&tokens[..first], tokens.get(first + 1..)?);
@@ -104,6 +141,34 @@ pub(super) fn choice(text: &str) -> Option<(&str, [String; 2])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_condition_is_taken_apart_at_its_outermost_ands() {
+        let cases: &[(&str, &[&str])] = &[
+            ("a", &["a"]),
+            ("not a.b and c == 'x and y'", &["not a.b", "c == 'x and y'"]),
+            (
+                "a and\n  b > 1 and c | length > 2",
+                &["a", "b > 1", "c | length > 2"],
+            ),
+            ("a or b and c", &["a or b and c"]),
+            (
+                "a is not none and b not in [1, 2]",
+                &["a is not none", "b not in [1, 2]"],
+            ),
+            ("a and (b or c)", &["a", "(b or c)"]),
+            ("(a and b) and x.brand", &["(a and b)", "x.brand"]),
+            (
+                "and_more and orders and iffy",
+                &["and_more", "orders", "iffy"],
+            ),
+            ("grand and 'ü and' == b", &["grand", "'ü and' == b"]),
+            ("a if b and c else d", &["a if b and c else d"]),
+        ];
+        for (source, parts) in cases {
+            assert_eq!(conjuncts(source), *parts, "{source}");
+        }
+    }
 
     #[test]
     fn a_condition_is_taken_apart() {
@@ -147,15 +212,10 @@ mod tests {
         let sides = |one: &str, other: &str| [one.to_owned(), other.to_owned()];
         let two = sides("{{ a }}", "{{ c if d else e }}");
         assert_eq!(
-            choice("{{ a if b or x else c if d else e }}"),
+            choice("a if b or x else c if d else e"),
             Some(("b or x", two))
         );
-        for text in [
-            "{{ a }}",
-            "{{ a if b }}",
-            "{{ f(a if b else c) }}",
-            "a if b else c",
-        ] {
+        for text in ["a", "a if b", "f(a if b else c)"] {
             assert_eq!(choice(text), None, "{text}");
         }
     }
