@@ -8,6 +8,7 @@ use crate::project::state_file::{self, Reading};
 use crate::run::beside;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
+use crate::run::snapshot::Snapshot;
 use crate::store::once::CALL;
 use crate::store::owed;
 
@@ -23,11 +24,15 @@ pub(crate) fn is_stuck(place: &Place, event: &Event) -> bool {
 }
 
 /// Returns why the user is called at a stop: only if they have not been called for this state yet, or if a review has run since,
-/// and never because they have ended a review themselves.
-pub(super) fn reason(place: &Place, event: &Event, performed: &Performed) -> Option<String> {
+/// and never because they have ended a review themselves. `seen` is what the stop has found.
+pub(super) fn reason(
+    place: &Place,
+    event: &Event,
+    seen: &Snapshot,
+    performed: &Performed,
+) -> Option<String> {
     let is_stop = matches!(&event.trigger, Trigger::Hook(name) if is_stop(name));
-    let snapshot = place.snapshot();
-    let unusable = match &snapshot.state {
+    let unusable = match &seen.state {
         Reading::Broken(_) => Some(format!("{} cannot be used", state_file::FILE)),
         _ => None,
     };
@@ -41,6 +46,7 @@ pub(super) fn reason(place: &Place, event: &Event, performed: &Performed) -> Opt
         // The agent is woken first, and the stop after that calls.
         return None;
     }
+    let snapshot = place.snapshot();
     let state = snapshot.state.text().unwrap_or_default();
     let (store, name) = (&place.store, &place.instance.name);
     if owed::is_given_by_another(store, name, state) {

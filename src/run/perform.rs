@@ -40,7 +40,7 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
         performed.pending = Some(pending);
     }
     if let Ok(performed) = &mut result {
-        performed.called = called::reason(place, event, performed);
+        performed.called = called::reason(place, event, &snapshot, performed);
         called::note_typed(place, event, performed);
     }
     let written = add_decision(place, event, &result, start.elapsed());
