@@ -88,35 +88,34 @@ fn split<'t, 'a>(tokens: &'t [(Token<'a>, Span)], word: &str) -> Vec<&'t [(Token
 /// Returns the parts of a condition between its outermost `and`s, as written; if it has none, the whole condition.
 /// (The parser's spans don't say where an operand begins, and tokens cost more: every stop asks.)
 pub(crate) fn conjuncts(source: &str) -> Vec<&str> {
+    let whole = source.trim();
     if !source.contains("and") {
-        return vec![source.trim()];
+        return vec![whole];
     }
+    let bytes = source.as_bytes();
+    // A character that is not ASCII can be part of a name only.
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+    let is_word = |at: usize, word: &str| {
+        let (before, rest) = bytes.split_at(at);
+        let is_part = |byte: Option<&u8>| byte.is_some_and(is_name);
+        rest.starts_with(word.as_bytes())
+            && !is_part(rest.get(word.len()))
+            && !is_part(before.last())
+    };
     let mut parts = Vec::new();
     let (mut start, mut depth, mut quote) = (0, 0, None);
-    // A character that is not ASCII can be part of a name only.
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
-    let mut last = b' ';
     for (at, byte) in source.bytes().enumerate() {
-        let is_first = !is_name(std::mem::replace(&mut last, byte));
         match (quote, byte) {
             (Some(open), _) if open == byte => quote = None,
             (Some(_), _) => {}
             (None, b'\'' | b'"') => quote = Some(byte),
             (None, b'(' | b'[' | b'{') => depth += 1,
             (None, b')' | b']' | b'}') => depth -= 1,
-            (None, b'a' | b'o' | b'i') if depth == 0 && is_first => {
-                let rest = &source.as_bytes()[at..];
-                let is_word = |word: &str| {
-                    rest.starts_with(word.as_bytes())
-                        && !rest.get(word.len()).is_some_and(|next| is_name(*next))
-                };
-                if is_word("or") || is_word("if") {
-                    return vec![source.trim()];
-                }
-                if is_word("and") {
-                    parts.push(source[start..at].trim());
-                    start = at + "and".len();
-                }
+            (None, b'o') if depth == 0 && is_word(at, "or") => return vec![whole],
+            (None, b'i') if depth == 0 && is_word(at, "if") => return vec![whole],
+            (None, b'a') if depth == 0 && is_word(at, "and") => {
+                parts.push(source[start..at].trim());
+                start = at + "and".len();
             }
             (None, _) => {}
         }
