@@ -15,7 +15,7 @@ use crate::process::program;
 use crate::project::manifest::Manifest;
 use crate::project::state_file;
 use crate::run::gates;
-use crate::run::keep;
+use crate::run::receipts;
 use crate::run::meanwhile::Files;
 use crate::run::place::Place;
 use crate::run::reviewer;
@@ -112,7 +112,7 @@ impl Due<'_> {
         if let Some(note) = self.note {
             let _ = note.say(&announced);
         }
-        let tree = keep::tree(place, self.snapshot, event);
+        let tree = receipts::tree(place, self.snapshot, event);
         let files = Files::read(place);
         let run = reviewer::run(place, invocation, announced.timeout, self.lock);
         let (outcome, spent) = run.inspect_err(|stuck| {

@@ -21,7 +21,7 @@ use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
 use crate::run::under_way::running;
 use crate::run::write::{claim, claimant, is_reviewed_by_another, write};
-use crate::run::{beside, called, keep};
+use crate::run::{beside, called, receipts};
 use crate::store::driver;
 use crate::store::journal::{self, Decided, Line};
 use crate::store::notices::Pending;
@@ -201,7 +201,7 @@ fn pending(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Pending>
     let is_sound = matches!(snapshot.state, Reading::Sound { .. });
     let session = event.session.as_deref();
     let instance = (&*place.chart, &place.store, &*place.instance.name);
-    let is_on_record = || keep::is_on_record(place, snapshot.context());
+    let is_on_record = || receipts::is_on_record(place, snapshot.context());
     (is_stop && is_sound)
         .then(|| Pending::find(instance, (snapshot.context(), is_on_record), session))
         .flatten()

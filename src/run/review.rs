@@ -15,7 +15,7 @@ use crate::host::hosts::RESERVE;
 use crate::project::git::{self, Git};
 use crate::project::seen;
 use crate::run::attempt::{Attempt, Due, time_left};
-use crate::run::keep;
+use crate::run::receipts;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
@@ -101,7 +101,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         let _ = SEND_BACK.note(store, name, state, None);
         return answered(performed);
     }
-    let mut record = keep::due(place, &snapshot, &invocation);
+    let mut record = receipts::due(place, &snapshot, &invocation);
     let seen = seen::seen(&place.chart, &place.root, &place.dir(), &invocation.subject);
     let mut announced = announced(place, event, &snapshot, &invocation);
     let hook = hook_timeout(place, event).saturating_sub(before.as_secs());
@@ -131,7 +131,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     } = attempt;
     record.tree = tree;
     // Without it, a receipt says that something is not in the record.
-    let _ = keep::ended(place, record, (&outcome, &effort));
+    let _ = receipts::ended(place, record, (&outcome, &effort));
     if outcome.failed_gate().is_none() {
         // Before the state: if the process is killed in between, the verdict of a review that runs again is known.
         let review = ended(place, announced, seen, &outcome, &effort);

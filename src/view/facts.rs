@@ -18,7 +18,7 @@ use crate::engine::spent::of_cycle;
 use crate::process::log;
 use crate::project::find;
 use crate::project::state_file::Reading;
-use crate::run::keep;
+use crate::run::receipts;
 use crate::run::place::Place;
 use crate::store::journal;
 use crate::store::running::Running;
@@ -166,7 +166,7 @@ impl Facts {
             .filter(|running| !running.log.is_empty())
             .and_then(|running| log::last_line(&place.dir().join(&running.log)));
         let limits = place.unfit_settings();
-        let stale = keep::stale(place);
+        let stale = receipts::stale(place);
         let on_disk = on_disk(
             place,
             known(snapshot.names(), &mut unread).unwrap_or_default(),

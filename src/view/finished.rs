@@ -5,7 +5,7 @@ use super::progress::progress;
 use crate::engine::context;
 use crate::page::counted;
 use crate::project::ledger::OPEN;
-use crate::run::keep;
+use crate::run::receipts;
 use crate::run::place::Place;
 
 /// Returns the sentence for the instance at `place`, which is in a final phase.
@@ -35,7 +35,7 @@ pub(crate) fn finished(place: &Place) -> String {
         false => left.join(", "),
     };
     let parts: Vec<String> = done.chain([reviews, left]).collect();
-    let stale = keep::stale(place).map(|stale| format!(" {stale}"));
+    let stale = receipts::stale(place).map(|stale| format!(" {stale}"));
     format!(
         "The {} '{}' is {phase}: {}.{}",
         chart.scope.noun,

@@ -9,7 +9,7 @@ use crate::disk;
 use crate::engine::inspect;
 use crate::page;
 use crate::project::seen;
-use crate::run::keep::Stale;
+use crate::run::receipts::Stale;
 use crate::run::place::Place;
 use crate::store::journal::{self, Line};
 use crate::text::full_stop;
