@@ -16,8 +16,8 @@ use crate::engine::context;
 use crate::engine::decision::Answer;
 use crate::project::git;
 use crate::run::asked::{self, FailingGate};
-use crate::run::receipts;
 use crate::run::perform::{foresee, perform};
+use crate::run::receipts;
 use crate::store::lock::ReviewLock;
 use crate::store::postponed;
 

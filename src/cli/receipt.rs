@@ -20,8 +20,8 @@ use crate::receipt::check::{self, Seen};
 use crate::receipt::seal;
 use crate::receipt::signature;
 use crate::receipt::statement::{self, Line, Statement, Subject};
-use crate::run::receipts;
 use crate::run::place::Place;
+use crate::run::receipts;
 
 /// Prints the receipt of an instance, or of a commit.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {

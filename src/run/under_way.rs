@@ -62,7 +62,7 @@ pub(crate) fn running(place: &Place) -> Option<String> {
 
 /// Returns what a review would see now, as a number; `None` if that is unknown.
 pub(crate) fn seen(place: &Place) -> Option<u64> {
-    let view = Inspector::new(&place.chart, &place.snapshot().as_world());
+    let view = place.snapshot().view();
     seen::seen(&place.chart, &place.root, &place.dir(), &view.subject()).all
 }
 

@@ -11,15 +11,15 @@ use crate::engine::event::{Event, Trigger};
 use crate::engine::recorded::Recorder;
 use crate::files::pattern::name_flaw;
 use crate::hash::IndexMap;
-use crate::host::events::{is_event, is_stop};
+use crate::host::events::is_event;
 use crate::host::hosts;
 use crate::project::git::Git;
 use crate::project::state_file::{self, Reading};
 use crate::run::effects;
-use crate::run::receipts;
 use crate::run::meanwhile::{self, Pause};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
+use crate::run::receipts;
 use crate::run::review::Unwritten;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
@@ -160,7 +160,7 @@ fn write_state(
             lock.bump().map_err(io("the revision cannot be written"))?;
             None
         }
-        Trigger::Hook(name) if is_stop(name) => {
+        Trigger::Hook(_) if event.is_stop() => {
             let left = Debt::leave(&place.store, &place.instance.name, &text, decision);
             Some(left.map_err(io("the answer cannot be stored"))?)
         }
