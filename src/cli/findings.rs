@@ -73,7 +73,7 @@ pub(super) fn entries(place: &Place) -> Vec<Entry> {
         unfinished.and_then(|standing| Some((standing.files.as_deref()?, standing.count)));
     let own = place.journal().reviews();
     let elsewhere = elsewhere::reviews(&place.dir(), &place.instance.name, &own);
-    let elsewhere = elsewhere.into_iter().map(|review| review.past());
+    let elsewhere = elsewhere.into_iter().map(|review| review.run);
     snapshot.ledger_with(elsewhere.collect(), unfinished)
 }
 

@@ -18,8 +18,8 @@ use crate::engine::spent::of_cycle;
 use crate::process::log;
 use crate::project::find;
 use crate::project::state_file::Reading;
-use crate::run::receipts;
 use crate::run::place::Place;
+use crate::run::receipts;
 use crate::store::journal;
 use crate::store::running::Running;
 use crate::text;
@@ -98,8 +98,7 @@ impl CycleFacts {
         let standing = view.standing(cycle);
         let files = standing.files.as_deref().unwrap_or_default();
         let runs = of_cycle(
-            journal,
-            |run| (&run.cycle, run.n, &run.file, run.error.is_none()),
+            journal.iter().map(|review| &review.run),
             &cycle.id,
             files,
             standing.count,

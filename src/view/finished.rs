@@ -5,8 +5,8 @@ use super::progress::progress;
 use crate::engine::context;
 use crate::page::counted;
 use crate::project::ledger::OPEN;
-use crate::run::receipts;
 use crate::run::place::Place;
+use crate::run::receipts;
 
 /// Returns the sentence for the instance at `place`, which is in a final phase.
 pub(crate) fn finished(place: &Place) -> String {
@@ -18,7 +18,7 @@ pub(crate) fn finished(place: &Place) -> String {
         let name = part.name.replace('_', " ");
         format!("{} of {} {name} done", part.done, part.all)
     });
-    let figures = Figures::of(chart, place.reviews().iter());
+    let figures = Figures::of(chart, place.reviews().iter().map(|review| &review.run));
     let reviews = match figures.reviews {
         0 => "no reviews".to_owned(),
         many => format!("{} (cost: {})", counted(many, "review"), figures.price()),
