@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json};
-use toml::de::{DeArray, DeInteger, DeTable, DeValue};
+use toml::de::{DeTable, DeValue};
 
 use super::model::Source;
 use super::schema::statechart;
@@ -261,47 +261,26 @@ fn steps(json: &Json, pointer: &str) -> Vec<Step> {
 }
 
 fn table_json(table: &DeTable<'_>) -> Json {
-    Json::Object(
-        table
-            .iter()
-            .map(|(key, value)| (key.get_ref().to_string(), value_json(value.get_ref())))
-            .collect(),
-    )
-}
-
-fn array_json(array: &DeArray<'_>) -> Json {
-    array
-        .iter()
-        .map(|value| value_json(value.get_ref()))
+    let fields = table.iter();
+    fields
+        .map(|(key, value)| (key.get_ref().as_ref(), value_json(value.get_ref())))
         .collect()
 }
 
 fn value_json(value: &DeValue<'_>) -> Json {
+    let float = |number: &str| number.parse::<f64>().map(Json::from).unwrap_or_default();
     match value {
         DeValue::String(text) => Json::from(text.as_ref()),
-        DeValue::Integer(number) => integer(number),
-        DeValue::Float(number) => number
-            .as_str()
-            .parse::<f64>()
-            .map(Json::from)
-            .unwrap_or_default(),
+        // One that is too large for a chart becomes a float, and is reported as one.
+        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
+            .map_or_else(|_| float(number.as_str()), Json::from),
+        DeValue::Float(number) => float(number.as_str()),
         DeValue::Boolean(value) => Json::from(*value),
         DeValue::Datetime(time) => Json::from(time.to_string()),
-        DeValue::Array(items) => array_json(items),
+        DeValue::Array(items) => items
+            .iter()
+            .map(|item| value_json(item.get_ref()))
+            .collect(),
         DeValue::Table(table) => table_json(table),
     }
-}
-
-/// Returns an integer as JSON. One that is too large for a chart becomes a float, and is reported as one.
-fn integer(number: &DeInteger<'_>) -> Json {
-    i64::from_str_radix(number.as_str(), number.radix()).map_or_else(
-        |_| {
-            number
-                .as_str()
-                .parse::<f64>()
-                .map(Json::from)
-                .unwrap_or_default()
-        },
-        Json::from,
-    )
 }

@@ -10,7 +10,6 @@ use crate::chart::Chart;
 use crate::cli::error::CliError;
 use crate::cli::output::{is_reviewer, refuse_agents, say, say_json};
 use crate::cli::place;
-use crate::engine::inspect::Inspector;
 use crate::page::{FAINT, Page};
 use crate::project::ledger::{self, Entry};
 use crate::receipt::elsewhere;
@@ -67,14 +66,14 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 /// Returns the findings as the state on disk has it.
 pub(super) fn entries(place: &Place) -> Vec<Entry> {
     let snapshot = place.snapshot();
-    let view = Inspector::new(&place.chart, &snapshot.as_world());
+    let view = snapshot.view();
     let standing = view.unfinished().map(|cycle| view.standing(cycle));
     let unfinished = standing.as_ref();
     let unfinished =
         unfinished.and_then(|standing| Some((standing.files.as_deref()?, standing.count)));
     let own = place.journal().reviews();
     let elsewhere = elsewhere::reviews(&place.dir(), &place.instance.name, &own);
-    let elsewhere = elsewhere.into_iter().map(|review| review.past());
+    let elsewhere = elsewhere.into_iter().map(|review| review.run);
     snapshot.ledger_with(elsewhere.collect(), unfinished)
 }
 

@@ -85,7 +85,7 @@ impl Row {
             phase: field(Some(&chart.state)),
             next: field(chart.next.as_ref()),
             progress: progress(chart, &snapshot.as_world()),
-            figures: Figures::of(chart, journal.reviews().iter()),
+            figures: Figures::of(chart, journal.runs().iter()),
             waits: turn.waits,
             driver: turn.owner,
         }

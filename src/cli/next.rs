@@ -16,8 +16,8 @@ use crate::engine::context;
 use crate::engine::decision::Answer;
 use crate::project::git;
 use crate::run::asked::{self, FailingGate};
-use crate::run::keep;
 use crate::run::perform::{foresee, perform};
+use crate::run::receipts;
 use crate::store::lock::ReviewLock;
 use crate::store::postponed;
 
@@ -57,7 +57,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         .into_iter()
         .filter_map(|field| context::text(&performed.context, field))
         .any(|phase| chart.is_final(phase));
-    let stale = keep::stale(&place).filter(|_| is_over);
+    let stale = receipts::stale(&place).filter(|_| is_over);
     if matches.get_flag("json") {
         let stale = stale.map(|stale| stale.files);
         say_json(json!({

@@ -20,8 +20,8 @@ use crate::receipt::check::{self, Seen};
 use crate::receipt::seal;
 use crate::receipt::signature;
 use crate::receipt::statement::{self, Line, Statement, Subject};
-use crate::run::keep;
 use crate::run::place::Place;
+use crate::run::receipts;
 
 /// Prints the receipt of an instance, or of a commit.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -32,7 +32,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     let text = statement::read(&place.dir());
     let mut statements = statement::statements(&text);
-    statements.extend(keep::since(&place));
+    statements.extend(receipts::since(&place));
     let Some(mut receipt) = joined(&place, &statements) else {
         let message = format!("nothing is recorded about {noun} `{}`", place.instance.name);
         let help = "a receipt is about reviews: there has been none yet";
@@ -69,7 +69,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 /// Returns one statement that says what several say; `None` if there is none.
 fn joined(place: &Place, statements: &[Statement]) -> Option<Statement> {
     let last = statements.last()?;
-    let mut predicate = keep::named(place);
+    let mut predicate = receipts::named(place);
     predicate.settings.clone_from(&last.predicate.settings);
     predicate.rulings.clone_from(&last.predicate.rulings);
     for statement in statements {
@@ -78,7 +78,7 @@ fn joined(place: &Place, statements: &[Statement]) -> Option<Statement> {
         seal::join(&mut predicate, part);
     }
     let reviews: Vec<_> = statements.iter().flat_map(check::reviews).collect();
-    let subject = keep::subject(reviews.into_iter());
+    let subject = receipts::subject(reviews.into_iter());
     Some(Statement::new(subject, predicate))
 }
 

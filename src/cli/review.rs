@@ -20,7 +20,6 @@ use super::{place, render, wait};
 use crate::chart::embedded::{Choice, of_changes};
 use crate::chart::{Chart, IN_GIT};
 use crate::engine::context::Context;
-use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Step};
 use crate::engine::event::Event;
 use crate::hook;
@@ -243,12 +242,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
 
 /// Returns the fields that the beginning of a change would set; `None` if a review waits already.
 fn entering(place: &Place, snapshot: &Arc<Snapshot>) -> Result<Option<Context>, Stuck> {
-    let step = decide(
-        &place.chart,
-        &snapshot.as_world(),
-        &change::began(&place.chart),
-        None,
-    )?;
+    let step = snapshot.decide(&change::began(&place.chart), None)?;
     Ok(match step {
         Step::Done(decision) if !matches!(decision.answer, Answer::Refuse(_)) => {
             Some(decision.patch.into_iter().collect())
@@ -261,8 +255,7 @@ fn entering(place: &Place, snapshot: &Arc<Snapshot>) -> Result<Option<Context>, 
 fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
     let snapshot = place.snapshot();
     let entered = entering(place, &snapshot)?.unwrap_or_default();
-    let world = Arc::new(snapshot.again(&entered)).as_world();
-    Ok(decide(&place.chart, &world, event, None)?)
+    Ok(Arc::new(snapshot.again(&entered)).decide(event, None)?)
 }
 
 /// Returns the stop about which the chart is asked.

@@ -44,7 +44,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         let dir = root.join(find::folder(&chart.scope)).join(name);
         let own = reviews
             .iter()
-            .filter(|review: &&journal::Review| review.instance == *name);
+            .filter(|review: &&journal::Review| review.run.instance == *name);
         let own: Vec<journal::Review> = own.cloned().collect();
         reviews.extend(elsewhere::reviews(&dir, name, &own));
     }

@@ -10,7 +10,6 @@ use super::error::CliError;
 use super::output::{exit, say, say_json};
 use super::place;
 use crate::chart::Chart;
-use crate::engine::inspect::Inspector;
 use crate::project::settings;
 use crate::project::state_file::{self, Reading};
 use crate::text::full_stop;
@@ -19,7 +18,7 @@ use crate::text::full_stop;
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let place = place::chosen(chart, matches)?;
     let snapshot = place.snapshot();
-    let view = Inspector::new(chart, &snapshot.as_world());
+    let view = snapshot.view();
     let mut findings = Vec::new();
     for name in chart.checks.keys() {
         let found = view.findings(name)?;

@@ -114,15 +114,15 @@ fn of_another(place: &Place) -> u8 {
     let Some(last) = reviews.last() else {
         return 0;
     };
-    let verdict = last.verdict.as_deref().or(last.error.as_deref());
+    let verdict = last.run.verdict.as_deref().or(last.run.error.as_deref());
     say(&format!(
         "The {} {} that was running has ended: {}. It is in {}.",
-        last.cycle,
-        last.n,
+        last.run.cycle,
+        last.run.n,
         verdict.unwrap_or("no verdict"),
-        place.instance.dir.join(&last.file).display()
+        place.instance.dir.join(&last.run.file).display()
     ));
-    match last.error {
+    match last.run.error {
         Some(_) => 3,
         None => u8::from(place.is_in_cycle()),
     }

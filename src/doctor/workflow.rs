@@ -13,7 +13,6 @@ use crate::disk;
 use crate::engine::context::initial;
 use crate::engine::decision::Step;
 use crate::engine::event::Event;
-use crate::engine::inspect::Inspector;
 use crate::expr::templates::Templates;
 use crate::host::events::UNCLAIMED;
 use crate::lint;
@@ -224,7 +223,7 @@ fn structure(place: &Place, snapshot: &Arc<Snapshot>) -> Vec<Diagnosis> {
     let chart = &place.chart;
     let (noun, name) = (&chart.scope.noun, &place.instance.name);
     let mut found = Vec::new();
-    let view = Inspector::new(&place.chart, &snapshot.as_world());
+    let view = snapshot.view();
     let mut findings = Vec::new();
     for list in chart.checks.keys() {
         match view.findings(list) {

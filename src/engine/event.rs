@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::hash::IndexMap;
+use crate::host::events;
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,5 +44,10 @@ impl Event {
             args: IndexMap::default(),
             session,
         }
+    }
+
+    /// Returns whether the agent wants to stop.
+    pub fn is_stop(&self) -> bool {
+        matches!(&self.trigger, Trigger::Hook(name) if events::is_stop(name))
     }
 }

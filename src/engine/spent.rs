@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use minijinja::value::Value;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::fault::Fault;
@@ -15,26 +15,30 @@ use crate::reviewer::finding::Found;
 const MILLION: u64 = 1_000_000;
 
 /// The part of a review's line in the journal that decisions depend on.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PastReview {
-    pub instance: String,
-    pub cycle: String,
-    pub n: i64,
-    pub file: String,
-    /// In millionths of a dollar, if the reviewer said so.
-    pub cost: Option<u64>,
-    pub verdict: Option<String>,
-    pub error: Option<String>,
     /// When it ended, in RFC 3339.
     #[serde(default)]
     pub at: String,
+    pub instance: String,
+    pub cycle: String,
+    pub n: i64,
+    /// The file that it had to write, in the instance's directory.
+    pub file: String,
+    /// The verdict, if there is one.
+    pub verdict: Option<String>,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// How many seconds it took.
     #[serde(default)]
     pub seconds: u64,
+    /// What it cost, in millionths of a dollar, if known.
+    pub cost: Option<u64>,
     /// Until when every other run would fail too.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// What it saw.
-    #[serde(default)]
+    /// What it saw, as a number: the same one means that nothing has changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<u64>,
     /// What it found.
     #[serde(flatten)]
@@ -83,21 +87,12 @@ pub fn spent(
     let is_kept = !limits.is_empty();
     let past = if is_kept { past() } else { Past::default() };
     let id = cycle.unwrap_or_default();
-    let of_cycle = |runs| -> Vec<&PastReview> {
-        of_cycle(
-            runs,
-            |run| (&run.cycle, run.n, &run.file, run.error.is_none()),
-            id,
-            files,
-            count,
-        )
-    };
-    let failed = |runs| failed(of_cycle(runs), past.retried.as_deref());
+    let failed = |runs| failed(of_cycle(runs, id, files, count), past.retried.as_deref());
     let runs = match past.runs.split_last() {
         Some((_, earlier)) if past.has_run => earlier,
         _ => &past.runs,
     };
-    let (cycle, instance) = (Sum::of(of_cycle(runs)), Sum::of(runs));
+    let (cycle, instance) = (Sum::of(of_cycle(runs, id, files, count)), Sum::of(runs));
     let over = limits.into_iter().find(|(limited, limit)| {
         let (used, unit) = match limited {
             Limited::Failures => (failed(runs).len() as u64, 1),
@@ -161,23 +156,21 @@ impl Sum {
     }
 }
 
-/// Returns the runs of the running cycle, newest first: those for its review files since it started over. `key` gives a run's
-/// cycle, number and file, and whether it succeeded; `files` is the name of the cycle's files with `{n}` for the number, and `count` is how many of
-/// its reviews count.
-pub fn of_cycle<'r, R>(
-    runs: &'r [R],
-    key: impl Fn(&R) -> (&str, i64, &str, bool),
+/// Returns the runs of the running cycle, newest first: those for its review files since it started over. `files` is
+/// the name of the cycle's files with `{n}` for the number, and `count` is how many of its reviews count.
+pub fn of_cycle<'r>(
+    runs: impl IntoIterator<Item = &'r PastReview, IntoIter: DoubleEndedIterator>,
     cycle: &str,
     files: &str,
     count: i64,
-) -> Vec<&'r R> {
+) -> Vec<&'r PastReview> {
     let mut last = count.saturating_add(1);
-    let runs = runs.iter().rev().filter(|run| key(run).0 == cycle);
+    let runs = runs.into_iter().rev().filter(|run| run.cycle == cycle);
     runs.take_while(|run| {
-        let (_, n, file, has_succeeded) = key(run);
+        let n = run.n;
         // A first review that has succeeded is followed by a second one, unless its cycle was over after it.
-        let is_over = n == 1 && last == 1 && has_succeeded;
-        let is_of_it = n <= last && !is_over && file == files.replace("{n}", &n.to_string());
+        let is_over = n == 1 && last == 1 && run.error.is_none();
+        let is_of_it = n <= last && !is_over && run.file == files.replace("{n}", &n.to_string());
         last = n;
         is_of_it
     })

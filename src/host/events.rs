@@ -43,54 +43,57 @@ pub fn takes_context(event: &str) -> bool {
     matches!(event, "SessionStart" | "UserPromptSubmit")
 }
 
-/// The documented fields of hook events that an older host may leave out, with the values that they have then.
-/// Source: the host's hook reference, and events captured from two of its versions (`tests/fixtures`).
-pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
-    // Not from a host, like the others of a change: what `taskie review` has found out, and what it was asked for.
-    ("against", FieldDefault::Text),
-    ("asked", FieldDefault::List),
-    // Not from a host: a hook waits until a reviewer can run.
-    ("awaited", FieldDefault::False),
-    ("background_tasks", FieldDefault::List),
-    // Not from the host itself: a settings file has called the hook.
-    ("bare", FieldDefault::False),
-    ("base", FieldDefault::Text),
-    // Not from the host itself: another entry of the hook can run the review beside the turn.
-    ("can_wake", FieldDefault::False),
-    ("change", FieldDefault::List),
-    ("custom_instructions", FieldDefault::Text),
-    ("cwd", FieldDefault::Text),
-    // Not from the host: what the journal says about the agent's last stop.
-    ("failed_gate", FieldDefault::Text),
-    ("hook_event_name", FieldDefault::Text),
-    // Not from the host itself: what the table of hosts says about it.
-    ("host", FieldDefault::Text),
-    ("ignores_blocks", FieldDefault::False),
-    ("last_assistant_message", FieldDefault::Text),
-    ("lines", FieldDefault::Nothing),
-    ("longest_review", FieldDefault::Nothing),
-    ("max_cost", FieldDefault::Nothing),
-    ("model", FieldDefault::Text),
-    // Not from a host: the change is that of a session, which nobody has asked to be reviewed.
-    ("own", FieldDefault::False),
-    ("paths", FieldDefault::Text),
-    ("permission_mode", FieldDefault::Text),
-    ("permissions", FieldDefault::Text),
-    ("prompt", FieldDefault::Text),
-    ("range", FieldDefault::Text),
-    ("sandboxed", FieldDefault::False),
-    ("session_crons", FieldDefault::List),
-    ("session_id", FieldDefault::Text),
-    ("source", FieldDefault::Text),
-    ("stop_hook_active", FieldDefault::False),
-    // Not from the host: what `taskie status` knows about the agent.
-    ("stopped", FieldDefault::False),
-    // Not from the host: a person has typed the command.
-    ("terminal", FieldDefault::False),
-    ("transcript_path", FieldDefault::Text),
-    ("tree", FieldDefault::Text),
-    ("trigger", FieldDefault::Text),
-];
+/// Lists the fields of an event: the name, the value of an absent one, what it is, and where expressions can use it.
+macro_rules! fields {
+    ($($name:literal, $absent:ident, $about:literal, $place:literal;)*) => {
+        /// The fields of events, with the values that they have where a host leaves them out.
+        pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[$(($name, FieldDefault::$absent),)*];
+
+        /// The same fields as expressions name them, each with what it is, and where it can be used.
+        pub const EVENT_FIELDS: &[(&str, &str, &str)] = &[$((concat!("event.", $name), $about, $place),)*];
+    };
+}
+
+// Sources: the host's hook reference, and events captured from two of its versions (`tests/fixtures`). Some fields are not
+// from a host: they say what this program has found out about the change, the host or the last stop, or what a person has
+// asked for.
+fields! {
+    "against", Text, "what the change is compared with, in words: `since HEAD`", "`taskie review`";
+    "asked", List, "what the user has asked for since the session's own change began", "hook events";
+    "awaited", False, "a hook waits until the review that has been postponed can run, and runs it then", "hook events, commands";
+    "background_tasks", List, "what the agent runs in the background", "hook events";
+    "bare", False, "a settings file calls the hook, not the plugin: its commands do not exist", "hook events, commands";
+    "base", Text, "the commit that the change starts from", "`taskie review`";
+    "can_wake", False, "the host lets another entry of the hook run the review beside the turn, and wake the agent", "hook events";
+    "change", List, "the files that have changed, each with its number of lines", "`taskie review`";
+    "custom_instructions", Text, "the user's instructions for `/compact`", "hook events";
+    "cwd", Text, "the directory that the agent works in", "hook events";
+    "failed_gate", Text, "the gate that let the agent stop because it failed again and again, and how it has failed; empty without one", "commands";
+    "hook_event_name", Text, "the name of the event", "hook events";
+    "host", Text, "the name of the host, such as `Claude Code`", "hook events";
+    "ignores_blocks", False, "the host ignores further blocks in this turn", "hook events";
+    "last_assistant_message", Text, "the agent's last message", "hook events";
+    "lines", Nothing, "how many lines have changed in the files that count; none if no such file has changed", "`taskie review`";
+    "longest_review", Nothing, "how many seconds a review can take because the host waits no longer for a hook; none if it waits as long as the hook asks for", "hook events";
+    "max_cost", Nothing, "the value of `--max-cost`", "`taskie review`";
+    "model", Text, "the value of `--model`", "`taskie review`";
+    "own", False, "the change is that of a session, reviewed without being asked (`scope.always`)", "hook events";
+    "paths", Text, "the paths that the review is limited to, as arguments of `git diff`", "`taskie review`";
+    "permission_mode", Text, "the host's permission mode", "hook events";
+    "permissions", Text, "the value of `--permissions`; `restricted` in CI", "`taskie review`";
+    "prompt", Text, "the user's prompt", "hook events";
+    "range", Text, "the git trees before and after the change, as arguments of `git diff`", "`taskie review`";
+    "sandboxed", False, "the host runs the agent's commands in a sandbox, where `.git` may be read-only", "hook events";
+    "session_crons", List, "the session's scheduled prompts", "hook events";
+    "session_id", Text, "the id of the session", "hook events";
+    "source", Text, "how the session began: startup, resume, clear or compact", "hook events";
+    "stop_hook_active", False, "the agent has already been blocked in this turn", "hook events";
+    "stopped", False, "the agent that drives the instance has stopped, as far as `taskie status` knows; false elsewhere", "commands";
+    "terminal", False, "a person typed the command in a terminal, not an agent", "commands";
+    "transcript_path", Text, "the file of the conversation", "hook events";
+    "tree", Text, "the git tree after the change", "`taskie review`";
+    "trigger", Text, "what caused the compaction: manual or auto", "hook events";
+}
 
 /// The names that hosts give to the field with the session's id.
 pub const SESSION_FIELDS: &[&str] = &["session_id", "sessionId", "conversation_id"];

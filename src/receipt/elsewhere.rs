@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{Review, statement};
+use crate::engine::spent::PastReview;
 use crate::hash::{self, IndexMap};
 use crate::reviewer::finding::{Finding, Found};
 use crate::store::journal;
@@ -16,18 +17,16 @@ const LENGTH: usize = 200;
 pub(crate) fn reviews(dir: &Path, name: &str, known: &[journal::Review]) -> Vec<journal::Review> {
     let reviews = statement::reviews(&statement::read(dir)).into_iter();
     let reviews = reviews.filter(|review| {
-        review.times.is_none() && known.iter().all(|known| known.file != review.file)
+        review.times.is_none() && known.iter().all(|known| known.run.file != review.file)
     });
-    reviews
-        .map(|review| in_journal(review, dir, name))
-        .collect()
+    let reviews = reviews.map(|review| in_journal(review, dir, name));
+    reviews.collect()
 }
 
 fn in_journal(review: Review, dir: &Path, name: &str) -> journal::Review {
-    let text = crate::disk::read_regular(&dir.join(&review.file))
-        .ok()
-        .flatten();
-    let own = text.filter(|text| Some(hash::of_text(text)) == review.review);
+    let text = crate::disk::read_regular(&dir.join(&review.file));
+    let own = text.ok().flatten();
+    let own = own.filter(|text| Some(hash::of_text(text)) == review.review);
     let plain = |finding: Finding| Finding {
         severity: plain_line(&finding.severity, LENGTH),
         file: finding.file.map(|file| plain_line(&file, LENGTH)),
@@ -35,26 +34,27 @@ fn in_journal(review: Review, dir: &Path, name: &str) -> journal::Review {
         line: finding.line,
     };
     journal::Review {
-        at: review.at,
-        instance: name.to_owned(),
-        cycle: review.cycle,
-        n: review.n,
-        file: review.file,
+        run: PastReview {
+            at: review.at,
+            instance: name.to_owned(),
+            cycle: review.cycle,
+            n: review.n,
+            file: review.file,
+            verdict: review.verdict,
+            error: review.error,
+            seconds: review.seconds,
+            cost: review.cost,
+            found: Found {
+                findings: review.found.findings.into_iter().map(plain).collect(),
+                ran: Vec::new(),
+                ..review.found
+            },
+            ..PastReview::default()
+        },
         // No file that was changed has this size.
         bytes: own.map_or(u64::MAX, |text| text.len() as u64),
-        verdict: review.verdict,
-        error: review.error,
         by: review.by,
-        seconds: review.seconds,
-        cost: review.cost,
         tokens: review.tokens,
-        seen: None,
         subject: IndexMap::default(),
-        found: Found {
-            findings: review.found.findings.into_iter().map(plain).collect(),
-            ran: Vec::new(),
-            ..review.found
-        },
-        until: None,
     }
 }

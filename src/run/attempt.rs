@@ -7,7 +7,6 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use crate::clock;
-use crate::engine::decide::decide;
 use crate::engine::decision::{Effort, Invocation, Outcome, Step};
 use crate::engine::event::Event;
 use crate::host::hosts::{HOSTS, RESERVE};
@@ -15,9 +14,9 @@ use crate::process::program;
 use crate::project::manifest::Manifest;
 use crate::project::state_file;
 use crate::run::gates;
-use crate::run::keep;
 use crate::run::meanwhile::Files;
 use crate::run::place::Place;
+use crate::run::receipts;
 use crate::run::reviewer;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
@@ -112,7 +111,7 @@ impl Due<'_> {
         if let Some(note) = self.note {
             let _ = note.say(&announced);
         }
-        let tree = keep::tree(place, self.snapshot, event);
+        let tree = receipts::tree(place, self.snapshot, event);
         let files = Files::read(place);
         let run = reviewer::run(place, invocation, announced.timeout, self.lock);
         let (outcome, spent) = run.inspect_err(|stuck| {
@@ -174,14 +173,13 @@ fn what_changed(
             file.display()
         ));
     }
-    let world = now.as_world();
-    let asks_again = match decide(&place.chart, &world, event, None) {
+    let asks_again = match now.decide(event, None) {
         Ok(Step::Invoke(again)) => again.is_same_request(invocation),
         _ => false,
     };
     let what = || "what is reviewed was changed while the gates ran".to_owned();
     place
-        .obstacle(&world, invocation)
+        .obstacle(&now.as_world(), invocation)
         .or_else(|| (!asks_again).then(what))
 }
 

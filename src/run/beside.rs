@@ -100,7 +100,7 @@ pub(crate) fn is_worth_waking(place: &Place, performed: &Performed) -> bool {
     let failed = reviews
         .iter()
         .rev()
-        .take_while(|review| review.error.is_some());
+        .take_while(|review| review.run.error.is_some());
     performed.decision.failure().is_none() || failed.count() < FAILURES
 }
 

@@ -3,7 +3,6 @@
 use serde_json::Value as Json;
 
 use crate::engine::event::{Event, Trigger};
-use crate::host::events::is_stop;
 use crate::project::state_file::{self, Reading};
 use crate::run::beside;
 use crate::run::performed::Performed;
@@ -17,10 +16,11 @@ pub(crate) const STUCK: &str = "no decision can be made";
 
 /// Returns whether nobody knows yet that no decision can be made about a stop: until that is fixed, no review runs.
 pub(crate) fn is_stuck(place: &Place, event: &Event) -> bool {
-    let is_stop = matches!(&event.trigger, Trigger::Hook(name) if is_stop(name));
     let snapshot = place.snapshot();
     let state = snapshot.state.text().unwrap_or_default();
-    is_stop && place.is_in_cycle() && !CALL.is_for(&place.store, &place.instance.name, state)
+    event.is_stop()
+        && place.is_in_cycle()
+        && !CALL.is_for(&place.store, &place.instance.name, state)
 }
 
 /// Returns why the user is called at a stop: only if they have not been called for this state yet, or if a review has run since,
@@ -31,12 +31,13 @@ pub(super) fn reason(
     seen: &Snapshot,
     performed: &Performed,
 ) -> Option<String> {
-    let is_stop = matches!(&event.trigger, Trigger::Hook(name) if is_stop(name));
     let unusable = match &seen.state {
         Reading::Broken(_) => Some(format!("{} cannot be used", state_file::FILE)),
         _ => None,
     };
-    let reason = unusable.or_else(|| performed.call()).filter(|_| is_stop)?;
+    let reason = unusable
+        .or_else(|| performed.call())
+        .filter(|_| event.is_stop())?;
     let ended = performed.decision.ended.as_ref();
     if ended.is_some_and(|ended| ended.effort.is_cancelled) {
         return None;

@@ -14,7 +14,6 @@ use crate::chart::Chart;
 use crate::chart::model::Field;
 use crate::disk;
 use crate::engine::context::Context;
-use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::hash;
@@ -175,7 +174,7 @@ impl Pause {
                 && !rule.advance
                 && rule.target.is_none()
                 && command.raise.is_empty();
-            let patch = only_assigns.then(|| patch_of(chart, now, name, fields))??;
+            let patch = only_assigns.then(|| patch_of(now, name, fields))??;
             let is_done = |(name, value)| now.context().get(name) == Some(value);
             let pauses = patch.get(next).is_some_and(Json::is_null) && patch.iter().all(is_done);
             let old = |name: &String| Some((name.clone(), fields.get(name)?.clone()));
@@ -190,7 +189,7 @@ impl Pause {
     pub(crate) fn follow(&self, chart: &Arc<Chart>, snapshot: &Snapshot, decision: &mut Decision) {
         let mut fields = snapshot.context().clone();
         decision.apply(&mut fields);
-        let paused = patch_of(chart, snapshot, &self.command, &fields).unwrap_or_default();
+        let paused = patch_of(snapshot, &self.command, &fields).unwrap_or_default();
         let restored = self.before.iter();
         for (name, value) in restored.map(|(name, value)| (name.clone(), value.clone())) {
             decision.patch.entry(name).or_insert(value);
@@ -204,20 +203,14 @@ impl Pause {
 }
 
 /// Returns what a command would assign in a state with these fields; `None` if it does not apply.
-fn patch_of(
-    chart: &Arc<Chart>,
-    snapshot: &Snapshot,
-    command: &str,
-    fields: &Context,
-) -> Option<Context> {
+fn patch_of(snapshot: &Snapshot, command: &str, fields: &Context) -> Option<Context> {
     let event = Event {
         trigger: Trigger::Command(command.to_owned()),
         fields: Json::Object(serde_json::Map::new()),
         args: IndexMap::default(),
         session: None,
     };
-    let world = Arc::new(snapshot.again(fields)).as_world();
-    match decide(chart, &world, &event, None) {
+    match Arc::new(snapshot.again(fields)).decide(&event, None) {
         Ok(Step::Done(Decision {
             answer: Answer::Refuse(_),
             ..

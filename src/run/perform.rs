@@ -8,10 +8,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::engine::decide::{decide, explain};
+use crate::engine::decide::explain;
 use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step, Tried};
 use crate::engine::event::{Event, Trigger};
-use crate::host::events::{is_event, is_stop};
+use crate::host::events::is_event;
 use crate::project::git::Git;
 use crate::project::state_file::Reading;
 use crate::run::performed::Performed;
@@ -21,7 +21,7 @@ use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
 use crate::run::under_way::running;
 use crate::run::write::{claim, claimant, is_reviewed_by_another, write};
-use crate::run::{beside, called, keep};
+use crate::run::{beside, called, receipts};
 use crate::store::driver;
 use crate::store::journal::{self, Decided, Line};
 use crate::store::notices::Pending;
@@ -116,7 +116,7 @@ fn carry_out(
     if let Some(performed) = kept_for_review(place, event) {
         return Ok(performed);
     }
-    let mut next = match decide(&place.chart, &snapshot.as_world(), event, None)? {
+    let mut next = match snapshot.decide(event, None)? {
         Step::Invoke(due) => match beside::left_to(place, event, &due.name) {
             None => Next::Review,
             Some(true) => return Ok(Performed::allowed(beside::LEFT.to_owned())),
@@ -197,23 +197,21 @@ fn follows(place: &Place, event: &Event, performed: &Performed, start: Instant) 
 
 /// Returns the messages for the user at a stop, whatever is decided about it.
 fn pending(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Pending> {
-    let is_stop = matches!(&event.trigger, Trigger::Hook(name) if is_stop(name));
     let is_sound = matches!(snapshot.state, Reading::Sound { .. });
     let session = event.session.as_deref();
     let instance = (&*place.chart, &place.store, &*place.instance.name);
-    let is_on_record = || keep::is_on_record(place, snapshot.context());
-    (is_stop && is_sound)
+    let is_on_record = || receipts::is_on_record(place, snapshot.context());
+    (event.is_stop() && is_sound)
         .then(|| Pending::find(instance, (snapshot.context(), is_on_record), session))
         .flatten()
 }
 
 /// Returns the answer to an earlier stop that the host never received.
 fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> {
-    let (Trigger::Hook(name), Reading::Sound { text, .. }) = (&event.trigger, &snapshot.state)
-    else {
+    let Reading::Sound { text, .. } = &snapshot.state else {
         return None;
     };
-    if !is_stop(name) {
+    if !event.is_stop() {
         return None;
     }
     let (debt, decision) = Debt::find(&place.store, &place.instance.name, text)?;
@@ -251,14 +249,14 @@ fn is_claiming(place: &Place, event: &Event, decision: &Decision) -> bool {
 
 /// Removes the claim of a session whose instance another session has claimed: this stop has just reported it.
 fn forget_if_taken_over(place: &Place, event: &Event) {
-    let (Trigger::Hook(name), Some(session)) = (&event.trigger, &event.session) else {
+    let Some(session) = &event.session else {
         return;
     };
     let is_anothers = || {
         let drivers = driver::of(&place.store, &place.instance.name);
         !drivers.is_empty() && !drivers.contains(session)
     };
-    if is_stop(name) && !place.chart.scope.is_per_session() && is_anothers() {
+    if event.is_stop() && !place.chart.scope.is_per_session() && is_anothers() {
         driver::forget(&place.store, session);
     }
 }
@@ -266,7 +264,7 @@ fn forget_if_taken_over(place: &Place, event: &Event) {
 /// Returns what the chart would decide about `event` at `place` now. Nothing is run, locked or written.
 pub(crate) fn peek(place: &Place, event: &Event) -> Result<(Step, Arc<Snapshot>), Stuck> {
     let snapshot = place.snapshot();
-    let step = decide(&place.chart, &snapshot.as_world(), event, None)?;
+    let step = snapshot.decide(event, None)?;
     Ok((step, snapshot))
 }
 
@@ -286,12 +284,7 @@ pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Step, Stuck> {
         return Ok(Step::Invoke(invocation));
     };
     let ended = Ended::new(*invocation, Outcome::Failed(why));
-    Ok(decide(
-        &place.chart,
-        &snapshot.as_world(),
-        event,
-        Some(ended),
-    )?)
+    Ok(snapshot.decide(event, Some(ended))?)
 }
 
 /// Returns the result that `event` would have at `place` now, with the errors that carrying it out would cause. The

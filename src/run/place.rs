@@ -57,7 +57,7 @@ impl Place {
     /// Returns what the checks find that look at nothing but settings and fields of the state.
     pub(crate) fn unfit_settings(&self) -> Vec<String> {
         let snapshot = self.snapshot();
-        let found = Inspector::new(&self.chart, &snapshot.as_world()).unfit_settings();
+        let found = snapshot.view().unfit_settings();
         // A setting that cannot be read is reported where it is used.
         found.unwrap_or_default()
     }

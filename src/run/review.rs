@@ -7,17 +7,15 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use crate::diagnostic::quote::quoted;
-use crate::engine::decide::decide;
 use crate::engine::decision::{Ended, Invocation, Outcome, Step};
-use crate::engine::event::{Event, Trigger};
-use crate::host::events::is_stop;
+use crate::engine::event::Event;
 use crate::host::hosts::RESERVE;
 use crate::project::git::{self, Git};
 use crate::project::seen;
 use crate::run::attempt::{Attempt, Due, time_left};
-use crate::run::keep;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
+use crate::run::receipts;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::{already_running, announced, ended, record_left};
@@ -85,7 +83,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         .map_err(io("the revision cannot be read"))?;
     let git = Arc::default();
     let snapshot = place.snapshot_with(&git, false);
-    let invocation = match decide(&place.chart, &snapshot.as_world(), event, None)? {
+    let invocation = match snapshot.decide(event, None)? {
         Step::Invoke(invocation) => *invocation,
         Step::Done(decision) if decision.writes_nothing() => {
             return answered(Performed::of(&snapshot, decision));
@@ -101,7 +99,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         let _ = SEND_BACK.note(store, name, state, None);
         return answered(performed);
     }
-    let mut record = keep::due(place, &snapshot, &invocation);
+    let mut record = receipts::due(place, &snapshot, &invocation);
     let seen = seen::seen(&place.chart, &place.root, &place.dir(), &invocation.subject);
     let mut announced = announced(place, event, &snapshot, &invocation);
     let hook = hook_timeout(place, event).saturating_sub(before.as_secs());
@@ -131,7 +129,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     } = attempt;
     record.tree = tree;
     // Without it, a receipt says that something is not in the record.
-    let _ = keep::ended(place, record, (&outcome, &effort));
+    let _ = receipts::ended(place, record, (&outcome, &effort));
     if outcome.failed_gate().is_none() {
         // Before the state: if the process is killed in between, the verdict of a review that runs again is known.
         let review = ended(place, announced, seen, &outcome, &effort);
@@ -166,9 +164,8 @@ pub(crate) fn or_called(stop: &Event, step: Step) -> Step {
 /// Returns the answer to a stop whose host does not wait as long as the review may take: the agent runs it with a command. It is
 /// sent back for that once a turn for each review: `is_told` says that it was.
 fn sent_back(event: &Event, invocation: &Invocation, is_told: bool) -> Option<Performed> {
-    let is_of_host = matches!(&event.trigger, Trigger::Hook(name) if is_stop(name));
     let longest = event.fields["longest_review"].as_u64();
-    let longest = longest.filter(|longest| is_of_host && invocation.timeout > *longest)?;
+    let longest = longest.filter(|longest| event.is_stop() && invocation.timeout > *longest)?;
     let host = event.fields["host"].as_str().unwrap_or("the host");
     let session = event.session.as_ref();
     let session = session.map(|id| format!(" --session {}", quoted(id)));

@@ -6,6 +6,7 @@ use crate::clock;
 use crate::engine::decision::{Effort, Invocation, Outcome};
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
+use crate::engine::spent::PastReview;
 use crate::project::seen::{self, Seen};
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
@@ -62,7 +63,7 @@ pub(crate) fn running(place: &Place) -> Option<String> {
 
 /// Returns what a review would see now, as a number; `None` if that is unknown.
 pub(crate) fn seen(place: &Place) -> Option<u64> {
-    let view = Inspector::new(&place.chart, &place.snapshot().as_world());
+    let view = place.snapshot().view();
     seen::seen(&place.chart, &place.root, &place.dir(), &view.subject()).all
 }
 
@@ -124,21 +125,23 @@ pub(super) fn ended(
     let file = std::fs::metadata(place.dir().join(&announced.file));
     let (verdict, error) = outcome.verdict_and_error();
     journal::Review {
-        at: journal::now(),
-        instance: place.instance.name.clone(),
+        run: PastReview {
+            at: journal::now(),
+            instance: place.instance.name.clone(),
+            cycle: announced.cycle,
+            n: announced.n,
+            file: announced.file,
+            verdict: verdict.map(str::to_owned),
+            error: error.map(str::to_owned),
+            seconds: effort.seconds,
+            cost: effort.cost,
+            until: effort.until.as_ref().map(|until| clock::rfc3339(until.at)),
+            seen: seen.all,
+            found: outcome.found(),
+        },
         bytes: file.map_or(0, |meta| meta.len()),
-        verdict: verdict.map(str::to_owned),
-        error: error.map(str::to_owned),
-        seconds: effort.seconds,
-        cost: effort.cost,
-        tokens: effort.tokens,
-        found: outcome.found(),
-        seen: seen.all,
-        subject: seen.subject,
-        until: effort.until.as_ref().map(|until| clock::rfc3339(until.at)),
-        cycle: announced.cycle,
-        n: announced.n,
-        file: announced.file,
         by: announced.by,
+        tokens: effort.tokens,
+        subject: seen.subject,
     }
 }

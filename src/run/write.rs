@@ -11,15 +11,15 @@ use crate::engine::event::{Event, Trigger};
 use crate::engine::recorded::Recorder;
 use crate::files::pattern::name_flaw;
 use crate::hash::IndexMap;
-use crate::host::events::{is_event, is_stop};
+use crate::host::events::is_event;
 use crate::host::hosts;
 use crate::project::git::Git;
 use crate::project::state_file::{self, Reading};
 use crate::run::effects;
-use crate::run::keep;
 use crate::run::meanwhile::{self, Pause};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
+use crate::run::receipts;
 use crate::run::review::Unwritten;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
@@ -79,7 +79,7 @@ pub(crate) fn write(
         true => None,
         false => write_state(place, event, &mut lock, &snapshot, &decision)?,
     };
-    let kept = keep::decided(
+    let kept = receipts::decided(
         place,
         event,
         (snapshot.context(), &recorder),
@@ -146,9 +146,9 @@ fn write_state(
     let instance = (&*place.chart, &place.store, &*place.instance.name);
     let is_new = matches!(snapshot.state, Reading::Missing);
     if is_new {
-        keep::begin(place);
+        receipts::begin(place);
     }
-    let is_on_record = || keep::is_on_record(place, snapshot.context());
+    let is_on_record = || receipts::is_on_record(place, snapshot.context());
     let before = (snapshot.context(), (!is_new).then_some(is_on_record));
     notices::note(instance, event, before, decision)
         .map_err(io("the notices for the user cannot be recorded"))?;
@@ -160,7 +160,7 @@ fn write_state(
             lock.bump().map_err(io("the revision cannot be written"))?;
             None
         }
-        Trigger::Hook(name) if is_stop(name) => {
+        Trigger::Hook(_) if event.is_stop() => {
             let left = Debt::leave(&place.store, &place.instance.name, &text, decision);
             Some(left.map_err(io("the answer cannot be stored"))?)
         }

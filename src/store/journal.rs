@@ -17,7 +17,6 @@ use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
-use crate::reviewer::finding::Found;
 use crate::text::plain_line;
 
 /// The most characters of a reason.
@@ -98,39 +97,18 @@ pub(crate) struct Counted {
 /// A run of a reviewer that has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Review {
-    /// When it ended.
-    pub(crate) at: String,
-    pub(crate) instance: String,
-    pub(crate) cycle: String,
-    pub(crate) n: i64,
-    /// The file that it had to write, in the instance's directory.
-    pub(crate) file: String,
+    /// What decisions depend on.
+    #[serde(flatten)]
+    pub(crate) run: PastReview,
     /// How many bytes it wrote: a file of another size has changed since.
     pub(crate) bytes: u64,
-    /// The verdict, if there is one.
-    pub(crate) verdict: Option<String>,
-    /// Why it failed.
-    pub(crate) error: Option<String>,
     /// The reviewer, as named by the chart.
     pub(crate) by: Option<String>,
-    /// How many seconds it took.
-    pub(crate) seconds: u64,
-    /// What it cost, in millionths of a dollar, if known.
-    pub(crate) cost: Option<u64>,
     /// How many tokens it used, if known.
     pub(crate) tokens: Option<u64>,
-    /// What it saw, as a number: the same one means that nothing has changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) seen: Option<u64>,
     /// The files that it was about, each with a number for its content.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) subject: IndexMap<String, u64>,
-    /// What it found.
-    #[serde(flatten)]
-    pub(crate) found: Found,
-    /// Until when every other run would fail too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) until: Option<String>,
 }
 
 /// A gate that has ended.
@@ -244,7 +222,7 @@ impl Line {
     pub(crate) fn instance(&self) -> &str {
         match self {
             Self::Decision(decided) => &decided.instance,
-            Self::Review(review) => &review.instance,
+            Self::Review(review) => &review.run.instance,
             Self::Gate(gate) => &gate.instance,
         }
     }
@@ -253,28 +231,8 @@ impl Line {
     pub(crate) fn at(&self) -> &str {
         match self {
             Self::Decision(decided) => &decided.at,
-            Self::Review(review) => &review.at,
+            Self::Review(review) => &review.run.at,
             Self::Gate(gate) => &gate.at,
-        }
-    }
-}
-
-impl Review {
-    /// Returns it as the engine sees it.
-    pub(crate) fn past(self) -> PastReview {
-        PastReview {
-            instance: self.instance,
-            cycle: self.cycle,
-            n: self.n,
-            file: self.file,
-            cost: self.cost,
-            verdict: self.verdict,
-            error: self.error,
-            at: self.at,
-            seconds: self.seconds,
-            until: self.until,
-            seen: self.seen,
-            found: self.found,
         }
     }
 }

@@ -18,8 +18,8 @@ use crate::engine::spent::of_cycle;
 use crate::process::log;
 use crate::project::find;
 use crate::project::state_file::Reading;
-use crate::run::keep;
 use crate::run::place::Place;
+use crate::run::receipts;
 use crate::store::journal;
 use crate::store::running::Running;
 use crate::text;
@@ -98,8 +98,7 @@ impl CycleFacts {
         let standing = view.standing(cycle);
         let files = standing.files.as_deref().unwrap_or_default();
         let runs = of_cycle(
-            journal,
-            |run| (&run.cycle, run.n, &run.file, run.error.is_none()),
+            journal.iter().map(|review| &review.run),
             &cycle.id,
             files,
             standing.count,
@@ -166,7 +165,7 @@ impl Facts {
             .filter(|running| !running.log.is_empty())
             .and_then(|running| log::last_line(&place.dir().join(&running.log)));
         let limits = place.unfit_settings();
-        let stale = keep::stale(place);
+        let stale = receipts::stale(place);
         let on_disk = on_disk(
             place,
             known(snapshot.names(), &mut unread).unwrap_or_default(),

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::chart::Chart;
 use crate::engine::inspect;
+use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
 use crate::host::events::is_stop;
 use crate::page::{self, counted, span, usd};
@@ -100,8 +101,8 @@ impl Totals {
     pub(crate) fn of(chart: &Chart, reviews: &[Review]) -> Self {
         let by = |review: &Review| review.by.clone().unwrap_or_else(|| "unknown".to_owned());
         Self {
-            all: Figures::of(chart, reviews.iter()),
-            cycles: groups(chart, reviews, |review| review.cycle.clone()),
+            all: Figures::of(chart, reviews.iter().map(|review| &review.run)),
+            cycles: groups(chart, reviews, |review| review.run.cycle.clone()),
             reviewers: groups(chart, reviews, by),
         }
     }
@@ -125,27 +126,27 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    pub(crate) fn of<'r>(chart: &Chart, reviews: impl Iterator<Item = &'r Review>) -> Self {
+    pub(crate) fn of<'r>(chart: &Chart, runs: impl Iterator<Item = &'r PastReview>) -> Self {
         let mut figures = Self::default();
-        for review in reviews {
-            figures.add(chart, review);
+        for run in runs {
+            figures.add(chart, run);
         }
         figures
     }
 
-    fn add(&mut self, chart: &Chart, review: &Review) {
+    fn add(&mut self, chart: &Chart, run: &PastReview) {
         self.reviews += 1;
-        self.failed += usize::from(review.error.is_some());
-        if let Some(verdict) = &review.verdict {
+        self.failed += usize::from(run.error.is_some());
+        if let Some(verdict) = &run.verdict {
             *self.verdicts.entry(verdict.clone()).or_default() += 1;
-            let is_clean = chart.is_best_verdict(verdict) && review.found.findings.is_empty();
+            let is_clean = chart.is_best_verdict(verdict) && run.found.findings.is_empty();
             self.found += usize::from(!is_clean);
         }
-        for (severity, count) in review.found.counts(&chart.findings.severities) {
+        for (severity, count) in run.found.counts(&chart.findings.severities) {
             *self.findings.entry(severity.to_owned()).or_default() += count;
         }
-        self.seconds = self.seconds.saturating_add(review.seconds);
-        match review.cost {
+        self.seconds = self.seconds.saturating_add(run.seconds);
+        match run.cost {
             Some(cost) => self.cost = self.cost.saturating_add(cost),
             None => self.unpriced += 1,
         }
@@ -217,35 +218,35 @@ fn groups(
 ) -> IndexMap<String, Figures> {
     let mut groups: IndexMap<String, Figures> = IndexMap::default();
     for review in reviews {
-        groups.entry(key(review)).or_default().add(chart, review);
+        let group = groups.entry(key(review)).or_default();
+        group.add(chart, &review.run);
     }
     groups
 }
 
 /// Returns, for each cycle and each time it ran, how many reviews it took until the first clean one.
 pub(crate) fn rounds(chart: &Chart, reviews: &[Review]) -> IndexMap<String, Vec<u64>> {
-    let names: BTreeSet<&str> = reviews.iter().map(|review| review.file.as_str()).collect();
+    let runs = || reviews.iter().map(|review| &review.run);
+    let names: BTreeSet<&str> = runs().map(|run| run.file.as_str()).collect();
     let files: HashMap<String, String> = inspect::reviews(chart, names.into_iter())
         .into_iter()
         .map(|file| (file.name, file.files))
         .collect();
     let mut rounds: IndexMap<String, Vec<u64>> = IndexMap::default();
     let mut clean: Vec<(&str, &str)> = Vec::new();
-    for review in reviews.iter().filter(|review| review.error.is_none()) {
+    for run in runs().filter(|run| run.error.is_none()) {
         // The reviews of the same have the same name but for the number.
-        let of = files.get(&review.file).unwrap_or(&review.file);
-        let thing = (review.instance.as_str(), of.as_str());
-        if review.n <= 1 {
+        let of = files.get(&run.file).unwrap_or(&run.file);
+        let thing = (run.instance.as_str(), of.as_str());
+        if run.n <= 1 {
             clean.retain(|other| *other != thing);
         }
-        let is_clean = review
-            .verdict
-            .as_ref()
-            .is_some_and(|verdict| chart.is_best_verdict(verdict));
+        let verdict = run.verdict.as_deref();
+        let is_clean = verdict.is_some_and(|verdict| chart.is_best_verdict(verdict));
         if is_clean && !clean.contains(&thing) {
             clean.push(thing);
-            let n = u64::try_from(review.n).unwrap_or_default();
-            rounds.entry(review.cycle.clone()).or_default().push(n);
+            let n = u64::try_from(run.n).unwrap_or_default();
+            rounds.entry(run.cycle.clone()).or_default().push(n);
         }
     }
     rounds

@@ -5,8 +5,8 @@ use super::progress::progress;
 use crate::engine::context;
 use crate::page::counted;
 use crate::project::ledger::OPEN;
-use crate::run::keep;
 use crate::run::place::Place;
+use crate::run::receipts;
 
 /// Returns the sentence for the instance at `place`, which is in a final phase.
 pub(crate) fn finished(place: &Place) -> String {
@@ -18,7 +18,7 @@ pub(crate) fn finished(place: &Place) -> String {
         let name = part.name.replace('_', " ");
         format!("{} of {} {name} done", part.done, part.all)
     });
-    let figures = Figures::of(chart, place.reviews().iter());
+    let figures = Figures::of(chart, place.reviews().iter().map(|review| &review.run));
     let reviews = match figures.reviews {
         0 => "no reviews".to_owned(),
         many => format!("{} (cost: {})", counted(many, "review"), figures.price()),
@@ -35,7 +35,7 @@ pub(crate) fn finished(place: &Place) -> String {
         false => left.join(", "),
     };
     let parts: Vec<String> = done.chain([reviews, left]).collect();
-    let stale = keep::stale(place).map(|stale| format!(" {stale}"));
+    let stale = receipts::stale(place).map(|stale| format!(" {stale}"));
     format!(
         "The {} '{}' is {phase}: {}.{}",
         chart.scope.noun,

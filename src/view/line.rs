@@ -17,7 +17,7 @@ pub(crate) fn line(place: &Place) -> String {
     let (chart, name) = (&place.chart, &place.instance.name);
     let running = Running::read(&place.store, name, &place.dir());
     let snapshot = place.snapshot();
-    let view = Inspector::new(chart, &snapshot.as_world());
+    let view = snapshot.view();
     let field = |field| context::text(snapshot.context(), field);
     let phase = field(Some(&chart.state)).unwrap_or_default();
     let next = field(chart.next.as_ref());

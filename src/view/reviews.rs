@@ -9,8 +9,8 @@ use crate::disk;
 use crate::engine::inspect;
 use crate::page;
 use crate::project::seen;
-use crate::run::keep::Stale;
 use crate::run::place::Place;
+use crate::run::receipts::Stale;
 use crate::store::journal::{self, Line};
 use crate::text::full_stop;
 
@@ -53,8 +53,8 @@ impl ReviewFacts {
 
 /// Says how many reviews have failed since the last one that ended, if any, and why the last of them did.
 pub(super) fn failures(journal: &[journal::Review]) -> Option<String> {
-    let errors = journal.iter().rev().map_while(|ended| ended.error.as_ref());
-    let errors: Vec<&String> = errors.collect();
+    let ended = journal.iter().rev();
+    let errors: Vec<&String> = ended.map_while(|ended| ended.run.error.as_ref()).collect();
     let why = errors.first()?;
     let failed = match errors.len() {
         1 => "The last review failed".to_owned(),
@@ -74,15 +74,13 @@ pub(super) fn on_disk(
     let files = inspect::reviews(&place.chart, names.iter().map(String::as_str));
     let dir = place.dir();
     let with_ending = |file: inspect::ReviewFile| {
-        let size = std::fs::metadata(dir.join(&file.name))
-            .map(|meta| meta.len())
-            .ok();
+        let meta = std::fs::metadata(dir.join(&file.name));
         // The last run that wrote a file of this name, unless the file has changed since.
         let ended = journal
             .iter()
-            .rfind(|ended| ended.file == file.name && ended.error.is_none())
-            .filter(|ended| Some(ended.bytes) == size);
-        let verdict = ended.and_then(|ended| ended.verdict.clone());
+            .rfind(|ended| ended.run.file == file.name && ended.run.error.is_none())
+            .filter(|ended| meta.is_ok_and(|meta| meta.len() == ended.bytes));
+        let verdict = ended.and_then(|ended| ended.run.verdict.clone());
         let stated = match verdict {
             Some(_) => None,
             None => disk::read(&place.root, &dir.join(&file.name))
@@ -94,10 +92,10 @@ pub(super) fn on_disk(
             verdict,
             stated,
             by: ended.and_then(|ended| ended.by.clone()),
-            seconds: ended.map(|ended| ended.seconds),
-            cost: ended.and_then(|ended| ended.cost),
+            seconds: ended.map(|ended| ended.run.seconds),
+            cost: ended.and_then(|ended| ended.run.cost),
             found: ended
-                .map(|ended| ended.found.in_words(&place.chart.findings.severities))
+                .map(|ended| ended.run.found.in_words(&place.chart.findings.severities))
                 .unwrap_or_default(),
             answer: file.answer.clone(),
             is_answered: names.binary_search(&file.answer).is_ok(),
@@ -117,7 +115,7 @@ pub(super) fn on_disk(
             && place.chart.is_best_verdict(verdict)
         {
             last.changed = seen::changed(&place.chart, &place.root, &dir, &ended.subject);
-            let code = stale.filter(|stale| stale.review.file == ended.file);
+            let code = stale.filter(|stale| stale.review.file == ended.run.file);
             last.changed
                 .extend(code.into_iter().flat_map(|stale| stale.files.clone()));
         }
@@ -129,8 +127,8 @@ pub(super) fn on_disk(
 fn skipped<'l>(chart: &Chart, lines: &'l [Line]) -> HashSet<&'l str> {
     let mut last = None;
     let ends = |line: &'l Line| match line {
-        Line::Review(review) if review.error.is_none() => {
-            last = Some(&*review.file);
+        Line::Review(review) if review.run.error.is_none() => {
+            last = Some(&*review.run.file);
             None
         }
         Line::Decision(decided) if decided.fired().any(|tried| chart.advances(&tried.rule)) => {

@@ -85,25 +85,26 @@ fn decision(decided: &Decided) -> String {
 }
 
 fn review(chart: &Chart, review: &Review) -> String {
+    let run = &review.run;
     let name = match subject(chart, review) {
-        Some(of) => format!("{} {} {}", shown(&review.cycle), shown(&of), review.n),
-        None => format!("{} {}", shown(&review.cycle), review.n),
+        Some(of) => format!("{} {} {}", shown(&run.cycle), shown(&of), run.n),
+        None => format!("{} {}", shown(&run.cycle), run.n),
     };
     let by = review.by.as_deref().map(|by| format!(" by {}", shown(by)));
     let by = by.unwrap_or_default();
-    let mut took = unbroken(&span(Duration::from_secs(review.seconds)));
-    if let Some(cost) = review.cost {
+    let mut took = unbroken(&span(Duration::from_secs(run.seconds)));
+    if let Some(cost) = run.cost {
         took.push_str(&format!(" ({})", dollars(cost)));
     }
-    let found = review.found.in_words(&chart.findings.severities);
+    let found = run.found.in_words(&chart.findings.severities);
     if !found.is_empty() {
         took.push_str(&format!(": {}", shown(&found)));
     }
     let name = paint_words(STRONG, &name);
-    match (&review.error, &review.verdict) {
+    match (&run.error, &run.verdict) {
         (Some(why), _) => {
             let failed = paint(BAD, "failed");
-            let after = match review.seconds {
+            let after = match run.seconds {
                 0 => String::new(),
                 _ => format!(" after {took}"),
             };
@@ -133,8 +134,8 @@ fn gate(gate: &Gate) -> String {
 
 /// Returns what was reviewed, if that differs from review to review of the cycle.
 fn subject(chart: &Chart, review: &Review) -> Option<String> {
-    chart.cycles.get(&review.cycle)?.base.holes().next()?;
-    let file = std::iter::once(review.file.as_str());
+    chart.cycles.get(&review.run.cycle)?.base.holes().next()?;
+    let file = std::iter::once(review.run.file.as_str());
     Some(inspect::reviews(chart, file).pop()?.base)
 }
 

@@ -407,7 +407,7 @@ fn a_git_directory_that_the_agent_cannot_write() {
         assert_eq!(ran.code, 0, "{}", ran.stderr);
     };
     run(&["enter", "complete-task", "--task", "1"]);
-    let mut next = project.command(&["next", "--session", "mine"]);
+    let mut next = project.command(["next", "--session", "mine"]);
     let next = Ran::of(next.env("CODEX_SESSION_ID", "mine").output().unwrap());
     let hint = "(if you can: .git may be read-only)";
     assert!(next.stdout.contains(hint), "{}", next.stdout);

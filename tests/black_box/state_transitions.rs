@@ -67,18 +67,6 @@ rows! {
         json!({ "phase": "tasks-review", "next_phase": "complete-task-tdd", "phase_iteration": 1, "review_model": "sonnet", "consecutive_clean": 2 }));
 }
 
-#[test]
-fn t08_current_task_stays() {
-    let project = plan_in(&json!({ "current_task": "3" }), &Reviewer::fail());
-    project.write("tasks.md", tasks(&[("3", "pending")]));
-    project.write("task-3.md", "# Task 3\n");
-    let review = review("code-review", 1).of_task("3");
-    check(
-        &project,
-        Expected::blocked_by(&review, "opus").state(review.after("sonnet")),
-    );
-}
-
 // No field is missing afterwards, even if one was missing before, and the file is replaced in one step, not
 // overwritten: a process that has the old file open reads the old state to its end.
 #[test]

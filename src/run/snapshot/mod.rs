@@ -15,7 +15,11 @@ use crate::chart::Chart;
 use crate::chart::model::Field;
 use crate::disk;
 use crate::engine::context::{self, Context};
+use crate::engine::decide::decide;
+use crate::engine::decision::{Ended, Step};
+use crate::engine::event::Event;
 use crate::engine::fault::Fault;
+use crate::engine::inspect::Inspector;
 use crate::engine::spent::{Past, spent as spent_so_far};
 use crate::engine::world::{Source, World};
 use crate::files::timestamp;
@@ -58,6 +62,20 @@ impl Snapshot {
     /// Returns it as the world that a decision looks at.
     pub(crate) fn as_world(self: &Arc<Self>) -> Arc<dyn World> {
         Arc::<Self>::clone(self)
+    }
+
+    /// Returns what the chart decides about an event in it.
+    pub(crate) fn decide(
+        self: &Arc<Self>,
+        event: &Event,
+        ended: Option<Ended>,
+    ) -> Result<Step, Fault> {
+        decide(&self.chart, &self.as_world(), event, ended)
+    }
+
+    /// Returns what expressions see in it where no event is decided.
+    pub(crate) fn view(self: &Arc<Self>) -> Inspector {
+        Inspector::new(&self.chart, &self.as_world())
     }
 
     /// Returns the typed fields of `state.json`, with defaults where keys are absent.

@@ -41,13 +41,7 @@ impl Snapshot {
         rounds: usize,
     ) -> bool {
         let runs = self.runs();
-        let of_cycle = of_cycle(
-            &runs,
-            |run| (&run.cycle, run.n, &run.file, run.error.is_none()),
-            cycle,
-            files,
-            count,
-        );
+        let of_cycle = of_cycle(&runs, cycle, files, count);
         // Only those that count: of each number the last one, which replaced what earlier ones wrote.
         let is_counted = |run: &&PastReview| run.error.is_none() && run.n <= count;
         let mut ran: Vec<&PastReview> = of_cycle.into_iter().filter(is_counted).collect();

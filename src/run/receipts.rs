@@ -47,7 +47,7 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
     };
     let subject = invocation.subject.iter();
     let subject = subject.map(|name| (name.clone(), of_file(name).unwrap_or_default()));
-    let view = Inspector::new(&place.chart, &snapshot.as_world());
+    let view = snapshot.view();
     let answer = view.running().and_then(|cycle| {
         let name = answer_name(&view, &cycle.answer, invocation.n - 1)?;
         Some((of_file(&name)?, name))
@@ -224,7 +224,7 @@ pub(crate) fn stale(place: &Place) -> Option<Stale> {
     let has_seen = |review: &&&Review| review.tree.is_some() && review.verdict.is_some();
     let review = (*counted.iter().rfind(has_seen)?).clone();
     let snapshot = place.snapshot();
-    let view = Inspector::new(&place.chart, &snapshot.as_world());
+    let view = snapshot.view();
     let running = view.running().and_then(|cycle| view.skips(cycle).ok()?);
     let is_clean = |review: &Review| check::has_passed(&place.chart, review);
     if running.is_some() || !is_clean(&review) {
