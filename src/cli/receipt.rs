@@ -30,7 +30,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     if matches.get_flag("sign") {
         sign(&place, matches.get_one::<PathBuf>("key"))?;
     }
-    let text = statement::read(&place.dir());
+    let text = text_of(&place)?;
     let mut statements = statement::statements(&text);
     statements.extend(receipts::since(&place));
     let Some(mut receipt) = joined(&place, &statements) else {
@@ -82,6 +82,11 @@ fn joined(place: &Place, statements: &[Statement]) -> Option<Statement> {
     Some(Statement::new(subject, predicate))
 }
 
+fn text_of(place: &Place) -> Result<String, CliError> {
+    let what = format!("{} cannot be read", statement::FILE);
+    statement::read(&place.dir()).map_err(CliError::because(what))
+}
+
 /// Signs the last receipt, and with it all before, with the user's ssh key; of branches that were merged, each last one.
 fn sign(place: &Place, key: Option<&PathBuf>) -> Result<(), CliError> {
     let unsigned = |why: String| {
@@ -97,7 +102,7 @@ fn sign(place: &Place, key: Option<&PathBuf>) -> Result<(), CliError> {
     let _lock = place
         .lock()
         .map_err(CliError::because("the receipt cannot be signed"))?;
-    let text = statement::read(&place.dir());
+    let text = text_of(place)?;
     let chain = Chain::read(&text);
     let ends: HashSet<&str> = chain.ends().map(|link| &*link.sha256).collect();
     let lines = text.lines().filter(|line| !line.trim().is_empty());

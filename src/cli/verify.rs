@@ -142,10 +142,15 @@ impl Verified {
                 continue;
             }
             let dir = root.join(&instance.dir);
-            let text = statement::read(&dir);
-            if text.trim().is_empty() {
-                continue;
-            }
+            let text = match statement::read(&dir) {
+                Ok(text) if text.trim().is_empty() => continue,
+                Ok(text) => text,
+                Err(error) => {
+                    let why = format!("{} cannot be read: {error}", statement::FILE);
+                    self.plans.push(Checked::unreadable(name, why));
+                    continue;
+                }
+            };
             let mut checked = check::lines(root, &text, signers);
             if checked.name != name {
                 let own = shown(&checked.name).into_owned();

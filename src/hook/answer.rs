@@ -198,15 +198,22 @@ fn answer(
         driver::set_bare(&store, &place.instance.name, bare);
     }
     let turn = session.and_then(|session| Turn::of(host, &store, session, goes_on));
-    if turn.as_ref().is_some_and(|turn| turn.was_telling(&state)) {
+    let root = place.root.clone();
+    let mark = || change::mark(&state, is_own.then_some(&root));
+    if turn.as_ref().is_some_and(|turn| turn.was_telling(mark)) {
         return Ok((Reply::silent(name, quiet), Due::default()));
     }
+    let has_turn = turn.is_some();
     let is_used_up = turn.as_ref().is_some_and(|turn| turn.is_used_up(host));
     let counted = |mut reply: Reply| {
         if let (Some(turn), Some(session)) = (turn, session) {
-            turn.count(host, &store, session, &state, &mut reply);
+            turn.count(host, &store, session, mark, &mut reply);
         }
         reply
+    };
+    let told = |reply| match has_turn {
+        true => Ok((reply, Due::default())),
+        false => reported(reply),
     };
     if found.is_unclaimed {
         let messages = unclaimed(&place, &event, host);
@@ -229,9 +236,9 @@ fn answer(
             if place.dir().join(state_file::FILE).exists() {
                 change::settle(&place, stamp);
             }
-            return reported(Reply::silent(name, quiet).with_warnings(warnings));
+            return told(counted(Reply::silent(name, quiet).with_warnings(warnings)));
         }
-        Err(why) => return undecided(&place, &event, why, reported),
+        Err(why) => return undecided(&place, &event, why, |reply| told(counted(reply))),
     }
     let result = perform(&place, &event);
     let done = result.as_ref().ok().filter(|_| is_stop(name));
@@ -261,7 +268,7 @@ fn answer(
             Ok((reply, due))
         }
         Err(stuck) => match Ended::from(stuck) {
-            Ended::Stuck(why) => undecided(&place, &event, why, reported),
+            Ended::Stuck(why) => undecided(&place, &event, why, |reply| told(counted(reply))),
             ended => Err(ended),
         },
     };
@@ -276,7 +283,7 @@ fn undecided(
     place: &Place,
     event: &Event,
     why: String,
-    reported: impl Fn(Reply) -> Result<(Reply, Due), Ended>,
+    reported: impl FnOnce(Reply) -> Result<(Reply, Due), Ended>,
 ) -> Result<(Reply, Due), Ended> {
     let Trigger::Hook(name) = &event.trigger else {
         return reported(Reply::undecided("event", why));

@@ -45,8 +45,11 @@ impl Chain {
         chain
     }
 
-    /// Adds a line.
+    /// Adds a line, unless it is there: a branch may have signed its own copy.
     pub(crate) fn add(&mut self, sha256: String, statement: Statement) {
+        if self.links.iter().any(|link| link.sha256 == sha256) {
+            return;
+        }
         let mut before = vec![false; self.links.len()];
         for name in statement.predicate.follows() {
             let found = self.links.iter().position(|link| link.sha256 == *name);

@@ -57,6 +57,15 @@ pub(crate) fn lines(root: &Path, text: &str, signers: Option<&Signers>) -> Check
                 break;
             }
         };
+        let is_signed = signed.contains(&line.sha256);
+        if known.contains_key(&line.sha256) && line.signature.is_some() != is_signed {
+            // One branch has signed it, and git has kept both.
+            if let Some(signature) = &line.signature {
+                checked.signature(root, number, &line.sha256, signature, signers);
+                signed.insert(line.sha256);
+            }
+            continue;
+        }
         let predicate = &statement.predicate;
         checked.place(number, &line.sha256, predicate, &known);
         if let Some(signature) = &line.signature {
@@ -91,6 +100,15 @@ pub(crate) fn lines(root: &Path, text: &str, signers: Option<&Signers>) -> Check
 }
 
 impl Checked {
+    /// Returns what is known of the receipts of an instance whose file cannot be read.
+    pub(crate) fn unreadable(name: String, why: String) -> Self {
+        Self {
+            name,
+            flaws: vec![why],
+            ..Self::default()
+        }
+    }
+
     fn flaw(&mut self, line: usize, what: &str) {
         self.flaws.push(format!("line {line}: {what}"));
     }

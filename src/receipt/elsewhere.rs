@@ -15,7 +15,7 @@ const LENGTH: usize = 200;
 /// Returns the reviews of an instance that its receipts have and `known` lacks, as this machine's journal would have them.
 /// They may have come with a clone: they are shown, and no decision depends on them.
 pub(crate) fn reviews(dir: &Path, name: &str, known: &[journal::Review]) -> Vec<journal::Review> {
-    let reviews = statement::reviews(&statement::read(dir)).into_iter();
+    let reviews = statement::reviews(&statement::read(dir).unwrap_or_default()).into_iter();
     let reviews = reviews.filter(|review| {
         review.times.is_none() && known.iter().all(|known| known.run.file != review.file)
     });

@@ -3,6 +3,7 @@
 //! Each line has the hash of its statement, and each statement the hash of the line from which it goes on. Whoever changes one has to make
 //! all that follow again, and cannot make the signatures.
 
+use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -165,10 +166,11 @@ pub(crate) fn line(statement: &Statement) -> serde_json::Result<String> {
     Ok(format!("{{\"statement\":{text},\"sha256\":\"{sha256}\"}}"))
 }
 
-/// Returns the text of the file in an instance's directory; empty if there is none.
-pub(crate) fn read(dir: &Path) -> String {
-    let text = crate::disk::read_regular(&dir.join(FILE)).ok().flatten();
-    String::from_utf8_lossy(&text.unwrap_or_default()).into_owned()
+/// Returns the text of the file in an instance's directory; empty if there is none. One that cannot be read is an error, and
+/// nothing may be written in its place.
+pub(crate) fn read(dir: &Path) -> io::Result<String> {
+    let text = crate::disk::read_regular(&dir.join(FILE))?;
+    Ok(String::from_utf8_lossy(&text.unwrap_or_default()).into_owned())
 }
 
 /// Returns the statements of a file that can be read; `check` says what is wrong with the others.

@@ -18,6 +18,12 @@ const LENGTH: usize = 1_000;
 /// The programs that may read what a command prints. The exit code is then theirs, but they show the end of what it says.
 const READERS: [&str; 2] = ["tail", "head"];
 
+/// What decides in a shell whether the commands after it run.
+const SPECIAL: [&str; 20] = [
+    "!", "{", "}", "break", "case", "continue", "do", "done", "elif", "else", "esac", "exec",
+    "exit", "fi", "for", "function", "if", "return", "until", "while",
+];
+
 /// A command that a reviewer says that it ran.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Ran {
@@ -51,12 +57,14 @@ impl Ran {
     pub(super) fn shows(&self, command: &str) -> bool {
         // Nobody knows what a line that was cut ends with.
         let is_whole = self.command.chars().nth(LENGTH).is_none();
+        let is_same = !self.command.is_empty() && self.command == plain_line(command, LENGTH);
         let (line, asked) = (Part::all(&self.command), Part::all(command));
+        let is_plain = line.iter().all(Part::is_plain);
         let mut starts = 0..line.len();
         self.exit == Some(0)
             && is_whole
             && !asked.is_empty()
-            && starts.any(|at| has_succeeded(&line[at..], &asked))
+            && (is_same || is_plain && starts.any(|at| has_succeeded(&line[at..], &asked)))
     }
 }
 
@@ -157,6 +165,14 @@ impl Part {
         !words.is_empty() && set.is_some_and(|set| set.iter().all(|word| is_assignment(word)))
     }
 
+    /// Returns whether it is a command as it stands: nothing in it is run by itself, skips what follows, or is a comment.
+    fn is_plain(&self) -> bool {
+        let first = self.words.iter().find(|word| !is_assignment(word));
+        let is_special = first.is_some_and(|word| SPECIAL.contains(&word.as_str()));
+        let is_odd = |word: &String| word.contains('`') || word.starts_with('#');
+        !is_special && !self.words.iter().any(is_odd)
+    }
+
     fn is_reader(&self) -> bool {
         let program = self.words.first().map_or("", String::as_str);
         self.before == Before::Pipe && READERS.contains(&program)
@@ -223,6 +239,13 @@ mod tests {
             ("yes | make check", "make check", false),
             ("! make check", "make check", false),
             ("(make check)", "make check", false),
+            ("(cd x && make check)", "(cd x && make check)", true),
+            ("(cd x; false) || make check", "(cd x; false)", false),
+            ("grep 'a b' x", "grep 'a  b' x", true),
+            ("git diff # && make check", "make check", false),
+            ("exit 0; make check", "make check", false),
+            ("echo `true; make check && true`", "make check", false),
+            ("if false; then :; make check | tail", "make check", false),
             ("echo 'x && make check'", "make check", false),
             ("echo \\; make check", "make check", false),
             ("make 2 check", "make check", false),

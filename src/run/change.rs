@@ -148,6 +148,16 @@ pub(crate) fn look(place: &Place) -> Option<Stamp> {
     Stamp::of(&place.root)
 }
 
+/// Returns a number for the file `state` and the work tree `tree`, if that counts; `None` if it would not show each change.
+pub(crate) fn mark(state: &Path, tree: Option<&PathBuf>) -> Option<u64> {
+    let tree = match tree {
+        Some(tree) => Some(Stamp::of(tree)?),
+        None => None,
+    };
+    let state = disk::text(state).unwrap_or_default();
+    Some(hash::number(format!("{tree:?} {state}")))
+}
+
 /// Keeps what the work tree was like before the last look at the change: nothing in it is to be reviewed.
 pub(crate) fn settle(place: &Place, stamp: Option<Stamp>) {
     let state = state_of(place);

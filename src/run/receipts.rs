@@ -148,7 +148,7 @@ struct Record {
 
 impl Record {
     fn of(place: &Place) -> Self {
-        let chain = Chain::read(&statement::read(&place.dir()));
+        let chain = Chain::read(&statement::read(&place.dir()).unwrap_or_default());
         let open = chain.unsealed(open(place));
         Self { chain, open }
     }
@@ -339,7 +339,8 @@ pub(crate) fn decided(
     }
     let fired = decision.fired.iter().map(|fired| fired.place.clone());
     let instance = (&place.store, &*place.instance.name);
-    let begins = open(place).is_empty() && statement::read(&place.dir()).is_empty();
+    let begins =
+        open(place).is_empty() && statement::read(&place.dir()).is_ok_and(|text| text.is_empty());
     let altered = recorded::altered(instance, &place.dir());
     let altered = altered.map(|sha256| (recorded::FILE.to_owned(), sha256));
     let entry: Open = Entry::Decision(Box::new(receipt::Decision {
@@ -402,7 +403,7 @@ fn news(place: &Place, record: &Record) -> Option<String> {
 /// Writes a receipt about everything since the last one. The caller holds the write lock.
 fn write(place: &Place) -> io::Result<()> {
     let dir = place.dir();
-    let mut text = statement::read(&dir);
+    let mut text = statement::read(&dir)?;
     let Some(statement) = since(place) else {
         return Ok(());
     };

@@ -3,12 +3,9 @@
 //! Some hosts let an agent stop after a number of blocks, whatever it does in between, and some show the user no message.
 //! For those, and for no others, this is kept beside the claim of the session.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use super::{Store, record};
-use crate::disk;
 use crate::hash;
 use crate::host::hosts::Host;
 use crate::host::reply::Reply;
@@ -53,10 +50,8 @@ impl Turn {
     }
 
     /// Returns whether the agent was sent back only to tell the user something, and nothing has changed since.
-    pub(crate) fn was_telling(&self, state: &Path) -> bool {
-        self.used
-            .telling
-            .is_some_and(|telling| telling == mark(state))
+    pub(crate) fn was_telling(&self, mark: impl FnOnce() -> Option<u64>) -> bool {
+        self.used.telling.is_some() && self.used.telling == mark()
     }
 
     /// Returns whether the host would ignore the next block. The last one is kept for what must be reported to the user, if only
@@ -68,13 +63,14 @@ impl Turn {
     }
 
     /// Counts the block of this reply. A reply that allows the stop becomes one that blocks it if the user would not see its
-    /// message, and the agent has not reported it yet. The stop after that is allowed if the file `state` is still the same.
+    /// message, and the agent has not reported it yet. The stop after that is allowed if what `mark`
+    /// stands for is still the same.
     pub(crate) fn count(
         mut self,
         host: &Host,
         store: &Store,
         session: &str,
-        state: &Path,
+        mark: impl FnOnce() -> Option<u64>,
         reply: &mut Reply,
     ) {
         let before = self.used.clone();
@@ -96,7 +92,7 @@ impl Turn {
             let excess = self.used.reported.len().saturating_sub(LINES);
             self.used.reported.drain(..excess);
             if is_telling && is_free && reply.message().is_some() {
-                self.used.telling = Some(mark(state));
+                self.used.telling = mark();
                 reply.ask_to_tell();
             }
         }
@@ -108,9 +104,4 @@ impl Turn {
             reply.log.push(why);
         }
     }
-}
-
-/// Returns a number for the content of the state file.
-fn mark(state: &Path) -> u64 {
-    hash::number(disk::text(state).unwrap_or_default())
 }

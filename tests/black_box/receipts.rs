@@ -376,6 +376,37 @@ fn an_edited_review_or_answer_is_refused() {
     }
 }
 
+/// What cannot be read is no record that is gone: it is refused, and nothing is written in its place.
+#[test]
+fn a_record_that_cannot_be_read_is_refused_and_kept() {
+    let project = reviewed();
+    let aside = project.root.join("aside");
+    fs::rename(file(&project), &aside).unwrap();
+    std::os::unix::fs::symlink(&aside, file(&project)).unwrap();
+    let before = fs::read(&aside).unwrap();
+    let (code, flaw) = first_flaw(&project);
+    assert_eq!(code, 1);
+    assert!(
+        flaw.starts_with("receipts.jsonl cannot be read: "),
+        "{flaw}"
+    );
+    fs::write(project.root.join("b.txt"), "newer\n").unwrap();
+    ok(&project.run(&["enter", "complete-task", "--task", "2"]));
+    twice(&project, "task-2", 1);
+    assert!(file(&project).is_symlink() && fs::read(&aside).unwrap() == before);
+    fs::rename(&aside, file(&project)).unwrap();
+    let sealed = lines(&project).len();
+    ok(&project.run(&["enter", "complete-task", "--task", "1"]));
+    twice(&project, "task-1", 1);
+    let read = lines(&project);
+    assert_eq!(read.len(), sealed + 1, "nothing was lost meanwhile");
+    let entries = &statements(&read)[sealed]["predicate"]["entries"];
+    assert!(
+        entries.to_string().contains("task-2-review-1.md"),
+        "{entries}"
+    );
+}
+
 #[test]
 fn a_signature_holds_for_the_key_that_made_it() {
     let project = reviewed();
@@ -454,6 +485,14 @@ fn a_signature_holds_for_the_key_that_made_it() {
     let flaw = "the last line is not signed, and --signers asks for that";
     assert_eq!((code, &plan["flaws"]), (1, &json!([flaw])));
     assert_eq!(result(&[]).0, 0);
+    // Where one branch has signed a line, git keeps both copies of it when it merges.
+    for at in [2, 3] {
+        let mut both = good.clone();
+        both.insert(at, bare[2].clone());
+        write(&project, &both);
+        let (code, plan) = result(&["--signers", signers]);
+        assert_eq!((code, &plan["flaws"]), (0, &json!([])));
+    }
     write(&project, &good);
     // Made again, the record loses its signature or has one that does not hold.
     let mut bad = lines(&project);
