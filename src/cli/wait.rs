@@ -56,7 +56,7 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
     let until = Instant::now() + Duration::from_secs(seconds);
     let known = waiting.begin(under_way::seen(place)).map_err(failed())?;
     let mut keeper: Option<Child> = None;
-    let mut is_anothers = false;
+    let mut anothers = None;
     loop {
         waiting.wait().map_err(failed())?;
         let is_starting = match &mut keeper {
@@ -70,8 +70,8 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
         }
         if !is_kept {
             match ReviewLock::is_held(store, name, &place.dir()) {
-                true => is_anothers = true,
-                false if is_anothers => return Ok(of_another(place)),
+                true => _ = anothers.get_or_insert_with(|| place.journal().reviews().len()),
+                false if anothers.is_some() => return Ok(of_another(place, anothers)),
                 false if keeper.is_some() => {
                     let message = "the review has ended without an answer";
                     return Err(CliError::with_help(message, "run the command again"));
@@ -108,11 +108,12 @@ fn give(place: &Place, answer: &Answer) -> u8 {
     }
 }
 
-/// Says what has come of a review that a stop or another command has started.
-fn of_another(place: &Place) -> u8 {
+/// Says what has come of a review that a stop or another command has started. The journal had `before` reviews then.
+fn of_another(place: &Place, before: Option<usize>) -> u8 {
     let reviews = place.journal().reviews();
-    let Some(last) = reviews.last() else {
-        return 0;
+    let Some(last) = before.and_then(|before| reviews.get(before..)?.last()) else {
+        say("The review that was running has ended without a verdict.");
+        return 3;
     };
     let verdict = last.run.verdict.as_deref().or(last.run.error.as_deref());
     say(&format!(
