@@ -309,6 +309,16 @@ fn a_clean_review_is_stale_when_the_code_changes() {
 }
 
 /// A file is what git keeps of it: its text, whether it may be run, and whether it is a link.
+/// What is as it was before the work began is no change: the table of docs/security.md says so.
+#[test]
+fn work_that_is_undone_is_not_named() {
+    let project = reviewed();
+    git(&project.root, &["checkout", "-q", "a.txt"]);
+    let status = project.run(&["status"]);
+    assert!(!status.stdout.contains("a.txt"), "{}", status.stdout);
+    assert_eq!(project.run(&["verify"]).code, 0);
+}
+
 #[test]
 fn a_file_of_another_kind_is_another_version() {
     let project = reviewed();
