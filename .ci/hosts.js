@@ -324,12 +324,12 @@ async function capped([host, project, reviews]) {
     run(
       `echo 'Clearer ${n}.' >> ${plan}/plan.md && printf '# Answer\n\nplan-review-${n}.1: fixed\n' > ${plan}/plan-post-review-${n}.md && taskie enter post-plan-review --plan greeting`,
     );
-  // Where the agent runs the reviews: whenever it is told to, and only then.
-  let told = 0;
+  // Where the agent runs the reviews: whenever a message asks for one, and only then.
+  let asked = 0;
   const due = () => {
     const all = [...heard.at(-1).matchAll(new RegExp(calls, "g"))];
-    const isNew = all.length > told;
-    told = all.length;
+    const isNew = all.length > asked;
+    asked = all.length;
     return isNew ? run(`until ${all.at(-1)[1]}; code=$?; test $code != 4; do :; done; true`) : say("Nothing is due.");
   };
   const called = calls ? [due] : [];

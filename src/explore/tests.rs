@@ -6,6 +6,7 @@
     reason = "a test that panics has failed, which is what it should do"
 )]
 
+mod claims;
 mod differential;
 mod limits;
 mod random;

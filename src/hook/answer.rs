@@ -211,7 +211,7 @@ fn answer(
         }
         reply
     };
-    let told = |reply| match has_turn {
+    let sent = |reply| match has_turn {
         true => Ok((reply, Due::default())),
         false => reported(reply),
     };
@@ -236,9 +236,9 @@ fn answer(
             if place.dir().join(state_file::FILE).exists() {
                 change::settle(&place, stamp);
             }
-            return told(counted(Reply::silent(name, quiet).with_warnings(warnings)));
+            return sent(counted(Reply::silent(name, quiet).with_warnings(warnings)));
         }
-        Err(why) => return undecided(&place, &event, why, |reply| told(counted(reply))),
+        Err(why) => return undecided(&place, &event, why, |reply| sent(counted(reply))),
     }
     let result = perform(&place, &event);
     let done = result.as_ref().ok().filter(|_| is_stop(name));
@@ -268,7 +268,7 @@ fn answer(
             Ok((reply, due))
         }
         Err(stuck) => match Ended::from(stuck) {
-            Ended::Stuck(why) => undecided(&place, &event, why, |reply| told(counted(reply))),
+            Ended::Stuck(why) => undecided(&place, &event, why, |reply| sent(counted(reply))),
             ended => Err(ended),
         },
     };

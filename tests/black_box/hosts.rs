@@ -165,7 +165,7 @@ fn no_review_starts_that_the_host_would_not_wait_for() {
     assert_eq!(
         stop(&event).json()["decision"],
         "block",
-        "of another review it was not told"
+        "it has not been sent back for this review yet"
     );
     assert_eq!(project.calls().len(), 0);
     project.set(&json!({ "review_timeout": 50 }));
@@ -271,11 +271,11 @@ fn the_agent_tells_once_whose_turn_it_is() {
     };
     assert_eq!(stop(false)["decision"], "block");
     project.run(&["skip"]);
-    let told = stop(true)["reason"].as_str().unwrap().to_owned();
+    let message = stop(true)["reason"].as_str().unwrap().to_owned();
     let turn = "\nPlan 'test-plan': your turn. /taskie:continue-plan creates the tasks.";
     assert!(
-        told.starts_with("Tell the user exactly this") && told.ends_with(turn),
-        "{told}"
+        message.starts_with("Tell the user exactly this") && message.ends_with(turn),
+        "{message}"
     );
     assert_eq!(stop(true)["decision"], Value::Null);
     assert_eq!(stop(false)["decision"], Value::Null, "in another turn");

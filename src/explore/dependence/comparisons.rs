@@ -16,8 +16,7 @@ impl Reader<'_> {
         self.pairwise(left, right, Self::is_told_apart)
     }
 
-    /// Returns what depends on whether some values can be told apart: on the inputs of each pair for which that is not
-    /// so.
+    /// Returns what depends on whether some values are equal: on the inputs of each pair for which that is not known.
     fn pairwise(
         &mut self,
         left: &Val,

@@ -13,19 +13,18 @@
     reason = "a test that panics has failed, which is what it should do"
 )]
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value as Json, json};
 
+use super::claims::Claims;
 use super::random::{Random, files_of, made, one_of, text_of};
 use crate::chart::embedded::CHARTS;
-use crate::chart::model::{FieldType, Property};
+use crate::chart::model::FieldType;
 use crate::chart::{Chart, load};
-use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::Step;
 use crate::engine::context::{Context, initial};
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Ended, FailedGate, Outcome, Step as Decided};
@@ -36,7 +35,7 @@ use crate::engine::world::World;
 use crate::explore::budget::Caps;
 use crate::explore::explore;
 use crate::explore::possible_world::{Disk, PossibleWorld, Sibling, event};
-use crate::explore::report::{PropertyResult, Report, Verdict};
+use crate::explore::report::Verdict;
 use crate::expr::source::Expr;
 use crate::expr::templates::Templates;
 use crate::reviewer::finding::{Finding, Found};
@@ -81,63 +80,6 @@ struct Walk<'c> {
     other: Instance,
     disk: Disk,
     steps: Vec<String>,
-}
-
-/// What must never be seen.
-#[derive(Default)]
-struct Claims {
-    /// What never happens: `on.Stop[1] fires`, `phases.two is reached`.
-    never_seen: HashSet<String>,
-    decides: bool,
-    fits: bool,
-    cycles: bool,
-    properties: Vec<Property>,
-}
-
-impl Claims {
-    fn of(chart: &Chart, report: &Report) -> Self {
-        let proved = |code: Code| {
-            let mut results = report.results.iter();
-            let mut results = results.by_ref().filter(|result| result.code == code);
-            let is_proved =
-                |result: &PropertyResult| matches!(result.verdict, Verdict::Proved { .. });
-            results.next().is_some_and(is_proved) && results.all(is_proved)
-        };
-        let mut claims = Self {
-            decides: proved(Code::NoDecision),
-            fits: proved(Code::AssignmentMisfit),
-            cycles: proved(Code::CycleUnbounded),
-            ..Self::default()
-        };
-        for result in &report.results {
-            match &result.verdict {
-                Verdict::Refuted { path, .. } => {
-                    let (what, steps) = match result.code {
-                        Code::RuleNeverFires => ("fires", 3),
-                        Code::CommandNeverApplies | Code::PhaseNeverEntered => ("fires", 2),
-                        Code::PhaseUnreachable => ("is reached", 2),
-                        Code::TargetNeverTaken => ("is taken", 4),
-                        Code::CheckNeverFinds => ("finds something", 3),
-                        _ => continue,
-                    };
-                    let place = path.iter().take(steps).map(|step| match step {
-                        Step::Key(key) => format!(".{key}"),
-                        Step::Index(index) => format!("[{index}]"),
-                    });
-                    let place = place.collect::<String>();
-                    let place = place.trim_start_matches('.');
-                    claims.never_seen.insert(format!("{place} {what}"));
-                }
-                Verdict::Proved { .. } if result.code == Code::PropertyRefuted => {
-                    let mut properties = chart.properties.iter();
-                    let property = properties.find(|property| property.about == result.name);
-                    claims.properties.extend(property.cloned());
-                }
-                _ => {}
-            }
-        }
-        claims
-    }
 }
 
 impl<'c> Walk<'c> {
