@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::node::Node;
-use super::{Chart, IN_GIT, load};
+use super::{Chart, IN_GIT, OF_SESSION, load};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::diagnostic::quote::quoted;
@@ -31,8 +31,13 @@ impl Embedded {
 
     /// Returns the folder of the chart's instances, below its home.
     pub fn folder(&self) -> &'static str {
-        match self.chart.at("scope").at("newest") {
-            Node::Text(newest) => newest.strip_suffix("/*").unwrap_or(newest),
+        let folder = self.instances().rsplit_once('/');
+        folder.map_or("", |(folder, _)| folder)
+    }
+
+    fn instances(&self) -> &'static str {
+        match self.chart.at("scope").at("instances") {
+            Node::Text(instances) => instances,
             _ => "",
         }
     }
@@ -61,7 +66,7 @@ impl Embedded {
 
     /// Returns whether each session has an instance of its own.
     pub fn is_per_session(&self) -> bool {
-        !matches!(self.chart.at("scope").at("path"), Node::Absent)
+        self.instances().ends_with(OF_SESSION)
     }
 
     /// Returns the chart's `quiet`.

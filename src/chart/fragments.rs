@@ -83,8 +83,7 @@ impl Chart {
         );
         let by_reviewer = self.gates.iter().flat_map(|gates| &gates.by_reviewer);
         all.add(Role::Shown, by_reviewer);
-        let calls = self.calls.guard.iter().chain(&self.calls.commands);
-        all.add(Role::Printed, calls);
+        all.add(Role::Shown, &self.calls);
         for invoke in self.invoke.values() {
             all.add(Role::Shown, invoke.argv.iter().chain(&invoke.by));
             all.add(Role::Printed, &invoke.beside);

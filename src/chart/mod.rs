@@ -30,9 +30,7 @@ use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
 use crate::files::pattern::{Captures, LinePattern, Pattern};
 use crate::hash::IndexMap;
-use model::{
-    Advance, Amount, AnswerForm, Assign, FilePattern, Phase, PhaseType, Postpone, Rule, Source,
-};
+use model::{Advance, Amount, AnswerForm, Assign, Phase, PhaseType, Rule, Source};
 use part::Part;
 use shipped::Embedded;
 
@@ -254,20 +252,21 @@ pub struct Scope {
     pub since: Option<String>,
     /// The setting that gives each session an instance of its own.
     pub always: Option<String>,
-    /// The setting with patterns of files that do not count.
-    pub skip: Option<String>,
     /// The setting that keeps the prompts of such a session.
     pub prompts: Option<String>,
 }
 
 /// Which of the directories in the folder is the instance.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InstanceChoice {
-    /// The one in which a matching file was modified last.
-    Newest { touch: Vec<Pattern> },
+    /// The one that was modified last.
+    Newest,
     /// The one named after the session.
     Session,
 }
+
+/// What `scope.instances` ends with if each session has an instance of its own.
+pub(crate) const OF_SESSION: &str = "/{session}";
 
 /// What the home of a chart begins with if it is in the git directory of the work tree.
 pub const IN_GIT: &str = "{git}/";
@@ -392,11 +391,12 @@ pub struct Invoke {
     pub reason: Vec<String>,
     pub cost: Option<String>,
     pub tokens: Vec<String>,
-    pub postpone: Option<Postpone>,
+    /// A pointer to the status that may mean a usage limit, and pointers to a text that says when that ends.
+    pub status: Option<String>,
+    pub until: Vec<String>,
     pub by: Option<Text>,
     pub beside: Option<Expr>,
     pub timeout: Amount,
-    pub log: FilePattern,
 }
 
 /// A command: one rule, and a message if it does not apply.

@@ -271,7 +271,7 @@ fn transition(
         && decision.effects.is_empty()
         && let Some(running) = under_way::running(place)
     {
-        let moves_on = decision.fired.iter().any(|rule| rule.advance.is_some());
+        let moves_on = decision.advances();
         match moves_on && under_way::end(place) {
             true => say("The review that was running is ended: nothing waits for it anymore."),
             false => say(&running),

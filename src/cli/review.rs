@@ -159,7 +159,8 @@ fn stood_in(
         return Err(unknown_session().into());
     }
     let of_stop = session.as_deref().map(hook::place_of_stop).transpose();
-    match of_stop.map_err(CliError::new)?.flatten() {
+    let of_stop = of_stop.map_err(|why| Refused::Failed(CliError::new(why)))?;
+    match of_stop.flatten() {
         Some(place) => act(&place, session.as_deref()),
         None => act(&here(chart)?.0, None),
     }

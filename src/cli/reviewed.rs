@@ -70,7 +70,7 @@ impl<'p> Reviewed<'p> {
         let rank = |finding: &Finding| severities.iter().position(|one| *one == finding.severity);
         findings.sort_by_key(|(_, finding)| rank(finding));
         // One that does not count says nothing about the change, and only the chart says that it is clean.
-        let is_clean = decision.fired.iter().any(|fired| fired.advance.is_some());
+        let is_clean = decision.advances();
         let valid = ended.filter(|ended| !ended.superseded);
         let code = match (&decision.answer, valid.map(|ended| &ended.outcome)) {
             (Answer::Block(_), _) | (_, Some(Outcome::Gate(_))) => 1,

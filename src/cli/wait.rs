@@ -42,7 +42,7 @@ const STOP: &str = "stop";
 /// Does what another process has started this one for. `place` is what is reviewed.
 pub(super) fn act(role: &str, place: &Place, session: Option<&str>) -> Result<u8, CliError> {
     match session {
-        Some(session) if role == STOP => Ok(stop(session)),
+        Some(session) if role == STOP => Ok(stop(place, session)),
         _ => keep(place, session),
     }
 }
@@ -65,7 +65,7 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
         };
         // In this order: it leaves the answer, and then it ends.
         let is_kept = is_starting || waiting.is_kept().map_err(failed())?;
-        if let Some(answer) = waiting.answer(known) {
+        if let Some(answer) = waiting.answer(known).map_err(failed())? {
             return Ok(give(place, &answer));
         }
         if !is_kept {
@@ -115,17 +115,22 @@ fn of_another(place: &Place, before: Option<usize>) -> u8 {
         say("The review that was running has ended without a verdict.");
         return 3;
     };
-    let verdict = last.run.verdict.as_deref().or(last.run.error.as_deref());
+    let (verdict, error) = (last.run.verdict.as_deref(), last.run.error.as_deref());
     say(&format!(
         "The {} {} that was running has ended: {}. It is in {}.",
         last.run.cycle,
         last.run.n,
-        verdict.unwrap_or("no verdict"),
+        verdict.or(error).unwrap_or("no verdict"),
         place.instance.dir.join(&last.run.file).display()
     ));
-    match last.run.error {
-        Some(_) => 3,
-        None => u8::from(place.is_in_cycle()),
+    match verdict.map(|verdict| place.chart.is_best_verdict(verdict)) {
+        None => 3,
+        Some(false) => 1,
+        Some(true) if place.is_in_cycle() => {
+            say("That is not the end of it: run the same command again.");
+            NOT_YET
+        }
+        Some(true) => 0,
     }
 }
 
@@ -203,7 +208,8 @@ fn answer(place: &Place, status: ExitStatus, printed: &mut File) -> Answer {
 }
 
 /// Answers a stop of a session, without the limits of its host.
-fn stop(session: &str) -> u8 {
+fn stop(place: &Place, session: &str) -> u8 {
+    let was_due = place.is_in_cycle();
     let Some(reply) = hook::stand_in(session) else {
         say("The review was ended.");
         return 3;
@@ -219,8 +225,9 @@ fn stop(session: &str) -> u8 {
         true => say("There is nothing to review: you can end your turn."),
         false => say(&cut(&text.join("\n\n"))),
     }
+    let is_open = || was_due && (reply.is_unfinished || place.is_in_cycle());
     match reply.blocks() {
         true => 1,
-        false => 3 * u8::from(reply.has_failed()),
+        false => 3 * u8::from(reply.has_failed() || is_open()),
     }
 }

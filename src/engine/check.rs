@@ -252,9 +252,8 @@ impl Checker<'_> {
                 self.value(at!["gates", "timeout"], text, names);
             }
         }
-        self.guard(at!["calls"], chart.calls.guard.as_ref(), names);
-        if let Some(commands) = &chart.calls.commands {
-            self.list(at!["calls", "commands"], commands, names);
+        if let Some(commands) = &chart.calls {
+            self.value(at!["calls"], commands, names);
         }
         for (name, invoke) in &chart.invoke {
             for (index, text) in invoke.argv.iter().enumerate() {

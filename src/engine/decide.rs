@@ -22,11 +22,13 @@ use crate::chart::model::{Amount, Assign, Rule};
 use crate::chart::{Chart, Cycle, Invoke};
 use crate::diagnostic::suggest::did_you_mean;
 use crate::expr::source::{Expr, Literal};
-use crate::files::pattern::Pattern;
 use crate::hash::IndexMap;
 
 /// The file for the output of the gate that runs, in the instance's directory. It is removed if all succeed.
 const GATES_LOG: &str = ".gates.log";
+
+/// The files for the stderr of reviewers, in the instance's directory, with `*` for the number of the review.
+pub(crate) const REVIEW_LOGS: &str = ".review-*.log";
 
 /// Returns what `chart` decides about `event` in `world`.
 ///
@@ -430,12 +432,11 @@ impl Deciding {
         let n = self.names.count(cycle) + 1;
         let subject = self.names.subject(cycle)?;
         let file = self.names.file_name(cycle, &cycle.review, n)?;
-        let log = Pattern::parse(&invoke.log.0).map_err(Fault::World)?;
         Ok(Invocation {
             name: name.to_owned(),
             cycle: cycle.id.clone(),
             n,
-            log: self.names.file_name(cycle, &log, n)?,
+            log: REVIEW_LOGS.replace('*', &n.to_string()),
             file,
             subject,
             timeout: self.timeout(format!("invoke.{name}.timeout"), &invoke.timeout)?,

@@ -63,11 +63,19 @@ impl Decision {
 
     /// Returns the answer to the host's `event`; `quiet` is the chart's.
     pub fn into_reply(self, event: &str, quiet: bool) -> Reply {
+        let is_unfinished = self.call().is_some() && !self.advances();
         let block = match self.answer {
             Answer::Block(reason) => Some(reason),
             Answer::Pass | Answer::Allow | Answer::Action { .. } | Answer::Refuse(_) => None,
         };
-        Reply::new(event, quiet, block, self.messages, self.says)
+        let mut reply = Reply::new(event, quiet, block, self.messages, self.says);
+        reply.is_unfinished = is_unfinished;
+        reply
+    }
+
+    /// Returns whether a cycle has passed, or is left as if it had.
+    pub fn advances(&self) -> bool {
+        self.fired.iter().any(|fired| fired.advance.is_some())
     }
 
     /// Returns why the user is called: an agent that is sent back goes on by itself.

@@ -1,6 +1,7 @@
 //! Facts about one instance that are needed outside decisions: who reviews, how far the running cycle is, what the
 //! checks find. They are for people; the rules of the chart don't use them.
 
+use std::fmt::Arguments;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
@@ -10,7 +11,7 @@ use super::fault::Fault;
 use super::names::{Names, review};
 use super::world::World;
 use crate::chart::{Chart, Cycle};
-use crate::expr::source::Literal;
+use crate::expr::source::{Literal, Text};
 use crate::files::pattern::{Capture, Pattern};
 use crate::reviewer::finding::Found;
 
@@ -118,10 +119,14 @@ impl Inspector {
         let Some(text) = &cycle.skips else {
             return Ok(None);
         };
-        let place = format_args!("cycles.{}.skips", cycle.id);
-        let skips =
-            (self.names).literal(place, &Literal::Text(text.clone()), &self.names.root())?;
-        let items = skips.try_iter().ok().filter(|_| !skips.is_none());
+        self.list(format_args!("cycles.{}.skips", cycle.id), text)
+    }
+
+    /// Returns the items of a list; `None` if its text gives none.
+    fn list(&self, place: Arguments<'_>, text: &Text) -> Result<Option<Vec<String>>, Fault> {
+        let text = Literal::Text(text.clone());
+        let value = self.names.literal(place, &text, &self.names.root())?;
+        let items = value.try_iter().ok().filter(|_| !value.is_none());
         Ok(items.map(|items| items.map(|item| item.to_string()).collect()))
     }
 
@@ -134,17 +139,10 @@ impl Inspector {
 
     /// Returns the commands that call the user; `None` if the user is not called.
     pub fn calls(&self) -> Result<Option<Vec<String>>, Fault> {
-        let (names, root) = (&self.names, self.names.root());
-        let calls = &names.chart.calls;
-        if !names.holds(format_args!("calls.guard"), calls.guard.as_ref(), &root)? {
-            return Ok(None);
+        match &self.names.chart.calls {
+            Some(commands) => self.list(format_args!("calls"), commands),
+            None => Ok(Some(Vec::new())),
         }
-        let Some(commands) = &calls.commands else {
-            return Ok(Some(Vec::new()));
-        };
-        let items = names.expressions.items(&commands.0, &root);
-        let items = items.map_err(Fault::at("calls.commands"))?;
-        Ok(Some(items.iter().map(ToString::to_string).collect()))
     }
 
     /// Returns the findings of the list of checks called `name`.

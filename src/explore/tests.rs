@@ -404,7 +404,7 @@ fn compare(
 fn counting(rules: &str) -> Arc<Chart> {
     let text = format!(
         "id = \"made\"\ninitial = \"one\"\nstate = \"phase\"\ntemplates = []\n\
-         [scope]\nhome = \".made\"\nnoun = \"session\"\npath = \"sessions/{{session}}\"\n\
+         [scope]\nhome = \".made\"\nnoun = \"session\"\ninstances = \"sessions/{{session}}\"\n\
          [context]\nphase = {{ type = \"phase\" }}\n\
          n = {{ type = \"integer from 0\", default = 0 }}\n\
          [config]\nmost = {{ type = \"integer from 1\", default = 20 }}\n\

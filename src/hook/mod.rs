@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 
 use self::answer::{Ended, reply_to};
 use self::output::{print, print_to_stderr, tell};
-use self::target::{find_place, place_of_change};
+use self::target::{Target, find_place, place_of_change};
 use crate::chart::embedded::Choice;
 use crate::diagnostic::suggest::suggest;
 use crate::engine::event::Event;
@@ -25,6 +25,8 @@ use crate::host::events::{EVENTS, REVIEWER, STOPPED, is_stop};
 use crate::host::hosts::{self, HOOK, HOSTS, Host};
 use crate::host::reply::Reply;
 use crate::os::supervisor;
+use crate::project::state_file::Reading;
+use crate::run::perform::STANDS_IN;
 use crate::run::place::Place;
 use crate::text::shown;
 
@@ -146,16 +148,32 @@ fn failed(ended: &Ended) -> ExitCode {
     }
 }
 
-/// Returns the place of what the next stop of a session would have reviewed; `None` if that is nothing.
+/// Returns the place of what the next stop of a session would have reviewed; `None` if that is nothing. The error says why
+/// nobody knows.
 pub(crate) fn place_of_stop(session: &str) -> Result<Option<Place>, String> {
-    let stop = stop_of(session);
-    if let Ok(target) = find_place(STOPPED, Some(session), None, true)
-        && !target.is_unclaimed
-        && let Some(place) = target.place.filter(Place::is_in_cycle)
-    {
-        return Ok(Some(place));
+    let words = |texts: Vec<String>| match texts.is_empty() {
+        true => Ok(None),
+        false => Err(texts.join(" ")),
+    };
+    let driven = match find_place(STOPPED, Some(session), None, true) {
+        Ok(target) if target.is_unclaimed => None,
+        Ok(Target {
+            place: None,
+            warnings,
+            ..
+        }) => words(warnings)?,
+        Ok(target) => target.place,
+        Err(reply) => words(reply.texts().cloned().collect())?,
+    };
+    if let Some(place) = driven {
+        if let Reading::Broken(why) = &place.snapshot().state {
+            return Err(place.broken(why).to_string());
+        }
+        if place.is_in_cycle() {
+            return Ok(Some(place));
+        }
     }
-    Ok(place_of_change(&stop, STOPPED)?.and_then(|target| target.place))
+    Ok(place_of_change(&stop_of(session), STOPPED)?.and_then(|target| target.place))
 }
 
 /// Answers a stop of a session that its host does not send, because a review takes longer than it waits for a hook; `None` if
@@ -168,7 +186,7 @@ pub(crate) fn stand_in(session: &str) -> Option<Reply> {
 }
 
 fn stop_of(session: &str) -> Event {
-    Event::hook(STOPPED, json!({ "session_id": session }))
+    Event::hook(STOPPED, json!({ "session_id": session, STANDS_IN: true }))
 }
 
 /// Says that there is no such thing, and what may have been meant.

@@ -35,6 +35,8 @@ pub struct Reply {
     pub log: Vec<String>,
     /// What calls the user in the terminal.
     pub call: Option<String>,
+    /// It is the user's turn, and no cycle has passed.
+    pub is_unfinished: bool,
 }
 
 impl Reply {
@@ -68,6 +70,7 @@ impl Reply {
             warnings: Vec::new(),
             log: Vec::new(),
             call: None,
+            is_unfinished: false,
         }
     }
 
@@ -84,6 +87,7 @@ impl Reply {
         other.log.splice(0..0, self.log);
         other.quiet &= self.quiet;
         other.call = self.call.or(other.call);
+        other.is_unfinished |= self.is_unfinished;
         other
     }
 

@@ -8,11 +8,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::chart::{InstanceChoice, Scope};
+use crate::chart::Scope;
 use crate::files::Warnings;
-use crate::files::pattern::{Pattern, name_flaw};
+use crate::files::pattern::name_flaw;
 use crate::os::file::slashed;
 use crate::os::folder::{Entry, Folder, Modified};
+use crate::project::state_file::FILE;
 use crate::text::shown;
 
 /// The most threads that look at directories.
@@ -110,9 +111,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
     let is_alone = dirs.len() == 1;
     let touched = |names: &[OsString]| -> Vec<io::Result<Option<Modified>>> {
         let names = names.iter();
-        names
-            .map(|name| touched(&opened, name, &scope.choice, is_alone))
-            .collect()
+        names.map(|name| touched(&opened, name, is_alone)).collect()
     };
     for (name, touched) in dirs.iter().zip(in_parallel(&dirs, touched)) {
         match touched {
@@ -264,32 +263,19 @@ fn in_parallel<T: Send>(names: &[OsString], work: impl Fn(&[OsString]) -> Vec<T>
     })
 }
 
-/// Returns when a matching file in the directory `name` was last modified, or with `any`, some time; `None` if
-/// none matches.
-fn touched(
-    instances: &Folder,
-    name: &OsStr,
-    choice: &InstanceChoice,
-    any: bool,
-) -> io::Result<Option<Modified>> {
-    let touch: &[Pattern] = match choice {
-        InstanceChoice::Newest { touch } => touch,
-        InstanceChoice::Session => &[],
-    };
+/// Returns when the state or a Markdown file in the directory `name` was last modified, or with `any`, some time; `None` if
+/// there is none.
+fn touched(instances: &Folder, name: &OsStr, any: bool) -> io::Result<Option<Modified>> {
     // The state is there as a rule, and is found without a look into the directory.
-    let is_there = |pattern: &Pattern| {
-        let file = pattern.literal();
-        file.is_some_and(|file| instances.modified(&Path::new(name).join(file)).is_ok())
-    };
-    if any && touch.iter().any(is_there) {
+    if any && instances.modified(&Path::new(name).join(FILE)).is_ok() {
         return Ok(Some(Modified::default()));
     }
     let mut folder = instances.folder(name)?;
     let mut last = None;
     for Entry { name, .. } in folder.entries()? {
-        let text = name.to_string_lossy();
-        if touch.iter().any(|pattern| pattern.matches(&text).is_some()) {
-            match folder.modified(Path::new(&name)) {
+        let path = Path::new(&name);
+        if path == FILE || path.extension().is_some_and(|end| end == "md") {
+            match folder.modified(path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 modified => last = last.max(Some(modified?)),
             }
@@ -304,23 +290,20 @@ fn touched(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::InstanceChoice;
 
     #[test]
     fn the_newest_of_many() {
         let root = tempfile::tempdir().unwrap();
-        let touch = ["*.md", "state.json"].map(|pattern| Pattern::parse(pattern).unwrap());
         let scope = Scope {
             settings: None,
             since: None,
             always: None,
-            skip: None,
             prompts: None,
             home: ".home".to_owned(),
             noun: "plan".to_owned(),
             folder: "plans".to_owned(),
-            choice: InstanceChoice::Newest {
-                touch: touch.to_vec(),
-            },
+            choice: InstanceChoice::Newest,
         };
         let newest_of = || {
             let found = newest(root.path(), &scope);

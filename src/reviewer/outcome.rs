@@ -22,6 +22,12 @@ const ANSWER_LIMIT: usize = 64 * 1024;
 /// The most characters of a reason that a message shows.
 const REASON_LIMIT: usize = 300;
 
+/// The HTTP statuses that mean a usage limit or an outage.
+const UNAVAILABLE: [i64; 7] = [408, 429, 500, 502, 503, 504, 529];
+
+/// How many seconds no reviewer starts if none of its texts says when that ends.
+const PAUSE: u64 = 300;
+
 /// Reads the stdout of a process. `Ok(None)`: it ran and gave no verdict. `Err`: it reports a failure, or its stdout
 /// is not JSON.
 pub(crate) fn verdict(invoke: &Invoke, stdout: &[u8]) -> Result<Option<String>, String> {
@@ -100,19 +106,19 @@ pub(crate) fn text(invoke: &Invoke, stdout: &[u8]) -> Option<String> {
 
 /// Until when every other run would fail too, if a process that has failed says so.
 pub(crate) fn postponed(invoke: &Invoke, stdout: &[u8]) -> Option<Moment> {
-    let postpone = invoke.postpone.as_ref()?;
+    let pointer = invoke.status.as_ref()?;
     let json = answer(invoke, stdout).ok()?;
-    let status: i64 = value(json, &postpone.status)?;
-    if !postpone.codes.contains(&status) {
+    let status: i64 = value(json, pointer)?;
+    if !UNAVAILABLE.contains(&status) {
         return None;
     }
     let now = clock::now();
-    let named = postpone.until.iter().find_map(|pointer| {
+    let named = invoke.until.iter().find_map(|pointer| {
         let text: String = value(json, pointer)?;
         limit::reset_in(&text, now, zone::offset)
     });
     Some(named.unwrap_or_else(|| {
-        let at = now.saturating_add(postpone.seconds);
+        let at = now.saturating_add(PAUSE);
         Moment::new(at, now, zone::offset(None))
     }))
 }
@@ -247,7 +253,8 @@ mod tests {
             cost: Some("/total_cost_usd".to_owned()),
             findings: vec!["/structured_output/findings".to_owned()],
             tokens: vec!["/usage/in".to_owned(), "/usage/out".to_owned()],
-            postpone: None,
+            status: None,
+            until: Vec::new(),
             by: None,
             beside: None,
             argv: Vec::new(),
@@ -260,7 +267,6 @@ mod tests {
             error: Some("/is_error".to_owned()),
             reason: vec!["/errors/0".to_owned(), "/result".to_owned()],
             timeout: crate::chart::model::Amount::Fixed(1),
-            log: crate::chart::model::FilePattern(String::new()),
         }
     }
 

@@ -272,9 +272,11 @@ pub(crate) fn name_of(branch: &str) -> String {
 
 /// Returns the patterns of files that do not count. Settings that cannot be read are reported when a rule looks at one.
 fn skipped(place: &Place) -> Vec<String> {
-    let setting = place.chart.scope.skip.as_deref();
-    let value = setting.and_then(|name| setting_of(place, name)?.ok());
-    serde_json::from_value(value.unwrap_or_default()).unwrap_or_default()
+    let snapshot = place.snapshot();
+    let view = snapshot.view();
+    let mut cycles = place.chart.cycles.values();
+    let skips = cycles.find_map(|cycle| view.skips(cycle).ok()?);
+    skips.unwrap_or_default()
 }
 
 /// Returns the value of a setting; `None` if there is no such setting. The error says why it cannot be read.

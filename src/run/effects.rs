@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use crate::chart::Scope;
 use crate::disk;
 use crate::engine::decision::Effect;
-use crate::files::pattern::Pattern;
 use crate::files::pattern::name_flaw;
 use crate::os::file::rename_new;
 use crate::project::find;
@@ -43,11 +42,9 @@ pub(crate) fn ignore_logs(root: &Path, scope: &Scope, pattern: &str) -> Option<(
     if !git::is_in_git(root) {
         return None;
     }
-    let name = Pattern::parse(pattern).ok()?;
-    let name = name.render(|_| Ok::<_, ()>("*".to_owned())).ok()?;
     let ensure = Effect::Ensure {
         path: format!("{}/.gitignore", scope.home),
-        line: name.rsplit('/').next()?.to_owned(),
+        line: pattern.to_owned(),
     };
     carry_out(root, scope, &[ensure]).ok()
 }

@@ -27,6 +27,9 @@ use crate::store::journal::{self, Decided, Line};
 use crate::store::notices::Pending;
 use crate::store::owed::Debt;
 
+/// The field of a stop that a command stands in for.
+pub(crate) const STANDS_IN: &str = "stands_in";
+
 /// Decides `event` at `place`, carries the decision out, and writes both to the journal.
 pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     let start = Instant::now();
@@ -180,10 +183,8 @@ fn carry_out(
 /// host leaves time for it, at least half of what it gives a hook; or the end of another cycle without reviews. Gates need
 /// their own time.
 fn follows(place: &Place, event: &Event, performed: &Performed, start: Instant) -> Option<Next> {
-    let has_advanced =
-        |decision: &Decision| decision.fired.iter().any(|fired| fired.advance.is_some());
     let decision = &performed.decision;
-    if !matches!(decision.answer, Answer::Block(_)) || !has_advanced(decision) {
+    if !matches!(decision.answer, Answer::Block(_)) || !decision.advances() {
         return None;
     }
     match peek(place, event).ok()?.0 {
@@ -191,7 +192,7 @@ fn follows(place: &Place, event: &Event, performed: &Performed, start: Instant) 
             let is_early = start.elapsed().as_secs() <= hook_timeout(place, event) / 2;
             (is_early && due.gates.commands.is_empty()).then_some(Next::Review)
         }
-        Step::Done(next) => has_advanced(&next).then(|| Next::Write(None, Arc::default())),
+        Step::Done(next) => next.advances().then(|| Next::Write(None, Arc::default())),
     }
 }
 
@@ -201,7 +202,9 @@ fn pending(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Pending>
     let session = event.session.as_deref();
     let instance = (&*place.chart, &place.store, &*place.instance.name);
     let is_on_record = || receipts::is_on_record(place, snapshot.context());
-    (event.is_stop() && is_sound)
+    // Where a command stands in for the stop, the agent reads its answer: what is for the user waits for the next stop.
+    let is_own_stop = event.is_stop() && event.fields.get(STANDS_IN).is_none();
+    (is_own_stop && is_sound)
         .then(|| Pending::find(instance, (snapshot.context(), is_on_record), session))
         .flatten()
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::chart::Invoke;
 use crate::chart::model::{Amount, setting_in};
 use crate::disk;
+use crate::engine::decide::REVIEW_LOGS;
 use crate::engine::decision::{Effort, Invocation, Outcome};
 use crate::host::events::REVIEWER;
 use crate::os::file::Version;
@@ -46,7 +47,7 @@ pub(super) fn run(
         log: dir.join(&invocation.log),
     };
     // The log of a failed run stays, and nobody wants to commit it. If this fails, the run is the same.
-    let _ = effects::ignore_logs(&place.root, &place.chart.scope, &invoke.log.0);
+    let _ = effects::ignore_logs(&place.root, &place.chart.scope, REVIEW_LOGS);
     let spec = Spec {
         argv: invocation.argv.clone(),
         cwd: place.root.clone(),

@@ -29,8 +29,13 @@ pub(crate) fn perform(place: &Place, event: &mut Event) -> Result<Option<Perform
     let mut last = None;
     let mut waiting = None;
     loop {
-        if let Step::Invoke(due) = peek(place, event)?.0 {
-            if !beside::is_beside(place, &due.name) {
+        // Nobody else reports why what has been waited for does not run.
+        let waits = || "The review that waited for the limit was not run.".to_owned();
+        let waits = waiting.as_ref().map(|_| waits());
+        let (step, _) = peek(place, event).map_err(|stuck| stuck.losing(waits))?;
+        if let Step::Invoke(due) = step {
+            // Whoever has waited for it runs it, whatever the settings say by now.
+            if waiting.is_none() && !beside::is_beside(place, &due.name) {
                 return Ok(None);
             }
             // Without it, the other entry holds the turn until it sees that the review runs.

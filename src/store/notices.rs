@@ -238,13 +238,12 @@ fn paused(chart: &Chart, context: &Context, cycle: &str) -> bool {
 /// Returns whether a command lets something else come first, before a cycle that has had no review yet: it is not over.
 fn is_put_off(chart: &Chart, event: &Event, before: &Context, decision: &Decision) -> bool {
     let is_command = matches!(event.trigger, Trigger::Command(_));
-    let advances = decision.fired.iter().any(|fired| fired.advance.is_some());
     let next = chart.next.as_ref();
     let comes = next.and_then(|next| decision.patch.get(next));
     let cycle = text(before, next).and_then(|next| cycle_of(chart, next));
     let count = cycle.and_then(|cycle| before.get(&cycle.count)?.as_i64());
     let has_begun = count.is_some_and(|count| count > 0);
-    is_command && !advances && !has_begun && comes.is_some_and(|next| !next.is_null())
+    is_command && !decision.advances() && !has_begun && comes.is_some_and(|next| !next.is_null())
 }
 
 /// Notes what a decision about `event` does to the running cycle, before it is written. `is_on_record` says whether its

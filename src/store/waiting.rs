@@ -50,6 +50,8 @@ struct Left {
     /// When the last one was left, since 1970.
     at: Duration,
     answer: Option<Answer>,
+    /// Somebody has it. A call that was killed comes back for an answer that nobody has.
+    is_given: bool,
     /// How many calls have ended too early for the last one: they come back for it.
     owed: usize,
     /// How many have ended too early for the next one.
@@ -114,7 +116,7 @@ impl<'s> Waiting<'s> {
         Ok(result)
     }
 
-    /// Begins a call, for which the last answer counts only if it was left for a call that has ended too early. `seen` is what is
+    /// Begins a call, for which the last answer counts only if nobody has it, or if it was left for a call that has ended too early. `seen` is what is
     /// there now.
     pub(crate) fn begin(self, seen: Option<u64>) -> io::Result<Known> {
         self.update(|left| {
@@ -124,9 +126,9 @@ impl<'s> Waiting<'s> {
                 .answer
                 .as_ref()
                 .is_some_and(|it| is_same(it) || is_young);
-            match left.owed {
-                1.. if counts => {
-                    left.owed -= 1;
+            match left.owed > 0 || !left.is_given {
+                true if counts => {
+                    left.owed = left.owed.saturating_sub(1);
                     None
                 }
                 _ => {
@@ -139,9 +141,13 @@ impl<'s> Waiting<'s> {
     }
 
     /// Returns the answer, if there is one that the call waits for. It stays there for others.
-    pub(crate) fn answer(self, known: Known) -> Option<Answer> {
+    pub(crate) fn answer(self, known: Known) -> io::Result<Option<Answer>> {
         let left = self.left();
-        left.answer.filter(|_| known != Some(left.count))
+        let Some(answer) = left.answer.filter(|_| known != Some(left.count)) else {
+            return Ok(None);
+        };
+        self.update(|left| left.is_given = true)?;
+        Ok(Some(answer))
     }
 
     /// Ends a call too early: another one comes for the answer. Returns the answer if it has just been left.
@@ -149,6 +155,7 @@ impl<'s> Waiting<'s> {
         self.update(|left| {
             let answer = left.answer.clone().filter(|_| known != Some(left.count));
             left.early += usize::from(answer.is_none());
+            left.is_given |= answer.is_some();
             answer
         })
     }
@@ -165,7 +172,7 @@ impl<'s> Waiting<'s> {
                 (left.count, left.at) = (left.count + 1, clock::since_1970());
             }
             left.owed = answer.as_ref().map_or(0, |_| left.early);
-            left.early = 0;
+            (left.early, left.is_given) = (0, false);
             left.answer = answer;
         })
     }
@@ -185,7 +192,7 @@ mod tests {
             let (code, text) = (0, text.to_owned());
             waiting.leave(Some(Answer { code, text, seen })).unwrap();
         };
-        let text = |known| waiting.answer(known).map(|answer| answer.text);
+        let text = |known| waiting.answer(known).unwrap().map(|answer| answer.text);
         let one = waiting.begin(None).unwrap();
         let two = waiting.begin(None).unwrap();
         assert_eq!((text(one), text(two)), (None, None));
@@ -206,7 +213,11 @@ mod tests {
         let call = waiting.begin(None).unwrap();
         assert!(waiting.end_early(call).unwrap().is_none());
         waiting.leave(None).unwrap();
+        // A call that was killed while it waited.
+        let third = Some("third".to_owned());
+        assert_eq!(text(waiting.begin(None).unwrap()), None);
         leave("third", None);
+        assert_eq!(text(waiting.begin(None).unwrap()), third);
         assert_eq!(text(waiting.begin(None).unwrap()), None);
     }
 

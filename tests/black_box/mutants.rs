@@ -56,7 +56,7 @@ const MUTANTS: &[Mutant] = &[
     // Misspelled keys.
     mutant("initial =", 1, "inital =", &[("unknown-key", Edit)]),
     mutant("hook_timeout =", 1, "hook_timout =", &[("unknown-key", Edit)]),
-    mutant("newest =", 1, "newst =", &[("unknown-key", Edit)]),
+    mutant("instances =", 1, "instnces =", &[("unknown-key", Edit)]),
     mutant("looser =", 1, "loser =", &[("unknown-key", Edit)]),
     mutant(r#"guard = "cycle.due and cycle.n <= "#, 1, r#"gaurd = "cycle.due and cycle.n <= "#, &[("unknown-key", Edit)]),
     mutant("[cycles.plan-review]", 1, "[cylces.plan-review]", &[("unknown-key", Edit)]),
@@ -175,7 +175,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("task-{current_task}.md", 2, "task-{curent_task}.md", &[("bad-pattern", Edit)]),
     mutant(".review-{n}.log", 1, ".review-{m}.log", &[("bad-pattern", Edit)]),
     mutant(r#"review = "{base}-review-{n}.md""#, 1, r#"review = "*-review-{n}.md""#, &[("bad-pattern", Edit)]),
-    mutant(r#"newest = "plans/*""#, 1, r#"newest = "plans""#, &[("bad-pattern", Edit)]),
+    mutant(r#"instances = "plans/*""#, 1, r#"instances = "plans""#, &[("bad-pattern", Edit)]),
     mutant("- **Status**: {status}", 1, "- **Status**: {status", &[("bad-pattern", Edit)]),
     // Missing keys, and tables that are incomplete without them.
     mutant("id = \"taskie\"\n", 1, "", &[("missing-key", Line("#:schema ./s"))]),
@@ -185,7 +185,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("advance = [{ target = \"create-tasks\" }]\n", 1, "", &[("missing-key", Line("[cycles.plan-review]"))]),
     mutant(r#"exit = "consecutive"#, 1, r#"# "consecutive"#, &[("missing-key", Line("[cycle]"))]),
     mutant("argv = [", 1, "argvv = [", &[("unknown-key", Edit)]),
-    mutant("log = \".review-{n}.log\"", 1, "log = \".review-{m}.log\"", &[("bad-pattern", Edit)]),
+    mutant("status = \"/api_error_status\"", 1, "status = \"api_error_status\"", &[("bad-pattern", Edit)]),
     mutant("by = \"{{ by }}\"", 1, "by = \"{{ byy }}\"", &[("unknown-name", Edit)]),
     mutant("verdict = [\"/response/verdict\"]", 1, "", &[("missing-key", Line("[invoke.gemini]"))]),
     mutant(r#"timeout = "{{ config.review_timeout }}""#, 1, "#", &[("missing-key", Line("[invocation]"))]),

@@ -136,10 +136,9 @@ quiet   = true
 templates = ["texts"]
 
 [scope]
-home   = ".gates"
-noun   = "gate"
-newest = "all/*"
-touch  = ["*.json"]
+home      = ".gates"
+noun      = "gate"
+instances = "all/*"
 
 [context]
 where = { type = "phase" }

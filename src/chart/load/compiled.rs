@@ -75,7 +75,7 @@ fn source(node: &'static Node) -> Result<Source, Error> {
         findings: node.part("findings"),
         budget: node.part("budget"),
         gates: Option::deserialize(node.at("gates"))?,
-        calls: node.part("calls"),
+        calls: Option::deserialize(node.at("calls"))?,
         invocation: node.part("invocation"),
         invoke: node.part("invoke"),
         on: node.parts("on"),

@@ -51,7 +51,6 @@ impl Resolver<'_> {
         }
         for (key, setting, kind) in [
             ("always", &source.scope.always, FieldType::Boolean),
-            ("skip", &source.scope.skip, FieldType::List),
             ("prompts", &source.scope.prompts, FieldType::Boolean),
         ] {
             let Some(setting) = setting else { continue };

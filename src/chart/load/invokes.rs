@@ -1,8 +1,8 @@
 //! The processes that rules can start: what they share filled in, and their keys checked.
 
-use super::resolver::{Resolver, given, name_fields};
+use super::resolver::{Resolver, given};
 use crate::chart::Invoke;
-use crate::chart::model::{Amount, FilePattern, InvokeSource, Source};
+use crate::chart::model::{Amount, InvokeSource, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::{Step, at, below};
 use crate::hash::IndexMap;
@@ -35,7 +35,6 @@ impl Resolver<'_> {
             verdicts: required!(verdicts, Vec::new()),
             verdict: required!(verdict, Vec::new()),
             timeout: required!(timeout, Amount::Fixed(1)),
-            log: required!(log, FilePattern("log".to_owned())),
             answer: given!(own, shared, answer).unwrap_or_default(),
             findings: given!(own, shared, findings).unwrap_or_default(),
             ran: given!(own, shared, ran).unwrap_or_default(),
@@ -46,7 +45,8 @@ impl Resolver<'_> {
             reason: given!(own, shared, reason).unwrap_or_default(),
             cost: given!(own, shared, cost),
             tokens: given!(own, shared, tokens).unwrap_or_default(),
-            postpone: given!(own, shared, postpone),
+            status: given!(own, shared, status),
+            until: given!(own, shared, until).unwrap_or_default(),
             by: given!(own, shared, by),
             beside: given!(own, shared, beside),
         }
@@ -54,7 +54,6 @@ impl Resolver<'_> {
 
     /// Checks the processes, and the gates that run before them.
     pub(super) fn processes(&mut self, source: &Source) {
-        let holes = [&["base", "n"], name_fields(source).as_slice()].concat();
         let shared = (
             at!["invocation"].to_vec(),
             "invocation",
@@ -63,7 +62,7 @@ impl Resolver<'_> {
         let own = source.invoke.iter();
         let own = own.map(|(name, invoke)| (at!["invoke", name].to_vec(), name.as_str(), invoke));
         for (path, name, invoke) in std::iter::once(shared).chain(own) {
-            self.process(&path, name, invoke, &holes, source);
+            self.process(&path, name, invoke, source);
         }
         if let Some(gates) = &source.gates {
             let limit = source.hook_timeout / 2;
@@ -73,20 +72,14 @@ impl Resolver<'_> {
         }
     }
 
-    fn process(
-        &mut self,
-        path: &[Step],
-        name: &str,
-        invoke: &InvokeSource,
-        holes: &[&str],
-        source: &Source,
-    ) {
+    fn process(&mut self, path: &[Step], name: &str, invoke: &InvokeSource, source: &Source) {
         let at = |key: &str| below(path, key);
         let lists = [
             ("verdict", &invoke.verdict),
             ("findings", &invoke.findings),
             ("ran", &invoke.ran),
             ("text", &invoke.text),
+            ("until", &invoke.until),
             ("reason", &invoke.reason),
             ("tokens", &invoke.tokens),
         ];
@@ -100,6 +93,7 @@ impl Resolver<'_> {
             ("cost", &invoke.cost),
             ("turns", &invoke.turns),
             ("tools", &invoke.tools),
+            ("status", &invoke.status),
         ];
         for (key, pointer) in single {
             if let Some(pointer) = pointer {
@@ -122,9 +116,6 @@ impl Resolver<'_> {
             let message = format!("`findings` of `{name}` has no effect: no severity is known");
             let help = "list the severities: `[findings] severities = [\"major\", \"minor\"]`";
             self.flaw(Code::MissingKey, &at("findings"), message, help);
-        }
-        if let Some(log) = &invoke.log {
-            self.name_pattern(&at("log"), log, holes);
         }
         if let Some(timeout) = &invoke.timeout {
             let limit = source.hook_timeout.saturating_sub(1);

@@ -5,12 +5,12 @@ use std::path::Path;
 use super::resolver::Resolver;
 use crate::chart::model::{Arg, Scope as ScopeSource, Source};
 use crate::chart::shipped::CHARTS;
-use crate::chart::{IN_GIT, InstanceChoice, Scope};
+use crate::chart::{IN_GIT, InstanceChoice, OF_SESSION, Scope};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::at;
 use crate::files::is_below;
-use crate::files::pattern::{Pattern, is_slug};
+use crate::files::pattern::is_slug;
 use crate::text::shown;
 
 /// What a word on the command line is made of.
@@ -27,53 +27,23 @@ const FORCE: &str = "force";
 impl Resolver<'_> {
     /// Resolves where instances live. Anything wrong is reported, and replaced by something valid.
     pub(super) fn scope(&mut self, source: &ScopeSource) -> Scope {
-        let touch: Vec<Pattern> = source
-            .touch
-            .iter()
-            .enumerate()
-            .filter_map(|(index, pattern)| self.pattern(at!["scope", "touch", index], pattern))
-            .collect();
-        let (key, value, end) = match (&source.newest, &source.path) {
-            (Some(newest), None) => ("newest", newest.as_str(), "/*"),
-            (None, Some(path)) => ("path", path.as_str(), "/{session}"),
-            (Some(_), Some(_)) => {
-                let help = "`newest` picks the most recently modified instance, `path` the one of the session: remove one";
-                let message = "a scope has either `newest` or `path`, not both";
-                self.flaw(Code::ConflictingKeys, at!["scope", "path"], message, help);
-                ("newest", "x/*", "/*")
-            }
-            (None, None) => {
-                let help = "write newest = \"plans/*\" for the most recently modified instance, or path = \"sessions/{session}\" for one per session";
-                let message = "the scope has neither `newest` nor `path`";
-                self.flaw(Code::MissingKey, at!["scope"], message, help);
-                ("newest", "x/*", "/*")
-            }
-        };
-        let folder = value.strip_suffix(end).unwrap_or(value);
-        if folder == value || folder.contains(['*', '{', '}']) {
-            let message = format!("`{value}` must be a folder, followed by `{end}`");
-            let help = match key {
-                "newest" => "the instances are in a folder below the home: write `plans/*`",
-                _ => "the instances are in a folder below the home: write `sessions/{session}`",
-            };
-            self.flaw(Code::BadPattern, at!["scope", key], message, help);
-        }
-        if !is_below(folder) {
-            let message = format!("`{folder}` must be a folder below the home");
-            let help = "write a relative path without `..`";
-            self.flaw(Code::BadPattern, at!["scope", key], message, help);
-        }
-        let is_per_session = key == "path";
-        if is_per_session && !touch.is_empty() {
-            let message = "`touch` next to `path` has no effect";
-            let help = "each session has its own instance: remove it";
-            self.flaw(Code::ConflictingKeys, at!["scope", "touch"], message, help);
-        }
-        if !is_per_session && source.touch.is_empty() && source.newest.is_some() {
-            let help = "touch = [\"*.md\", \"state.json\"]";
-            let message = "`newest` needs `touch`: the files whose modification counts";
-            self.flaw(Code::MissingKey, at!["scope"], message, help);
-        }
+        let instances = source.instances.as_str();
+        let kinds = [
+            ("/*", InstanceChoice::Newest),
+            (OF_SESSION, InstanceChoice::Session),
+        ];
+        let mut found = kinds.into_iter().filter_map(|(end, choice)| {
+            let folder = instances.strip_suffix(end)?;
+            (is_below(folder) && !folder.contains(['*', '{', '}'])).then_some((folder, choice))
+        });
+        let (folder, choice) = found.next().unwrap_or_else(|| {
+            let message = format!(
+                "`{instances}` must be a folder below the home, followed by `/*` or `{OF_SESSION}`"
+            );
+            let help = "write `plans/*` for instances that sessions share, or `sessions/{session}` for one per session";
+            self.flaw(Code::BadPattern, at!["scope", "instances"], message, help);
+            ("x", InstanceChoice::Newest)
+        });
         let settings = source.settings.as_deref().and_then(|id| {
             let known = || CHARTS.iter().map(|chart| chart.id);
             let found = CHARTS.iter().find(|chart| chart.id == id);
@@ -91,15 +61,11 @@ impl Resolver<'_> {
             settings,
             since: source.since.clone(),
             always: source.always.clone(),
-            skip: source.skip.clone(),
             prompts: source.prompts.clone(),
             home: source.home.clone(),
             noun: source.noun.clone(),
             folder: folder.to_owned(),
-            choice: match is_per_session {
-                true => InstanceChoice::Session,
-                false => InstanceChoice::Newest { touch },
-            },
+            choice,
         }
     }
 
@@ -108,7 +74,7 @@ impl Resolver<'_> {
         let noun = source.scope.noun.as_str();
         let reserved = RESERVED.join(", ");
         // If each session has its own instance, the option is `--session` anyway.
-        let is_session = source.scope.path.is_some() && noun == "session";
+        let is_session = source.scope.instances.ends_with(OF_SESSION) && noun == "session";
         if !is_word(noun) || RESERVED.contains(&noun) && !is_session {
             let message = format!("`{noun}` cannot be an option on the command line");
             let help = format!("an option is {WORD}, and not one of {reserved}");

@@ -18,14 +18,13 @@ pub use self::field::{
 };
 pub use self::phase::{Phase, PhaseType};
 pub use self::review::{
-    Advance, AnswerForm, Budget, Calls, CycleSource, Findings, GateCommands, InvokeSource, Limited,
-    Postpone,
+    Advance, AnswerForm, Budget, CycleSource, Findings, GateCommands, InvokeSource, Limited,
 };
 pub use self::rule::{Action, Check, Command, Deed, Property, Rule};
 pub use self::value::{Assign, FilePattern, LineText};
 pub use super::kind::FieldType;
 use super::part::Part;
-use crate::expr::source::Expr;
+use crate::expr::source::{Expr, Text};
 use crate::hash::IndexMap;
 
 /// A chart file.
@@ -96,9 +95,9 @@ pub struct Source {
     pub budget: Part<Budget>,
     /// Commands that must succeed before a rule starts a process.
     pub gates: Option<GateCommands>,
-    /// How the user is called when a rule with `call` has ended a turn.
-    #[serde(default)]
-    pub calls: Part<Calls>,
+    /// The command lines that call the user when a rule with `call` has ended a turn, a list: each is split into words as a
+    /// shell does, and started without a shell, with the reason in its environment. None: the user is not called at all.
+    pub calls: Option<Text>,
     /// Defaults that all processes share.
     #[serde(default)]
     pub invocation: Part<InvokeSource>,
@@ -134,16 +133,12 @@ pub struct Scope {
     /// The folder for everything that the chart keeps, below the project's root. The search for it goes upward from
     /// the directory that the agent works in. With `{git}/` before it, it is in the git directory of the work tree.
     pub home: String,
-    /// What an instance is called. With `newest`, commands take `--NOUN NAME`; with `path`, they take `--session ID`.
+    /// What an instance is called. Commands take `--NOUN NAME`, or `--session ID` if each session has its own.
     pub noun: String,
-    /// Required unless there is `path`. The directories that are instances, below `home`: `plans/*`. A session uses the
-    /// one that it claimed last, else the most recently modified one.
-    pub newest: Option<String>,
-    /// Required unless there is `newest`. The directory of each session, below `home`: `sessions/{session}`.
-    pub path: Option<String>,
-    /// Required with `newest`. The files whose modification time counts.
-    #[serde(default)]
-    pub touch: Vec<FilePattern>,
+    /// The directories that are instances, below `home`. With `plans/*`, a session uses the one that it claimed last, or
+    /// else the one in which `state.json` or a Markdown file was modified last. With `sessions/{session}`, each session has
+    /// its own.
+    pub instances: String,
     /// The chart, among those that are compiled in, whose files of settings this one uses, as far as both have a setting.
     pub settings: Option<String>,
     /// The context field with the commit that a change is compared with. While one of the chart's cycles is running, a stop
@@ -152,9 +147,6 @@ pub struct Scope {
     /// With `since`: the boolean setting that gives each session an instance of its own, from its first prompt on. What the
     /// session changes from then on is reviewed at its stops, without being asked.
     pub always: Option<String>,
-    /// With `since`: the setting with patterns of files that do not count: where nothing else has changed, `event.lines` is
-    /// none. `*` in a pattern without a `/` also spans folders.
-    pub skip: Option<String>,
     /// With `always`: the boolean setting that keeps the prompts of such a session while its change is open:
     /// `event.asked`.
     pub prompts: Option<String>,

@@ -177,17 +177,6 @@ pub struct GateCommands {
     pub timeout: Amount,
 }
 
-/// How the user is called when it is their turn: in the terminal, where the host can do that, and by commands.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Calls {
-    /// Whether the user is called at all.
-    pub guard: Option<Expr>,
-    /// The list of command lines to start. Each is split into words as a shell does, and run without a shell, with the
-    /// reason in its environment. Nobody waits for them.
-    pub commands: Option<Expr>,
-}
-
 /// A process: what to run, and where to find its verdict. Or what all processes share.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -221,8 +210,11 @@ pub struct InvokeSource {
     pub cost: Option<String>,
     /// JSON pointers to the numbers of tokens that it used; those that exist are added up.
     pub tokens: Option<Vec<String>>,
-    /// When a run that failed means that no other one can succeed for a while.
-    pub postpone: Option<Postpone>,
+    /// A JSON pointer to the HTTP status with which a run failed. If that means a usage limit or an outage, `postponed` says, in
+    /// all instances of the project, until when that lasts; `taskie next --retry` ends it.
+    pub status: Option<String>,
+    /// JSON pointers to a text that says when it ends: `resets 6:23pm (Europe/Berlin)`. Without one, it lasts 300 seconds.
+    pub until: Option<Vec<String>>,
     /// Who reviews, for `taskie status`.
     pub by: Option<Text>,
     /// Whether it runs beside the agent's turn, where the host can wake the agent: another entry of the hook, `hook stop
@@ -230,9 +222,6 @@ pub struct InvokeSource {
     pub beside: Option<Expr>,
     /// Required in one of the two tables. The time limit of the process in seconds: a number, or `{{ config.NAME }}`.
     pub timeout: Option<Amount>,
-    /// Required in one of the two tables. The file for its stderr, in the instance's directory. It is removed after a run
-    /// that succeeds.
-    pub log: Option<FilePattern>,
 }
 
 /// What a process prints on stdout.
@@ -244,20 +233,4 @@ pub enum AnswerForm {
     Json,
     /// Text; the last JSON object in it is the answer.
     Text,
-}
-
-/// Runs that fail because of a usage limit or an outage. In all instances of the project, `postponed` says until when that
-/// lasts; `taskie next --retry` ends it.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Postpone {
-    /// A JSON pointer into the stdout of a run that failed, to a number.
-    pub status: String,
-    /// The numbers that mean a usage limit or an outage.
-    pub codes: Vec<i64>,
-    /// JSON pointers to a text that says when it ends: `resets 6:23pm (Europe/Berlin)`.
-    #[serde(default)]
-    pub until: Vec<String>,
-    /// How many seconds it lasts if no text says when it ends.
-    pub seconds: u64,
 }

@@ -144,7 +144,7 @@ pub struct Rule {
     pub block: Option<Text>,
     /// The answer to `next`: the phase to work on now, or a word for the agent, such as `stop` or `ask`.
     pub action: Option<Text>,
-    /// Why it is the user's turn, in a few words, which are not asked for if `message` is empty: if the stop is allowed, the user is called, as `[calls]` says. At another
+    /// Why it is the user's turn, in a few words, which are not asked for if `message` is empty: if the stop is allowed, the user is called, as `calls` says. At another
     /// event, that happens at the next stop.
     pub call: Option<Text>,
 }

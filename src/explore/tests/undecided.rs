@@ -57,7 +57,7 @@ fn what_comes_of_values_that_are_not_tried_is_neither_proved_nor_refuted() {
     for (more, code, claim) in cases {
         let text = format!(
             "id = \"made\"\ninitial = \"one\"\nstate = \"phase\"\ntemplates = []\n\
-             [scope]\nhome = \".made\"\nnoun = \"thing\"\nnewest = \"plans/*\"\ntouch = [\"*.md\"]\n\
+             [scope]\nhome = \".made\"\nnoun = \"thing\"\ninstances = \"plans/*\"\n\
              [context]\nphase = {{ type = \"phase\" }}\nt = {{ type = \"string or null\" }}\n\
              [args]\nword = {{ type = \"string\", default = \"alpha\" }}\n\
              [tables.rows]\nfile = \"rows.md\"\ncolumns = {{ id = \"Id\", status = \"Status\" }}\n\
