@@ -337,6 +337,7 @@ impl World for Still {
                 ("lines", Value::from(1)),
             ]),
             Source::Answers { .. } | Source::Dirty => Value::from(false),
+            Source::Base => Value::from(()),
             Source::Now => Value::from("20260101T000000"),
             Source::Config(name) => return Err(Fault::File(name.clone())),
             Source::Prompt(_)

@@ -1,4 +1,4 @@
-//! The charts compiled into the binary, and which chart `--chart` means.
+//! What is known of a compiled-in chart before it is loaded, which chart `--chart` means, and the commands of charts.
 
 use std::borrow::Cow;
 use std::path::Path;

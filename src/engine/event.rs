@@ -1,4 +1,4 @@
-//! Events: a hook event, a phase to enter, the question of what comes next, or a command.
+//! Events: a hook event (the question what comes next is one, too), a phase to enter, or a command.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;

@@ -1,5 +1,5 @@
 //! Facts about one instance that are needed outside decisions: who reviews, how far the running cycle is, what the
-//! checks find. They are for people; the rules of the chart don't use them.
+//! checks find.
 
 use std::fmt::Arguments;
 use std::sync::Arc;

@@ -195,6 +195,7 @@ impl World for PossibleWorld {
             Source::Driver { .. } => Value::from(self.disk.driver.as_deref()),
             Source::Postponed => Value::from(self.disk.postponed.as_deref()),
             Source::Dirty => Value::from(self.disk.dirty),
+            Source::Base => Value::from(()),
             Source::Spent {
                 cycle,
                 files,

@@ -1,4 +1,4 @@
-//! Reads files and their names: patterns with holes, the times in them, JSON, rows of Markdown tables. Writes nothing.
+//! The texts and names of files: patterns with holes, the times in them, JSON, rows of Markdown tables. Opens no file.
 
 pub mod json;
 pub mod pattern;

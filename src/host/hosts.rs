@@ -1,5 +1,5 @@
 //! The hosts whose hook events taskie answers, and what differs between them: rows of a table, measured with the versions in
-//! docs/hosts.md. No other code knows a host by its name.
+//! docs/hosts.md.
 //!
 //! The first host with a mark that an event has is its host; without any mark, it is the last one. `--host` overrides this.
 

@@ -11,7 +11,9 @@ use crate::diagnostic::suggest::is_slip;
 use crate::host::events::EVENT_WORDS;
 
 /// Keys whose strings are texts for people, or arguments of other programs.
-const TEXTS: &[&str] = &["about", "argv", "block", "by", "else", "message", "say", "stage", "streak", "text"];
+const TEXTS: &[&str] = &[
+    "about", "argv", "block", "by", "else", "message", "say", "stage", "streak", "text",
+];
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let text = subject.text;
@@ -36,14 +38,20 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
                     let is_of_word = |sign: char| sign.is_alphanumeric() || "_-".contains(sign);
                     index % 2 == 1 && text[part.clone()].chars().all(is_of_word)
                 };
-                parts.enumerate().filter(is_word).map(|(_, part)| part).collect()
+                parts
+                    .enumerate()
+                    .filter(is_word)
+                    .map(|(_, part)| part)
+                    .collect()
             }
         };
         parts
     });
     let words = keys.chain(literals).flat_map(|part| {
         let words = places(&text[part.clone()]);
-        words.into_iter().map(move |word| part.start + word.start..part.start + word.end)
+        words
+            .into_iter()
+            .map(move |word| part.start + word.start..part.start + word.end)
     });
     let flaw = |place: std::ops::Range<usize>| {
         let word = &text[place.clone()];

@@ -23,7 +23,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
             .any(|source| filters(source).iter().any(|name| name == "join"));
         if joined {
             let message =
-                "a list joined in a message can exceed the host's limit of 10,000 characters".to_owned();
+                "a list joined in a message can exceed the host's limit of 10,000 characters"
+                    .to_owned();
             let help = "use `brief`, which joins the list and cuts it off with \"and N more\"";
             flaws.push(subject.flaw(Code::MessageTooLong, &path, message, help));
         }

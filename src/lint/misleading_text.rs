@@ -39,7 +39,10 @@ fn unknown(subject: &Subject<'_>, text: &str) -> Vec<(Flaw, Range<usize>)> {
         let call = text[start..].split(['`', '\n']).next()?;
         // Another workflow has its own commands and phases.
         let is_of = |other: &Embedded| call.contains(&format!(" --chart {} ", other.id));
-        if CHARTS.iter().any(|other| other.id != chart.id && is_of(other)) {
+        if CHARTS
+            .iter()
+            .any(|other| other.id != chart.id && is_of(other))
+        {
             return None;
         }
         let mut words = words_without_options(call).skip(1);

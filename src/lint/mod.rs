@@ -6,11 +6,25 @@
 //! is loaded (an unknown name, for example) are found by the loader, in [`crate::chart`], and in [`crate::engine::check`] and
 //! [`crate::expr`].
 
+mod advance_runs_out;
+pub mod constant_guard;
 mod definitions;
+mod duplicate_entry;
 mod explored;
+mod idle_rule;
 mod ignore;
+mod lookalike;
+mod message_too_long;
+mod misleading_text;
+mod missing_folder;
+mod no_final;
 pub mod report;
+mod shadowed_rule;
+mod shadowed_target;
 mod subject;
+mod toml_1_1;
+mod unused_name;
+mod unused_template;
 mod words;
 
 use std::sync::Arc;
@@ -27,31 +41,23 @@ use crate::expr::templates::Templates;
 use subject::Subject;
 use words::WordCounts;
 
-/// Declares the lint rules that look at a whole chart: each is a module with a function `check`.
-macro_rules! rules {
-    ($($visibility:vis $module:ident,)*) => {
-        $($visibility mod $module;)*
-
-        const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[$($module::check,)*];
-    };
-}
-
-rules! {
-    advance_runs_out,
-    pub constant_guard,
-    duplicate_entry,
-    idle_rule,
-    lookalike,
-    message_too_long,
-    misleading_text,
-    missing_folder,
-    no_final,
-    shadowed_rule,
-    shadowed_target,
-    toml_1_1,
-    unused_name,
-    unused_template,
-}
+/// The lint rules that look at a whole chart.
+const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[
+    advance_runs_out::check,
+    constant_guard::check,
+    duplicate_entry::check,
+    idle_rule::check,
+    lookalike::check,
+    message_too_long::check,
+    misleading_text::check,
+    missing_folder::check,
+    no_final::check,
+    shadowed_rule::check,
+    shadowed_target::check,
+    toml_1_1::check,
+    unused_name::check,
+    unused_template::check,
+];
 
 /// Everything that is known about a chart.
 #[derive(Debug)]

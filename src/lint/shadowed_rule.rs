@@ -25,8 +25,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
                 let found = rules[start..index].iter().position(is_it);
                 found.map(|at| start + at)
             };
-            if let Some(shadow) =
-                first(&|earlier| answers(earlier) && earlier.guard == rule.guard)
+            if let Some(shadow) = first(&|earlier| answers(earlier) && earlier.guard == rule.guard)
             {
                 let message = format!(
                     "rule {} of {event} is never tried: rule {} answers before it",

@@ -5,15 +5,19 @@ use crate::chart::model::Assign;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::suggest;
-use crate::engine::names::types::invoked;
 use crate::diagnostic::toml::at;
+use crate::engine::names::types::invoked;
 use crate::files::pattern::Pattern;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let chart = subject.chart;
     // A misspelled name counts as a use of the intended one.
     let known = || chart.invoke.keys().map(String::as_str);
-    let meant = |name: &str| known().find(|known| *known == name).or_else(|| suggest(name, known()));
+    let meant = |name: &str| {
+        known()
+            .find(|known| *known == name)
+            .or_else(|| suggest(name, known()))
+    };
     let started: Vec<&str> = subject
         .rules()
         .filter_map(|(_, _, rule)| rule.invoke.as_deref())

@@ -1,5 +1,5 @@
 //! Reads a project: where its home is, its settings, its state, what git knows, what the user trusts, and what became of
-//! findings. Only the state and rulings are ever written.
+//! findings. The state is written elsewhere; rulings, what the user trusts, and the objects of a change are written here.
 
 pub(crate) mod change;
 pub(crate) mod find;

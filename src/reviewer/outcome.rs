@@ -1,4 +1,4 @@
-//! The outcome of a process that has ended: a verdict, no verdict, or a failure and its reason.
+//! What a reviewer has printed: its verdict or why it failed, its findings and commands, its review, and what it cost.
 
 use std::borrow::Cow;
 

@@ -337,6 +337,7 @@ pub(crate) fn decided(
     if place.chart.cycles.is_empty() || changes_nothing {
         return Ok(None);
     }
+    let advances = decision.fired.iter().any(|fired| fired.advance.is_some());
     let fired = decision.fired.iter().map(|fired| fired.place.clone());
     let instance = (&place.store, &*place.instance.name);
     let begins =
@@ -346,7 +347,9 @@ pub(crate) fn decided(
     let entry: Open = Entry::Decision(Box::new(receipt::Decision {
         at: clock::precise(),
         chart: charts::hash(&place.chart),
-        base: begins.then(|| manifest::head(&place.root)).flatten(),
+        base: (begins || advances)
+            .then(|| manifest::head(&place.root))
+            .flatten(),
         settings: begins
             .then(|| place.snapshot().config().ok().cloned())
             .flatten(),
@@ -366,7 +369,6 @@ pub(crate) fn decided(
         answer: word(&decision.answer).to_owned(),
     }));
     recorded::add(instance, &place.dir(), &entry)?;
-    let advances = decision.fired.iter().any(|fired| fired.advance.is_some());
     let phase = decision
         .patch
         .get(&place.chart.state)

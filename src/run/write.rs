@@ -1,4 +1,5 @@
-//! Writes a decision: effects first, then the revision, then the state.
+//! Decides once more under the write lock, and writes what comes of it: effects first, then the revision, then the state, and
+//! who drives the instance.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Facts about this machine: which session drives which plan, and the last answer to each.
+//! Records: small JSON files of this machine, such as which session drives which plan.
 //!
 //! A project may come from anyone, with records in it. So a record says which file it is (its number on the file system and
 //! its time): a copy, a clone or a checkout is a different file, and is not trusted. Neither is a file that belongs to

@@ -1,4 +1,4 @@
-//! The running cycle: its files, whether its review is due, and `cycle.*` in expressions.
+//! The running cycle: its files, and whether its review is due.
 
 use std::sync::Arc;
 

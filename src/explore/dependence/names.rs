@@ -153,7 +153,8 @@ impl Reader<'_> {
             }
             // What a review costs, says or takes is not tried, and neither is what a gate says.
             ("review", "cost" | "until" | "found" | "findings" | "ran" | "unrun")
-            | ("gate", "command" | "why" | "output") => Val::computed(BTreeSet::from([whole])),
+            | ("gate", "command" | "why" | "output")
+            | ("git", "base") => Val::computed(BTreeSet::from([whole])),
             ("review", _) | ("gate", "times") => Val::input(whole, false),
             ("cycle", _) | ("scope", "started" | "home") => Val::settled(),
             ("args", _) => self.option(name, whole),

@@ -78,6 +78,7 @@ impl World for ImaginedWorld {
             }
             Source::Postponed => to_value(self.choose(Choice::Postponed).value()),
             Source::Dirty => to_value(self.choose(Choice::Dirty).value()),
+            Source::Base => Value::from(()),
             Source::Stalled { .. } => to_value(self.choose(Choice::Stalled).value()),
             Source::Rulings | Source::Drivers | Source::Findings { .. } => {
                 Value::from(Vec::<Value>::new())

@@ -30,6 +30,7 @@ use crate::project::ledger;
 use crate::project::listing::{Listing, names_in};
 use crate::project::settings;
 use crate::project::state_file::{self, Reading};
+use crate::receipt;
 use crate::store::Store;
 use crate::store::{driver, postponed};
 use crate::text::full_stop;
@@ -273,6 +274,10 @@ impl World for Snapshot {
                     self.warn(format!("Cannot check for uncommitted changes: {why}."));
                     false
                 }))
+            }
+            Source::Base => {
+                let instance = (&self.store, &*self.instance.name);
+                Value::from(receipt::last_base(instance, &self.dir()))
             }
             Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone()?,
             Source::Drivers => Value::from(driver::of(&self.store, &self.instance.name)),
