@@ -16,6 +16,7 @@ use crate::engine::context;
 use crate::engine::decision::Answer;
 use crate::project::git;
 use crate::run::asked::{self, FailingGate};
+use crate::run::change;
 use crate::run::perform::{foresee, perform};
 use crate::run::receipts;
 use crate::store::lock::ReviewLock;
@@ -68,7 +69,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     say(&format!("next: {action}"));
     say(&format!("why:  {why}"));
-    let stop = asked::stop(&place, asked_by.as_deref());
+    let stop = change::stop(&place, asked_by.as_deref());
     if !chart.phases.contains_key(&action)
         && let Ok(foreseen) = foresee(&place, &stop)
         && let Some(why) = foreseen.failure()

@@ -49,6 +49,7 @@ pub(crate) fn resolve(
     let start = || {
         let (program, initial) = (chart.program(), &chart.initial);
         match scope.is_per_session() {
+            false if scope.since.is_some() => "`taskie review` reviews what has changed".to_owned(),
             false => format!("start one with `{program} enter {initial} --{noun} NAME`"),
             true if chart.commands.is_empty() => {
                 format!("start one with `{program} enter {initial}`")
@@ -88,7 +89,11 @@ pub(crate) fn resolve(
             let names = find::names(&root, scope).unwrap_or_default();
             let close = did_you_mean(&instance.name, names.iter().map(String::as_str));
             let message = format!("there is no {noun} `{}`", instance.name);
-            return Err(CliError::with_help(message, close.unwrap_or_else(start)));
+            let known = || match names.is_empty() {
+                true => start(),
+                false => format!("`{} list` shows what there is", chart.program()),
+            };
+            return Err(CliError::with_help(message, close.unwrap_or_else(known)));
         }
         std::fs::create_dir_all(&dir).map_err(CliError::because(format!(
             "{} cannot be made",

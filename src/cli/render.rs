@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ArgMatches;
+use serde_json::json;
 use miette::MietteDiagnostic;
 
 use super::error::CliError;
@@ -21,6 +22,7 @@ use crate::render::assumptions::{Assumptions, STOP};
 use crate::render::error::RenderError;
 use crate::render::preview::{Scene, next, template, templates};
 use crate::run::asked;
+use crate::run::change;
 use crate::run::place::Place;
 use crate::run::review::or_called;
 use crate::run::snapshot::Snapshot;
@@ -72,10 +74,12 @@ pub(crate) fn run(
     let driver = driver.into_iter().next();
     // In a terminal, the stop of whoever drives the instance is meant.
     let session = session.or_else(|| driver.clone());
+    let mut seen = json!({});
+    change::see(&place, &mut seen);
     let scene = Scene {
         chart,
         world: snapshot.as_world(),
-        event: assumed.stop(&cwd.display().to_string(), session.as_deref()),
+        event: assumed.stop(&cwd.display().to_string(), session.as_deref(), seen),
         assumed: &assumed,
     };
     let Some(name) = wanted else {

@@ -217,7 +217,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         false => watched(&place, &change, || {
             if entering(&place, &place.snapshot())?.is_some() {
                 let mut began = change::began(chart);
-                change::describe(&place, &mut began.fields, &change, &paths);
+                began.fields.clone_from(&event.fields);
                 perform(&place, &began)?;
             }
             perform(&place, &event)

@@ -72,10 +72,12 @@ impl<'p> Reviewed<'p> {
         // One that does not count says nothing about the change, and only the chart says that it is clean.
         let is_clean = decision.advances();
         let valid = ended.filter(|ended| !ended.superseded);
+        // A rule has found nothing to do, and nothing that the user has to decide.
+        let is_settled = !decision.fired.is_empty() && decision.call().is_none();
         let code = match (&decision.answer, valid.map(|ended| &ended.outcome)) {
             (Answer::Block(_), _) | (_, Some(Outcome::Gate(_))) => 1,
             (_, Some(Outcome::Ran { .. })) => u8::from(!is_clean),
-            (_, None) if ended.is_none() && change.files.is_empty() => 0,
+            (_, None) if ended.is_none() && (change.files.is_empty() || is_settled) => 0,
             _ => 3,
         };
         let is_read = valid.is_some_and(|ended| matches!(ended.outcome, Outcome::Ran { .. }));

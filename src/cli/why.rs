@@ -16,7 +16,7 @@ use crate::expr::Expressions;
 use crate::expr::formula::conjuncts;
 use crate::host::events::is_stop;
 use crate::page::{ACCENT, FAINT, PLAIN, Page, STRONG, column, counted, paint_words, width};
-use crate::run::asked;
+use crate::run::change;
 use crate::run::perform::peek_rules;
 use crate::run::place::Place;
 use crate::run::review::or_called;
@@ -89,7 +89,7 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
 
 /// Returns what would happen at the next stop.
 fn coming(place: &Place, session: Option<&str>) -> Result<Stop, CliError> {
-    let stop = asked::stop(place, session);
+    let stop = change::stop(place, session);
     let (step, tried) = peek_rules(place, &stop)?;
     let answer = match or_called(&stop, step) {
         Step::Invoke(_)

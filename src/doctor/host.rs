@@ -342,7 +342,8 @@ impl Settings {
                 format!("Skill({plugin}:*)"),
                 format!("the skills of {plugin}"),
             ),
-            (format!("Edit({edits})"), format!("edits of {edits}")),
+            // With `/`, it is below the folder of the settings, whatever directory the session starts in.
+            (format!("Edit(/{edits})"), format!("edits of {edits}")),
         ];
         let needed = commands.chain(others);
         let (allowed, missing): (Vec<_>, Vec<_>) = needed.partition(|(needed, _)| {

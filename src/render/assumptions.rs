@@ -94,9 +94,12 @@ impl Assumptions {
         Ok(())
     }
 
-    /// Returns a stop of the agent in `cwd` with the assumed event fields.
-    pub(crate) fn stop(&self, cwd: &str, session: Option<&str>) -> Event {
-        let mut fields = Map::new();
+    /// Returns a stop of the agent in `cwd` with the assumed event fields; `seen` are others.
+    pub(crate) fn stop(&self, cwd: &str, session: Option<&str>, seen: Json) -> Event {
+        let mut fields = match seen {
+            Json::Object(seen) => seen,
+            _ => Map::new(),
+        };
         fields.insert("hook_event_name".to_owned(), Json::from(STOP));
         fields.insert("cwd".to_owned(), Json::from(cwd));
         fields.extend(session.map(|session| ("session_id".to_owned(), Json::from(session))));

@@ -295,6 +295,23 @@ pub(crate) fn is_on(place: &Place, setting: Option<&String>) -> Result<bool, Str
     Ok(value == Some(Json::Bool(true)))
 }
 
+/// Returns the next stop of a session, with what has changed, if that is what it is about.
+pub(crate) fn stop(place: &Place, session: Option<&str>) -> Event {
+    let mut event = asked::stop(place, session);
+    see(place, &mut event.fields);
+    event
+}
+
+/// Adds to a stop that is only foreseen what has changed, if that is what it is about.
+pub(crate) fn see(place: &Place, fields: &mut Json) {
+    let base = place.chart.scope.since.as_ref().and_then(|_| base(place));
+    let objects = place.dir().join(STORED);
+    let change = base.map(|base| change::read(&place.root, &objects, Base::Known(&base), &[]));
+    if let Some(Ok(change)) = change {
+        describe(place, fields, &change, &[]);
+    }
+}
+
 /// Sets the fields of an event that say what has changed. Nothing is asked for that a setting would not say.
 pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change, paths: &[String]) {
     let mut room = NAMES;

@@ -59,7 +59,11 @@ impl std::fmt::Display for Stuck {
                     "{why}{end} {review} The first stop after this is fixed runs it again."
                 )
             }
-            Self::Interrupted { signal } => write!(out, "its hook was ended by signal {signal}"),
+            // Which signal it was says nothing to a user.
+            Self::Interrupted { .. } => write!(
+                out,
+                "interrupted by Esc, a closed terminal, or the host's time limit"
+            ),
             Self::Abandoned => write!(out, "the host is gone"),
         }
     }

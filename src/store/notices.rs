@@ -13,7 +13,6 @@ use serde_json::Value as Json;
 use super::lock::WriteLock;
 use super::{Store, driver, record};
 use crate::chart::Chart;
-use crate::chart::embedded::words_of;
 use crate::chart::model::FieldType;
 use crate::engine::context::{self, Context, cycle_of, text};
 use crate::engine::decision::Decision;
@@ -65,13 +64,13 @@ enum By {
 
 impl By {
     /// Returns who ran the command that `event` is, if it is one.
-    fn command(event: &Event) -> Option<Self> {
-        let program = env!("CARGO_PKG_NAME");
+    fn command(chart: &Chart, event: &Event) -> Option<Self> {
+        let program = chart.program();
         let line = match &event.trigger {
             Trigger::Hook(_) => return None,
             Trigger::Enter { phase, force: true } => format!("{program} enter {phase} --force"),
             Trigger::Enter { phase, .. } => format!("{program} enter {phase}"),
-            Trigger::Command(name) => format!("{program} {}", words_of(name)),
+            Trigger::Command(name) => chart.call(name),
         };
         Some(Self::Command {
             line,
@@ -265,13 +264,13 @@ pub(crate) fn note(
     if let Some(is_on_record) = is_on_record {
         kept.observe_found(chart, before, is_on_record);
     }
-    match By::command(event) {
+    match By::command(chart, event) {
         Some(by) if !is_put_off(chart, event, before, decision) => kept.observe(chart, &after, by),
         // What a stop decides, it says itself.
         _ => kept.take_over(chart, &after),
     }
     // A stop calls the user itself, unless it was woken to report to them first.
-    let is_later = By::command(event).is_some() || event.fields["wakes"] == true;
+    let is_later = By::command(chart, event).is_some() || event.fields["wakes"] == true;
     kept.calls = decision.call().filter(|_| is_later).into_iter().collect();
     match kept == known {
         true => Ok(()),

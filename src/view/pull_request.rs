@@ -25,9 +25,8 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[Entry]) -> St
     let tables = tables.filter(|table| !table.finished.is_empty());
     parts.extend(tables.filter_map(|table| {
         let file = table.file.render(|_| Err::<String, _>(())).ok()?;
-        let Some(rows) = read(place, &file) else {
-            return Some(literal(&format!("{file} cannot be read.")));
-        };
+        // The agent may not have written it yet.
+        let rows = read(place, &file)?;
         let rows = rows.lines().map(str::trim);
         let rows: Vec<&str> = rows.filter(|row| row.starts_with('|')).collect();
         (!rows.is_empty()).then(|| rows.join("\n"))

@@ -12,6 +12,7 @@ use crate::engine::decision::{Answer, Step};
 use crate::engine::fault::Fault;
 use crate::project::state_file::Reading;
 use crate::run::asked::{self, FailingGate};
+use crate::run::change;
 use crate::run::perform::foresee;
 use crate::run::place::Place;
 use crate::run::review::or_called;
@@ -97,7 +98,7 @@ impl Turn {
         // In a terminal, the stop of whoever drives the instance is meant, or would be if one did.
         let stops = session.or(owner.map(String::as_str));
         let stops = stops.or((!is_per_session).then_some(ANY));
-        let stop = asked::stop(place, stops);
+        let stop = change::stop(place, stops);
         let is_awaited = stop.fields["awaited"] == Json::Bool(true);
         let foreseen = foresee(place, &stop);
         let failing_gate = match &foreseen {
