@@ -166,12 +166,17 @@ impl Facts {
             .and_then(|running| log::last_line(&place.dir().join(&running.log)));
         let limits = place.unfit_settings();
         let stale = receipts::stale(place);
-        let on_disk = on_disk(
+        let mut on_disk = on_disk(
             place,
             known(snapshot.names(), &mut unread).unwrap_or_default(),
             (&lines, &journal),
             stale.as_ref(),
         );
+        if chart.scope.since.is_some() {
+            // A change that begins leaves the files of the one before it, and writes over them.
+            let count = |id: &String| chart.cycles.get(id).map(|cycle| view.standing(cycle).count);
+            on_disk.retain(|review| count(&review.cycle) >= i64::try_from(review.n).ok());
+        }
         let stale = stale.map(|stale| stale.to_string());
         Self {
             name: place.instance.name.clone(),

@@ -109,11 +109,22 @@ fn collect_args<'c>(
         .collect()
 }
 
+/// Parses an integer that is at least `least`.
+fn integer(text: &str, least: Option<i64>) -> Result<i64, String> {
+    let range = least.unwrap_or(-LARGEST_INTEGER)..=LARGEST_INTEGER;
+    let parsed = text.parse().ok().filter(|value| range.contains(value));
+    parsed.ok_or_else(|| match least {
+        Some(least) => format!("expected a whole number, {least} or more"),
+        None => "expected a whole number".to_owned(),
+    })
+}
+
 pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
     let parser: ValueParser = match arg.kind {
-        FieldType::Integer => value_parser!(i64)
-            .range(arg.minimum.unwrap_or(-LARGEST_INTEGER)..=LARGEST_INTEGER)
-            .into(),
+        FieldType::Integer => {
+            let least = arg.minimum;
+            ValueParser::new(move |text: &str| integer(text, least))
+        }
         FieldType::Boolean | FieldType::String | FieldType::List | FieldType::Phase => {
             value_parser!(String)
         }
