@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ArgMatches;
-use serde_json::json;
 use miette::MietteDiagnostic;
+use serde_json::json;
 
 use super::error::CliError;
 use super::output::{tell, warn};

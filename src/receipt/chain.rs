@@ -2,11 +2,13 @@
 //! repository were merged, several go on from the same one, and the next line unites them: it names the others, too.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
-use super::statement::{Line, Statement};
+use super::statement::{self, Line, Statement};
 use super::{Entry, Open, Review, seal};
 use crate::engine::context::Context;
 use crate::hash::IndexMap;
+use crate::store::{Store, recorded};
 
 /// A line that can be read.
 #[derive(Debug)]
@@ -168,4 +170,15 @@ impl Chain {
         });
         known.collect()
     }
+}
+
+/// Returns the commit at which the last cycle of an instance has ended, or at which its record begins; `None` if that is
+/// unknown. `dir` is its directory.
+pub(crate) fn last_base(instance: (&Store, &str), dir: &Path) -> Option<String> {
+    let open: Vec<Open> = recorded::read(instance, dir);
+    let chain = Chain::read(&statement::read(dir).unwrap_or_default());
+    let statements = chain.statements();
+    let sealed = statements.flat_map(|statement| &statement.predicate.entries);
+    let open = open.iter().rev().find_map(Entry::base);
+    open.or_else(|| sealed.rev().find_map(Entry::base))
 }

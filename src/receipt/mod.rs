@@ -14,18 +14,14 @@ pub(crate) mod seal;
 pub(crate) mod signature;
 pub(crate) mod statement;
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
-use self::chain::Chain;
 use crate::engine::context::Context;
 use crate::engine::decision::{Effort, Ended, FailedGate, Invocation, Outcome};
 use crate::engine::recorded::{Known, Occurred};
 use crate::hash::IndexMap;
 use crate::project::manifest::Manifest;
 use crate::reviewer::finding::Found;
-use crate::store::{Store, recorded};
 
 /// Something that happened to an instance. `W` is how the answers of the world are given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -227,15 +223,4 @@ impl<W> Entry<W> {
             Self::Decision(_) => None,
         }
     }
-}
-
-/// Returns the commit at which the last cycle of an instance has ended, or at which its record begins; `None` if that is
-/// unknown. `dir` is its directory.
-pub(crate) fn last_base(instance: (&Store, &str), dir: &Path) -> Option<String> {
-    let open: Vec<Open> = recorded::read(instance, dir);
-    let chain = Chain::read(&statement::read(dir).unwrap_or_default());
-    let statements = chain.statements();
-    let sealed = statements.flat_map(|statement| &statement.predicate.entries);
-    let open = open.iter().rev().find_map(Entry::base);
-    open.or_else(|| sealed.rev().find_map(Entry::base))
 }

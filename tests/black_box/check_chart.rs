@@ -718,7 +718,7 @@ fn all_problems_of_a_step_in_one_run() {
         "inital = \"write\"\n\n[context]\nclean = { type = \"boolean\", defualt = false }\n\n[invoke.review]\ncost = 3\n\n\
          [[on.Stop]]\nguard = \"true\"\nsay = \"{% include 'nope.md' %}\"\n",
     );
-    let expected = ["10: unknown-key", "23: unknown-key", "65: wrong-type"];
+    let expected = ["10: unknown-key", "23: unknown-key", "66: wrong-type"];
     assert_eq!(found(&keys), expected);
     let rest = over_base(
         "state = \"phse\"\n\n[let]\nfree = \"cycl.id is none\"\n\n[cycles.text-review]\nresume = \"wriet\"\n\n\

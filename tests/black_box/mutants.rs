@@ -173,7 +173,6 @@ const MUTANTS: &[Mutant] = &[
     mutant("task-{id}.md", 1, "task-{idd}.md", &[("bad-pattern", Edit)]),
     mutant("task-{current_task}.md", 1, "task-{curent_task}.md", &[("bad-pattern", Edit)]),
     mutant("task-{current_task}.md", 2, "task-{curent_task}.md", &[("bad-pattern", Edit)]),
-    mutant(".review-{n}.log", 1, ".review-{m}.log", &[("bad-pattern", Edit)]),
     mutant(r#"review = "{base}-review-{n}.md""#, 1, r#"review = "*-review-{n}.md""#, &[("bad-pattern", Edit)]),
     mutant(r#"instances = "plans/*""#, 1, r#"instances = "plans""#, &[("bad-pattern", Edit)]),
     mutant("- **Status**: {status}", 1, "- **Status**: {status", &[("bad-pattern", Edit)]),

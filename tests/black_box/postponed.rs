@@ -15,10 +15,7 @@ fn limited(status: u16, result: &str) -> Reviewer {
 /// An hour from now in UTC, as the client writes it, and as it is shown.
 fn in_an_hour() -> (String, String) {
     let then = SystemTime::now() + Duration::from_secs(3600);
-    let seconds = then
-        .duration_since(UNIX_EPOCH)
-        .unwrap()
-        .as_secs();
+    let seconds = then.duration_since(UNIX_EPOCH).unwrap().as_secs();
     let (hour, minute) = (seconds / 3600 % 24, seconds / 60 % 60);
     let half = if hour < 12 { "am" } else { "pm" };
     let twelve = if hour % 12 == 0 { 12 } else { hour % 12 };
@@ -137,7 +134,12 @@ fn an_outage_without_a_time_is_over_soon() {
     let project = Project::in_state(json!({}));
     project.reviewer(&limited(529, "API Error: 529 Overloaded"));
     let start = SystemTime::now();
-    assert!(project.stop().message().contains(". It is postponed until "));
+    assert!(
+        project
+            .stop()
+            .message()
+            .contains(". It is postponed until ")
+    );
     project.reviewer(&Reviewer::fail());
     let message = project.stop().message();
     assert!(message.starts_with("The code-review is postponed until "));

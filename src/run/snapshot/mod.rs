@@ -30,7 +30,7 @@ use crate::project::ledger;
 use crate::project::listing::{Listing, names_in};
 use crate::project::settings;
 use crate::project::state_file::{self, Reading};
-use crate::receipt;
+use crate::receipt::chain;
 use crate::store::Store;
 use crate::store::{driver, postponed};
 use crate::text::full_stop;
@@ -277,7 +277,7 @@ impl World for Snapshot {
             }
             Source::Base => {
                 let instance = (&self.store, &*self.instance.name);
-                Value::from(receipt::last_base(instance, &self.dir()))
+                Value::from(chain::last_base(instance, &self.dir()))
             }
             Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone()?,
             Source::Drivers => Value::from(driver::of(&self.store, &self.instance.name)),
