@@ -233,7 +233,7 @@ impl Search {
                 break;
             }
         }
-        for chosen in items::product(columns) {
+        for chosen in items::product(&columns).values {
             let mut beginning = context::initial(chart);
             beginning.extend(chosen);
             let tree = &mut self.moves.tree;

@@ -436,6 +436,12 @@ impl Tree {
         looked_at.fold(0, |bits, (field, _)| bits | 1 << (*field).min(127))
     }
 
+    /// Returns whether the guard of a rule was evaluated.
+    pub(crate) fn has_tried(&self, list: usize, index: usize) -> bool {
+        let rule = What::Rule { list, index };
+        self.roots.keys().any(|part| part.what == rule)
+    }
+
     /// Returns the number of a context field, or of a setting: these follow, and are in no state.
     pub(crate) fn field(&self, name: &str) -> Option<usize> {
         field_of(&self.chart, name)

@@ -171,10 +171,7 @@ impl Ground {
             Kind::Items => false,
             Kind::Text => !open.fails.is_empty(),
             Kind::Condition | Kind::Value => {
-                let untried = &self.domain.untried;
-                !open.inputs.is_empty()
-                    || !open.fails.is_empty()
-                    || !open.looks.is_disjoint(untried)
+                !open.fails.is_empty() || self.domain.open_inputs(open).next().is_some()
             }
         })
     }

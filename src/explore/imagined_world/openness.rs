@@ -7,7 +7,6 @@ use crate::engine::names::sources::SourceName;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::root_of;
 use serde_json::{Value as Json, json};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl ImaginedWorld {
@@ -41,7 +40,7 @@ impl ImaginedWorld {
 
     /// Returns true where an expression has looked at a field of which nothing is known.
     pub(super) fn has_looked_at_unknown(&self, source: &str) -> bool {
-        let Some(known) = self.ground.domain.dependence.open.get(source) else {
+        let Some(known) = self.ground.open(source) else {
             return false;
         };
         let fields = known.inputs.iter().chain(&known.fails);
@@ -57,19 +56,10 @@ impl ImaginedWorld {
 
     /// Returns whether an expression may fail on what it has looked at so far; `None` where nothing is open about it.
     pub(super) fn may_fail(&self, source: &str) -> Option<bool> {
-        let dependence = &self.ground.domain.dependence;
-        let known = dependence.open.get(source)?;
-        let looked =
-            |inputs: &BTreeSet<String>| inputs.iter().any(|input| self.has_looked_at(input));
-        let is_open = looked(&known.inputs) || {
-            let untried = &self.ground.domain.untried;
-            known
-                .looks
-                .intersection(untried)
-                .any(|input| self.has_looked_at(input))
-        };
-        let fails = looked(&known.fails);
-        (is_open || fails).then_some(fails)
+        let known = self.ground.open(source)?;
+        let mut inputs = self.ground.domain.open_inputs(known);
+        let fails = known.fails.iter().any(|input| self.has_looked_at(input));
+        (fails || inputs.any(|input| self.has_looked_at(input))).then_some(fails)
     }
 
     /// Chooses the value of an expression.

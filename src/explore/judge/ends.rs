@@ -182,7 +182,7 @@ impl Judge<'_> {
                 if let Entry::Vacant(entry) = known.entry(edge) {
                     let is_real = examples.iter().any(|step| {
                         let mut replay = self.replay.borrow_mut();
-                        replay.step_from_state(self.search, *step)
+                        replay.step_from_state(*step)
                     });
                     entry.insert(is_real);
                     is_settled &= is_real;

@@ -40,6 +40,11 @@ impl Settings {
         Some(&found.1)
     }
 
+    /// Returns the only value that is left to a field; `None` if all are.
+    pub(super) fn only(&self, field: usize) -> Option<u32> {
+        self.left(field)?.first().copied()
+    }
+
     /// Returns the values that a field can have.
     fn values(&self, search: &Search, field: usize) -> Vec<u32> {
         let left = self.left(field).map(<[u32]>::to_vec);

@@ -130,9 +130,6 @@ impl Moves {
         standing: &Standing,
         looks: &mut Looks,
     ) -> Vec<Way> {
-        if let What::Rule { list, index } = here.what {
-            self.coverage.tried.insert((list, index));
-        }
         let state = standing.situation.as_ref();
         let ends = self
             .tree
@@ -178,8 +175,6 @@ impl Moves {
         choices: Choices,
     ) -> Vec<Way> {
         let mut ways = Vec::new();
-        self.coverage.fired.extend(&part.tail.fired);
-        self.coverage.advanced.extend(&part.tail.advanced);
         let first = Tail {
             choices: self.kept(&choices),
             ..part.tail.clone()
@@ -280,15 +275,13 @@ impl Moves {
             .any(|cycle| self.tree.last_answer(cycle, fields) == Some(question))
     }
 
-    /// Returns where the rule of a segment stands, which then counts as one that fires.
+    /// Returns where the rule of a segment stands.
     fn place_of(&mut self, segment: Segment) -> Option<u32> {
         let What::Rule { list, index } = segment.what else {
             return None;
         };
         let place = format!("on.{}[{index}]", self.tree.lists[list]);
-        let place = number(self.tree.places.insert_full(place).0);
-        self.coverage.fired.insert(place);
-        Some(place)
+        Some(number(self.tree.places.insert_full(place).0))
     }
 
     /// Returns the ways in which a run can end: each verdict, none, failed. Or a gate fails, as often as a rule may ask
