@@ -246,8 +246,8 @@ impl Search {
 
     /// Returns the results of a move in a state.
     fn edges_of(&mut self, mover: usize, at: usize) -> Leaving {
-        if let Some((known, _)) = self.known[mover].get(self.states.get(at), &[]) {
-            return known.clone();
+        if let Some(known) = self.known[mover].get(self.states.get(at), &[]) {
+            return known.value.clone();
         }
         let state = self.states.get(at).to_situation();
         let mut looks = Looks::default();
@@ -395,8 +395,8 @@ impl Search {
         // While no cycle runs, no rule asks for it.
         let answered = answered.filter(|_| tree.running(after.as_ref()).is_some());
         after.set_answered(answered);
-        let (to, is_new) = self.states.insert(after);
-        if is_new {
+        let to = self.states.insert(after);
+        if to == self.parents.len() {
             self.parents.push(Some(step));
         }
         if to != from || edge.block || edge.review.is_some() || !edge.sets.is_empty() {

@@ -5,6 +5,13 @@ use std::rc::Rc;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
+/// A question, and an answer to it, or a set of answers that are left to it, by their numbers.
+pub(crate) type Chosen = (u32, u32);
+
+/// The numbers of the two answers whether something is so.
+pub(crate) const FALSE: u32 = 0;
+pub(crate) const TRUE: u32 = 1;
+
 /// Where an instance stands: its context fields, and what is known of the answer to its last review.
 ///
 /// One number says whether there is a state yet and what is known of an answer; one follows for each field.
@@ -26,10 +33,10 @@ impl<'s> StateRef<'s> {
         self.0[0] & 1 == 1
     }
 
-    /// Returns the question whether a review is answered, where the answer to it is known.
-    pub(crate) fn answered(self) -> Option<(u32, bool)> {
+    /// Returns the question whether a review is answered, where that is known.
+    pub(crate) fn answered(self) -> Option<Chosen> {
         let known = (self.0[0] >> 1).checked_sub(1)?;
-        Some((known >> 1, known & 1 == 1))
+        Some((known >> 1, known & 1))
     }
 
     pub(crate) fn to_situation(self) -> Situation {
@@ -55,10 +62,9 @@ impl Situation {
         self.0[0] |= 1;
     }
 
-    pub(crate) fn set_answered(&mut self, answered: Option<(u32, bool)>) {
-        let known = answered.map_or(0, |(question, is_there)| {
-            (question << 1 | u32::from(is_there)) + 1
-        });
+    /// Says what is known of an answer.
+    pub(crate) fn set_answered(&mut self, answered: Option<Chosen>) {
+        let known = answered.map_or(0, |(question, value)| (question << 1 | value) + 1);
         self.0[0] = self.0[0] & 1 | known << 1;
     }
 
@@ -86,11 +92,11 @@ impl States {
         self.0.iter().map(|state| StateRef(state))
     }
 
-    /// Returns the place of a state, and whether it is new.
-    pub(crate) fn insert(&mut self, state: &Situation) -> (usize, bool) {
+    /// Returns the place of a state, which is the last one where it is new.
+    pub(crate) fn insert(&mut self, state: &Situation) -> usize {
         match self.0.get_index_of(state.0.as_slice()) {
-            Some(known) => (known, false),
-            None => self.0.insert_full(state.0.as_slice().into()),
+            Some(known) => known,
+            None => self.0.insert_full(state.0.as_slice().into()).0,
         }
     }
 }
@@ -123,7 +129,7 @@ impl Look {
     }
 
     /// Returns what it sees.
-    fn at(self, state: StateRef<'_>, choices: &[(u32, u32)]) -> u32 {
+    fn at(self, state: StateRef<'_>, choices: &[Chosen]) -> u32 {
         match self.0 {
             0 => state.0[0] & 1,
             1 => state.0[0],
@@ -196,8 +202,14 @@ enum Node<V> {
     Unknown,
     /// Where it leads, by what is seen there, in order.
     Look(Look, Vec<(u32, u32)>),
-    /// A result, and what was looked at to find it.
-    Known(V, Rc<[Look]>),
+    Known(Known<V>),
+}
+
+/// A result, and what was looked at to find it.
+#[derive(Debug, Clone)]
+pub(crate) struct Known<V> {
+    pub(crate) value: V,
+    pub(crate) looks: Rc<[Look]>,
 }
 
 impl<V> Default for Memo<V> {
@@ -217,17 +229,13 @@ impl<V> Memo<V> {
     /// Returns the result, where it is known and the same in every state.
     pub(crate) fn constant(&self) -> Option<&V> {
         match &self.nodes[0] {
-            Node::Known(value, _) => Some(value),
+            Node::Known(known) => Some(&known.value),
             _ => None,
         }
     }
 
-    /// Returns the result, where it is known, and what was looked at to find it.
-    pub(crate) fn get(
-        &self,
-        state: StateRef<'_>,
-        choices: &[(u32, u32)],
-    ) -> Option<(&V, &Rc<[Look]>)> {
+    /// Returns the result, where it is known.
+    pub(crate) fn get(&self, state: StateRef<'_>, choices: &[Chosen]) -> Option<&Known<V>> {
         let mut at = 0;
         loop {
             match &self.nodes[at as usize] {
@@ -237,7 +245,7 @@ impl<V> Memo<V> {
                     let found = next.binary_search_by_key(&seen, |(seen, _)| *seen).ok()?;
                     at = next[found].1;
                 }
-                Node::Known(value, looks) => return Some((value, looks)),
+                Node::Known(known) => return Some(known),
             }
         }
     }
@@ -246,7 +254,7 @@ impl<V> Memo<V> {
     pub(crate) fn put(
         &mut self,
         state: StateRef<'_>,
-        choices: &[(u32, u32)],
+        choices: &[Chosen],
         looks: &Looks,
         value: V,
     ) -> Rc<[Look]> {
@@ -276,7 +284,11 @@ impl<V> Memo<V> {
             };
         }
         let looks: Rc<[Look]> = looks.order.as_slice().into();
-        self.nodes[at as usize] = Node::Known(value, Rc::clone(&looks));
+        let known = Known {
+            value,
+            looks: Rc::clone(&looks),
+        };
+        self.nodes[at as usize] = Node::Known(known);
         looks
     }
 }
@@ -290,29 +302,24 @@ mod tests {
         let mut states = States::default();
         let make = |number: u32| {
             let mut state = Situation::unstarted([number % 7, number / 7, 9].into_iter());
-            state.set_answered(
-                number
-                    .is_multiple_of(3)
-                    .then_some((number, number.is_multiple_of(2))),
-            );
+            state.set_answered(number.is_multiple_of(3).then_some((number, number % 2)));
             if number.is_multiple_of(5) {
                 state.start();
             }
             state
         };
         for number in 0..5_000 {
-            assert_eq!(states.insert(&make(number)), (number as usize, true));
+            assert_eq!(states.insert(&make(number)), number as usize);
         }
         for number in 0..5_000 {
-            assert_eq!(states.insert(&make(number)), (number as usize, false));
+            assert_eq!(states.insert(&make(number)), number as usize);
+            assert_eq!(states.len(), 5_000);
             let state = states.get(number as usize);
             assert_eq!(state.fields(), [number % 7, number / 7, 9]);
             assert_eq!(state.is_started(), number.is_multiple_of(5));
             assert_eq!(
                 state.answered(),
-                number
-                    .is_multiple_of(3)
-                    .then_some((number, number.is_multiple_of(2)))
+                number.is_multiple_of(3).then_some((number, number % 2))
             );
         }
     }
@@ -327,8 +334,8 @@ mod tests {
         let mut b = Situation::unstarted([8, 2, 9].into_iter());
         b.start();
         memo.put(a.as_ref(), &[(5, 1)], &looks, 'a');
-        let found = |memo: &Memo<char>, state: &Situation, choices: &[(u32, u32)]| {
-            memo.get(state.as_ref(), choices).map(|(value, _)| *value)
+        let found = |memo: &Memo<char>, state: &Situation, choices: &[Chosen]| {
+            memo.get(state.as_ref(), choices).map(|known| known.value)
         };
         assert_eq!(found(&memo, &b, &[]), Some('a'));
         assert_eq!(found(&memo, &b, &[(4, 1)]), None);
@@ -368,7 +375,7 @@ mod tests {
         for (cells, value) in [([0, 5], 0), ([1, 1], 11), ([1, 2], 12), ([2, 1], 21)] {
             let state = Situation::unstarted(cells.into_iter());
             assert_eq!(
-                memo.get(state.as_ref(), &[]).map(|found| *found.0),
+                memo.get(state.as_ref(), &[]).map(|found| found.value),
                 Some(value)
             );
         }

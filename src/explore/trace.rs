@@ -10,7 +10,6 @@ use serde_json::Value as Json;
 
 use super::fold;
 use super::imagined_world::Question;
-use crate::hash::IndexMap;
 
 /// Why a property does not hold, and the shortest way there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +93,7 @@ impl Trace {
             parts.extend(steps.clone().map(Part::Step));
             if run.times > 1 {
                 let end = run.start + run.length * run.times;
-                parts.push(Part::Note(self.repeated(steps, run.times - 1, end)));
+                parts.push(Part::Note(Self::repeated(&steps, run.times - 1, end)));
             }
         }
         parts.extend((way..self.steps.len()).map(Part::Step));
@@ -127,36 +126,13 @@ impl Trace {
         Some(text)
     }
 
-    /// Says that steps are repeated this many times, until the step before `end`, and what that changes.
-    fn repeated(&self, steps: Range<usize>, times: usize, end: usize) -> String {
+    /// Says that steps are repeated this many times, until the step before `end`.
+    fn repeated(steps: &Range<usize>, times: usize, end: usize) -> String {
         let which = match steps.len() {
             1 => format!("step {} is", steps.end),
             _ => format!("steps {} to {} are", steps.start + 1, steps.end),
         };
-        // What the repetitions change, from before the first one to after the last one.
-        let mut changes: IndexMap<&str, Change> = IndexMap::default();
-        let again = self.steps[steps.end..end].iter();
-        for change in again.clone().flat_map(|step| &step.changes) {
-            let known = changes.entry(&change.field);
-            let known = known.or_insert_with(|| change.clone());
-            known.after.clone_from(&change.after);
-        }
-        let changes = changes.values().filter(|it| it.before != it.after);
-        let changes: Vec<String> = changes.map(Change::to_string).collect();
-        let changes = match changes.is_empty() {
-            true => String::new(),
-            false => format!("\n   {}", changes.join(", ")),
-        };
-        let ends = again.filter_map(|step| Some(step.review.as_ref()?.end.as_str()));
-        let ends: Vec<&str> = ends.collect();
-        let reviews = match ends.first() {
-            None => String::new(),
-            Some(first) if ends.iter().all(|end| end == first) => {
-                format!("; each review {first}")
-            }
-            Some(_) => format!("; the reviews: {}", ends.join(", ").replace("gives ", "")),
-        };
-        format!("… {which} repeated {times} times, up to step {end}{reviews}.{changes}")
+        format!("… {which} repeated {times} times, up to step {end}.")
     }
 
     /// Returns the phases that it goes through; `state` is the field that holds the phase.
@@ -168,15 +144,9 @@ impl Trace {
 }
 
 impl TraceStep {
-    /// Returns what makes two steps the same in a loop: the event, and what fires.
+    /// Returns what makes two steps the same in a loop: the event, the review, and what fires.
     fn key(&self) -> String {
-        let review = self.review.as_ref().map(|review| review.name.as_str());
-        format!(
-            "{} {} {:?}",
-            self.event,
-            review.unwrap_or_default(),
-            self.fired
-        )
+        format!("{} {:?} {:?}", self.event, self.review, self.fired)
     }
 
     /// Tells the step, and what the rules are called that fire.

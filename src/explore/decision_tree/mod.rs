@@ -17,7 +17,7 @@ use serde_json::Value as Json;
 use super::answer::Answer;
 use super::budget::{Budget, Cut, LONGEST_TEXT};
 use super::imagined_world::{Ground, Kind, Question};
-use super::state::{Look, Looks, Memo, number};
+use super::state::{Chosen, Look, Looks, Memo, TRUE, number};
 use crate::chart::{Chart, Cycle};
 use crate::engine::decision::{Ended, Invocation};
 use crate::engine::fault::Fault;
@@ -33,11 +33,11 @@ type Lists = FxHashMap<*const Answer, (Arc<[Answer]>, Rc<[u32]>)>;
 /// Lists up to this length are numbered each time.
 const KEPT: usize = 4;
 
-/// Questions, each with the set of answers that are left to it, by their numbers.
-pub(crate) type Choices = Vec<(u32, u32)>;
+/// Questions, each with the set of answers that are left to it.
+pub(crate) type Choices = Vec<Chosen>;
 
 /// Questions, each with one answer.
-pub(crate) type Witness = Vec<(u32, u32)>;
+pub(crate) type Witness = Vec<Chosen>;
 
 /// All results of a part.
 pub(crate) type Ends = Rc<[End]>;
@@ -150,7 +150,7 @@ impl End {
 }
 
 /// Returns what was chosen first, and after it.
-pub(super) fn over(first: &[(u32, u32)], then: &[(u32, u32)]) -> Choices {
+pub(super) fn over(first: &[Chosen], then: &[Chosen]) -> Choices {
     let mut all = Vec::with_capacity(first.len() + then.len());
     all.extend_from_slice(first);
     for (question, set) in then {
@@ -278,7 +278,7 @@ impl Tree {
     }
 
     /// Returns true where something was assumed to come out otherwise than it does.
-    pub(crate) fn is_assumed(&self, choices: &[(u32, u32)]) -> bool {
+    pub(crate) fn is_assumed(&self, choices: &[Chosen]) -> bool {
         choices.iter().any(|(question, set)| {
             let mut values = self.members(*set).iter();
             values.all(|value| self.assumes(*question, *value))
@@ -286,7 +286,7 @@ impl Tree {
     }
 
     /// Does the same for a witness.
-    pub(crate) fn is_witness_assumed(&self, witness: &[(u32, u32)]) -> bool {
+    pub(crate) fn is_witness_assumed(&self, witness: &[Chosen]) -> bool {
         witness
             .iter()
             .any(|(question, value)| self.assumes(*question, *value))
@@ -294,7 +294,7 @@ impl Tree {
 
     /// Returns whether that is so of a condition or a text: a field that is assigned what is not known depends on nothing
     /// by that.
-    pub(crate) fn is_assumed_of_conditions(&self, witness: &[(u32, u32)]) -> bool {
+    pub(crate) fn is_assumed_of_conditions(&self, witness: &[Chosen]) -> bool {
         witness.iter().any(|(question, number)| {
             let of_field =
                 matches!(self.question(*question), Question::Assumed { field, .. } if field.is_some());
@@ -324,7 +324,7 @@ impl Tree {
     }
 
     /// Returns some witnesses that these choices allow, those with the fewest assumptions first.
-    pub(crate) fn witnesses(&self, choices: &[(u32, u32)]) -> Vec<Witness> {
+    pub(crate) fn witnesses(&self, choices: &[Chosen]) -> Vec<Witness> {
         let most = choices
             .iter()
             .map(|(_, set)| self.members(*set).len())
@@ -390,8 +390,9 @@ impl Tree {
         self.answer_of(value).value()
     }
 
+    /// Returns whether a value is the truth.
     pub(crate) fn is_true(&self, value: u32) -> bool {
-        *self.answer_of(value) == true.into()
+        value == TRUE
     }
 
     /// Returns the number of a value, where it was ever an answer.
@@ -452,19 +453,24 @@ impl Tree {
         self.asked.get(&question).copied()
     }
 
-    /// Returns the name of what a user sets at any time, and its default.
-    pub(crate) fn default_of(&self, field: usize) -> Option<(&str, &Json)> {
+    /// Returns the name of what a user sets at any time.
+    pub(crate) fn name_of(&self, field: usize) -> Option<&str> {
+        match self.question(*self.parameters.get(&field)?) {
+            Question::Field(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Returns its default.
+    pub(crate) fn default_of(&self, field: usize) -> Option<&Json> {
         let parameters = &self.ground.domain.parameters;
-        let (name, values) = parameters
-            .iter()
-            .find(|(name, _)| self.field(name) == Some(field))?;
-        Some((name, values.first()?))
+        parameters.get(self.name_of(field)?)?.first()
     }
 
     /// Returns, of some values of what a user sets at any time, the default, else the first one.
     pub(crate) fn likely(&self, field: usize, set: u32) -> u32 {
         let mut values = self.members(set).iter().copied();
-        let default = self.default_of(field).map(|(_, default)| default);
+        let default = self.default_of(field);
         let found = values
             .clone()
             .find(|value| Some(self.value(*value)) == default);

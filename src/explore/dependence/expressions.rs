@@ -12,7 +12,7 @@ use super::reader::Reader;
 use super::root_of;
 use super::value::{Kind, Term, Val};
 use crate::chart::model::FieldType;
-use crate::expr::syntax::{parse_expr, value_of_arg};
+use crate::expr::syntax::{parse_expr, parts, value_of_arg};
 
 impl Reader<'_> {
     pub(super) fn source(&mut self, source: &str) -> Val {
@@ -88,7 +88,7 @@ impl Reader<'_> {
             Expr::List(list) => self.all(&list.items),
             Expr::Tuple(tuple) => self.all(&tuple.items),
             Expr::Map(map) => {
-                let values = self.all(&map.values);
+                let values = self.all(&map.values).join(self.all(&map.keys));
                 self.made_of(&[&values])
             }
             Expr::GetAttr(get) => {
@@ -96,9 +96,10 @@ impl Reader<'_> {
                 self.attribute(&value, get.name)
             }
             Expr::GetItem(get) => self.item(&get.expr, &get.subscript_expr),
-            Expr::Slice(slice) => {
-                let value = self.expr(&slice.expr);
-                self.made_of(&[&value])
+            Expr::Slice(_) => {
+                let all = parts(expr).into_iter();
+                let all: Vec<Val> = all.map(|part| self.expr(part)).collect();
+                self.made_of(&all.iter().collect::<Vec<_>>())
             }
             Expr::UnaryOp(op) => self.unary(op),
             Expr::BinOp(op) => self.binary(op.op, &op.left, &op.right),
@@ -191,11 +192,18 @@ impl Reader<'_> {
             return Val::computed(first.join(second).computed);
         }
         let (one, other) = (self.expr(left), self.expr(right));
+        let is_equality = matches!(op, BinOpKind::Eq | BinOpKind::Ne);
+        let is_order = matches!(
+            op,
+            BinOpKind::Lt | BinOpKind::Lte | BinOpKind::Gt | BinOpKind::Gte
+        );
+        if is_equality || is_order {
+            self.compares(left, right);
+            self.compares(right, left);
+        }
         match op {
-            BinOpKind::Eq | BinOpKind::Ne => self.equal(&one, &other),
-            BinOpKind::Lt | BinOpKind::Lte | BinOpKind::Gt | BinOpKind::Gte => {
-                self.ordered(&one, &other)
-            }
+            _ if is_equality => self.equal(&one, &other),
+            _ if is_order => self.ordered(&one, &other),
             BinOpKind::In => self.within(&one, &other, right),
             BinOpKind::Concat => self.made_of(&[&one, &other]),
             _ => {

@@ -31,6 +31,9 @@ impl Reader<'_> {
         match stmt {
             Stmt::EmitExpr(emit) => {
                 let value = self.expr(&emit.expr);
+                if self.is_shown {
+                    self.allow(&emit.expr);
+                }
                 Val::computed(self.inputs(&value))
             }
             Stmt::EmitRaw(_) => Val::default(),
@@ -65,7 +68,10 @@ impl Reader<'_> {
             }
             Stmt::Include(include) => self.included(&include.name),
             Stmt::SetBlock(set) if set.filter.is_none() => {
+                // What it holds can be compared.
+                let is_shown = std::mem::take(&mut self.is_shown);
                 let value = self.body(&set.body);
+                self.is_shown = is_shown;
                 let value = Val::computed(self.inputs(&value));
                 if let Expr::Var(var) = &set.target {
                     self.scopes.push((var.id.to_owned(), value));
@@ -76,6 +82,7 @@ impl Reader<'_> {
             _ => {
                 self.fails.insert("a block of a text".to_owned());
                 self.looks.insert("a block of a text".to_owned());
+                self.found.is_opaque = true;
                 Val::default()
             }
         }

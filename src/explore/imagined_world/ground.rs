@@ -104,9 +104,9 @@ impl Ground {
                     Some(SourceName::touched) => reach.touched = true,
                     Some(SourceName::it) => reach.it = true,
                     Some(SourceName::cycle) => {
-                        for (kind, source) in sources_of_cycles(chart, key) {
-                            reach.open |= self.is_open(kind, source);
-                            open.push(source.clone());
+                        for asked in sources_of_cycles(chart, key) {
+                            reach.open |= self.is_open(asked.kind, asked.source);
+                            open.push(asked.source.clone());
                         }
                     }
                     Some(SourceName::args) => {
@@ -199,8 +199,15 @@ impl Ground {
     }
 }
 
+/// An expression or a text of a cycle.
+struct Asked<'c> {
+    kind: Kind,
+    source: &'c String,
+}
+
 /// Returns the expressions and texts of cycles on which `cycle.KEY` turns; without a key, all of them.
-fn sources_of_cycles<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<(Kind, &'c String)> {
+fn sources_of_cycles<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<Asked<'c>> {
+    let asked = |kind: Kind| move |source: &'c String| Asked { kind, source };
     let of_cycle = |cycle: &'c Cycle| {
         let guards = cycle.advance.iter();
         let guards = guards.filter_map(|target| target.guard.as_ref());
@@ -214,10 +221,10 @@ fn sources_of_cycles<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<(Kind, &'c 
         let is_asked = |name: &str| key.is_none_or(|key| key == name);
         let texts = cycle.text.values().filter(|_| is_asked("text"));
         let subject = cycle.subject.iter().filter(|_| is_asked("subject"));
-        let conditions = conditions.into_iter();
-        let conditions = conditions.map(|expr| (Kind::Condition, &expr.0));
-        let texts = texts.map(|text| (Kind::Text, &text.0));
-        let subject = subject.map(|text| (Kind::Items, &text.0));
+        let conditions = conditions.into_iter().map(|expr| &expr.0);
+        let conditions = conditions.map(asked(Kind::Condition));
+        let texts = texts.map(|text| &text.0).map(asked(Kind::Text));
+        let subject = subject.map(|text| &text.0).map(asked(Kind::Items));
         conditions.chain(texts).chain(subject).collect::<Vec<_>>()
     };
     chart.cycles.values().flat_map(of_cycle).collect()

@@ -8,6 +8,8 @@ use crate::chart::model::Rule;
 use crate::engine::event::Trigger;
 use crate::explore::search::Search;
 use crate::expr::formula::conjuncts;
+use crate::expr::syntax::parse_expr;
+use minijinja::machinery::ast::{BinOpKind, Expr};
 
 /// Why a rule never fires.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,9 +50,13 @@ impl Blame {
         let Self::Part(part) = self else {
             return false;
         };
-        let wanted = format!("{}=='{phase}'", chart.state);
-        let part: String = part.chars().filter(|sign| !sign.is_whitespace()).collect();
-        part.replace('"', "'") == wanted
+        match parse_expr(part) {
+            Ok(Expr::BinOp(op)) if matches!(op.op, BinOpKind::Eq) => {
+                let is_state = matches!(&op.left, Expr::Var(var) if var.id == chart.state);
+                is_state && op.right.as_const() == Some(phase.into())
+            }
+            _ => false,
+        }
     }
 }
 

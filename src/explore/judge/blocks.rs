@@ -94,7 +94,7 @@ impl Judge<'_> {
                 let most = self.longest_row(blocks, &idle, &allowed);
                 bounds.insert(tree.value(value).as_i64()?, most.map_or(0, |row| row.most));
             }
-            let (name, _) = tree.default_of(field)?;
+            let name = tree.name_of(field)?;
             let described = bounds
                 .iter()
                 .rev()

@@ -9,7 +9,6 @@ use super::judgment::{Judge, untried_of};
 use super::place::key_of_phase;
 use crate::chart::Cycle;
 use crate::diagnostic::code::Code;
-use crate::engine::fault::Fault;
 use crate::explore::decision_tree::Target;
 use crate::explore::graph::path_to;
 use crate::explore::moves::Actor;
@@ -224,16 +223,10 @@ impl Judge<'_> {
     fn fails_at(&self, place: &str) -> bool {
         let faults = &self.search.moves.tree.faults;
         let mut met = self.search.faults();
-        met.any(|fault| match &faults[fault as usize] {
-            Fault::Expression { place: at, .. }
-            | Fault::Assignment { place: at, .. }
-            | Fault::NoCycle { place: at } => at
-                .strip_prefix(place)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
-            Fault::NowhereToAdvance { .. }
-            | Fault::Argument { .. }
-            | Fault::File(_)
-            | Fault::World(_) => false,
+        met.any(|fault| {
+            let at = faults[fault as usize].place();
+            let rest = at.as_deref().and_then(|at| at.strip_prefix(place));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
     }
 

@@ -27,8 +27,8 @@ pub(super) fn everywhere<V: Copy>(
     let mut known: Memo<V> = Memo::default();
     let mut all = Vec::new();
     for state in 0..search.states.len() {
-        if let Some((found, _)) = known.get(search.states.get(state), &[]) {
-            all.push(*found);
+        if let Some(found) = known.get(search.states.get(state), &[]) {
+            all.push(found.value);
             continue;
         }
         let mut looks = Looks::default();

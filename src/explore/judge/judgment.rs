@@ -16,7 +16,7 @@ use crate::engine::fault::Fault;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::in_words;
 use crate::explore::graph::{Backward, Lasso, Path, path_to};
-use crate::explore::moves::{Actor, Edge};
+use crate::explore::moves::{Actor, Edge, Setting};
 use crate::explore::plain::plain;
 use crate::explore::replay::Replay;
 use crate::explore::report::{PropertyResult, Verdict};
@@ -124,12 +124,12 @@ impl<'s> Judge<'s> {
         self.along(claim, state, &[], path)
     }
 
-    /// Refutes a claim in a state where this is set: fields and values.
+    /// Refutes a claim in a state where this is set.
     pub(super) fn at_set(
         &self,
         claim: String,
         state: usize,
-        set: &[(usize, u32)],
+        set: &[Setting],
         path: Vec<Step>,
     ) -> Verdict {
         let can_be = self.replay.borrow_mut().can_be_set(state, set);
@@ -178,14 +178,14 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// Returns what depends on more combinations of settings than can be looked at.
-    pub(super) fn too_many(&self) -> Verdict {
-        if self.is_cut_off() {
-            return self.cut_off();
-        }
-        Verdict::Undecided {
-            why: "it depends on too many combinations of settings".to_owned(),
-        }
+    /// Returns a verdict; none is found where it depends on more combinations of settings than can be looked at.
+    pub(super) fn decided(&self, verdict: Result<Verdict, TooMany>) -> Verdict {
+        verdict.unwrap_or_else(|TooMany| match self.is_cut_off() {
+            true => self.cut_off(),
+            false => Verdict::Undecided {
+                why: "it depends on too many combinations of settings".to_owned(),
+            },
+        })
     }
 
     /// Returns what `judge` says, unless the settings change on the way: what is refuted must be so with the same ones.
@@ -211,14 +211,14 @@ impl<'s> Judge<'s> {
                 }
             }
         });
-        match (breach, fine) {
-            (Ok(Some(breach)), _) => match &breach.way {
-                Found::Tail(state, way) => self.along(breach.claim, *state, way, breach.path),
-                Found::Lasso(lasso) => self.endless(breach.claim, lasso, breach.path),
-            },
-            (Ok(None), Some((_, verdict))) => verdict,
-            (Ok(None), None) | (Err(TooMany), _) => self.too_many(),
-        }
+        let verdict = breach.and_then(|breach| match breach {
+            Some(Breach { claim, way, path }) => Ok(match way {
+                Found::Tail(state, way) => self.along(claim, state, &way, path),
+                Found::Lasso(lasso) => self.endless(claim, &lasso, path),
+            }),
+            None => fine.map(|(_, verdict)| verdict).ok_or(TooMany),
+        });
+        self.decided(verdict)
     }
 
     /// Returns for each edge whether some of these settings allow it.

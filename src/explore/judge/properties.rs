@@ -79,7 +79,7 @@ impl Judge<'_> {
             "never" => refuted(format!("`{expr}` holds here"), false),
             "eventually" => {
                 let goals = truth.states(|holds| holds.always);
-                self.comes_to(&goals, expr, detail.clone(), &path)
+                self.decided(self.comes_to(&goals, expr, detail.clone(), &path))
             }
             _ => {
                 let claim =
@@ -88,7 +88,7 @@ impl Judge<'_> {
                     perhaps: &truth.states(|holds| holds.sometimes),
                     surely: &truth.states(|holds| holds.surely),
                 };
-                self.within_reach(&goals, detail.clone(), claim, |_| path.clone())
+                self.decided(self.within_reach(&goals, detail.clone(), claim, |_| path.clone()))
             }
         };
         // What was tried says nothing about values that were not; but a way that was found is one.
@@ -169,8 +169,8 @@ impl Truth {
         let what = search.moves.condition(condition, &by_hand());
         let mut fault = None;
         let holds = everywhere(search, what, &by_hand(), |search, state, outcomes| {
-            let faults = outcomes.iter().filter_map(|it| it.result.as_ref().err());
-            fault = faults.cloned().next().map(|fault| (state, fault));
+            let found = outcomes.iter().find_map(|it| it.result.clone().err());
+            fault = found.map(|fault| (state, fault));
             let tree = &search.moves.tree;
             let holds = |outcome: &Outcome| outcome.result == Ok(true);
             let surely =

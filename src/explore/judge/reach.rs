@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::settings::{Probe, Settings, TooMany, find_breach, values_of};
 use crate::explore::graph::Backward;
-use crate::explore::moves::Edge;
+use crate::explore::moves::{Edge, Setting};
 use crate::explore::search::Search;
 
 /// The most combinations of what commands set.
@@ -16,7 +16,7 @@ const MODES: usize = 64;
 type Node = (usize, usize);
 
 /// A state from which no goal can be reached, and what is set there: fields and values.
-pub(super) type Lost = (usize, Vec<(usize, u32)>);
+pub(super) type Lost = (usize, Vec<Setting>);
 
 /// A step between two nodes that are not known to lead to a goal: by their places in a list.
 struct Step {
@@ -30,7 +30,7 @@ struct Step {
 pub(super) struct Reach<'s> {
     search: &'s Search,
     /// The combinations of what commands set, each as fields and values.
-    modes: Vec<Vec<(usize, u32)>>,
+    modes: Vec<Vec<Setting>>,
     /// The states from which a goal is reached whatever is set.
     always: Vec<bool>,
 }
@@ -139,13 +139,13 @@ impl<'s> Reach<'s> {
             let set = sets.find(|(set, _)| set == field);
             (*field, set.map_or(*before, |(_, value)| *value))
         });
-        let after: Vec<(usize, u32)> = after.collect();
+        let after: Vec<Setting> = after.collect();
         self.modes.iter().position(|known| *known == after)
     }
 }
 
 /// Returns the combinations of what commands set and decisions look at.
-fn modes(search: &Search) -> Result<Vec<Vec<(usize, u32)>>, TooMany> {
+fn modes(search: &Search) -> Result<Vec<Vec<Setting>>, TooMany> {
     let mut fields: Vec<usize> = Vec::new();
     for edge in &search.edges {
         fields.extend(edge.sets.iter().map(|(field, _)| *field));
@@ -156,13 +156,13 @@ fn modes(search: &Search) -> Result<Vec<Vec<(usize, u32)>>, TooMany> {
         let mut needs = search.edges.iter().flat_map(|edge| &edge.needs);
         needs.any(|(needed, _)| needed == field)
     };
-    let mut modes: Vec<Vec<(usize, u32)>> = vec![Vec::new()];
+    let mut modes: Vec<Vec<Setting>> = vec![Vec::new()];
     for field in fields.into_iter().filter(is_needed) {
         let values = values_of(search, field);
         if modes.len() * values.len() > MODES {
             return Err(TooMany);
         }
-        let with = |mode: &Vec<(usize, u32)>| {
+        let with = |mode: &Vec<Setting>| {
             let with = |value: &u32| [mode.as_slice(), &[(field, *value)]].concat();
             values.iter().map(with).collect::<Vec<_>>()
         };

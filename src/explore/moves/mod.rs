@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::decision_tree::{Choices, Leaf, Segment, Target, Tree, What, Witness};
 use super::imagined_world::{Kind, is_of_the_host};
-use super::state::{Look, Looks, Memo, Situation, StateRef};
+use super::state::{Chosen, Look, Looks, Memo, Situation, StateRef, TRUE};
 use crate::chart::Chart;
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
@@ -48,6 +48,9 @@ impl Move {
     }
 }
 
+/// A field or a setting that the user sets, and its value, by their numbers.
+pub(crate) type Setting = (usize, u32);
+
 /// The result of a move.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Edge {
@@ -55,11 +58,11 @@ pub(crate) struct Edge {
     /// What the parameters must be: fields and sets of values.
     pub(crate) needs: Vec<(usize, u32)>,
     /// Parameters and their new values.
-    pub(crate) sets: Vec<(usize, u32)>,
+    pub(crate) sets: Vec<Setting>,
     /// Other fields and their new values.
     pub(crate) assigned: Vec<(usize, u32)>,
     /// The question whether a review is answered, where this move answers it.
-    pub(crate) answered: Option<(u32, bool)>,
+    pub(crate) answered: Option<Chosen>,
     /// The rules that fire, by their places.
     pub(crate) fired: Vec<u32>,
     /// The advance targets that are taken.
@@ -91,8 +94,8 @@ impl Edge {
 pub(crate) enum Ending {
     /// With a decision, by its tail.
     Decided(u32),
-    /// The file that answers a review, by the question about it, is written or deleted.
-    Answered(u32, bool),
+    /// The file that answers a review is written or deleted.
+    Answered(Chosen),
 }
 
 /// Whether something holds, and what was chosen for that.
@@ -255,8 +258,8 @@ impl Moves {
             looks.add(Look::field(*field));
         }
         match self.tree.last_answer(cycle, state.fields()) {
-            Some(question) if is_written != (state.answered() == Some((question, true))) => {
-                Some(Ending::Answered(question, is_written))
+            Some(question) if is_written != (state.answered() == Some((question, TRUE))) => {
+                Some(Ending::Answered((question, u32::from(is_written))))
             }
             _ => None,
         }

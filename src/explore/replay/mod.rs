@@ -13,14 +13,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use super::answer::Answer;
 use super::decision_tree::Witness;
 use super::domain::{Choice, Domain};
 use super::graph::{Backward, Path, back_from};
 use super::imagined_world::Question;
-use super::moves::{Edge, Moves};
+use super::moves::{Edge, Moves, Setting};
 use super::possible_world::{Disk, PossibleWorld};
 use super::report::{Taken, Walk};
 use super::search::{Search, Transition};
@@ -32,7 +32,6 @@ use crate::engine::decide::decide_with;
 use crate::engine::decision::{Answer as Reply, Decision, Ended, Outcome, Step};
 use crate::engine::evaluator::{Evaluator, InPlace};
 use crate::engine::event::Event;
-use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::engine::world::World;
 use crate::reviewer::finding::Found;
@@ -98,8 +97,8 @@ pub(super) struct Replay<'s> {
     moves: Moves,
     /// By edge, in how many states witnesses of it were looked for, and these witnesses.
     witnesses: HashMap<usize, (usize, Vec<Witness>)>,
-    /// What the user has set, as far as a claim says it: fields and values.
-    pub(super) set: Vec<(usize, u32)>,
+    /// What the user has set, as far as a claim says it.
+    pub(super) set: Vec<Setting>,
     /// How the last step that was real was taken; `None` where nothing was decided in it.
     taken: Option<Taken>,
     /// What was chosen for it.
@@ -303,10 +302,6 @@ impl<'s> Replay<'s> {
         };
         let before = self.set_for(before, edge)?;
         let known = search.states.get(at.from).answered();
-        let known = known.and_then(|(question, is_there)| {
-            let value = tree.known_value(&json!(is_there))?;
-            Some((question, value))
-        });
         let mut tried = 0;
         for is_new in [false, true] {
             let witnesses = self.witnesses(at, is_new);
@@ -399,11 +394,13 @@ impl<'s> Replay<'s> {
         if let Some(fault) = edge.fault {
             let fault = &tree.faults[fault as usize];
             let is_same = match step {
-                Err(found) => place_of(&found) == place_of(fault),
+                Err(found) => found.place() == fault.place(),
                 // A fault in a text for a reviewer is a review that fails.
                 Ok(_) => {
                     outcome.is_none()
-                        && place_of(fault).is_some_and(|place| place.starts_with("invoke."))
+                        && fault
+                            .place()
+                            .is_some_and(|place| place.starts_with("invoke."))
                 }
             };
             let after = before.clone();
@@ -435,15 +432,5 @@ impl<'s> Replay<'s> {
                 *tree.answer_of(value) == Answer::Unknown
                     || patched.is_some_and(|it| *domain.capped(name, it) == *tree.value(value))
             })
-    }
-}
-
-fn place_of(fault: &Fault) -> Option<&str> {
-    match fault {
-        Fault::Expression { place, .. }
-        | Fault::Assignment { place, .. }
-        | Fault::NoCycle { place } => Some(place),
-        Fault::NowhereToAdvance { cycle } => Some(cycle),
-        Fault::Argument { .. } | Fault::File(_) | Fault::World(_) => None,
     }
 }

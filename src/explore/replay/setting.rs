@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::{Replay, Standing};
-use crate::explore::moves::{Edge, by_hand};
+use crate::explore::moves::{Edge, Setting, by_hand};
 use crate::explore::possible_world::{Disk, event};
 use crate::explore::search::Search;
 use crate::explore::user_fields::guards_of;
@@ -61,7 +61,7 @@ impl Replay<'_> {
             before.started && edge.needs.iter().all(|(needed, _)| needed != set)
         });
         for (field, value) in needs.chain(others.copied()).collect::<Vec<_>>() {
-            let (name, _) = tree.default_of(field)?;
+            let name = tree.name_of(field)?;
             let value = tree.value(value);
             // Setting a field would have written a state.
             let is_field = self.chart.context.contains_key(name);
@@ -75,14 +75,14 @@ impl Replay<'_> {
     }
 
     /// Returns whether these settings are possible where an instance really stands in a state.
-    pub(in crate::explore) fn can_be_set(&mut self, state: usize, set: &[(usize, u32)]) -> bool {
+    pub(in crate::explore) fn can_be_set(&mut self, state: usize, set: &[Setting]) -> bool {
         let tree = &self.search.moves.tree;
         let Some(standing) = self.reach(state) else {
             return false;
         };
         let standing = self.loosened(&standing);
         set.iter().all(|(field, value)| {
-            let name = tree.default_of(*field).map(|(name, _)| name);
+            let name = tree.name_of(*field);
             name.is_none_or(|name| standing.can_hold(name, tree.value(*value)))
         })
     }
