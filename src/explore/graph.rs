@@ -44,6 +44,7 @@ pub(crate) struct Backward {
 }
 
 impl Backward {
+    /// Finds for each state the arrows that lead there.
     pub(crate) fn of(search: &Search) -> Self {
         let all = || {
             let states = 0..search.states.len();

@@ -51,6 +51,7 @@ pub fn lists(kinds: &Tried<Map<String, Json>>, wanted: &Wanted) -> Tried<Json> {
     Tried { values, is_all }
 }
 
+/// Returns all lists that differ in what matters; `None` where these are too many.
 fn all_lists(kinds: &[Map<String, Json>], wanted: &Wanted) -> Option<Vec<Json>> {
     let most = wanted.counts.iter().copied().max().unwrap_or(0);
     if most > LONGEST || kinds.len() > MOST {

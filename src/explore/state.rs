@@ -39,6 +39,7 @@ impl<'s> StateRef<'s> {
         Some((known >> 1, known & 1))
     }
 
+    /// Returns a copy that can be changed.
     pub(crate) fn to_situation(self) -> Situation {
         Situation(self.0.to_vec())
     }
@@ -50,14 +51,17 @@ impl Situation {
         Self(std::iter::once(0).chain(fields).collect())
     }
 
+    /// Reads it.
     pub(crate) fn as_ref(&self) -> StateRef<'_> {
         StateRef(&self.0)
     }
 
+    /// Gives a field a value.
     pub(crate) fn assign(&mut self, field: usize, value: u32) {
         self.0[field + 1] = value;
     }
 
+    /// Says that there is a state.
     pub(crate) fn start(&mut self) {
         self.0[0] |= 1;
     }
@@ -80,6 +84,7 @@ impl Situation {
 pub(crate) struct States(IndexSet<Box<[u32]>, FxBuildHasher>);
 
 impl States {
+    /// Returns how many there are.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -88,6 +93,7 @@ impl States {
         StateRef(&self.0[index])
     }
 
+    /// Returns all of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = StateRef<'_>> {
         self.0.iter().map(|state| StateRef(state))
     }
@@ -116,14 +122,17 @@ impl Look {
     /// That, and what is known of an answer.
     pub(crate) const ANSWERED: Self = Self(1);
 
+    /// Looks at a context field.
     pub(crate) fn field(field: usize) -> Self {
         Self(number(field) * 2 + 2)
     }
 
+    /// Looks at what was chosen before.
     pub(crate) fn question(question: u32) -> Self {
         Self(question * 2 + 3)
     }
 
+    /// Returns whether it is at a choice.
     fn is_at_a_question(self) -> bool {
         self.0 > 1 && self.0 % 2 == 1
     }
@@ -152,6 +161,7 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
+    /// Adds one, where it is new.
     pub(crate) fn add(&mut self, look: Look) {
         if !self.has(look) {
             let word = look.0 as usize / 64;
@@ -163,6 +173,7 @@ impl Looks {
         }
     }
 
+    /// Returns whether this was looked at.
     pub(crate) fn has(&self, look: Look) -> bool {
         let word = self.seen.get(look.0 as usize / 64);
         word.is_some_and(|word| word >> (look.0 % 64) & 1 == 1)
@@ -176,6 +187,7 @@ impl Looks {
         own
     }
 
+    /// Returns them in order.
     pub(crate) fn all(&self) -> &[Look] {
         &self.order
     }

@@ -72,6 +72,7 @@ impl Tree {
         self.lost.extend(fork.lost().map(|why| (at, why)));
     }
 
+    /// Evaluates a part in a world.
     fn leaf(&mut self, segment: Segment, trigger: &Trigger, fork: &ImaginedWorld) -> Leaf {
         let names = fork.names(trigger);
         if let Some(review) = segment.review {
@@ -122,6 +123,7 @@ impl Tree {
         }
     }
 
+    /// Returns the result of a part as numbers.
     fn settle(&mut self, part: Part) -> Settled {
         let Part {
             flow,

@@ -7,6 +7,7 @@
 mod evaluate;
 mod review_files;
 mod walk;
+mod witnesses;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -162,9 +163,6 @@ pub(super) fn over(first: &[Chosen], then: &[Chosen]) -> Choices {
     all
 }
 
-/// The most witnesses that are made from one path.
-const EXAMPLES: usize = 8;
-
 /// All parts of a chart's decisions, as far as they were asked for.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
@@ -209,6 +207,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
+    /// Returns a tree in which nothing is evaluated yet.
     pub(crate) fn of(chart: &Arc<Chart>) -> Self {
         let ground = Ground::of(chart);
         let mut questions = Numbered::default();
@@ -271,38 +270,6 @@ impl Tree {
         }
     }
 
-    /// Returns true where an expression is assumed to have another value than it has.
-    fn assumes(&self, question: u32, value: u32) -> bool {
-        matches!(self.question(question), Question::Assumed { .. })
-            && *self.answer_of(value) != Answer::AsItIs
-    }
-
-    /// Returns true where something was assumed to come out otherwise than it does.
-    pub(crate) fn is_assumed(&self, choices: &[Chosen]) -> bool {
-        choices.iter().any(|(question, set)| {
-            let mut values = self.members(*set).iter();
-            values.all(|value| self.assumes(*question, *value))
-        })
-    }
-
-    /// Does the same for a witness.
-    pub(crate) fn is_witness_assumed(&self, witness: &[Chosen]) -> bool {
-        witness
-            .iter()
-            .any(|(question, value)| self.assumes(*question, *value))
-    }
-
-    /// Returns whether that is so of a condition or a text: a field that is assigned what is not known depends on nothing
-    /// by that.
-    pub(crate) fn is_assumed_of_conditions(&self, witness: &[Chosen]) -> bool {
-        witness.iter().any(|(question, number)| {
-            let of_field =
-                matches!(self.question(*question), Question::Assumed { field, .. } if field.is_some());
-            let fails = matches!(self.answer_of(*number), Answer::Fails(_));
-            self.assumes(*question, *number) && (!of_field || fails)
-        })
-    }
-
     /// Returns the number of a set of values.
     pub(crate) fn set(&mut self, mut values: Vec<u32>) -> u32 {
         values.sort_unstable();
@@ -321,27 +288,6 @@ impl Tree {
             [value] => Some(*value),
             _ => None,
         }
-    }
-
-    /// Returns some witnesses that these choices allow, those with the fewest assumptions first.
-    pub(crate) fn witnesses(&self, choices: &[Chosen]) -> Vec<Witness> {
-        let most = choices
-            .iter()
-            .map(|(_, set)| self.members(*set).len())
-            .max();
-        let witness = |index: usize| {
-            let chosen = choices.iter().map(|(question, set)| {
-                let values = self.members(*set);
-                let mut own = values.iter();
-                let as_it_is = own.find(|value| *self.answer_of(**value) == Answer::AsItIs);
-                (
-                    *question,
-                    *as_it_is.unwrap_or(&values[index % values.len()]),
-                )
-            });
-            chosen.collect()
-        };
-        (0..most.unwrap_or(1).min(EXAMPLES)).map(witness).collect()
     }
 
     /// Returns why the states are not looked at to which these assignments lead.
@@ -500,6 +446,7 @@ fn fields_of_names(chart: &Chart, cycle: &Cycle) -> Rc<[usize]> {
     names.filter_map(|name| field_of(chart, name)).collect()
 }
 
+/// Returns the number of a field or a setting.
 fn field_of(chart: &Chart, name: &str) -> Option<usize> {
     let setting = || {
         let index = chart.config.get_index_of(name.strip_prefix("config.")?)?;

@@ -321,6 +321,7 @@ impl Tree {
         What::Outcome { index, is_hook }
     }
 
+    /// Returns a new node.
     fn unknown(&mut self) -> u32 {
         self.nodes.push(Node::Unknown);
         number(self.nodes.len() - 1)

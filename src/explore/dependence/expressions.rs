@@ -15,6 +15,7 @@ use crate::chart::model::FieldType;
 use crate::expr::syntax::{parse_expr, parts, value_of_arg};
 
 impl Reader<'_> {
+    /// Reads an expression by its source.
     pub(super) fn source(&mut self, source: &str) -> Val {
         match parse_expr(source) {
             Ok(expr) => self.expr(&expr),
@@ -74,6 +75,7 @@ impl Reader<'_> {
         Val::computed(computed)
     }
 
+    /// Reads an expression.
     pub(super) fn expr(&mut self, expr: &Expr<'_>) -> Val {
         match expr {
             Expr::Var(var) => self.name(var.id),
@@ -144,6 +146,7 @@ impl Reader<'_> {
             .collect()
     }
 
+    /// Reads an operation on one value.
     fn unary(&mut self, op: &UnaryOp<'_>) -> Val {
         let value = self.expr(&op.expr);
         let is_settled = self.inputs(&value).is_empty();
@@ -158,6 +161,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads a chain of comparisons.
     fn compared(&mut self, compare: &Compare<'_>) -> Val {
         let mut left = self.expr(&compare.expr);
         let mut all = Val::settled();
@@ -174,6 +178,7 @@ impl Reader<'_> {
         Val::computed(all.computed)
     }
 
+    /// Reads several expressions, of which the value is one.
     pub(super) fn all(&mut self, exprs: &[Expr<'_>]) -> Val {
         exprs.iter().fold(Val::default(), |value, expr| {
             let more = self.expr(expr);
@@ -181,6 +186,7 @@ impl Reader<'_> {
         })
     }
 
+    /// Reads an operation on two values.
     fn binary(&mut self, op: BinOpKind, left: &Expr<'_>, right: &Expr<'_>) -> Val {
         if matches!(op, BinOpKind::ScAnd | BinOpKind::ScOr) {
             let first = self.expr(left);
@@ -245,6 +251,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads an item by its index or its name.
     pub(super) fn item(&mut self, of: &Expr<'_>, subscript: &Expr<'_>) -> Val {
         let value = self.expr(of);
         let key = subscript.as_const();

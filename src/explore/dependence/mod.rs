@@ -75,6 +75,7 @@ pub struct Openness {
 }
 
 impl Openness {
+    /// Adds what is open about the same expression in another place.
     fn merge(&mut self, other: Self) {
         self.inputs.extend(other.inputs);
         self.fails.extend(other.fails);

@@ -28,6 +28,7 @@ fn words_of_setting(chart: &Chart, path: &str) -> Vec<Json> {
 }
 
 impl Reader<'_> {
+    /// Returns what a name stands for.
     pub(super) fn name(&mut self, name: &str) -> Val {
         if let Some((_, value)) = self.scopes.iter().rev().find(|(known, _)| known == name) {
             return value.clone();
@@ -105,6 +106,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Returns an attribute of a value.
     pub(super) fn attribute(&mut self, value: &Val, name: &str) -> Val {
         let mut result = Val {
             computed: value.computed.clone(),
@@ -293,6 +295,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Returns what an input can be by its type.
     fn kind_by_type(&self, parts: &[&str]) -> Kind {
         let (root, rest) = parts.split_first().unwrap_or((&"", &[]));
         let below = |kind: Type, name: &&str| match kind.some() {

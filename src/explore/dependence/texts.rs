@@ -9,6 +9,7 @@ use super::value::{Val, item_of};
 use crate::expr::syntax::parse_text;
 
 impl Reader<'_> {
+    /// Reads a text or a template.
     pub(super) fn template(&mut self, source: &str) -> Val {
         match parse_text(source, "text") {
             Ok(Stmt::Template(template)) => self.body(&template.children),
@@ -16,6 +17,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads what stands inside a block.
     fn body(&mut self, body: &[Stmt<'_>]) -> Val {
         let depth = self.scopes.len();
         let value = body.iter().fold(Val::default(), |value, stmt| {
@@ -88,6 +90,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads a loop.
     fn for_loop(&mut self, each: &ForLoop<'_>) -> Val {
         let items = self.expr(&each.iter);
         let shown = self.inputs(&items);
@@ -144,6 +147,7 @@ impl Reader<'_> {
         before
     }
 
+    /// Ends what [`Self::open`] began.
     pub(super) fn close(&mut self, before: &BTreeSet<String>) {
         self.under_open.clone_from(before);
     }

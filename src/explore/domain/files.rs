@@ -49,6 +49,7 @@ impl Domain {
         found
     }
 
+    /// Returns whether the chart looks at other instances.
     pub(super) fn siblings_in_use(&self) -> bool {
         self.dependence
             .compared

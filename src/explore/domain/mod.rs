@@ -175,6 +175,7 @@ impl Domain {
             .chain(open.looks.intersection(&self.untried))
     }
 
+    /// Returns what an input is compared with.
     fn compared(&self, path: &str) -> Option<&Compared> {
         self.dependence.compared.get(path)
     }
@@ -362,6 +363,7 @@ pub(super) const NO_SLUG: &str = "no slug";
 /// The number of parts looked for in one text of which every combination is tried.
 const MOST_PARTS: usize = 5;
 
+/// Returns a value as it stands in a name.
 fn raw(value: &Json) -> String {
     value
         .as_str()

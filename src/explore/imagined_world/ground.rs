@@ -57,6 +57,7 @@ pub(super) struct Reach {
 }
 
 impl Ground {
+    /// Reads a chart.
     pub(crate) fn of(chart: &Arc<Chart>) -> Self {
         let domain = Domain::of(chart);
         let parameters = domain.parameters.iter().map(|(name, values)| {
@@ -160,6 +161,7 @@ impl Ground {
         Arc::clone(made.or_insert_with(|| Arc::new(formula(source))))
     }
 
+    /// Returns what is open about an expression.
     pub(super) fn open(&self, source: &str) -> Option<&Openness> {
         self.domain.dependence.open.get(source)
     }

@@ -1,7 +1,7 @@
 //! What trying values leaves open about an expression, and what is assumed then.
 
+use super::ImaginedWorld;
 use super::question::Question;
-use super::{ImaginedWorld, first};
 use crate::chart::model::FieldType;
 use crate::engine::names::sources::SourceName;
 use crate::explore::answer::Answer;
@@ -67,21 +67,14 @@ impl ImaginedWorld {
         &self,
         field: Option<&str>,
         source: &str,
-        options: impl IntoIterator<Item = Answer>,
+        options: Vec<Answer>,
     ) -> Arc<Answer> {
-        let options: Vec<Answer> = options.into_iter().collect();
         let question = Question::Assumed {
             field: field.map(str::to_owned),
             source: source.to_owned(),
             place: self.part.clone().unwrap_or_else(|| Arc::from("")),
         };
-        if let Some(answer) = self.known(&question) {
-            return answer;
-        }
-        let made = self.answer_to(|asked| *asked == question);
-        let answer = made.map_or_else(|| first(&options), Arc::clone);
-        self.note(question, options.into(), &answer);
-        answer
+        self.ask(question, || options.into())
     }
 
     /// Returns the values that a field takes of which nothing is known.

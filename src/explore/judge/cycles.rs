@@ -77,6 +77,7 @@ impl<'c> Bounded<'c> {
         }
     }
 
+    /// Returns whether a review of the cycle runs.
     fn is_review(&self, edge: &Edge) -> bool {
         let run = edge
             .review
@@ -86,6 +87,7 @@ impl<'c> Bounded<'c> {
         })
     }
 
+    /// Returns whether the user makes the move.
     fn is_of_the_user(&self, edge: &Edge) -> bool {
         self.search.moves.all[edge.mover].actor == Actor::User
     }
@@ -128,12 +130,9 @@ impl<'c> Bounded<'c> {
 
     /// Returns the ways on which the user does nothing, each review weighing one.
     fn without_the_user(&self, given: &Settings) -> Longest<'c> {
-        let edges = self.search.edges.iter().map(|edge| {
-            let is_kept = given.may(self.search, edge) && !self.is_of_the_user(edge);
-            is_kept.then(|| usize::from(self.is_review(edge)))
-        });
-        let edges: Vec<Option<usize>> = edges.collect();
-        Longest::of(self.search, |_: usize, arrow: &Arrow| edges[arrow.edge()])
+        Longest::over(self.search, given, |edge| {
+            (!self.is_of_the_user(edge)).then(|| usize::from(self.is_review(edge)))
+        })
     }
 
     /// Adds how many reviews there are with this limit.
@@ -163,6 +162,7 @@ impl<'c> Bounded<'c> {
 }
 
 impl Judge<'_> {
+    /// Judges whether each cycle ends, and all reviews do.
     pub(super) fn cycles(&self) -> Vec<PropertyResult> {
         let mut results = Vec::new();
         let mut all: Vec<Limits> = Vec::new();
@@ -408,6 +408,7 @@ impl Judge<'_> {
     }
 }
 
+/// Returns a number of reviews in words.
 fn in_words(reviews: usize) -> String {
     if reviews == 1 {
         "1 review".to_owned()

@@ -221,20 +221,17 @@ impl<'s> Judge<'s> {
         self.decided(verdict)
     }
 
-    /// Returns for each edge whether some of these settings allow it.
-    pub(super) fn allowed(&self, settings: &Settings) -> Vec<bool> {
-        let edges = self.search.edges.iter();
-        edges.map(|edge| settings.may(self.search, edge)).collect()
-    }
-
+    /// Returns what happens on an arrow.
     pub(super) fn edge(&self, arrow: &Arrow) -> &Edge {
         &self.search.edges[arrow.edge()]
     }
 
+    /// Returns who makes the move.
     pub(super) fn actor(&self, arrow: &Arrow) -> Actor {
         self.search.moves.all[self.edge(arrow).mover].actor
     }
 
+    /// Returns the phase in a state.
     pub(super) fn phase(&self, state: usize) -> &str {
         let field = self.search.field(&self.chart.state);
         field
@@ -242,6 +239,7 @@ impl<'s> Judge<'s> {
             .unwrap_or_default()
     }
 
+    /// Judges whether every event leads to a decision.
     pub(super) fn decisions(&self) -> Vec<PropertyResult> {
         let name = "every event leads to a decision";
         let code = Code::NoDecision;

@@ -40,6 +40,7 @@ impl Judge<'_> {
             .collect()
     }
 
+    /// Judges a property of the chart.
     fn own(&self, index: usize, property: &Property, truth: &Truth) -> Option<PropertyResult> {
         let name = &property.about;
         let (key, expr) = property.claims().next()?;

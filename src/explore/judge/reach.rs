@@ -61,6 +61,7 @@ impl<'s> Reach<'s> {
         })
     }
 
+    /// Looks for a state that is lost under some combinations of settings.
     fn probe(&self, open: &[Node], settings: &Settings) -> Probe<Lost> {
         let search = self.search;
         let places: FxHashMap<Node, usize> = open.iter().copied().zip(0..).collect();

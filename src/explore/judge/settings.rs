@@ -5,6 +5,7 @@
 //! the values of one setting are divided into those that the edges in question tell apart, and each part is asked about
 //! by itself, until every part has an answer or there are too many.
 
+use crate::explore::graph::Longest;
 use crate::explore::moves::{Edge, Setting};
 use crate::explore::plain::plain;
 use crate::explore::search::Search;
@@ -128,6 +129,21 @@ impl Settings {
             Some((*field, *likely.or(left.first())?))
         });
         example.collect()
+    }
+}
+
+impl<'s> Longest<'s> {
+    /// Returns the paths made of the edges that exist in some of these combinations and have a `weight`.
+    pub(super) fn over(
+        search: &'s Search,
+        settings: &Settings,
+        weight: impl Fn(&Edge) -> Option<usize>,
+    ) -> Self {
+        let edges = search.edges.iter();
+        // There are many more arrows than edges.
+        let weights = edges.map(|edge| weight(edge).filter(|_| settings.may(search, edge)));
+        let weights: Vec<Option<usize>> = weights.collect();
+        Self::of(search, |_, arrow| weights[arrow.edge()])
     }
 }
 

@@ -4,22 +4,9 @@ use super::{ACTIVE, Edge, Ending, Moves};
 use crate::engine::decision::{Ended, Outcome};
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
-use crate::explore::state::{Chosen, FALSE, StateRef, TRUE};
+use crate::explore::state::{FALSE, StateRef, TRUE};
 
 impl Moves {
-    /// Returns the tail of an ending that is the same edge in every state.
-    pub(crate) fn plain_tail(&self, ending: &Ending) -> Option<u32> {
-        let Ending::Decided(number) = *ending else {
-            return None;
-        };
-        let tail = self.tails.get(number);
-        let is_about_an_answer = |(question, _): &Chosen| {
-            matches!(self.tree.question(*question), Question::Answered { .. })
-        };
-        let is_plain = tail.review.is_none() && !tail.choices.iter().any(is_about_an_answer);
-        is_plain.then_some(number)
-    }
-
     /// Returns the result of a move with this end.
     pub(crate) fn edge(&mut self, mover: usize, state: StateRef<'_>, ending: Ending) -> Edge {
         let tail = match ending {

@@ -123,6 +123,7 @@ impl Replay<'_> {
         Some(more)
     }
 
+    /// Returns the instances that were chosen; `None` where none can be like that.
     fn siblings(&self, value: &Json) -> Option<Vec<Sibling>> {
         let mut all: Vec<Sibling> = Vec::new();
         for sibling in value.as_array()? {

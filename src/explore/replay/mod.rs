@@ -105,8 +105,6 @@ pub(super) struct Replay<'s> {
     chosen: Witness,
     /// The fields that commands set under a guard.
     guarded: BTreeSet<String>,
-    /// Of these, those that begin with one value only.
-    fixed: BTreeSet<String>,
 }
 
 /// The most states in which witnesses of one edge are looked for.
@@ -130,7 +128,7 @@ impl<'s> Replay<'s> {
                 Question::Choice(choice @ Choice::Findings(name)) => Some((choice, name)),
                 _ => None,
             });
-        let [guarded, fixed] = Self::guarded(search);
+        let guarded = Self::guarded(search);
         let mut wanted: Vec<(String, usize, bool)> = Vec::new();
         for (choice, name) in asked {
             // How many there are does not depend on what fields hold, or any of it.
@@ -148,7 +146,6 @@ impl<'s> Replay<'s> {
         });
         Self {
             guarded,
-            fixed,
             checks: checks.collect(),
             chart,
             reached: HashMap::new(),
@@ -180,13 +177,15 @@ impl<'s> Replay<'s> {
             Answer::Value(value) => value.clone(),
             _ => default_of(&self.chart, field),
         };
+        let begins_as_set = |name: &&String| self.chart.context[*name].setting().is_some();
+        let held = self.guarded.iter().filter(|name| !begins_as_set(name));
         Standing {
+            held: held.cloned().collect(),
             context: fields
                 .map(|((name, field), held)| (name.clone(), value(field, tree.answer_of(*held))))
                 .collect(),
             started: state.is_started(),
             config: Map::new(),
-            held: self.fixed.clone(),
         }
     }
 
@@ -228,6 +227,7 @@ impl<'s> Replay<'s> {
             .or_else(|| others.find_map(|step| self.arrive_by(step)))
     }
 
+    /// Returns how a state is really reached by this step.
     fn arrive_by(&mut self, step: Transition) -> Option<Arrival> {
         let before = self.reached.get(&step.from)?.clone()?.standing;
         let standing = self.step(&before, step)?;
@@ -361,6 +361,7 @@ impl<'s> Replay<'s> {
         Names::with(expressions, &self.chart, (world, &evaluator), event)
     }
 
+    /// Returns the world of an instance that stands like this.
     fn world(&self, standing: &Standing, disk: Disk) -> Arc<dyn World> {
         Arc::new(PossibleWorld {
             chart: Arc::clone(&self.chart),

@@ -13,19 +13,12 @@ use crate::explore::user_fields::guards_of;
 use serde_json::{Map, Value as Json};
 
 impl Replay<'_> {
-    /// Returns the fields that commands set under a guard, and of them those that begin with one value only.
-    pub(super) fn guarded(search: &Search) -> [BTreeSet<String>; 2] {
+    /// Returns the fields that commands set under a guard.
+    pub(super) fn guarded(search: &Search) -> BTreeSet<String> {
         let chart = &search.moves.tree.chart;
         let parameters = search.moves.tree.ground.domain.parameters.keys();
         let guarded = parameters.filter(|name| !guards_of(chart, name).is_empty());
-        let guarded: BTreeSet<String> = guarded.cloned().collect();
-        let begins_as_set = |name: &str| {
-            let field = chart.context.get(name);
-            field.is_some_and(|field| field.setting().is_some())
-        };
-        let fixed = guarded.iter().filter(|name| !begins_as_set(name));
-        let fixed = fixed.cloned().collect();
-        [guarded, fixed]
+        guarded.cloned().collect()
     }
 
     /// Returns the same instance, in which a field can have any value again that a command can set here.
