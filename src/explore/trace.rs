@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 
 use super::fold;
 use super::imagined_world::Question;
+use crate::hash::IndexMap;
 
 /// Why a property does not hold, and the shortest way there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +94,7 @@ impl Trace {
             parts.extend(steps.clone().map(Part::Step));
             if run.times > 1 {
                 let end = run.start + run.length * run.times;
-                parts.push(Part::Note(Self::repeated(&steps, run.times - 1, end)));
+                parts.push(Part::Note(self.repeated(&steps, run.times - 1, end)));
             }
         }
         parts.extend((way..self.steps.len()).map(Part::Step));
@@ -126,13 +127,28 @@ impl Trace {
         Some(text)
     }
 
-    /// Says that steps are repeated this many times, until the step before `end`.
-    fn repeated(steps: &Range<usize>, times: usize, end: usize) -> String {
+    /// Says that steps are repeated this many times, until the step before `end`, and what that changes.
+    fn repeated(&self, steps: &Range<usize>, times: usize, end: usize) -> String {
         let which = match steps.len() {
             1 => format!("step {} is", steps.end),
             _ => format!("steps {} to {} are", steps.start + 1, steps.end),
         };
-        format!("… {which} repeated {times} times, up to step {end}.")
+        let mut changes: IndexMap<&str, Change> = IndexMap::default();
+        for change in self.steps[steps.end..end]
+            .iter()
+            .flat_map(|step| &step.changes)
+        {
+            let known = changes.entry(&change.field);
+            let known = known.or_insert_with(|| change.clone());
+            known.after.clone_from(&change.after);
+        }
+        let changes = changes.values().filter(|it| it.before != it.after);
+        let changes: Vec<String> = changes.map(Change::to_string).collect();
+        let changes = match changes.is_empty() {
+            true => String::new(),
+            false => format!("\n   {}", changes.join(", ")),
+        };
+        format!("… {which} repeated {times} times, up to step {end}.{changes}")
     }
 
     /// Returns the phases that it goes through; `state` is the field that holds the phase.

@@ -70,7 +70,7 @@ impl Reader<'_> {
 }
 
 /// Returns an integer that is written out.
-fn integer(expr: &Expr<'_>) -> Option<i64> {
+pub(super) fn integer(expr: &Expr<'_>) -> Option<i64> {
     match expr {
         Expr::Const(number) => number.value.as_i64().filter(|_| number.value.is_integer()),
         _ => None,

@@ -8,6 +8,7 @@ use minijinja::machinery::ast::{
 use minijinja::value::ValueKind;
 use serde_json::Value as Json;
 
+use super::counts::integer;
 use super::reader::Reader;
 use super::root_of;
 use super::value::{Kind, Term, Val};
@@ -239,7 +240,10 @@ impl Reader<'_> {
                         Term::Settled => value.computed.is_empty(),
                     })
                 };
-                let is_total = matches!(op, BinOpKind::Add | BinOpKind::Sub | BinOpKind::Mul)
+                let is_divided = matches!(op, BinOpKind::Rem | BinOpKind::FloorDiv)
+                    && integer(right).is_some_and(|by| by > 0);
+                let is_total = (is_divided
+                    || matches!(op, BinOpKind::Add | BinOpKind::Sub | BinOpKind::Mul))
                     && whole(&one)
                     && whole(&other);
                 if is_total {

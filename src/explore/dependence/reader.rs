@@ -234,6 +234,12 @@ impl Reader<'_> {
             self.found.clouded.insert(field.to_owned());
         }
         if !computed.is_empty() {
+            // What the field is compared with may come out of it all the same.
+            let tried = computed
+                .iter()
+                .filter(|input| self.kind(input) == Kind::Text);
+            let flows = tried.map(|input| (input.clone(), field.to_owned()));
+            self.flows.extend(flows.collect::<Vec<_>>());
             self.found.clouded.insert(field.to_owned());
             let open = self.found.open.entry(source.to_owned()).or_default();
             open.inputs.extend(computed);

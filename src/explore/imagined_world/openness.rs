@@ -12,30 +12,25 @@ use std::sync::Arc;
 impl ImaginedWorld {
     /// Returns true where an open input of an expression has been looked at.
     fn has_looked_at(&self, input: &str) -> bool {
-        let asked = self.asked();
-        if let Some(field) = input.strip_prefix("field.") {
-            let is_derived = self.ground.domain.dependence.derived.contains(field);
-            return asked.iter().any(|asked| {
-                matches!(&asked.question, Question::Field(name) if name == field)
-                    && (is_derived || *asked.answer == Answer::Unknown)
-            });
-        }
-        if input.starts_with("config.") {
-            let is_it =
-                |question: &Question| matches!(question, Question::Field(name) if name == input);
-            return asked.iter().any(|asked| is_it(&asked.question));
-        }
-        let root = root_of(input);
-        if !is_chosen(root) {
+        let derived = &self.ground.domain.dependence.derived;
+        let (field, root) = (input.strip_prefix("field."), root_of(input));
+        if field.is_none() && !input.starts_with("config.") && !is_chosen(root) {
             return true;
         }
-        asked.iter().any(|asked| match &asked.question {
-            Question::Choice(choice) => {
-                let name = choice.name();
-                root_of(&name) == root || root == "session" && name == "event.session_id"
-            }
-            _ => false,
-        })
+        self.asked()
+            .iter()
+            .any(|asked| match (&asked.question, field) {
+                (Question::Field(name), Some(field)) => {
+                    let is_open = derived.contains(field) || *asked.answer == Answer::Unknown;
+                    name == field && is_open
+                }
+                (Question::Field(name), None) => name == input,
+                (Question::Choice(choice), None) => {
+                    let name = choice.name();
+                    root_of(&name) == root || root == "session" && name == "event.session_id"
+                }
+                _ => false,
+            })
     }
 
     /// Returns true where an expression has looked at a field of which nothing is known.

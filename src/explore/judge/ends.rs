@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use super::judgment::Judge;
 use super::place::key_of_phase;
-use super::reach::{Lost, Reach};
+use super::reach::lost;
 use super::settings::{Probe, Settings, TooMany, find_breach, in_words};
 use crate::chart::model::PhaseType;
 use crate::diagnostic::code::Code;
@@ -91,7 +91,7 @@ impl Judge<'_> {
         if !self.search.complete {
             return Ok(self.cut_off());
         }
-        let Some((state, set)) = self.lost(goals.perhaps)? else {
+        let Some((state, set)) = lost(self.search, &self.back, goals.perhaps)? else {
             return Ok(match self.really_leads(goals.surely) {
                 None => self.holds(detail),
                 Some(state) => self.undecided(&claim(state, ""), &path_to(self.search, state)),
@@ -100,7 +100,7 @@ impl Judge<'_> {
         // Where a command sets a number that decisions then look at, one that was not tried may lead on.
         let open = goals.perhaps.iter().zip(self.excused());
         let open: Vec<bool> = open.map(|(goal, excused)| *goal || excused).collect();
-        Ok(match self.lost(&open)? {
+        Ok(match lost(self.search, &self.back, &open)? {
             Some((state, set)) => {
                 let claim = claim(state, &in_words(self.search, &set));
                 self.at_set(claim, state, &set, path(state))
@@ -216,11 +216,5 @@ impl Judge<'_> {
                 },
             }
         })
-    }
-
-    /// Returns the first state from which no goal can be reached, with what must be set from there on, unless a command
-    /// of the chart sets it otherwise.
-    fn lost(&self, goals: &[bool]) -> Result<Option<Lost>, TooMany> {
-        Reach::of(self.search, &self.back, goals)?.lost()
     }
 }

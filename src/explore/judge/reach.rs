@@ -26,41 +26,37 @@ struct Step {
     edge: usize,
 }
 
-/// The states from which goals are to be reached.
-pub(super) struct Reach<'s> {
-    search: &'s Search,
-    /// The combinations of what commands set, each as fields and values.
-    modes: Vec<Vec<Setting>>,
-    /// The states from which a goal is reached whatever is set.
-    always: Vec<bool>,
+/// Returns the first state from which no goal can be reached, with what must be set from there on, unless a command of
+/// the chart sets it otherwise; `None` if there is none.
+pub(super) fn lost(
+    search: &Search,
+    back: &Backward,
+    goals: &[bool],
+) -> Result<Option<Lost>, TooMany> {
+    let is_free = |edge: usize| {
+        let edge = &search.edges[edge];
+        edge.needs.is_empty() && edge.sets.is_empty()
+    };
+    // From these, a goal is reached whatever is set; the others remain to be looked at.
+    let always = back.leads_to(goals, is_free);
+    let modes = modes(search)?;
+    let states = (0..search.looked_at()).filter(|state| !always[*state]);
+    let open = states.flat_map(|state| (0..modes.len()).map(move |mode| (state, mode)));
+    let open: Vec<Node> = open.collect();
+    let reach = Reach { search, modes };
+    find_breach(search, Settings::default(), |settings| {
+        reach.probe(&open, settings)
+    })
 }
 
-impl<'s> Reach<'s> {
-    /// Finds the states from which one of `goals` is reached whatever is set; the others remain to be looked at.
-    pub(super) fn of(search: &'s Search, back: &Backward, goals: &[bool]) -> Result<Self, TooMany> {
-        let is_free = |edge: usize| {
-            let edge = &search.edges[edge];
-            edge.needs.is_empty() && edge.sets.is_empty()
-        };
-        Ok(Self {
-            search,
-            modes: modes(search)?,
-            always: back.leads_to(goals, is_free),
-        })
-    }
+/// The states from which goals are to be reached.
+struct Reach<'s> {
+    search: &'s Search,
+    /// The combinations of what commands set.
+    modes: Vec<Vec<Setting>>,
+}
 
-    /// Returns the first state from which no goal can be reached, and what is set there; `None` if there is none.
-    pub(super) fn lost(&self) -> Result<Option<Lost>, TooMany> {
-        let states = 0..self.search.looked_at();
-        let open: Vec<Node> = states
-            .filter(|state| !self.always[*state])
-            .flat_map(|state| (0..self.modes.len()).map(move |mode| (state, mode)))
-            .collect();
-        find_breach(self.search, Settings::default(), |settings| {
-            self.probe(&open, settings)
-        })
-    }
-
+impl Reach<'_> {
     /// Looks for a state that is lost under some combinations of settings.
     fn probe(&self, open: &[Node], settings: &Settings) -> Probe<Lost> {
         let search = self.search;
