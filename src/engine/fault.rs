@@ -29,6 +29,18 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// Returns the place in the chart, where it is one.
+    pub fn place(&self) -> Option<String> {
+        match self {
+            Self::Expression { place, .. }
+            | Self::Assignment { place, .. }
+            | Self::NoCycle { place } => Some(place.clone()),
+            Self::NowhereToAdvance { cycle } => Some(format!("cycles.{cycle}.advance")),
+            Self::Argument { name, .. } => Some(format!("args.{name}")),
+            Self::File(_) | Self::World(_) => None,
+        }
+    }
+
     /// Adds the place in the chart where an expression failed.
     pub fn at(place: impl fmt::Display) -> impl FnOnce(ExprError) -> Self {
         move |error| match error.cause.as_ref().and_then(|cause| cause.downcast_ref()) {

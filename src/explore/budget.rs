@@ -111,26 +111,25 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 impl Budget {
     /// Returns the budget of a search that starts now: two thirds of the time, so that what it finds can be judged.
     pub(super) fn of_search(caps: &Caps) -> Self {
-        Self(Rc::new(Left {
-            end: Instant::now().checked_add(caps.time / 3 * 2),
-            stop: Some(Arc::clone(&caps.stop)),
-            memory: os::memory().map(|used| used.saturating_add(caps.memory)),
-            ..Left::default()
-        }))
+        Self::new(caps.time / 3 * 2, caps.memory, Some(&caps.stop))
     }
 
     /// Returns the budget of the judgments after a search: a third of the time and a quarter of the memory more. After
     /// an interruption, there is little time to report what is known.
     pub(super) fn of_judgments(caps: &Caps) -> Self {
-        let is_stopped = caps.stop.load(Ordering::Relaxed);
-        let time = match is_stopped {
-            true => LAST_WORDS.min(caps.time / 3),
-            false => caps.time / 3,
-        };
+        let (time, memory) = (caps.time / 3, caps.memory / 4);
+        match caps.stop.load(Ordering::Relaxed) {
+            true => Self::new(LAST_WORDS.min(time), memory, None),
+            false => Self::new(time, memory, Some(&caps.stop)),
+        }
+    }
+
+    /// Returns a budget of this much more from now on.
+    fn new(time: Duration, memory: usize, stop: Option<&Arc<AtomicBool>>) -> Self {
         Self(Rc::new(Left {
             end: Instant::now().checked_add(time),
-            stop: (!is_stopped).then(|| Arc::clone(&caps.stop)),
-            memory: os::memory().map(|used| used.saturating_add(caps.memory / 4)),
+            stop: stop.map(Arc::clone),
+            memory: os::memory().map(|used| used.saturating_add(memory)),
             ..Left::default()
         }))
     }

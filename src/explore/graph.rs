@@ -44,6 +44,7 @@ pub(crate) struct Backward {
 }
 
 impl Backward {
+    /// Finds for each state the arrows that lead there.
     pub(crate) fn of(search: &Search) -> Self {
         let all = || {
             let states = 0..search.states.len();
@@ -104,14 +105,19 @@ impl Backward {
     }
 }
 
+/// An arrow of these paths.
+struct Weighed {
+    arrow: Arrow,
+    weight: usize,
+}
+
 /// How many endless loops are compared to show a short one.
 const ROUNDS: usize = 32;
 
 /// Paths made of some arrows only, each of which weighs something or nothing.
 pub(crate) struct Longest<'s> {
     search: &'s Search,
-    /// These arrows, and what they weigh.
-    arrows: Vec<(Arrow, usize)>,
+    arrows: Vec<Weighed>,
     /// Those of state `s` are `arrows[ends[s]..ends[s + 1]]`.
     ends: Vec<usize>,
     /// The component of each state: states that reach one another.
@@ -138,8 +144,13 @@ impl<'s> Longest<'s> {
         };
         for state in 0..count {
             let arrows = search.arrows(state).iter();
-            let kept = arrows.filter_map(|arrow| Some((*arrow, weight(state, arrow)?)));
-            let kept = kept.filter(|(arrow, weight)| arrow.to() != state || *weight > 0);
+            let kept = arrows.filter_map(|arrow| {
+                let weight = weight(state, arrow)?;
+                (arrow.to() != state || weight > 0).then_some(Weighed {
+                    arrow: *arrow,
+                    weight,
+                })
+            });
             found.arrows.extend(kept);
             found.ends.push(found.arrows.len());
         }
@@ -169,7 +180,7 @@ impl<'s> Longest<'s> {
                     stack.push(state);
                 }
                 let mut arrows = found.arrows[*at..found.ends[state + 1]].iter();
-                let next_state = arrows.find_map(|(arrow, _)| {
+                let next_state = arrows.find_map(|Weighed { arrow, .. }| {
                     let to = arrow.to();
                     if found.component[to] == NONE && order[to] != NONE {
                         low[state] = low[state].min(order[to]);
@@ -194,7 +205,7 @@ impl<'s> Longest<'s> {
     }
 
     /// Returns the arrows of a state, and what they weigh.
-    fn arrows(&self, state: usize) -> &[(Arrow, usize)] {
+    fn arrows(&self, state: usize) -> &[Weighed] {
         &self.arrows[self.ends[state]..self.ends[state + 1]]
     }
 
@@ -207,7 +218,7 @@ impl<'s> Longest<'s> {
         }
         let mut best = 0;
         for state in stack.drain(from..) {
-            for (arrow, weight) in &self.arrows[self.ends[state]..self.ends[state + 1]] {
+            for Weighed { arrow, weight } in &self.arrows[self.ends[state]..self.ends[state + 1]] {
                 let target = self.component[arrow.to()];
                 if target != number {
                     best = best.max(weight + self.best[target]);
@@ -251,7 +262,7 @@ impl<'s> Longest<'s> {
         let mut parents: HashMap<usize, Transition> = HashMap::new();
         let mut open = VecDeque::from([start]);
         while let Some(from) = open.pop_front() {
-            for (arrow, weight) in self.arrows(from) {
+            for Weighed { arrow, weight } in self.arrows(from) {
                 let edge = arrow.edge();
                 let step = Transition { from, edge };
                 if is_last(arrow, *weight) {

@@ -21,8 +21,38 @@ pub struct Wanted {
     pub counts: Vec<usize>,
 }
 
-/// Returns all lists of these kinds of item that differ in what matters; `None` where these are too many.
-pub fn lists(kinds: &[Map<String, Json>], wanted: &Wanted) -> Option<Vec<Json>> {
+/// The values that are tried for something.
+#[derive(Debug)]
+pub struct Tried<V> {
+    pub values: Vec<V>,
+    /// They are all that matter.
+    pub is_all: bool,
+}
+
+impl<V> Tried<V> {
+    /// Returns values that are all that matter.
+    pub fn all(values: Vec<V>) -> Self {
+        Self {
+            values,
+            is_all: true,
+        }
+    }
+}
+
+/// Returns all lists of these kinds of item that differ in what matters; some, where these are too many: none, and one
+/// of each kind.
+pub fn lists(kinds: &Tried<Map<String, Json>>, wanted: &Wanted) -> Tried<Json> {
+    let all = all_lists(&kinds.values, wanted);
+    let is_all = kinds.is_all && all.is_some();
+    let values = all.unwrap_or_else(|| {
+        let one = kinds.values.iter().take(MOST).map(|item| json!([item]));
+        std::iter::once(json!([])).chain(one).collect()
+    });
+    Tried { values, is_all }
+}
+
+/// Returns all lists that differ in what matters; `None` where these are too many.
+fn all_lists(kinds: &[Map<String, Json>], wanted: &Wanted) -> Option<Vec<Json>> {
     let most = wanted.counts.iter().copied().max().unwrap_or(0);
     if most > LONGEST || kinds.len() > MOST {
         return None;
@@ -94,12 +124,6 @@ fn orders(start: &mut Vec<usize>, rest: &[usize], all: &mut Vec<Vec<usize>>) {
     }
 }
 
-/// Returns some lists, where all would be too many: none, and one of each kind.
-pub fn few(kinds: &[Map<String, Json>]) -> Vec<Json> {
-    let one = kinds.iter().take(MOST).map(|item| json!([item]));
-    std::iter::once(json!([])).chain(one).collect()
-}
-
 /// Returns how many combinations of the columns' values there are.
 pub fn combinations(columns: &IndexMap<String, Vec<Json>>) -> usize {
     columns
@@ -108,32 +132,29 @@ pub fn combinations(columns: &IndexMap<String, Vec<Json>>) -> usize {
 }
 
 /// Returns every combination; where that is too much, each value once beside the first ones of the others.
-pub fn product(columns: IndexMap<String, Vec<Json>>) -> Vec<Map<String, Json>> {
-    if combinations(&columns) > MOST {
-        let first: Map<String, Json> = columns
+pub fn product(columns: &IndexMap<String, Vec<Json>>) -> Tried<Map<String, Json>> {
+    let with = |row: &Map<String, Json>, name: &String, value: &Json| {
+        let mut row = row.clone();
+        row.insert(name.clone(), value.clone());
+        row
+    };
+    let is_all = combinations(columns) <= MOST;
+    let values = if is_all {
+        columns
             .iter()
-            .filter_map(|(name, values)| Some((name.clone(), values.first()?.clone())))
-            .collect();
-        let others = columns.iter().flat_map(|(name, values)| {
-            values.iter().skip(1).map(|value| {
-                let mut row = first.clone();
-                row.insert(name.clone(), value.clone());
-                row
+            .fold(vec![Map::new()], |rows, (name, values)| {
+                let more = |row| values.iter().map(move |value| with(row, name, value));
+                rows.iter().flat_map(more).collect()
             })
+    } else {
+        let first =
+            |(name, values): (&String, &Vec<Json>)| Some((name.clone(), values.first()?.clone()));
+        let first: Map<String, Json> = columns.iter().filter_map(first).collect();
+        let others = columns.iter().flat_map(|(name, values)| {
+            let others = values.iter().skip(1);
+            others.map(|value| with(&first, name, value))
         });
-        return std::iter::once(first.clone()).chain(others).collect();
-    }
-    columns
-        .into_iter()
-        .fold(vec![Map::new()], |rows, (name, values)| {
-            let extend = |row: &Map<String, Json>, value: &Json| {
-                let mut row = row.clone();
-                row.insert(name.clone(), value.clone());
-                row
-            };
-            rows.iter()
-                .flat_map(|row| values.iter().map(move |value| (row, value)))
-                .map(|(row, value)| extend(row, value))
-                .collect()
-        })
+        std::iter::once(first.clone()).chain(others).collect()
+    };
+    Tried { values, is_all }
 }

@@ -84,12 +84,14 @@ impl PossibleWorld {
             .collect()
     }
 
+    /// Returns the name of a table's file, as the fields make it.
     fn table_name(&self, name: &str) -> Option<String> {
         let table = self.chart.tables.get(name)?;
         let part = |hole: &str| self.context.get(hole).and_then(name_part).ok_or(());
         table.file.render(part).ok()
     }
 
+    /// Returns what expressions see of another instance.
     fn sibling(&self, sibling: &Sibling) -> Value {
         let chart = &self.chart;
         let dir = Self::dir(chart, &sibling.name);

@@ -37,6 +37,7 @@ pub(crate) struct Arrow {
 }
 
 impl Arrow {
+    /// Returns the arrow of an edge that leads to a state.
     pub(crate) fn new(to: usize, edge: usize) -> Self {
         Self {
             to: number(to),
@@ -108,8 +109,6 @@ pub(crate) struct Search {
     /// For each edge, the number of those that differ from it only in what they need.
     alike: Vec<u32>,
     all_alike: FxHashMap<Edge, u32>,
-    /// The edges that tails of moves are, where that is the same in every state.
-    plain: FxHashMap<(usize, u32), u32>,
     /// The edges of each move, and the parameters that it looks at.
     known: Vec<Memo<Leaving>>,
     /// Kept for its memory: the state that a move leads to.
@@ -136,7 +135,6 @@ impl Search {
             numbers: FxHashMap::default(),
             alike: Vec::new(),
             all_alike: FxHashMap::default(),
-            plain: FxHashMap::default(),
             after: Situation::unstarted(std::iter::empty()),
         };
         search.begin(chart);
@@ -233,7 +231,7 @@ impl Search {
                 break;
             }
         }
-        for chosen in items::product(columns) {
+        for chosen in items::product(&columns).values {
             let mut beginning = context::initial(chart);
             beginning.extend(chosen);
             let tree = &mut self.moves.tree;
@@ -246,8 +244,8 @@ impl Search {
 
     /// Returns the results of a move in a state.
     fn edges_of(&mut self, mover: usize, at: usize) -> Leaving {
-        if let Some((known, _)) = self.known[mover].get(self.states.get(at), &[]) {
-            return known.clone();
+        if let Some(known) = self.known[mover].get(self.states.get(at), &[]) {
+            return known.value.clone();
         }
         let state = self.states.get(at).to_situation();
         let mut looks = Looks::default();
@@ -300,26 +298,18 @@ impl Search {
 
     /// Returns the number of the edge that an ending is.
     fn number(&mut self, mover: usize, state: StateRef<'_>, ending: Ending) -> u32 {
-        let plain = self.moves.plain_tail(&ending).map(|tail| (mover, tail));
-        if let Some(known) = plain.and_then(|plain| self.plain.get(&plain)) {
+        let edge = self.moves.edge(mover, state, ending);
+        if let Some(known) = self.numbers.get(&edge) {
             return *known;
         }
-        let edge = self.moves.edge(mover, state, ending);
-        let known = match self.numbers.get(&edge) {
-            Some(known) => *known,
-            None => {
-                let new = number(self.edges.len());
-                self.numbers.insert(edge.clone(), new);
-                self.barred.push(self.moves.tree.bar(&edge.assigned));
-                let next = number(self.all_alike.len());
-                let alike = self.all_alike.entry(edge.without_needs());
-                self.alike.push(*alike.or_insert(next));
-                self.edges.push(edge);
-                new
-            }
-        };
-        self.plain.extend(plain.map(|plain| (plain, known)));
-        known
+        let new = number(self.edges.len());
+        self.numbers.insert(edge.clone(), new);
+        self.barred.push(self.moves.tree.bar(&edge.assigned));
+        let next = number(self.all_alike.len());
+        let alike = self.all_alike.entry(edge.without_needs());
+        self.alike.push(*alike.or_insert(next));
+        self.edges.push(edge);
+        new
     }
 
     /// Keeps a transition as an example of what its edge shows.
@@ -338,6 +328,7 @@ impl Search {
             .for_each(|shown| self.add_example(shown, step));
     }
 
+    /// Keeps an example, unless there are enough.
     fn add_example(&mut self, shown: Shown, step: Transition) {
         let known = self.examples.entry(shown).or_default();
         if known.len() < EXAMPLES {
@@ -358,6 +349,7 @@ impl Search {
         })
     }
 
+    /// Adds the state that an edge leads to, and the arrow there, where it changes anything.
     fn follow(&mut self, from: usize, edge_number: usize) {
         let edge = &self.edges[edge_number];
         let step = Transition {
@@ -395,8 +387,8 @@ impl Search {
         // While no cycle runs, no rule asks for it.
         let answered = answered.filter(|_| tree.running(after.as_ref()).is_some());
         after.set_answered(answered);
-        let (to, is_new) = self.states.insert(after);
-        if is_new {
+        let to = self.states.insert(after);
+        if to == self.parents.len() {
             self.parents.push(Some(step));
         }
         if to != from || edge.block || edge.review.is_some() || !edge.sets.is_empty() {

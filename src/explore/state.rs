@@ -5,6 +5,13 @@ use std::rc::Rc;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
+/// A question, and an answer to it, or a set of answers that are left to it, by their numbers.
+pub(crate) type Chosen = (u32, u32);
+
+/// The numbers of the two answers whether something is so.
+pub(crate) const FALSE: u32 = 0;
+pub(crate) const TRUE: u32 = 1;
+
 /// Where an instance stands: its context fields, and what is known of the answer to its last review.
 ///
 /// One number says whether there is a state yet and what is known of an answer; one follows for each field.
@@ -26,12 +33,13 @@ impl<'s> StateRef<'s> {
         self.0[0] & 1 == 1
     }
 
-    /// Returns the question whether a review is answered, where the answer to it is known.
-    pub(crate) fn answered(self) -> Option<(u32, bool)> {
+    /// Returns the question whether a review is answered, where that is known.
+    pub(crate) fn answered(self) -> Option<Chosen> {
         let known = (self.0[0] >> 1).checked_sub(1)?;
-        Some((known >> 1, known & 1 == 1))
+        Some((known >> 1, known & 1))
     }
 
+    /// Returns a copy that can be changed.
     pub(crate) fn to_situation(self) -> Situation {
         Situation(self.0.to_vec())
     }
@@ -43,22 +51,24 @@ impl Situation {
         Self(std::iter::once(0).chain(fields).collect())
     }
 
+    /// Reads it.
     pub(crate) fn as_ref(&self) -> StateRef<'_> {
         StateRef(&self.0)
     }
 
+    /// Gives a field a value.
     pub(crate) fn assign(&mut self, field: usize, value: u32) {
         self.0[field + 1] = value;
     }
 
+    /// Says that there is a state.
     pub(crate) fn start(&mut self) {
         self.0[0] |= 1;
     }
 
-    pub(crate) fn set_answered(&mut self, answered: Option<(u32, bool)>) {
-        let known = answered.map_or(0, |(question, is_there)| {
-            (question << 1 | u32::from(is_there)) + 1
-        });
+    /// Says what is known of an answer.
+    pub(crate) fn set_answered(&mut self, answered: Option<Chosen>) {
+        let known = answered.map_or(0, |(question, value)| (question << 1 | value) + 1);
         self.0[0] = self.0[0] & 1 | known << 1;
     }
 
@@ -74,6 +84,7 @@ impl Situation {
 pub(crate) struct States(IndexSet<Box<[u32]>, FxBuildHasher>);
 
 impl States {
+    /// Returns how many there are.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -82,15 +93,16 @@ impl States {
         StateRef(&self.0[index])
     }
 
+    /// Returns all of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = StateRef<'_>> {
         self.0.iter().map(|state| StateRef(state))
     }
 
-    /// Returns the place of a state, and whether it is new.
-    pub(crate) fn insert(&mut self, state: &Situation) -> (usize, bool) {
+    /// Returns the place of a state, which is the last one where it is new.
+    pub(crate) fn insert(&mut self, state: &Situation) -> usize {
         match self.0.get_index_of(state.0.as_slice()) {
-            Some(known) => (known, false),
-            None => self.0.insert_full(state.0.as_slice().into()),
+            Some(known) => known,
+            None => self.0.insert_full(state.0.as_slice().into()).0,
         }
     }
 }
@@ -110,20 +122,23 @@ impl Look {
     /// That, and what is known of an answer.
     pub(crate) const ANSWERED: Self = Self(1);
 
+    /// Looks at a context field.
     pub(crate) fn field(field: usize) -> Self {
         Self(number(field) * 2 + 2)
     }
 
+    /// Looks at what was chosen before.
     pub(crate) fn question(question: u32) -> Self {
         Self(question * 2 + 3)
     }
 
+    /// Returns whether it is at a choice.
     fn is_at_a_question(self) -> bool {
         self.0 > 1 && self.0 % 2 == 1
     }
 
     /// Returns what it sees.
-    fn at(self, state: StateRef<'_>, choices: &[(u32, u32)]) -> u32 {
+    fn at(self, state: StateRef<'_>, choices: &[Chosen]) -> u32 {
         match self.0 {
             0 => state.0[0] & 1,
             1 => state.0[0],
@@ -146,6 +161,7 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
+    /// Adds one, where it is new.
     pub(crate) fn add(&mut self, look: Look) {
         if !self.has(look) {
             let word = look.0 as usize / 64;
@@ -157,6 +173,7 @@ impl Looks {
         }
     }
 
+    /// Returns whether this was looked at.
     pub(crate) fn has(&self, look: Look) -> bool {
         let word = self.seen.get(look.0 as usize / 64);
         word.is_some_and(|word| word >> (look.0 % 64) & 1 == 1)
@@ -170,6 +187,7 @@ impl Looks {
         own
     }
 
+    /// Returns them in order.
     pub(crate) fn all(&self) -> &[Look] {
         &self.order
     }
@@ -196,8 +214,14 @@ enum Node<V> {
     Unknown,
     /// Where it leads, by what is seen there, in order.
     Look(Look, Vec<(u32, u32)>),
-    /// A result, and what was looked at to find it.
-    Known(V, Rc<[Look]>),
+    Known(Known<V>),
+}
+
+/// A result, and what was looked at to find it.
+#[derive(Debug, Clone)]
+pub(crate) struct Known<V> {
+    pub(crate) value: V,
+    pub(crate) looks: Rc<[Look]>,
 }
 
 impl<V> Default for Memo<V> {
@@ -217,17 +241,13 @@ impl<V> Memo<V> {
     /// Returns the result, where it is known and the same in every state.
     pub(crate) fn constant(&self) -> Option<&V> {
         match &self.nodes[0] {
-            Node::Known(value, _) => Some(value),
+            Node::Known(known) => Some(&known.value),
             _ => None,
         }
     }
 
-    /// Returns the result, where it is known, and what was looked at to find it.
-    pub(crate) fn get(
-        &self,
-        state: StateRef<'_>,
-        choices: &[(u32, u32)],
-    ) -> Option<(&V, &Rc<[Look]>)> {
+    /// Returns the result, where it is known.
+    pub(crate) fn get(&self, state: StateRef<'_>, choices: &[Chosen]) -> Option<&Known<V>> {
         let mut at = 0;
         loop {
             match &self.nodes[at as usize] {
@@ -237,7 +257,7 @@ impl<V> Memo<V> {
                     let found = next.binary_search_by_key(&seen, |(seen, _)| *seen).ok()?;
                     at = next[found].1;
                 }
-                Node::Known(value, looks) => return Some((value, looks)),
+                Node::Known(known) => return Some(known),
             }
         }
     }
@@ -246,7 +266,7 @@ impl<V> Memo<V> {
     pub(crate) fn put(
         &mut self,
         state: StateRef<'_>,
-        choices: &[(u32, u32)],
+        choices: &[Chosen],
         looks: &Looks,
         value: V,
     ) -> Rc<[Look]> {
@@ -276,7 +296,11 @@ impl<V> Memo<V> {
             };
         }
         let looks: Rc<[Look]> = looks.order.as_slice().into();
-        self.nodes[at as usize] = Node::Known(value, Rc::clone(&looks));
+        let known = Known {
+            value,
+            looks: Rc::clone(&looks),
+        };
+        self.nodes[at as usize] = Node::Known(known);
         looks
     }
 }
@@ -290,29 +314,24 @@ mod tests {
         let mut states = States::default();
         let make = |number: u32| {
             let mut state = Situation::unstarted([number % 7, number / 7, 9].into_iter());
-            state.set_answered(
-                number
-                    .is_multiple_of(3)
-                    .then_some((number, number.is_multiple_of(2))),
-            );
+            state.set_answered(number.is_multiple_of(3).then_some((number, number % 2)));
             if number.is_multiple_of(5) {
                 state.start();
             }
             state
         };
         for number in 0..5_000 {
-            assert_eq!(states.insert(&make(number)), (number as usize, true));
+            assert_eq!(states.insert(&make(number)), number as usize);
         }
         for number in 0..5_000 {
-            assert_eq!(states.insert(&make(number)), (number as usize, false));
+            assert_eq!(states.insert(&make(number)), number as usize);
+            assert_eq!(states.len(), 5_000);
             let state = states.get(number as usize);
             assert_eq!(state.fields(), [number % 7, number / 7, 9]);
             assert_eq!(state.is_started(), number.is_multiple_of(5));
             assert_eq!(
                 state.answered(),
-                number
-                    .is_multiple_of(3)
-                    .then_some((number, number.is_multiple_of(2)))
+                number.is_multiple_of(3).then_some((number, number % 2))
             );
         }
     }
@@ -327,8 +346,8 @@ mod tests {
         let mut b = Situation::unstarted([8, 2, 9].into_iter());
         b.start();
         memo.put(a.as_ref(), &[(5, 1)], &looks, 'a');
-        let found = |memo: &Memo<char>, state: &Situation, choices: &[(u32, u32)]| {
-            memo.get(state.as_ref(), choices).map(|(value, _)| *value)
+        let found = |memo: &Memo<char>, state: &Situation, choices: &[Chosen]| {
+            memo.get(state.as_ref(), choices).map(|known| known.value)
         };
         assert_eq!(found(&memo, &b, &[]), Some('a'));
         assert_eq!(found(&memo, &b, &[(4, 1)]), None);
@@ -368,7 +387,7 @@ mod tests {
         for (cells, value) in [([0, 5], 0), ([1, 1], 11), ([1, 2], 12), ([2, 1], 21)] {
             let state = Situation::unstarted(cells.into_iter());
             assert_eq!(
-                memo.get(state.as_ref(), &[]).map(|found| *found.0),
+                memo.get(state.as_ref(), &[]).map(|found| found.value),
                 Some(value)
             );
         }

@@ -2,29 +2,18 @@
 
 use indexmap::IndexSet;
 
+use super::counters::read_by_the_engine;
 use crate::chart::Chart;
 use crate::chart::fragments::{Fragment, Role};
 use crate::expr::Expressions;
-use crate::files::pattern::Pattern;
 
 /// Returns the names on which it turns what happens next: those that guards, lists and file names look at, and those
 /// that are assigned to such a field. What only texts and arguments look at is not among them.
 pub(super) fn steering(chart: &Chart) -> IndexSet<String> {
-    let cycles = || chart.cycles.values();
-    let bases = cycles().flat_map(|cycle| [&cycle.base, &cycle.review, &cycle.answer]);
-    let files = bases.chain(chart.tables.values().map(|table| &table.file));
-    let holes = files
-        .flat_map(Pattern::holes)
-        .map(|(hole, _)| hole.to_owned());
-    let counts = cycles().flat_map(|cycle| [cycle.count.clone(), cycle.limit.clone()]);
-    let own = [Some(chart.state.clone()), chart.next.clone()];
+    let own = [Some(chart.state.as_str()), chart.next.as_deref()];
+    let own = own.into_iter().flatten().chain(read_by_the_engine(chart));
     let mut found = IndexSet::new();
-    let mut open: Vec<String> = own
-        .into_iter()
-        .flatten()
-        .chain(counts)
-        .chain(holes)
-        .collect();
+    let mut open: Vec<String> = own.map(str::to_owned).collect();
     let expressions = Expressions::new(chart.templates.clone());
     let fragments = chart.fragments();
     let decides = |fragment: &&Fragment<'_>| {

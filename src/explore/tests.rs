@@ -349,15 +349,10 @@ fn compare(
     let situation = search.states.get(state);
     let shared = |value: u32| Arc::clone(&tree.values[value as usize]);
     let fields = situation.fields().iter().map(|value| shared(*value));
-    let known = situation
-        .answered()
-        .map(|(question, is_there)| (question, Arc::new(is_there.into())));
-    let choices = witness
-        .iter()
-        .map(|(question, value)| (*question, shared(*value)));
-    let answers = known.into_iter().chain(choices);
-    let answers =
-        answers.map(|(asked, value)| (Arc::clone(&tree.questions[asked as usize]), value));
+    let known = situation.answered();
+    let answers = known.iter().chain(witness);
+    let answers = answers
+        .map(|(asked, value)| (Arc::clone(&tree.questions[*asked as usize]), shared(*value)));
     let base = Base {
         fields: fields.collect(),
         started: situation.is_started(),

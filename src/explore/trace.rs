@@ -2,7 +2,7 @@
 //! the rules that fired and what changed.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -10,11 +10,6 @@ use serde_json::Value as Json;
 
 use super::fold;
 use super::imagined_world::Question;
-use super::moves::{Actor, Move};
-use super::plain::plain;
-use super::search::{Search, Transition};
-use crate::engine::decision::{Invocation, Outcome};
-use crate::engine::event::Trigger;
 use crate::hash::IndexMap;
 
 /// Why a property does not hold, and the shortest way there.
@@ -29,13 +24,20 @@ pub struct Trace {
     pub(crate) again: Option<usize>,
 }
 
-/// One event of a counterexample.
+/// A review, and how it ended: `plan-review 2`, `gives PASS`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Review {
+    pub(crate) name: String,
+    pub(crate) end: String,
+}
+
+/// One event of a counterexample.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct TraceStep {
     /// What happened, in words.
     pub(crate) event: String,
-    /// The review that it ran, and how that ended: `plan-review 2`, `gives PASS`.
-    pub(crate) review: Option<(String, String)>,
+    /// The review that it ran.
+    pub(crate) review: Option<Review>,
     /// What else was the case that the decision looked at.
     pub(crate) given: Vec<String>,
     /// The rules that fired, in order.
@@ -55,17 +57,13 @@ enum Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     pub(crate) field: String,
-    /// Its value before; `None` if the user sets it.
-    pub(crate) before: Option<String>,
+    pub(crate) before: String,
     pub(crate) after: String,
 }
 
 impl fmt::Display for Change {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.before {
-            Some(before) => write!(out, "{}: {before} → {}", self.field, self.after),
-            None => write!(out, "{}: {}", self.field, self.after),
-        }
+        write!(out, "{}: {} → {}", self.field, self.before, self.after)
     }
 }
 
@@ -96,7 +94,7 @@ impl Trace {
             parts.extend(steps.clone().map(Part::Step));
             if run.times > 1 {
                 let end = run.start + run.length * run.times;
-                parts.push(Part::Note(self.repeated(steps, run.times - 1, end)));
+                parts.push(Part::Note(self.repeated(&steps, run.times - 1, end)));
             }
         }
         parts.extend((way..self.steps.len()).map(Part::Step));
@@ -130,43 +128,27 @@ impl Trace {
     }
 
     /// Says that steps are repeated this many times, until the step before `end`, and what that changes.
-    fn repeated(&self, steps: Range<usize>, times: usize, end: usize) -> String {
+    fn repeated(&self, steps: &Range<usize>, times: usize, end: usize) -> String {
         let which = match steps.len() {
             1 => format!("step {} is", steps.end),
             _ => format!("steps {} to {} are", steps.start + 1, steps.end),
         };
-        let steps_again = steps.end..end;
-        // By field, its value before the first repetition and after the last one.
-        let mut changes: IndexMap<&str, (Option<&str>, &str)> = IndexMap::default();
-        for change in self.steps[steps.start..end]
+        let mut changes: IndexMap<&str, Change> = IndexMap::default();
+        for change in self.steps[steps.end..end]
             .iter()
             .flat_map(|step| &step.changes)
         {
-            changes.entry(&change.field).or_default().1 = &change.after;
+            let known = changes.entry(&change.field);
+            let known = known.or_insert_with(|| change.clone());
+            known.after.clone_from(&change.after);
         }
-        for change in self.steps[steps].iter().flat_map(|step| &step.changes) {
-            changes.entry(&change.field).or_default().0 = Some(&change.after);
-        }
-        let changes = changes.iter().filter_map(|(field, (before, after))| {
-            let before = before.filter(|before| before != after)?;
-            Some(format!("{field}: {before} → {after}"))
-        });
-        let changes: Vec<String> = changes.collect();
+        let changes = changes.values().filter(|it| it.before != it.after);
+        let changes: Vec<String> = changes.map(Change::to_string).collect();
         let changes = match changes.is_empty() {
             true => String::new(),
             false => format!("\n   {}", changes.join(", ")),
         };
-        let ends = self.steps[steps_again].iter();
-        let ends = ends.filter_map(|step| Some(step.review.as_ref()?.1.as_str()));
-        let ends: Vec<&str> = ends.collect();
-        let reviews = match ends.first() {
-            None => String::new(),
-            Some(first) if ends.iter().all(|end| end == first) => {
-                format!("; each review {first}")
-            }
-            Some(_) => format!("; the reviews: {}", ends.join(", ").replace("gives ", "")),
-        };
-        format!("… {which} repeated {times} times, up to step {end}{reviews}.{changes}")
+        format!("… {which} repeated {times} times, up to step {end}.{changes}")
     }
 
     /// Returns the phases that it goes through; `state` is the field that holds the phase.
@@ -175,97 +157,19 @@ impl Trace {
         let changes = changes.filter(move |change| change.field == state);
         changes.map(|change| change.after.as_str())
     }
-
-    /// Returns what is wrong at the end of a path from the first state; `set` is what the user has set, as far as the
-    /// claim says it.
-    pub(crate) fn along(
-        search: &Search,
-        claim: String,
-        path: &[Transition],
-        given: &dyn Fn(usize) -> Vec<String>,
-        set: &[(usize, u32)],
-    ) -> Self {
-        let tree = &search.moves.tree;
-        let mut parameters: HashMap<usize, u32> = HashMap::new();
-        let steps = path.iter().map(|at| {
-            let mut step = TraceStep::of(search, *at, given(at.edge));
-            let edge = &search.edges[at.edge];
-            // A parameter is shown where a decision looks at it and it has changed.
-            let needs = edge.needs.iter().map(|(field, values)| {
-                let set = set.iter().find(|(set, _)| set == field);
-                let kept = parameters
-                    .get(field)
-                    .or(set.map(|(_, value)| value))
-                    .copied();
-                let kept = kept.filter(|value| tree.has(*values, *value));
-                (*field, kept.unwrap_or_else(|| tree.likely(*field, *values)))
-            });
-            // What the claim says is shown where it is looked at first.
-            let looked_at = search.needs.get(at.from).copied().unwrap_or_default();
-            let others = set.iter().filter(|(field, _)| {
-                let is_needed = edge.needs.iter().any(|(needed, _)| needed == field);
-                !is_needed && looked_at >> (*field).min(127) & 1 == 1
-            });
-            let others = others.filter(|(field, _)| !parameters.contains_key(field));
-            for (field, value) in needs.chain(others.copied()).collect::<Vec<_>>() {
-                let Some((name, default)) = tree.default_of(field) else {
-                    continue;
-                };
-                let value = (value, tree.value(value));
-                let before = parameters.insert(field, value.0);
-                if before.map_or(default, |before| tree.value(before)) != value.1 {
-                    step.given
-                        .insert(0, format!("{name} is {}", plain(value.1)));
-                }
-            }
-            for (field, value) in &edge.sets {
-                parameters.insert(*field, *value);
-                if let Some((name, _)) = tree.default_of(*field) {
-                    step.changes.push(Change {
-                        field: name.to_owned(),
-                        before: None,
-                        after: tree.answer_of(*value).to_string(),
-                    });
-                }
-            }
-            step
-        });
-        let steps = steps.collect();
-        Self {
-            claim,
-            start: Some(opening(search)),
-            steps,
-            again: None,
-        }
-    }
-}
-
-/// Returns how things stand at the start.
-fn opening(search: &Search) -> String {
-    let state = &search.moves.tree.chart.state;
-    let held = search
-        .field(state)
-        .map(|field| plain(search.value(0, field)))
-        .unwrap_or_default();
-    format!("Nothing is written yet: {state} is {held}.")
 }
 
 impl TraceStep {
-    /// Returns what makes two steps the same in a loop: the event, and what fires.
+    /// Returns what makes two steps the same in a loop: the event, the review, and what fires.
     fn key(&self) -> String {
-        let review = self.review.as_ref().map(|(review, _)| review.as_str());
-        format!(
-            "{} {} {:?}",
-            self.event,
-            review.unwrap_or_default(),
-            self.fired
-        )
+        format!("{} {:?} {:?}", self.event, self.review, self.fired)
     }
 
+    /// Tells the step, and what the rules are called that fire.
     fn tell(&self, name: &dyn Fn(&str) -> String) -> String {
         let mut shown = self.event.clone();
-        if let Some((review, end)) = &self.review {
-            shown.push_str(&format!("; {review} {end}"));
+        if let Some(Review { name, end }) = &self.review {
+            shown.push_str(&format!("; {name} {end}"));
         }
         if !self.given.is_empty() {
             shown.push_str(&format!(" ({})", self.given.join(", ")));
@@ -283,75 +187,6 @@ impl TraceStep {
             shown.push_str("\n   the agent is blocked");
         }
         shown
-    }
-
-    fn of(search: &Search, step: Transition, given: Vec<String>) -> Self {
-        let tree = &search.moves.tree;
-        let edge = &search.edges[step.edge];
-        let chart = &tree.chart;
-        let Move { trigger, actor } = &search.moves.all[edge.mover];
-        let event = match trigger {
-            Some(Trigger::Hook(name)) => format!("The event {name}"),
-            Some(Trigger::Enter { phase, .. }) => format!("The agent enters {phase}"),
-            Some(Trigger::Command(name)) => format!("The user runs {name}"),
-            None => {
-                let question = edge.answered.map(|(question, _)| tree.question(question));
-                let answer = match question {
-                    Some(Question::Answered { answer, .. }) => answer,
-                    _ => "the answer",
-                };
-                match actor {
-                    Actor::Agent => format!("The agent writes {answer}"),
-                    Actor::Host | Actor::User => format!("The user deletes {answer}"),
-                }
-            }
-        };
-        let review = edge.review.map(|run| {
-            let run = &tree.runs[run as usize];
-            let end = match &run.outcome {
-                Outcome::Ran { verdict, .. } => {
-                    format!("gives {}", verdict.as_deref().unwrap_or("no verdict"))
-                }
-                Outcome::Failed(_) => "fails".to_owned(),
-                Outcome::Gate(gate) => {
-                    let end = format!("does not start: a gate fails, {} in a row", gate.times);
-                    return (run.invocation.cycle.clone(), end);
-                }
-            };
-            let Invocation { cycle, n, .. } = &run.invocation;
-            (format!("{cycle} {n}"), end)
-        });
-        let changes = edge.assigned.iter().filter_map(|(field, value)| {
-            let before = search.states.get(step.from).fields()[*field];
-            let name = chart.context.get_index(*field)?.0;
-            let top = tree.ground.domain.tops.get(name);
-            let shown = |value: u32| {
-                let value = tree.answer_of(value);
-                let more = if top.is_some() && value.value().as_i64() == top.copied() {
-                    " or more"
-                } else {
-                    ""
-                };
-                format!("{value}{more}")
-            };
-            (before != *value).then(|| Change {
-                field: name.clone(),
-                before: Some(shown(before)),
-                after: shown(*value),
-            })
-        });
-        Self {
-            event,
-            review,
-            given,
-            fired: edge
-                .fired
-                .iter()
-                .map(|place| tree.places[*place as usize].clone())
-                .collect(),
-            changes: changes.collect(),
-            blocked: edge.block,
-        }
     }
 }
 

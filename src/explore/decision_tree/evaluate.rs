@@ -10,7 +10,7 @@ use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::explore::answer::Answer;
 use crate::explore::imagined_world::{Asked, Base, ImaginedWorld, Kind, Question};
-use crate::explore::state::number;
+use crate::explore::state::{Chosen, number};
 use crate::expr::ExprError;
 use crate::expr::source::{Literal, Text};
 use std::rc::Rc;
@@ -18,26 +18,18 @@ use std::sync::Arc;
 
 impl Tree {
     /// Evaluates a part, and grows its tree from a node at this depth on by the path that it took.
-    pub(super) fn evaluate(
-        &mut self,
-        walk: &Walk<'_>,
-        mut at: u32,
-        depth: usize,
-        made: &[(u32, u32)],
-    ) {
+    pub(super) fn evaluate(&mut self, walk: &Walk<'_>, mut at: u32, depth: usize, made: &[Chosen]) {
         let (segment, state) = (walk.segment, walk.state);
         let shared = |value: u32| Arc::clone(&self.values[value as usize]);
         let fields = state.fields().iter().map(|value| shared(*value));
         let fields = fields.collect();
         let asked = |question: u32| Arc::clone(&self.questions[question as usize]);
-        let known = state.answered();
-        let known = known.map(|(question, is_there)| (asked(question), Arc::new(is_there.into())));
         // Of what is left, the way to this node takes the first.
-        let chosen = walk.all(made).into_iter().filter_map(|(question, left)| {
-            let value = self.members(left).first()?;
-            Some((asked(question), shared(*value)))
-        });
-        let answers = known.into_iter().chain(chosen).collect();
+        let chosen = walk.all(made).into_iter();
+        let chosen = chosen.filter_map(|(asked, left)| Some((asked, *self.members(left).first()?)));
+        let answers = state.answered().into_iter().chain(chosen);
+        let answers = answers.map(|(question, value)| (asked(question), shared(value)));
+        let answers = answers.collect();
         let base = Base {
             fields,
             started: state.is_started(),
@@ -80,6 +72,7 @@ impl Tree {
         self.lost.extend(fork.lost().map(|why| (at, why)));
     }
 
+    /// Evaluates a part in a world.
     fn leaf(&mut self, segment: Segment, trigger: &Trigger, fork: &ImaginedWorld) -> Leaf {
         let names = fork.names(trigger);
         if let Some(review) = segment.review {
@@ -130,6 +123,7 @@ impl Tree {
         }
     }
 
+    /// Returns the result of a part as numbers.
     fn settle(&mut self, part: Part) -> Settled {
         let Part {
             flow,

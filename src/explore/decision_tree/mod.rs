@@ -7,6 +7,7 @@
 mod evaluate;
 mod review_files;
 mod walk;
+mod witnesses;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use serde_json::Value as Json;
 use super::answer::Answer;
 use super::budget::{Budget, Cut, LONGEST_TEXT};
 use super::imagined_world::{Ground, Kind, Question};
-use super::state::{Look, Looks, Memo, number};
+use super::state::{Chosen, Look, Looks, Memo, TRUE, number};
 use crate::chart::{Chart, Cycle};
 use crate::engine::decision::{Ended, Invocation};
 use crate::engine::fault::Fault;
@@ -33,11 +34,11 @@ type Lists = FxHashMap<*const Answer, (Arc<[Answer]>, Rc<[u32]>)>;
 /// Lists up to this length are numbered each time.
 const KEPT: usize = 4;
 
-/// Questions, each with the set of answers that are left to it, by their numbers.
-pub(crate) type Choices = Vec<(u32, u32)>;
+/// Questions, each with the set of answers that are left to it.
+pub(crate) type Choices = Vec<Chosen>;
 
 /// Questions, each with one answer.
-pub(crate) type Witness = Vec<(u32, u32)>;
+pub(crate) type Witness = Vec<Chosen>;
 
 /// All results of a part.
 pub(crate) type Ends = Rc<[End]>;
@@ -150,7 +151,7 @@ impl End {
 }
 
 /// Returns what was chosen first, and after it.
-pub(super) fn over(first: &[(u32, u32)], then: &[(u32, u32)]) -> Choices {
+pub(super) fn over(first: &[Chosen], then: &[Chosen]) -> Choices {
     let mut all = Vec::with_capacity(first.len() + then.len());
     all.extend_from_slice(first);
     for (question, set) in then {
@@ -161,9 +162,6 @@ pub(super) fn over(first: &[(u32, u32)], then: &[(u32, u32)]) -> Choices {
     }
     all
 }
-
-/// The most witnesses that are made from one path.
-const EXAMPLES: usize = 8;
 
 /// All parts of a chart's decisions, as far as they were asked for.
 #[derive(Debug, Clone)]
@@ -209,6 +207,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
+    /// Returns a tree in which nothing is evaluated yet.
     pub(crate) fn of(chart: &Arc<Chart>) -> Self {
         let ground = Ground::of(chart);
         let mut questions = Numbered::default();
@@ -271,38 +270,6 @@ impl Tree {
         }
     }
 
-    /// Returns true where an expression is assumed to have another value than it has.
-    fn assumes(&self, question: u32, value: u32) -> bool {
-        matches!(self.question(question), Question::Assumed { .. })
-            && *self.answer_of(value) != Answer::AsItIs
-    }
-
-    /// Returns true where something was assumed to come out otherwise than it does.
-    pub(crate) fn is_assumed(&self, choices: &[(u32, u32)]) -> bool {
-        choices.iter().any(|(question, set)| {
-            let mut values = self.members(*set).iter();
-            values.all(|value| self.assumes(*question, *value))
-        })
-    }
-
-    /// Does the same for a witness.
-    pub(crate) fn is_witness_assumed(&self, witness: &[(u32, u32)]) -> bool {
-        witness
-            .iter()
-            .any(|(question, value)| self.assumes(*question, *value))
-    }
-
-    /// Returns whether that is so of a condition or a text: a field that is assigned what is not known depends on nothing
-    /// by that.
-    pub(crate) fn is_assumed_of_conditions(&self, witness: &[(u32, u32)]) -> bool {
-        witness.iter().any(|(question, number)| {
-            let of_field =
-                matches!(self.question(*question), Question::Assumed { field, .. } if field.is_some());
-            let fails = matches!(self.answer_of(*number), Answer::Fails(_));
-            self.assumes(*question, *number) && (!of_field || fails)
-        })
-    }
-
     /// Returns the number of a set of values.
     pub(crate) fn set(&mut self, mut values: Vec<u32>) -> u32 {
         values.sort_unstable();
@@ -321,27 +288,6 @@ impl Tree {
             [value] => Some(*value),
             _ => None,
         }
-    }
-
-    /// Returns some witnesses that these choices allow, those with the fewest assumptions first.
-    pub(crate) fn witnesses(&self, choices: &[(u32, u32)]) -> Vec<Witness> {
-        let most = choices
-            .iter()
-            .map(|(_, set)| self.members(*set).len())
-            .max();
-        let witness = |index: usize| {
-            let chosen = choices.iter().map(|(question, set)| {
-                let values = self.members(*set);
-                let mut own = values.iter();
-                let as_it_is = own.find(|value| *self.answer_of(**value) == Answer::AsItIs);
-                (
-                    *question,
-                    *as_it_is.unwrap_or(&values[index % values.len()]),
-                )
-            });
-            chosen.collect()
-        };
-        (0..most.unwrap_or(1).min(EXAMPLES)).map(witness).collect()
     }
 
     /// Returns why the states are not looked at to which these assignments lead.
@@ -390,8 +336,9 @@ impl Tree {
         self.answer_of(value).value()
     }
 
+    /// Returns whether a value is the truth.
     pub(crate) fn is_true(&self, value: u32) -> bool {
-        *self.answer_of(value) == true.into()
+        value == TRUE
     }
 
     /// Returns the number of a value, where it was ever an answer.
@@ -436,6 +383,12 @@ impl Tree {
         looked_at.fold(0, |bits, (field, _)| bits | 1 << (*field).min(127))
     }
 
+    /// Returns whether the guard of a rule was evaluated.
+    pub(crate) fn has_tried(&self, list: usize, index: usize) -> bool {
+        let rule = What::Rule { list, index };
+        self.roots.keys().any(|part| part.what == rule)
+    }
+
     /// Returns the number of a context field, or of a setting: these follow, and are in no state.
     pub(crate) fn field(&self, name: &str) -> Option<usize> {
         field_of(&self.chart, name)
@@ -446,19 +399,24 @@ impl Tree {
         self.asked.get(&question).copied()
     }
 
-    /// Returns the name of what a user sets at any time, and its default.
-    pub(crate) fn default_of(&self, field: usize) -> Option<(&str, &Json)> {
+    /// Returns the name of what a user sets at any time.
+    pub(crate) fn name_of(&self, field: usize) -> Option<&str> {
+        match self.question(*self.parameters.get(&field)?) {
+            Question::Field(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Returns its default.
+    pub(crate) fn default_of(&self, field: usize) -> Option<&Json> {
         let parameters = &self.ground.domain.parameters;
-        let (name, values) = parameters
-            .iter()
-            .find(|(name, _)| self.field(name) == Some(field))?;
-        Some((name, values.first()?))
+        parameters.get(self.name_of(field)?)?.first()
     }
 
     /// Returns, of some values of what a user sets at any time, the default, else the first one.
     pub(crate) fn likely(&self, field: usize, set: u32) -> u32 {
         let mut values = self.members(set).iter().copied();
-        let default = self.default_of(field).map(|(_, default)| default);
+        let default = self.default_of(field);
         let found = values
             .clone()
             .find(|value| Some(self.value(*value)) == default);
@@ -488,6 +446,7 @@ fn fields_of_names(chart: &Chart, cycle: &Cycle) -> Rc<[usize]> {
     names.filter_map(|name| field_of(chart, name)).collect()
 }
 
+/// Returns the number of a field or a setting.
 fn field_of(chart: &Chart, name: &str) -> Option<usize> {
     let setting = || {
         let index = chart.config.get_index_of(name.strip_prefix("config.")?)?;

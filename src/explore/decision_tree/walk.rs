@@ -4,11 +4,10 @@ use super::{Choices, End, Ends, Leaf, Node, Segment, Settled, Tree, What, over};
 use crate::engine::event::Trigger;
 use crate::explore::answer::Answer;
 use crate::explore::imagined_world::{Kind, Question, is_of_the_host};
-use crate::explore::state::{Look, Looks, Memo, StateRef, number};
+use crate::explore::state::{Chosen, Look, Looks, Memo, StateRef, number};
 use crate::hash::IndexMap;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
-use serde_json::Value as Json;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -21,12 +20,12 @@ pub(super) struct Walk<'w> {
     pub(super) place: Arc<str>,
     pub(super) trigger: &'w Trigger,
     pub(super) state: StateRef<'w>,
-    pub(super) before: &'w [(u32, u32)],
+    pub(super) before: &'w [Chosen],
 }
 
 impl Walk<'_> {
     /// Returns the answers that are left to a question.
-    pub(super) fn chosen(&self, made: &[(u32, u32)], question: u32) -> Option<u32> {
+    pub(super) fn chosen(&self, made: &[Chosen], question: u32) -> Option<u32> {
         let mut chosen = made.iter().rev().chain(self.before);
         chosen
             .find(|(asked, _)| *asked == question)
@@ -34,7 +33,7 @@ impl Walk<'_> {
     }
 
     /// Returns all that was chosen, each question once.
-    pub(super) fn all(&self, made: &[(u32, u32)]) -> Choices {
+    pub(super) fn all(&self, made: &[Chosen]) -> Choices {
         over(self.before, made)
     }
 }
@@ -47,14 +46,14 @@ impl Tree {
         segment: Segment,
         trigger: &Trigger,
         state: StateRef<'_>,
-        before: &[(u32, u32)],
+        before: &[Chosen],
         looks: &mut Looks,
     ) -> Ends {
         if let Some(memo) = self.ends.get(&segment)
-            && let Some((ends, own)) = memo.get(state, before)
+            && let Some(known) = memo.get(state, before)
         {
-            looks.add_behind(own, &[]);
-            return Rc::clone(ends);
+            looks.add_behind(&known.looks, &[]);
+            return Rc::clone(&known.value);
         }
         let (root, place) = match self.roots.get(&segment) {
             Some(root) => root.clone(),
@@ -172,7 +171,6 @@ impl Tree {
         is_own: bool,
         looks: &mut Looks,
     ) -> Option<u32> {
-        let number_of = |answer: bool| self.known_value(&Json::Bool(answer));
         match self.question(question) {
             Question::Field(_) if is_own => {
                 let field = self.field_asked(question)?;
@@ -181,12 +179,12 @@ impl Tree {
             }
             Question::Started => {
                 looks.add(Look::STARTED);
-                number_of(walk.state.is_started())
+                Some(u32::from(walk.state.is_started()))
             }
             Question::Answered { .. } => {
                 looks.add(Look::ANSWERED);
-                let (asked, is_there) = walk.state.answered()?;
-                (asked == question).then(|| number_of(is_there)).flatten()
+                let (asked, value) = walk.state.answered()?;
+                (asked == question).then_some(value)
             }
             _ => {
                 looks.add(Look::question(question));
@@ -323,6 +321,7 @@ impl Tree {
         What::Outcome { index, is_hook }
     }
 
+    /// Returns a new node.
     fn unknown(&mut self) -> u32 {
         self.nodes.push(Node::Unknown);
         number(self.nodes.len() - 1)

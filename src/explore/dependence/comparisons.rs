@@ -36,6 +36,7 @@ impl Reader<'_> {
         Val::computed(computed)
     }
 
+    /// Returns whether the values that are tried distinguish two things, and notes what they are compared with.
     fn is_told_apart(&mut self, one: &Term, other: &Term) -> bool {
         let is_derived = |reader: &Self, term: &Term| matches!(term, Term::Field(field) if reader.derived.contains(field));
         match (one, other) {
@@ -117,6 +118,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Compares an input with a literal.
     fn against_literal(&mut self, path: &str, value: &Json) -> bool {
         let fits = match self.kind(path) {
             Kind::Untried | Kind::List => value.is_null(),
@@ -129,6 +131,7 @@ impl Reader<'_> {
         fits
     }
 
+    /// Compares an input with a context field.
     fn against_field(&mut self, path: &str, field: &str) -> bool {
         let kind = self.kind(path);
         if kind == Kind::Boolean {
@@ -199,6 +202,7 @@ impl Reader<'_> {
         })
     }
 
+    /// Looks for something in a text.
     fn part_of(&mut self, one: &Term, path: &str) -> bool {
         match one {
             Term::Literal(Json::String(part)) => {

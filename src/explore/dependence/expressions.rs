@@ -8,13 +8,15 @@ use minijinja::machinery::ast::{
 use minijinja::value::ValueKind;
 use serde_json::Value as Json;
 
+use super::counts::integer;
 use super::reader::Reader;
 use super::root_of;
 use super::value::{Kind, Term, Val};
 use crate::chart::model::FieldType;
-use crate::expr::syntax::{parse_expr, value_of_arg};
+use crate::expr::syntax::{parse_expr, parts, value_of_arg};
 
 impl Reader<'_> {
+    /// Reads an expression by its source.
     pub(super) fn source(&mut self, source: &str) -> Val {
         match parse_expr(source) {
             Ok(expr) => self.expr(&expr),
@@ -74,6 +76,7 @@ impl Reader<'_> {
         Val::computed(computed)
     }
 
+    /// Reads an expression.
     pub(super) fn expr(&mut self, expr: &Expr<'_>) -> Val {
         match expr {
             Expr::Var(var) => self.name(var.id),
@@ -88,7 +91,7 @@ impl Reader<'_> {
             Expr::List(list) => self.all(&list.items),
             Expr::Tuple(tuple) => self.all(&tuple.items),
             Expr::Map(map) => {
-                let values = self.all(&map.values);
+                let values = self.all(&map.values).join(self.all(&map.keys));
                 self.made_of(&[&values])
             }
             Expr::GetAttr(get) => {
@@ -96,9 +99,10 @@ impl Reader<'_> {
                 self.attribute(&value, get.name)
             }
             Expr::GetItem(get) => self.item(&get.expr, &get.subscript_expr),
-            Expr::Slice(slice) => {
-                let value = self.expr(&slice.expr);
-                self.made_of(&[&value])
+            Expr::Slice(_) => {
+                let all = parts(expr).into_iter();
+                let all: Vec<Val> = all.map(|part| self.expr(part)).collect();
+                self.made_of(&all.iter().collect::<Vec<_>>())
             }
             Expr::UnaryOp(op) => self.unary(op),
             Expr::BinOp(op) => self.binary(op.op, &op.left, &op.right),
@@ -143,6 +147,7 @@ impl Reader<'_> {
             .collect()
     }
 
+    /// Reads an operation on one value.
     fn unary(&mut self, op: &UnaryOp<'_>) -> Val {
         let value = self.expr(&op.expr);
         let is_settled = self.inputs(&value).is_empty();
@@ -157,6 +162,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads a chain of comparisons.
     fn compared(&mut self, compare: &Compare<'_>) -> Val {
         let mut left = self.expr(&compare.expr);
         let mut all = Val::settled();
@@ -173,6 +179,7 @@ impl Reader<'_> {
         Val::computed(all.computed)
     }
 
+    /// Reads several expressions, of which the value is one.
     pub(super) fn all(&mut self, exprs: &[Expr<'_>]) -> Val {
         exprs.iter().fold(Val::default(), |value, expr| {
             let more = self.expr(expr);
@@ -180,6 +187,7 @@ impl Reader<'_> {
         })
     }
 
+    /// Reads an operation on two values.
     fn binary(&mut self, op: BinOpKind, left: &Expr<'_>, right: &Expr<'_>) -> Val {
         if matches!(op, BinOpKind::ScAnd | BinOpKind::ScOr) {
             let first = self.expr(left);
@@ -191,11 +199,18 @@ impl Reader<'_> {
             return Val::computed(first.join(second).computed);
         }
         let (one, other) = (self.expr(left), self.expr(right));
+        let is_equality = matches!(op, BinOpKind::Eq | BinOpKind::Ne);
+        let is_order = matches!(
+            op,
+            BinOpKind::Lt | BinOpKind::Lte | BinOpKind::Gt | BinOpKind::Gte
+        );
+        if is_equality || is_order {
+            self.compares(left, right);
+            self.compares(right, left);
+        }
         match op {
-            BinOpKind::Eq | BinOpKind::Ne => self.equal(&one, &other),
-            BinOpKind::Lt | BinOpKind::Lte | BinOpKind::Gt | BinOpKind::Gte => {
-                self.ordered(&one, &other)
-            }
+            _ if is_equality => self.equal(&one, &other),
+            _ if is_order => self.ordered(&one, &other),
             BinOpKind::In => self.within(&one, &other, right),
             BinOpKind::Concat => self.made_of(&[&one, &other]),
             _ => {
@@ -225,7 +240,10 @@ impl Reader<'_> {
                         Term::Settled => value.computed.is_empty(),
                     })
                 };
-                let is_total = matches!(op, BinOpKind::Add | BinOpKind::Sub | BinOpKind::Mul)
+                let is_divided = matches!(op, BinOpKind::Rem | BinOpKind::FloorDiv)
+                    && integer(right).is_some_and(|by| by > 0);
+                let is_total = (is_divided
+                    || matches!(op, BinOpKind::Add | BinOpKind::Sub | BinOpKind::Mul))
                     && whole(&one)
                     && whole(&other);
                 if is_total {
@@ -237,6 +255,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads an item by its index or its name.
     pub(super) fn item(&mut self, of: &Expr<'_>, subscript: &Expr<'_>) -> Val {
         let value = self.expr(of);
         let key = subscript.as_const();

@@ -8,6 +8,7 @@ use super::reader::Reader;
 use super::value::{Kind, Term, Val, item_of, list_of};
 
 impl Reader<'_> {
+    /// Reads what a filter makes of a value.
     pub(super) fn filter(&mut self, name: &str, input: Val, args: &[CallArg<'_>]) -> Val {
         let given = self.args(args);
         let word = |index: usize| word_of(&given, index);
@@ -98,6 +99,7 @@ impl Reader<'_> {
         result
     }
 
+    /// Returns whether a value is a text or a list.
     fn is_text_or_list(&self, value: &Val) -> bool {
         value.terms.iter().all(|term| match term {
             Term::Input { path, list } => {
@@ -156,6 +158,7 @@ impl Reader<'_> {
         item_of(value)
     }
 
+    /// Reads what a test says of a value.
     pub(super) fn test(&mut self, name: &str, value: &Val, arg: Option<&Val>) -> Val {
         match (name, arg) {
             ("eq" | "equalto" | "==" | "ne" | "!=" | "sameas", Some(arg)) => self.equal(value, arg),

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
 mod comparisons;
+mod counts;
 mod expressions;
 mod filters;
 mod names;
@@ -74,6 +75,7 @@ pub struct Openness {
 }
 
 impl Openness {
+    /// Adds what is open about the same expression in another place.
     fn merge(&mut self, other: Self) {
         self.inputs.extend(other.inputs);
         self.fails.extend(other.fails);
@@ -81,9 +83,23 @@ impl Openness {
     }
 }
 
+/// How expressions look at a context field.
+#[derive(Debug, Default)]
+pub struct Uses {
+    /// The fields and settings that it is compared with.
+    pub beside: BTreeSet<String>,
+    /// The greatest integer that it is compared with.
+    pub most: Option<i64>,
+    /// How often it is looked at in another way than to compare it with these, to show it, or to add to it.
+    pub others: usize,
+}
+
 /// What all expressions of a chart ask.
 #[derive(Debug, Default)]
 pub struct Dependence {
+    pub uses: FxHashMap<String, Uses>,
+    /// There are blocks in texts that are not looked into.
+    pub is_opaque: bool,
     pub compared: FxHashMap<String, Compared>,
     /// By the source of a condition, a text or an assigned value.
     pub open: FxHashMap<String, Openness>,

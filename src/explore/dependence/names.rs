@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-use super::reader::Reader;
+use super::reader::{LetUse, LetValue, Reader};
 use super::value::{Kind, Term, Val};
 use super::{LENGTH, root_of};
 use crate::chart::field::default_of;
@@ -28,12 +28,14 @@ fn words_of_setting(chart: &Chart, path: &str) -> Vec<Json> {
 }
 
 impl Reader<'_> {
+    /// Returns what a name stands for.
     pub(super) fn name(&mut self, name: &str) -> Val {
         if let Some((_, value)) = self.scopes.iter().rev().find(|(known, _)| known == name) {
             return value.clone();
         }
         let chart = self.chart;
         if chart.context.contains_key(name) {
+            self.uses(name).others += 1;
             let mut value = Val::of(Term::Field(name.to_owned()));
             if self.clouded.contains(name) {
                 value.computed.insert(format!("field.{name}"));
@@ -45,11 +47,16 @@ impl Reader<'_> {
                 return Val::settled();
             }
             // Lets that use others twice would double the work at each step.
-            let key = (name.to_owned(), self.in_text, self.under_open.clone());
-            if let Some((value, fails, looks)) = self.known_lets.get(&key) {
-                self.fails.extend(fails.iter().cloned());
-                self.looks.extend(looks.iter().cloned());
-                return value.clone();
+            let key = LetUse {
+                name: name.to_owned(),
+                in_text: self.in_text,
+                is_shown: self.is_shown,
+                under_open: self.under_open.clone(),
+            };
+            if let Some(known) = self.known_lets.get(&key) {
+                self.fails.extend(known.fails.iter().cloned());
+                self.looks.extend(known.looks.iter().cloned());
+                return known.value.clone();
             }
             self.lets.push(name.to_owned());
             // A let sees the chart's names, not those of the place that uses it.
@@ -57,7 +64,11 @@ impl Reader<'_> {
             let fails = std::mem::take(&mut self.fails);
             let looks = std::mem::take(&mut self.looks);
             let value = self.source(&source.0);
-            let own = (value.clone(), self.fails.clone(), self.looks.clone());
+            let own = LetValue {
+                value: value.clone(),
+                fails: self.fails.clone(),
+                looks: self.looks.clone(),
+            };
             self.known_lets.insert(key, own);
             self.fails.extend(fails);
             self.looks.extend(looks);
@@ -95,6 +106,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Returns an attribute of a value.
     pub(super) fn attribute(&mut self, value: &Val, name: &str) -> Val {
         let mut result = Val {
             computed: value.computed.clone(),
@@ -165,7 +177,7 @@ impl Reader<'_> {
             // It shows them all.
             ("prompts", _) => {
                 let vars = chart.prompts.vars.values();
-                vars.for_each(|var| drop(self.source(&var.0)));
+                vars.for_each(|var| drop(self.template(&format!("{{{{ {} }}}}", var.0))));
                 Val::input(whole, false)
             }
             // All of its values are tried.
@@ -284,6 +296,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Returns what an input can be by its type.
     fn kind_by_type(&self, parts: &[&str]) -> Kind {
         let (root, rest) = parts.split_first().unwrap_or((&"", &[]));
         let below = |kind: Type, name: &&str| match kind.some() {

@@ -9,10 +9,24 @@ use crate::chart::fragments::Role;
 use crate::chart::model::FieldType;
 use crate::engine::names::types::{ChartNames, Uses};
 use crate::explore::user_fields::fields_of_the_user;
+use crate::expr::syntax::parse_expr;
 use crate::expr::{has_holes, single_expression};
 
-type LetUse = (String, bool, BTreeSet<String>);
-type LetValue = (Val, BTreeSet<String>, BTreeSet<String>);
+/// How a let is read.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct LetUse {
+    pub(super) name: String,
+    pub(super) in_text: bool,
+    pub(super) is_shown: bool,
+    pub(super) under_open: BTreeSet<String>,
+}
+
+/// What a let stands for, with what it fails on and looks at.
+pub(super) struct LetValue {
+    pub(super) value: Val,
+    pub(super) fails: BTreeSet<String>,
+    pub(super) looks: BTreeSet<String>,
+}
 
 /// Reads the expressions of a chart, and keeps what it finds.
 pub(super) struct Reader<'c> {
@@ -23,7 +37,6 @@ pub(super) struct Reader<'c> {
     /// What `it` and the variables of a text stand for.
     pub(super) scopes: Vec<(String, Val)>,
     pub(super) lets: Vec<String>,
-    /// What lets stand for, with what they fail on and look at: by their names, and how they are read.
     pub(super) known_lets: HashMap<LetUse, LetValue>,
     /// What the expression that is being read may fail on.
     pub(super) fails: BTreeSet<String>,
@@ -32,6 +45,8 @@ pub(super) struct Reader<'c> {
     pub(super) under_open: BTreeSet<String>,
     /// A text is read, of which only matters whether it can be made.
     pub(super) in_text: bool,
+    /// No expression looks at that text.
+    pub(super) is_shown: bool,
     flows: Vec<(String, String)>,
     pub(super) links: Vec<(String, String)>,
     /// The fields that the pass before found to be clouded, or derived.
@@ -58,6 +73,7 @@ impl Dependence {
                 looks: BTreeSet::new(),
                 under_open: BTreeSet::new(),
                 in_text: false,
+                is_shown: false,
                 flows: Vec::new(),
                 links: Vec::new(),
                 clouded: clouded.clone(),
@@ -77,7 +93,7 @@ impl Dependence {
 }
 
 impl Reader<'_> {
-    // ── the chart, place by place ──
+    /// Reads the chart, place by place.
     fn chart(&mut self) {
         let chart = self.chart;
         for (name, field) in &chart.context {
@@ -99,8 +115,9 @@ impl Reader<'_> {
                 Role::Condition => self.condition(fragment.text),
                 Role::List => drop(self.list(fragment.text)),
                 Role::Assigned(field) => self.assign(field, fragment.text),
-                Role::Shown | Role::Named => self.text(fragment.text),
-                Role::Printed => self.text(&format!("{{{{ {} }}}}", fragment.text)),
+                Role::Shown => self.text(fragment.text, true),
+                Role::Named => self.text(fragment.text, false),
+                Role::Printed => self.text(&format!("{{{{ {} }}}}", fragment.text), true),
                 Role::Default | Role::Let => {}
             }
             if items.is_some() {
@@ -128,6 +145,7 @@ impl Reader<'_> {
         value
     }
 
+    /// Reads a condition.
     fn condition(&mut self, source: &str) {
         self.alone(source, |reader| {
             let value = reader.source(source);
@@ -135,26 +153,35 @@ impl Reader<'_> {
         });
     }
 
+    /// Reads a list.
     fn list(&mut self, source: &str) -> Val {
         self.alone(source, |reader| reader.source(source))
     }
 
-    fn text(&mut self, text: &str) {
+    /// Reads a text, of which only matters whether it can be made.
+    fn text(&mut self, text: &str, is_shown: bool) {
         if !has_holes(text) {
             return;
         }
         self.alone(text, |reader| {
-            reader.in_text = true;
+            (reader.in_text, reader.is_shown) = (true, is_shown);
             let value = reader.template(text);
-            reader.in_text = false;
+            (reader.in_text, reader.is_shown) = (false, false);
             reader.templates.clear();
             value
         });
     }
 
+    /// Reads what a field is assigned.
     fn assign(&mut self, field: &str, text: &str) {
         let value = match single_expression(text) {
-            Some(expr) => self.alone(text, |reader| reader.source(expr)),
+            Some(expr) => {
+                let value = self.alone(text, |reader| reader.source(expr));
+                if let Ok(expr) = parse_expr(expr) {
+                    self.counts_up(field, &expr);
+                }
+                value
+            }
             None if !has_holes(text) => return,
             None => self.alone(text, |reader| {
                 let mut value = reader.template(text);
@@ -207,6 +234,12 @@ impl Reader<'_> {
             self.found.clouded.insert(field.to_owned());
         }
         if !computed.is_empty() {
+            // What the field is compared with may come out of it all the same.
+            let tried = computed
+                .iter()
+                .filter(|input| self.kind(input) == Kind::Text);
+            let flows = tried.map(|input| (input.clone(), field.to_owned()));
+            self.flows.extend(flows.collect::<Vec<_>>());
             self.found.clouded.insert(field.to_owned());
             let open = self.found.open.entry(source.to_owned()).or_default();
             open.inputs.extend(computed);
@@ -229,6 +262,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Returns what an input or a field is compared with, to add to it.
     pub(super) fn note(&mut self, path: &str) -> &mut Compared {
         self.found.compared.entry(path.to_owned()).or_default()
     }

@@ -9,6 +9,7 @@ use super::value::{Val, item_of};
 use crate::expr::syntax::parse_text;
 
 impl Reader<'_> {
+    /// Reads a text or a template.
     pub(super) fn template(&mut self, source: &str) -> Val {
         match parse_text(source, "text") {
             Ok(Stmt::Template(template)) => self.body(&template.children),
@@ -16,6 +17,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads what stands inside a block.
     fn body(&mut self, body: &[Stmt<'_>]) -> Val {
         let depth = self.scopes.len();
         let value = body.iter().fold(Val::default(), |value, stmt| {
@@ -31,6 +33,9 @@ impl Reader<'_> {
         match stmt {
             Stmt::EmitExpr(emit) => {
                 let value = self.expr(&emit.expr);
+                if self.is_shown {
+                    self.allow(&emit.expr);
+                }
                 Val::computed(self.inputs(&value))
             }
             Stmt::EmitRaw(_) => Val::default(),
@@ -65,7 +70,10 @@ impl Reader<'_> {
             }
             Stmt::Include(include) => self.included(&include.name),
             Stmt::SetBlock(set) if set.filter.is_none() => {
+                // What it holds can be compared.
+                let is_shown = std::mem::take(&mut self.is_shown);
                 let value = self.body(&set.body);
+                self.is_shown = is_shown;
                 let value = Val::computed(self.inputs(&value));
                 if let Expr::Var(var) = &set.target {
                     self.scopes.push((var.id.to_owned(), value));
@@ -76,11 +84,13 @@ impl Reader<'_> {
             _ => {
                 self.fails.insert("a block of a text".to_owned());
                 self.looks.insert("a block of a text".to_owned());
+                self.found.is_opaque = true;
                 Val::default()
             }
         }
     }
 
+    /// Reads a loop.
     fn for_loop(&mut self, each: &ForLoop<'_>) -> Val {
         let items = self.expr(&each.iter);
         let shown = self.inputs(&items);
@@ -137,6 +147,7 @@ impl Reader<'_> {
         before
     }
 
+    /// Ends what [`Self::open`] began.
     pub(super) fn close(&mut self, before: &BTreeSet<String>) {
         self.under_open.clone_from(before);
     }

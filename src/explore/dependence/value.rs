@@ -32,10 +32,12 @@ pub(super) struct Val {
 }
 
 impl Val {
+    /// Returns a value that the state and what is tried determine.
     pub(super) fn settled() -> Self {
         Self::of(Term::Settled)
     }
 
+    /// Returns a value that is this.
     pub(super) fn of(term: Term) -> Self {
         Self {
             terms: vec![term],
@@ -43,6 +45,7 @@ impl Val {
         }
     }
 
+    /// Returns the value of an input.
     pub(super) fn input(path: impl Into<String>, list: bool) -> Self {
         Self::of(Term::Input {
             path: path.into(),
@@ -50,6 +53,7 @@ impl Val {
         })
     }
 
+    /// Returns what is computed of inputs.
     pub(super) fn computed(inputs: BTreeSet<String>) -> Self {
         Self {
             terms: vec![Term::Settled],
@@ -58,6 +62,7 @@ impl Val {
         }
     }
 
+    /// Returns a value that is one of both.
     pub(super) fn join(mut self, other: Self) -> Self {
         for term in other.terms {
             if !self.terms.contains(&term) {
@@ -71,6 +76,7 @@ impl Val {
     }
 }
 
+/// Returns an item of a list.
 pub(super) fn item_of(mut value: Val) -> Val {
     for term in &mut value.terms {
         if let Term::Input { list, .. } = term {
@@ -80,6 +86,7 @@ pub(super) fn item_of(mut value: Val) -> Val {
     value
 }
 
+/// Returns a list of items.
 pub(super) fn list_of(mut value: Val) -> Val {
     for term in &mut value.terms {
         if let Term::Input { list, .. } = term {

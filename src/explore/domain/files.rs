@@ -1,11 +1,11 @@
 //! The files that a set can have, and the instances beside.
 
-use super::{Domain, GATE_TIMES, MOST_PARTS, Read, fresh, has_a_setting_among_others, raw};
+use super::{Choice, Domain, GATE_TIMES, MOST_PARTS, Read, fresh, has_a_setting_among_others, raw};
 use crate::chart::FileSet;
 use crate::chart::field::default_of;
 use crate::chart::model::FieldType;
-use crate::explore::dependence::Compared;
-use crate::explore::items::{self};
+use crate::explore::dependence::{Compared, root_of};
+use crate::explore::items::{self, Tried};
 use crate::files::pattern::Capture;
 use crate::hash::IndexMap;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
@@ -31,47 +31,25 @@ impl Domain {
             let parts = compared.parts.len() + compared.part_fields.len();
             parts > MOST_PARTS || has_a_setting_among_others(compared)
         });
-        found.extend(texts.map(|(path, _)| crate::explore::dependence::root_of(path).to_owned()));
-        let mut see = |root: String, path: &str, kinds: usize| {
-            let many: Vec<Map<String, Json>> = vec![Map::new(); kinds.min(items::MOST)];
-            let read = &mut |field: &str| json!(format!("held-{field}"));
-            if kinds > items::MOST || items::lists(&many, &self.wanted(path, read)).is_none() {
-                found.insert(root);
-            }
+        found.extend(texts.map(|(path, _)| root_of(path).to_owned()));
+        let chart = &self.chart;
+        let rows = chart.tables.keys().cloned().map(Choice::Rows);
+        let findings = chart.checks.keys().cloned().map(Choice::Findings);
+        let files = chart.files.keys().cloned().map(Choice::Files);
+        let of_list = |(name, default): &(&str, FieldDefault)| {
+            matches!(default, FieldDefault::List).then(|| Choice::Event((*name).to_owned()))
         };
-        for (name, table) in &self.chart.tables {
-            let kinds = items::combinations(&self.columns(name, table, read));
-            see(
-                format!("tables.{name}"),
-                &format!("tables.{name}.rows"),
-                kinds,
-            );
-        }
-        for name in self.chart.checks.keys() {
-            let most = self.findings(name, &mut |field: &str| json!(format!("held-{field}")));
-            let is_far = most.last().is_some_and(|most| *most > items::LONGEST);
-            let kinds = if is_far { usize::MAX } else { 1 };
-            see(format!("checks.{name}"), &format!("checks.{name}"), kinds);
-        }
-        for (name, set) in &self.chart.files {
-            let (files, is_all) = self.kinds_of_files(name, set, read);
-            let kinds = if is_all { files.len() } else { usize::MAX };
-            see(format!("files.{name}"), &format!("files.{name}"), kinds);
-        }
-        for (name, default) in EVENT_DEFAULTS {
-            if matches!(default, FieldDefault::List) {
-                let kinds = items::combinations(&self.attributes(name, read));
-                see(format!("event.{name}"), &format!("event.{name}"), kinds);
-            }
-        }
-        if self.siblings_in_use() {
-            let (kinds, is_all) = self.kinds_of_siblings(read);
-            let kinds = if is_all { kinds.len() } else { usize::MAX };
-            see("siblings".to_owned(), "siblings", kinds);
-        }
+        let events = EVENT_DEFAULTS.iter().filter_map(of_list);
+        let all = rows.chain(findings).chain(files).chain(events);
+        let siblings = self.siblings_in_use().then_some(Choice::Siblings);
+        let many = all
+            .chain(siblings)
+            .filter(|choice| !self.tried(choice, read).is_all);
+        found.extend(many.map(|choice| root_of(&choice.name()).to_owned()));
         found
     }
 
+    /// Returns whether the chart looks at other instances.
     pub(super) fn siblings_in_use(&self) -> bool {
         self.dependence
             .compared
@@ -80,24 +58,24 @@ impl Domain {
     }
 
     /// Returns the lists of files.
-    pub(super) fn files(&self, name: &str, set: &FileSet, read: &mut Read<'_>) -> Vec<Json> {
-        let (kinds, _) = self.kinds_of_files(name, set, read);
-        self.lists(&format!("files.{name}"), kinds, read)
+    pub(super) fn files(&self, name: &str, set: &FileSet, read: &mut Read<'_>) -> Tried<Json> {
+        let kinds = self.kinds_of_files(name, set, read);
+        self.lists(&format!("files.{name}"), &kinds, read)
     }
 
-    /// Returns the files of a set that differ in what matters; whether that is all of them.
+    /// Returns the files of a set that differ in what matters.
     fn kinds_of_files(
         &self,
         name: &str,
         set: &FileSet,
         read: &mut Read<'_>,
-    ) -> (Vec<Map<String, Json>>, bool) {
+    ) -> Tried<Map<String, Json>> {
         let mut is_all = true;
         let mut names = self.known_texts(&format!("files.{name}.name"), read);
         for pattern in &set.with {
-            let holes = self.holes(name, pattern, read);
-            is_all &= items::combinations(&holes) <= items::MOST;
-            for holes in items::product(holes) {
+            let holes = items::product(&self.holes(name, pattern, read));
+            is_all &= holes.is_all;
+            for holes in holes.values {
                 let fill = |hole: &str| Ok::<_, ()>(holes.get(hole).map(raw).unwrap_or_default());
                 let Ok(name) = pattern.render(fill) else {
                     continue;
@@ -128,36 +106,32 @@ impl Domain {
         let files: Vec<_> = files.collect();
         // The lines of a file are a list like any other.
         let Some(line) = &set.line else {
-            return (files, is_all);
+            return Tried {
+                values: files,
+                is_all,
+            };
         };
         let path = format!("files.{name}.lines");
-        let holes = self.line_holes(&path, line, read);
-        is_all &= items::combinations(&holes) <= items::MOST;
-        let kinds = items::product(holes);
-        let lines = items::lists(&kinds, &self.wanted(&path, read));
-        is_all &= lines.is_some();
-        let lines = lines.unwrap_or_else(|| items::few(&kinds));
-        is_all &= files.len() * lines.len() <= items::MOST;
+        let kinds = items::product(&self.line_holes(&path, line, read));
+        let lines = self.lists(&path, &kinds, read);
+        is_all &= lines.is_all && files.len() * lines.values.len() <= items::MOST;
         let with = |file: &Map<String, Json>| {
             let with = |lines: &Json| {
                 let mut file = file.clone();
                 file.insert("lines".to_owned(), lines.clone());
                 file
             };
-            lines.iter().map(with).collect::<Vec<_>>()
+            lines.values.iter().map(with).collect::<Vec<_>>()
         };
         let all = files.iter().flat_map(with).take(items::MOST);
-        (all.collect(), is_all)
+        Tried {
+            values: all.collect(),
+            is_all,
+        }
     }
 
-    pub(super) fn siblings(&self, read: &mut Read<'_>) -> Vec<Json> {
-        let (kinds, _) = self.kinds_of_siblings(read);
-        self.lists("siblings", kinds, read)
-    }
-
-    /// Returns the other instances that differ in what matters: of a context only what is compared. whether that is all
-    /// of them.
-    fn kinds_of_siblings(&self, read: &mut Read<'_>) -> (Vec<Map<String, Json>>, bool) {
+    /// Returns the other instances that differ in what matters: of a context only what is compared.
+    fn kinds_of_siblings(&self, read: &mut Read<'_>) -> Tried<Map<String, Json>> {
         let mut is_all = true;
         let chart = Arc::clone(&self.chart);
         let mut columns: IndexMap<String, Vec<Json>> = IndexMap::default();
@@ -175,9 +149,9 @@ impl Domain {
             };
             (name.clone(), values)
         });
-        let contexts: IndexMap<String, Vec<Json>> = contexts.collect();
-        is_all &= items::combinations(&contexts) <= items::MOST;
-        let contexts = items::product(contexts).into_iter().map(Json::Object);
+        let contexts = items::product(&contexts.collect());
+        is_all &= contexts.is_all;
+        let contexts = contexts.values.into_iter().map(Json::Object);
         let unread = chart.context.keys().map(|name| (name.clone(), Json::Null));
         let unread = Json::Object(unread.collect());
         columns.insert(
@@ -189,22 +163,27 @@ impl Domain {
             let looked_at = format!("siblings.files.{name}");
             let is_looked_at = |(path, _): (&String, &Compared)| path.starts_with(&looked_at);
             let files = match self.dependence.compared.iter().any(is_looked_at) {
-                true => self.files(name, set, read),
+                true => self.files(name, set, read).values,
                 false => vec![json!([])],
             };
             (name.clone(), files)
         });
-        let sets: IndexMap<String, Vec<Json>> = sets.collect();
-        is_all &= items::combinations(&sets) <= items::MOST;
-        let files = items::product(sets).into_iter().map(Json::Object);
+        let sets = items::product(&sets.collect());
+        let files = sets.values.into_iter().map(Json::Object);
         columns.insert("files".to_owned(), files.collect());
-        is_all &= items::combinations(&columns) <= items::MOST;
-        let rows = items::product(columns).into_iter().map(|mut row| {
+        let mut rows = items::product(&columns);
+        rows.is_all &= is_all && sets.is_all;
+        for row in &mut rows.values {
             let is_unread = row.get("context") == Some(&unread);
             row.insert("unreadable".to_owned(), json!(is_unread));
             row.insert("path".to_owned(), json!(format!("{}2", self.dir())));
-            row
-        });
-        (rows.collect(), is_all)
+        }
+        rows
+    }
+
+    /// Returns the lists of other instances.
+    pub(super) fn siblings(&self, read: &mut Read<'_>) -> Tried<Json> {
+        let kinds = self.kinds_of_siblings(read);
+        self.lists("siblings", &kinds, read)
     }
 }

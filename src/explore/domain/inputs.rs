@@ -4,7 +4,7 @@ use super::{Domain, GATE_TIMES, NO_SLUG, Read};
 use crate::chart::model::{Arg, FieldType};
 use crate::engine::decision::FailedGate;
 use crate::explore::dependence::LENGTH;
-use crate::explore::items::{self};
+use crate::explore::items::{self, Tried};
 use crate::explore::user_fields::assigns_arg;
 use crate::hash::IndexMap;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
@@ -50,16 +50,15 @@ impl Domain {
         })
     }
 
-    pub(super) fn event(&self, field: &str, read: &mut Read<'_>) -> Vec<Json> {
+    /// Returns what a field of the event can be.
+    pub(super) fn event(&self, field: &str, read: &mut Read<'_>) -> Tried<Json> {
         let path = format!("event.{field}");
-        match EVENT_DEFAULTS
-            .iter()
-            .find(|(name, _)| *name == field)
-            .map(|(_, default)| default)
-        {
+        let known = EVENT_DEFAULTS.iter().find(|(name, _)| *name == field);
+        Tried::all(match known.map(|(_, default)| default) {
             Some(FieldDefault::False) => vec![json!(false), json!(true)],
             Some(FieldDefault::List) => {
-                self.lists(&path, items::product(self.attributes(field, read)), read)
+                let kinds = items::product(&self.attributes(field, read));
+                return self.lists(&path, &kinds, read);
             }
             Some(FieldDefault::Nothing) => {
                 let mut numbers = self.integers(&path, Some(0), 0, read);
@@ -67,15 +66,11 @@ impl Domain {
                 numbers
             }
             Some(FieldDefault::Text) | None => self.texts(&path, read),
-        }
+        })
     }
 
     /// Returns what the items of a list in the event can be, by attribute.
-    pub(super) fn attributes(
-        &self,
-        field: &str,
-        read: &mut Read<'_>,
-    ) -> IndexMap<String, Vec<Json>> {
+    fn attributes(&self, field: &str, read: &mut Read<'_>) -> IndexMap<String, Vec<Json>> {
         let start = format!("event.{field}.");
         let keys = self.dependence.compared.keys();
         let mut attributes: Vec<&str> = keys
@@ -89,6 +84,7 @@ impl Domain {
         columns.collect()
     }
 
+    /// Returns what an option can be; null where it is left out.
     pub(super) fn arg(&self, name: &str, arg: &Arg, read: &mut Read<'_>) -> Vec<Json> {
         let path = format!("args.{name}");
         let given = match arg.kind {

@@ -17,8 +17,8 @@ use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
 use super::counters::tops;
-use super::dependence::{Compared, Dependence};
-use super::items::{self};
+use super::dependence::{Compared, Dependence, Openness};
+use super::items::{self, Tried};
 use super::user_fields::Parameters;
 use crate::chart::Chart;
 use crate::chart::model::Limited;
@@ -114,7 +114,7 @@ impl Domain {
             domain.untried.extend(domain.too_many());
             if domain.untried.len() == before {
                 domain.far = domain.greatest().saturating_add(COUNTED);
-                domain.tops = tops(chart, &domain.parameters);
+                domain.tops = tops(&domain);
                 return domain;
             }
         }
@@ -161,54 +161,67 @@ impl Domain {
     /// Returns the inputs of an expression of which not every value that matters is tried.
     pub(super) fn untried_by(&self, source: &str) -> BTreeSet<String> {
         let open = self.dependence.open.get(source).into_iter();
-        let inputs = open.flat_map(|open| {
-            let untried = open.looks.intersection(&self.untried);
-            open.inputs.iter().chain(&open.fails).chain(untried)
-        });
+        let inputs = open.flat_map(|open| self.open_inputs(open).chain(&open.fails));
         inputs.cloned().collect()
     }
 
+    /// Returns the inputs on which the value of an expression depends in ways that no trial settles.
+    pub(super) fn open_inputs<'o>(
+        &'o self,
+        open: &'o Openness,
+    ) -> impl Iterator<Item = &'o String> {
+        open.inputs
+            .iter()
+            .chain(open.looks.intersection(&self.untried))
+    }
+
+    /// Returns what an input is compared with.
     fn compared(&self, path: &str) -> Option<&Compared> {
         self.dependence.compared.get(path)
     }
 
     /// Returns the values of `choice`; the first one is the quietest. `read` gives context fields as they stand.
-    ///
     pub(crate) fn values(&self, choice: &Choice, read: &mut Read<'_>) -> Vec<Json> {
-        match choice {
-            Choice::Files(set) => self
-                .chart
-                .files
-                .get(set)
-                .map_or_else(Vec::new, |files| self.files(set, files, read)),
-            Choice::Rows(name) => self
-                .chart
-                .tables
-                .get(name)
-                .map_or_else(Vec::new, |table| self.rows(name, table, read)),
+        self.tried(choice, read).values
+    }
+
+    /// Returns the values of `choice`, and whether they are all that matter.
+    fn tried(&self, choice: &Choice, read: &mut Read<'_>) -> Tried<Json> {
+        let (chart, nothing) = (&self.chart, || Tried::all(Vec::new()));
+        let both = || vec![json!(false), json!(true)];
+        Tried::all(match choice {
+            Choice::Files(name) => {
+                let set = chart.files.get(name);
+                return set.map_or_else(nothing, |set| self.files(name, set, read));
+            }
+            Choice::Rows(name) => {
+                let table = chart.tables.get(name);
+                return table.map_or_else(nothing, |table| self.rows(name, table, read));
+            }
+            Choice::Event(field) => return self.event(field, read),
+            Choice::Siblings => return self.siblings(read),
+            Choice::Findings(name) => {
+                let counts = self.findings(name, read);
+                let is_all = counts.last().is_none_or(|most| *most <= items::LONGEST);
+                let counts = counts.into_iter().filter(|count| *count <= items::LONGEST);
+                let values = counts.map(|count| json!(vec!["a finding"; count]));
+                let values = values.collect();
+                return Tried { values, is_all };
+            }
             Choice::Content {
                 table,
                 key: "lines",
             } => self.integers(&format!("tables.{table}.lines"), Some(0), 0, read),
-            Choice::Content { .. } => vec![json!(false), json!(true)],
-            Choice::Event(field) => self.event(field, read),
-            Choice::Arg(name) => self
-                .chart
-                .args
-                .get(name)
-                .map_or_else(Vec::new, |arg| self.arg(name, arg, read)),
+            Choice::Content { .. } | Choice::Stalled | Choice::Dirty => both(),
+            Choice::Arg(name) => {
+                let arg = chart.args.get(name);
+                arg.map_or_else(Vec::new, |arg| self.arg(name, arg, read))
+            }
             Choice::Session => {
                 // With an instance for each session, no command runs without one.
                 let unknown = (!self.chart.scope.is_per_session()).then_some(Json::Null);
                 let known = self.texts("session", read);
                 unknown.into_iter().chain(known).collect()
-            }
-            Choice::Findings(name) => {
-                let counts = self.findings(name, read).into_iter();
-                let counts = counts.filter(|count| *count <= items::LONGEST);
-                counts
-                    .map(|count| json!(vec!["a finding"; count]))
-                    .collect()
             }
             Choice::Driver => vec![Json::Null, json!("this"), json!("other")],
             Choice::Worst => {
@@ -224,7 +237,6 @@ impl Domain {
                 std::iter::once(Json::Null).chain(severities).collect()
             }
             Choice::Shown => vec![json!(true), json!(false)],
-            Choice::Stalled => vec![json!(false), json!(true)],
             Choice::Over => {
                 let mut kept = Limited::ALL.to_vec();
                 kept.retain(|limited| self.chart.budget.of(*limited).is_some());
@@ -232,9 +244,7 @@ impl Domain {
                 [Json::Null].into_iter().chain(words).collect()
             }
             Choice::Postponed => vec![Json::Null, json!("18:23 UTC")],
-            Choice::Dirty => vec![json!(false), json!(true)],
-            Choice::Siblings => self.siblings(read),
-        }
+        })
     }
 
     /// Returns the directory of the instance that is explored, as the agent writes it.
@@ -353,6 +363,7 @@ pub(super) const NO_SLUG: &str = "no slug";
 /// The number of parts looked for in one text of which every combination is tried.
 const MOST_PARTS: usize = 5;
 
+/// Returns a value as it stands in a name.
 fn raw(value: &Json) -> String {
     value
         .as_str()

@@ -3,7 +3,7 @@
 use super::{Domain, Read, fresh};
 use crate::chart::{RowShape, Table};
 use crate::explore::dependence::{Compared, LENGTH};
-use crate::explore::items::{self, Wanted};
+use crate::explore::items::{self, Tried, Wanted};
 use crate::files::pattern::{HoleKind, LinePattern, Pattern, is_slug};
 use crate::files::table::is_finished;
 use crate::hash::IndexMap;
@@ -55,34 +55,28 @@ impl Domain {
         columns
     }
 
-    /// Returns no row, or one: each witness.
-    pub(super) fn rows(&self, name: &str, table: &Table, read: &mut Read<'_>) -> Vec<Json> {
-        let columns = self.columns(name, table, read);
-        let rows = items::product(columns).into_iter().map(|mut row| {
-            let text = |row: &Map<String, Json>, key: &str| {
-                row.get(key).and_then(Json::as_str).map(str::to_owned)
-            };
-            let done =
-                text(&row, "status").is_some_and(|status| is_finished(&status, &table.finished));
-            let path = table
-                .path
-                .as_ref()
-                .and_then(|path| path.render(|hole| text(&row, hole).ok_or(())).ok());
+    /// Returns the lists of rows.
+    pub(super) fn rows(&self, name: &str, table: &Table, read: &mut Read<'_>) -> Tried<Json> {
+        let mut rows = items::product(&self.columns(name, table, read));
+        for row in &mut rows.values {
+            let text = |key: &str| row.get(key).and_then(Json::as_str).map(str::to_owned);
+            let done = text("status").is_some_and(|status| is_finished(&status, &table.finished));
+            let path = table.path.as_ref();
+            let path = path.and_then(|path| path.render(|hole| text(hole).ok_or(())).ok());
             row.insert("done".to_owned(), json!(done));
             row.insert("path".to_owned(), json!(path));
-            row
-        });
-        self.lists(&format!("tables.{name}.rows"), rows.collect(), read)
+        }
+        self.lists(&format!("tables.{name}.rows"), &rows, read)
     }
 
     /// Returns the lists of these items that make a difference.
     pub(super) fn lists(
         &self,
         path: &str,
-        items: Vec<Map<String, Json>>,
+        kinds: &Tried<Map<String, Json>>,
         read: &mut Read<'_>,
-    ) -> Vec<Json> {
-        items::lists(&items, &self.wanted(path, read)).unwrap_or_else(|| items::few(&items))
+    ) -> Tried<Json> {
+        items::lists(kinds, &self.wanted(path, read))
     }
 
     /// Returns whether it matters which item is the first. Not where only items of one kind can be.

@@ -6,7 +6,7 @@ use crate::chart::model::FieldType;
 use crate::engine::context::to_value;
 use crate::engine::evaluator::{Evaluator, Given, Unfit};
 use crate::explore::answer::Answer;
-use crate::explore::counters::is_read_by_the_engine;
+use crate::explore::counters::read_by_the_engine;
 use crate::explore::domain::Choice;
 use crate::expr::ExprError;
 use crate::expr::has_holes;
@@ -166,7 +166,7 @@ impl Evaluator for ImaginedWorld {
         let may_misfit =
             field.kind == FieldType::Integer || field.kind == FieldType::Phase || field.is_id;
         options.extend((may_fail || may_misfit || value.is_err()).then_some(Answer::Fails(None)));
-        if is_read_by_the_engine(chart, name) {
+        if read_by_the_engine(chart).contains(name) {
             let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
             lost.get_or_insert_with(|| {
                 let source = &text.0;

@@ -57,6 +57,7 @@ pub(super) struct Reach {
 }
 
 impl Ground {
+    /// Reads a chart.
     pub(crate) fn of(chart: &Arc<Chart>) -> Self {
         let domain = Domain::of(chart);
         let parameters = domain.parameters.iter().map(|(name, values)| {
@@ -104,9 +105,9 @@ impl Ground {
                     Some(SourceName::touched) => reach.touched = true,
                     Some(SourceName::it) => reach.it = true,
                     Some(SourceName::cycle) => {
-                        for (kind, source) in sources_of_cycles(chart, key) {
-                            reach.open |= self.is_open(kind, source);
-                            open.push(source.clone());
+                        for asked in sources_of_cycles(chart, key) {
+                            reach.open |= self.is_open(asked.kind, asked.source);
+                            open.push(asked.source.clone());
                         }
                     }
                     Some(SourceName::args) => {
@@ -160,6 +161,7 @@ impl Ground {
         Arc::clone(made.or_insert_with(|| Arc::new(formula(source))))
     }
 
+    /// Returns what is open about an expression.
     pub(super) fn open(&self, source: &str) -> Option<&Openness> {
         self.domain.dependence.open.get(source)
     }
@@ -171,10 +173,7 @@ impl Ground {
             Kind::Items => false,
             Kind::Text => !open.fails.is_empty(),
             Kind::Condition | Kind::Value => {
-                let untried = &self.domain.untried;
-                !open.inputs.is_empty()
-                    || !open.fails.is_empty()
-                    || !open.looks.is_disjoint(untried)
+                !open.fails.is_empty() || self.domain.open_inputs(open).next().is_some()
             }
         })
     }
@@ -202,8 +201,15 @@ impl Ground {
     }
 }
 
+/// An expression or a text of a cycle.
+struct Asked<'c> {
+    kind: Kind,
+    source: &'c String,
+}
+
 /// Returns the expressions and texts of cycles on which `cycle.KEY` turns; without a key, all of them.
-fn sources_of_cycles<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<(Kind, &'c String)> {
+fn sources_of_cycles<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<Asked<'c>> {
+    let asked = |kind: Kind| move |source: &'c String| Asked { kind, source };
     let of_cycle = |cycle: &'c Cycle| {
         let guards = cycle.advance.iter();
         let guards = guards.filter_map(|target| target.guard.as_ref());
@@ -217,10 +223,10 @@ fn sources_of_cycles<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<(Kind, &'c 
         let is_asked = |name: &str| key.is_none_or(|key| key == name);
         let texts = cycle.text.values().filter(|_| is_asked("text"));
         let subject = cycle.subject.iter().filter(|_| is_asked("subject"));
-        let conditions = conditions.into_iter();
-        let conditions = conditions.map(|expr| (Kind::Condition, &expr.0));
-        let texts = texts.map(|text| (Kind::Text, &text.0));
-        let subject = subject.map(|text| (Kind::Items, &text.0));
+        let conditions = conditions.into_iter().map(|expr| &expr.0);
+        let conditions = conditions.map(asked(Kind::Condition));
+        let texts = texts.map(|text| &text.0).map(asked(Kind::Text));
+        let subject = subject.map(|text| &text.0).map(asked(Kind::Items));
         conditions.chain(texts).chain(subject).collect::<Vec<_>>()
     };
     chart.cycles.values().flat_map(of_cycle).collect()

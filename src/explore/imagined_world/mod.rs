@@ -116,10 +116,12 @@ impl ImaginedWorld {
         lost.clone()
     }
 
+    /// Returns the questions so far.
     fn asked(&self) -> MutexGuard<'_, Vec<Asked>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns the answer to a question that was asked.
     fn known(&self, question: &Question) -> Option<Arc<Answer>> {
         self.asked()
             .iter()
@@ -127,6 +129,7 @@ impl ImaginedWorld {
             .map(|asked| Arc::clone(&asked.answer))
     }
 
+    /// Writes a question down, with its answer.
     fn note(&self, question: Question, options: Arc<[Answer]>, answer: &Arc<Answer>) {
         self.asked().push(Asked {
             question,
@@ -155,14 +158,8 @@ impl ImaginedWorld {
     /// Returns a setting, which a user sets at any time.
     fn setting(&self, name: String) -> Arc<Answer> {
         let options = self.ground.parameters.get(&name);
-        let options = options.unwrap_or(&self.ground.none).clone();
-        let set = self.held(&name).map(Arc::clone);
-        let value = set.unwrap_or_else(|| first(&options));
-        let question = Question::Field(name);
-        if self.known(&question).is_none() {
-            self.note(question, options, &value);
-        }
-        value
+        let options = options.unwrap_or(&self.ground.none);
+        self.ask(Question::Field(name), || Arc::clone(options))
     }
 
     /// Returns the values of a choice, with the fields that they depend on as they stand.
@@ -190,12 +187,18 @@ impl ImaginedWorld {
         values
     }
 
+    /// Returns what was chosen, else the first value.
     fn choose(&self, choice: Choice) -> Arc<Answer> {
         let question = Question::Choice(choice.clone());
+        self.ask(question, || self.options(&choice))
+    }
+
+    /// Returns the answer to a question: as before, as it was chosen, else the first of its options.
+    fn ask(&self, question: Question, options: impl FnOnce() -> Arc<[Answer]>) -> Arc<Answer> {
         if let Some(answer) = self.known(&question) {
             return answer;
         }
-        let options = self.options(&choice);
+        let options = options();
         let chosen = self.answer_to(|asked| *asked == question);
         let answer = chosen.map_or_else(|| first(&options), Arc::clone);
         self.note(question, options, &answer);

@@ -1,47 +1,41 @@
 //! What trying values leaves open about an expression, and what is assumed then.
 
+use super::ImaginedWorld;
 use super::question::Question;
-use super::{ImaginedWorld, first};
 use crate::chart::model::FieldType;
 use crate::engine::names::sources::SourceName;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::root_of;
 use serde_json::{Value as Json, json};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl ImaginedWorld {
     /// Returns true where an open input of an expression has been looked at.
     fn has_looked_at(&self, input: &str) -> bool {
-        let asked = self.asked();
-        if let Some(field) = input.strip_prefix("field.") {
-            let is_derived = self.ground.domain.dependence.derived.contains(field);
-            return asked.iter().any(|asked| {
-                matches!(&asked.question, Question::Field(name) if name == field)
-                    && (is_derived || *asked.answer == Answer::Unknown)
-            });
-        }
-        if input.starts_with("config.") {
-            let is_it =
-                |question: &Question| matches!(question, Question::Field(name) if name == input);
-            return asked.iter().any(|asked| is_it(&asked.question));
-        }
-        let root = root_of(input);
-        if !is_chosen(root) {
+        let derived = &self.ground.domain.dependence.derived;
+        let (field, root) = (input.strip_prefix("field."), root_of(input));
+        if field.is_none() && !input.starts_with("config.") && !is_chosen(root) {
             return true;
         }
-        asked.iter().any(|asked| match &asked.question {
-            Question::Choice(choice) => {
-                let name = choice.name();
-                root_of(&name) == root || root == "session" && name == "event.session_id"
-            }
-            _ => false,
-        })
+        self.asked()
+            .iter()
+            .any(|asked| match (&asked.question, field) {
+                (Question::Field(name), Some(field)) => {
+                    let is_open = derived.contains(field) || *asked.answer == Answer::Unknown;
+                    name == field && is_open
+                }
+                (Question::Field(name), None) => name == input,
+                (Question::Choice(choice), None) => {
+                    let name = choice.name();
+                    root_of(&name) == root || root == "session" && name == "event.session_id"
+                }
+                _ => false,
+            })
     }
 
     /// Returns true where an expression has looked at a field of which nothing is known.
     pub(super) fn has_looked_at_unknown(&self, source: &str) -> bool {
-        let Some(known) = self.ground.domain.dependence.open.get(source) else {
+        let Some(known) = self.ground.open(source) else {
             return false;
         };
         let fields = known.inputs.iter().chain(&known.fails);
@@ -57,19 +51,10 @@ impl ImaginedWorld {
 
     /// Returns whether an expression may fail on what it has looked at so far; `None` where nothing is open about it.
     pub(super) fn may_fail(&self, source: &str) -> Option<bool> {
-        let dependence = &self.ground.domain.dependence;
-        let known = dependence.open.get(source)?;
-        let looked =
-            |inputs: &BTreeSet<String>| inputs.iter().any(|input| self.has_looked_at(input));
-        let is_open = looked(&known.inputs) || {
-            let untried = &self.ground.domain.untried;
-            known
-                .looks
-                .intersection(untried)
-                .any(|input| self.has_looked_at(input))
-        };
-        let fails = looked(&known.fails);
-        (is_open || fails).then_some(fails)
+        let known = self.ground.open(source)?;
+        let mut inputs = self.ground.domain.open_inputs(known);
+        let fails = known.fails.iter().any(|input| self.has_looked_at(input));
+        (fails || inputs.any(|input| self.has_looked_at(input))).then_some(fails)
     }
 
     /// Chooses the value of an expression.
@@ -77,21 +62,14 @@ impl ImaginedWorld {
         &self,
         field: Option<&str>,
         source: &str,
-        options: impl IntoIterator<Item = Answer>,
+        options: Vec<Answer>,
     ) -> Arc<Answer> {
-        let options: Vec<Answer> = options.into_iter().collect();
         let question = Question::Assumed {
             field: field.map(str::to_owned),
             source: source.to_owned(),
             place: self.part.clone().unwrap_or_else(|| Arc::from("")),
         };
-        if let Some(answer) = self.known(&question) {
-            return answer;
-        }
-        let made = self.answer_to(|asked| *asked == question);
-        let answer = made.map_or_else(|| first(&options), Arc::clone);
-        self.note(question, options.into(), &answer);
-        answer
+        self.ask(question, || options.into())
     }
 
     /// Returns the values that a field takes of which nothing is known.

@@ -63,6 +63,7 @@ impl ImaginedWorld {
         }
     }
 
+    /// Returns whether a formula holds; `None` where it must be evaluated as a whole.
     fn truth(&self, formula: &Formula) -> Option<bool> {
         match formula {
             Formula::Atom(source) => self

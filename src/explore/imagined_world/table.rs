@@ -41,6 +41,7 @@ impl TableView {
         )
     }
 
+    /// Returns the rows; none where there is no file.
     fn rows(&self) -> Vec<Json> {
         if !self.has_file() {
             return Vec::new();
@@ -49,6 +50,7 @@ impl TableView {
         rows.value().as_array().cloned().unwrap_or_default()
     }
 
+    /// Asks for something else that a table has.
     fn content(&self, key: &'static str) -> Arc<Answer> {
         self.fork.choose(Choice::Content {
             table: self.name.clone(),
@@ -56,6 +58,7 @@ impl TableView {
         })
     }
 
+    /// Returns whether there is a header.
     fn has_head(&self) -> bool {
         !self.rows().is_empty() || self.exists() && *self.content("head") == true.into()
     }
@@ -66,6 +69,7 @@ impl TableView {
         self.has_id() && self.has_head() && *self.content("unusable") == true.into()
     }
 
+    /// Returns whether the file exists.
     fn exists(&self) -> bool {
         !self.rows().is_empty() || self.has_file() && *self.content("exists") == true.into()
     }

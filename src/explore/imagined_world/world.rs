@@ -6,6 +6,7 @@ use super::table::TableView;
 use crate::engine::context::to_value;
 use crate::engine::fault::Fault;
 use crate::engine::world::{Source, World};
+use crate::explore::answer::Answer;
 use crate::explore::domain::{Choice, config_path};
 use minijinja::value::Value;
 use serde_json::Value as Json;
@@ -25,6 +26,7 @@ impl World for ImaginedWorld {
     }
 
     fn look(&self, source: &Source) -> Result<Value, Fault> {
+        let chosen = |choice| to_value(self.choose(choice).value());
         Ok(match source {
             Source::Scope => {
                 if self.known(&Question::Started).is_none() {
@@ -42,7 +44,7 @@ impl World for ImaginedWorld {
                     ("home", Value::from(scope.home.as_str())),
                 ])
             }
-            Source::Files(set) => to_value(self.choose(Choice::Files(set.clone())).value()),
+            Source::Files(set) => chosen(Choice::Files(set.clone())),
             Source::Table(name) => Value::from_object(TableView {
                 fork: self.clone(),
                 name: name.clone(),
@@ -52,38 +54,29 @@ impl World for ImaginedWorld {
                     answer: answer.clone(),
                     review: review.clone(),
                 };
-                let value = match self.known(&question) {
-                    Some(value) => value,
-                    None => {
-                        let known = self.answer_to(|asked| *asked == question);
-                        let value = known.map_or_else(|| Arc::new(false.into()), Arc::clone);
-                        self.note(question, Arc::new([false.into(), true.into()]), &value);
-                        value
-                    }
-                };
-                to_value(value.value())
+                let options = || [false, true].map(Answer::from).into();
+                to_value(self.ask(question, options).value())
             }
             Source::Config(name) => to_value(self.setting(config_path(name)).value()),
-            Source::Driver { .. } => to_value(self.choose(Choice::Driver).value()),
+            Source::Driver { .. } => chosen(Choice::Driver),
             Source::Spent { .. } => {
                 let cost = || Value::from("$1.00");
-                let over = to_value(self.choose(Choice::Over).value());
                 Value::from_pairs([
                     ("cycle", cost()),
                     ("instance", cost()),
                     ("failures", Value::from(1)),
-                    ("over", over),
+                    ("over", chosen(Choice::Over)),
                     ("why", Value::from("it failed")),
                 ])
             }
-            Source::Postponed => to_value(self.choose(Choice::Postponed).value()),
-            Source::Dirty => to_value(self.choose(Choice::Dirty).value()),
+            Source::Postponed => chosen(Choice::Postponed),
+            Source::Dirty => chosen(Choice::Dirty),
             Source::Base => Value::from(()),
-            Source::Stalled { .. } => to_value(self.choose(Choice::Stalled).value()),
+            Source::Stalled { .. } => chosen(Choice::Stalled),
             Source::Rulings | Source::Drivers | Source::Findings { .. } => {
                 Value::from(Vec::<Value>::new())
             }
-            Source::Siblings => to_value(self.choose(Choice::Siblings).value()),
+            Source::Siblings => chosen(Choice::Siblings),
             Source::Now => Value::from("20260101T000000"),
             Source::Names(_) => Value::from(Vec::<Value>::new()),
             // A user's prompt that fills in everything there is.

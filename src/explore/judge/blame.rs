@@ -2,22 +2,30 @@
 
 use std::collections::HashMap;
 
+use super::everywhere::everywhere;
 use crate::chart::Chart;
 use crate::chart::model::Rule;
 use crate::engine::event::Trigger;
 use crate::explore::search::Search;
-use crate::explore::state::Memo;
 use crate::expr::formula::conjuncts;
+use crate::expr::syntax::parse_expr;
+use minijinja::machinery::ast::{BinOpKind, Expr};
 
-/// Why a guard is never true where it is evaluated.
+/// Why a rule never fires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Blame {
-    /// This part of it is true in no state.
+    /// This part of its guard is true in no state.
     Part(String),
     /// This part of it is not true where the parts before it are.
     Together { part: String, before: String },
     /// Each part is true somewhere, and so are all of them: an earlier rule answers there, or assigns what they look at.
     Earlier,
+    /// Its guard is never true; which part is to blame is not known.
+    Guard,
+    /// It is never tried: an earlier rule answers.
+    Untried,
+    /// It is the first one, and never tried.
+    Event,
 }
 
 impl Blame {
@@ -31,6 +39,9 @@ impl Blame {
             Self::Earlier => {
                 "where its guard is true, an earlier rule answers, or changes that".to_owned()
             }
+            Self::Guard => "its guard is never true".to_owned(),
+            Self::Untried => "an earlier rule always answers first".to_owned(),
+            Self::Event => "its event never happens".to_owned(),
         }
     }
 
@@ -39,43 +50,40 @@ impl Blame {
         let Self::Part(part) = self else {
             return false;
         };
-        let wanted = format!("{}=='{phase}'", chart.state);
-        let part: String = part.chars().filter(|sign| !sign.is_whitespace()).collect();
-        part.replace('"', "'") == wanted
+        match parse_expr(part) {
+            Ok(Expr::BinOp(op)) if matches!(op.op, BinOpKind::Eq) => {
+                let is_state = matches!(&op.left, Expr::Var(var) if var.id == chart.state);
+                is_state && op.right.as_const() == Some(phase.into())
+            }
+            _ => false,
+        }
     }
 }
 
-/// Returns what is to blame for each rule that was tried and never fired, by its place.
+/// Returns what is to blame for each rule that never fires, by its place.
 pub(super) fn blames(search: &mut Search) -> HashMap<String, Blame> {
     let chart = search.moves.tree.chart.clone();
     let mut found = HashMap::new();
     for (list, rules) in &chart.on {
         for (index, rule) in rules.iter().enumerate() {
-            if never_fires(search, list, index)
-                && let Some(blame) = blame(search, list, rule)
-            {
-                found.insert(format!("on.{list}[{index}]"), blame);
+            let place = format!("on.{list}[{index}]");
+            if search.steps_to(&place).is_empty() {
+                let tree = &search.moves.tree;
+                let is_tried = tree.lists.get_index_of(list);
+                let is_tried = is_tried.is_some_and(|list| tree.has_tried(list, index));
+                let blame = match is_tried {
+                    true => blame(search, list, rule).unwrap_or(Blame::Guard),
+                    false if index == 0 => Blame::Event,
+                    false => Blame::Untried,
+                };
+                found.insert(place, blame);
             }
         }
     }
     found
 }
 
-/// Returns whether a rule was tried and has fired nowhere.
-fn never_fires(search: &Search, list: &str, index: usize) -> bool {
-    let moves = &search.moves;
-    let place = moves
-        .tree
-        .places
-        .get_index_of(&format!("on.{list}[{index}]"));
-    let has_fired = place.is_some_and(|place| {
-        let mut fired = moves.coverage.fired.iter();
-        fired.any(|fired| *fired as usize == place)
-    });
-    let list = moves.tree.lists.get_index_of(list);
-    !has_fired && list.is_some_and(|list| moves.coverage.tried.contains(&(list, index)))
-}
-
+/// Returns what of its guard is to blame that a rule never fires.
 fn blame(search: &mut Search, list: &str, rule: &Rule) -> Option<Blame> {
     let guard = rule.guard.as_ref()?.0.clone();
     // What a run has left behind is not there where a condition is evaluated by itself.
@@ -107,19 +115,11 @@ fn blame(search: &mut Search, list: &str, rule: &Rule) -> Option<Blame> {
 /// Returns whether a condition is true in some state; `None` if it has no value somewhere.
 fn is_ever_true(search: &mut Search, condition: &str, trigger: &Trigger) -> Option<bool> {
     let what = search.moves.condition(condition, trigger);
-    let mut known: Memo<()> = Memo::default();
-    for state in 0..search.states.len() {
-        if known.get(search.states.get(state), &[]).is_some() {
-            continue;
-        }
-        let situation = search.states.get(state).to_situation();
-        let (results, looks) = search.moves.holds(what, trigger, situation.as_ref());
-        for (result, _) in results {
-            if result.ok()? {
-                return Some(true);
-            }
-        }
-        known.put(situation.as_ref(), &[], &looks, ());
-    }
-    Some(false)
+    let mut is_true = Some(false);
+    everywhere(search, what, trigger, |_, _, outcomes| {
+        let found = outcomes.into_iter().find(|it| it.result != Ok(false));
+        is_true = found.map_or(is_true, |it| it.result.ok());
+        (is_true == Some(false)).then_some(())
+    });
+    is_true
 }

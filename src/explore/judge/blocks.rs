@@ -13,27 +13,8 @@ use crate::explore::domain::config_path;
 use crate::explore::graph::{Longest, Path};
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::report::{PropertyResult, Verdict};
-use crate::explore::search::{Search, Transition};
+use crate::explore::search::Transition;
 use crate::host::hosts::BLOCKS;
-
-/// What happens to the agent, per edge: there are many more arrows.
-struct Blocks {
-    /// What it weighs while the agent does nothing; `None` where the agent does something.
-    weights: Vec<Option<usize>>,
-    /// It blocks, and not because of a gate that had failed before.
-    is_block: Vec<bool>,
-    /// How many times the gate has failed that makes it block.
-    gates: Vec<Option<usize>>,
-}
-
-impl Blocks {
-    /// Returns the paths on which the agent does nothing, each block weighing one.
-    fn while_idle<'s>(&self, search: &'s Search, allowed: &[bool]) -> Longest<'s> {
-        Longest::of(search, |_, arrow| {
-            self.weights[arrow.edge()].filter(|_| allowed[arrow.edge()])
-        })
-    }
-}
 
 /// The most blocks in a row, and the first of them.
 struct Row {
@@ -42,21 +23,14 @@ struct Row {
 }
 
 impl Judge<'_> {
+    /// Judges whether the agent is let go in the end.
     pub(super) fn blocks(&self) -> Vec<PropertyResult> {
-        let edges = || self.search.edges.iter();
-        let is_block = |edge: &Edge| edge.block && self.gate_times(edge).is_none();
-        let blocks = Blocks {
-            weights: edges().map(|edge| self.weight(edge)).collect(),
-            is_block: edges().map(is_block).collect(),
-            gates: edges().map(|edge| self.gate_times(edge)).collect(),
-        };
-        let in_a_row = self.under_any_setting(|settings| self.in_a_row(&blocks, settings));
+        let mut in_a_row = self.under_any_setting(|settings| self.in_a_row(settings));
         let is_endless =
             matches!(&in_a_row, Verdict::Refuted { trace, .. } if trace.again.is_some());
         let mut name = format!("at most {BLOCKS} blocks in a row while the agent does nothing");
-        let mut in_a_row = in_a_row;
         let is_bounded = !is_endless && !matches!(in_a_row, Verdict::Undecided { .. });
-        if let (true, Some(detail)) = (is_bounded, self.bounds_by_setting(&blocks)) {
+        if let (true, Some(detail)) = (is_bounded, self.bounds_by_setting()) {
             // How many that is, the user says, who may say more than was tried.
             name = "the blocks in a row while the agent does nothing are bounded".to_owned();
             in_a_row = self.holds(detail);
@@ -76,7 +50,7 @@ impl Judge<'_> {
 
     /// Returns, where the number of blocks in a row depends on a number that the user sets, how many there are at most,
     /// by it.
-    fn bounds_by_setting(&self, blocks: &Blocks) -> Option<String> {
+    fn bounds_by_setting(&self) -> Option<String> {
         let search = self.search;
         let tree = &search.moves.tree;
         let fields = self.chart.config.keys().map(|name| config_path(name));
@@ -89,12 +63,10 @@ impl Judge<'_> {
             let mut bounds: BTreeMap<i64, usize> = BTreeMap::new();
             for value in values_of(search, field) {
                 let settings = Settings::default().with(field, vec![value]);
-                let allowed = self.allowed(&settings);
-                let idle = blocks.while_idle(search, &allowed);
-                let most = self.longest_row(blocks, &idle, &allowed);
-                bounds.insert(tree.value(value).as_i64()?, most.map_or(0, |row| row.most));
+                let row = self.longest_row(&self.while_idle(&settings), &settings);
+                bounds.insert(tree.value(value).as_i64()?, row.map_or(0, |row| row.most));
             }
-            let (name, _) = tree.default_of(field)?;
+            let name = tree.name_of(field)?;
             let described = bounds
                 .iter()
                 .rev()
@@ -121,13 +93,15 @@ impl Judge<'_> {
         usize::try_from(times).ok().filter(|_| Some(times) < most)
     }
 
-    /// Returns what happens to an agent that does nothing: it is blocked, which counts, or the host sends another
+    /// Returns the paths on which the agent does nothing: it is blocked, which weighs one, or the host sends another
     /// event.
-    fn weight(&self, edge: &Edge) -> Option<usize> {
-        match self.is_further_block(edge) {
-            true => Some(1),
-            false => self.is_aside(edge).then_some(0),
-        }
+    fn while_idle(&self, settings: &Settings) -> Longest<'_> {
+        Longest::over(self.search, settings, |edge| {
+            match self.is_further_block(edge) {
+                true => Some(1),
+                false => self.is_aside(edge).then_some(0),
+            }
+        })
     }
 
     /// Returns whether an edge is an event of the host beside a stop, in the midst of a turn.
@@ -138,10 +112,9 @@ impl Judge<'_> {
     }
 
     /// Returns how often an agent that does nothing is blocked.
-    fn in_a_row(&self, blocks: &Blocks, settings: &Settings) -> Outcome {
+    fn in_a_row(&self, settings: &Settings) -> Outcome {
         let search = self.search;
-        let allowed = self.allowed(settings);
-        let idle = blocks.while_idle(search, &allowed);
+        let idle = self.while_idle(settings);
         if let Some(lasso) = idle.lasso() {
             return Outcome::Breach(Breach {
                 claim: "an agent that does nothing is blocked without end".to_owned(),
@@ -149,7 +122,7 @@ impl Judge<'_> {
                 way: Found::Lasso(lasso),
             });
         }
-        let row = self.longest_row(blocks, &idle, &allowed);
+        let row = self.longest_row(&idle, settings);
         let most = row.as_ref().map_or(0, |row| row.most);
         match row {
             Some(Row { first, .. }) if most > BLOCKS => {
@@ -168,18 +141,21 @@ impl Judge<'_> {
                     way: Found::Tail(first.from, way),
                 })
             }
-            _ => self.with_gates(blocks, most),
+            _ => self.with_gates(most),
         }
     }
 
     /// Returns the number of blocks in a row, those of gates included, where there are `most` others.
-    fn with_gates(&self, kinds: &Blocks, most: usize) -> Outcome {
+    fn with_gates(&self, most: usize) -> Outcome {
         let search = self.search;
         let times = |from: usize| {
             let blocks = search.arrows(from).iter();
             let blocks = blocks.filter_map(move |arrow| {
                 let edge = arrow.edge();
-                Some((kinds.gates[edge]?, Transition { from, edge }))
+                Some((
+                    self.gate_times(&search.edges[edge])?,
+                    Transition { from, edge },
+                ))
             });
             blocks.collect::<BTreeMap<_, _>>()
         };
@@ -211,12 +187,15 @@ impl Judge<'_> {
     }
 
     /// Returns the most blocks in a row, of which the first may come at the first stop of a turn.
-    fn longest_row(&self, kinds: &Blocks, idle: &Longest<'_>, allowed: &[bool]) -> Option<Row> {
+    fn longest_row(&self, idle: &Longest<'_>, settings: &Settings) -> Option<Row> {
         let search = self.search;
+        let is_block = |edge: &Edge| {
+            edge.block && self.gate_times(edge).is_none() && settings.may(search, edge)
+        };
+        let is_block: Vec<bool> = search.edges.iter().map(is_block).collect();
         let states = 0..search.looked_at();
         let arrows = states.flat_map(|from| search.arrows(from).iter().map(move |to| (from, to)));
-        let is_block = |edge: usize| kinds.is_block[edge] && allowed[edge];
-        let blocks = arrows.filter(|(_, arrow)| is_block(arrow.edge()));
+        let blocks = arrows.filter(|(_, arrow)| is_block[arrow.edge()]);
         let rows = blocks.map(|(from, arrow)| Row {
             first: Transition {
                 from,
@@ -229,17 +208,14 @@ impl Judge<'_> {
 
     /// Returns whether blocks and what the agent does after them lead back to where they began.
     fn round(&self, settings: &Settings) -> Outcome {
-        let allowed = self.allowed(settings);
-        let goes_on = Longest::of(self.search, |_, arrow| {
-            let edge = self.edge(arrow);
+        let goes_on = Longest::over(self.search, settings, |edge| match edge.block {
+            true => self.is_further_block(edge).then_some(1),
             // Starting a cycle over is progress.
-            let is_answer = self.actor(arrow) == Actor::Agent && edge.arms.is_empty();
-            let weight = if edge.block {
-                self.is_further_block(edge).then_some(1)
-            } else {
+            false => {
+                let actor = self.search.moves.all[edge.mover].actor;
+                let is_answer = actor == Actor::Agent && edge.arms.is_empty();
                 (is_answer || self.is_aside(edge)).then_some(0)
-            };
-            weight.filter(|_| allowed[arrow.edge()])
+            }
         });
         match goes_on.lasso() {
             Some(lasso) => Outcome::Breach(Breach {

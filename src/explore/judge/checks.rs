@@ -3,20 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::engine::event::Trigger;
+use super::everywhere::{Example, everywhere};
 use crate::engine::fault::Fault;
-use crate::explore::decision_tree::{What, Witness};
+use crate::explore::decision_tree::What;
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
+use crate::explore::moves::{Outcome, by_hand};
 use crate::explore::search::Search;
-use crate::explore::state::Memo;
-
-/// A state, and what was chosen there.
-#[derive(Debug)]
-pub(super) struct At {
-    pub(super) state: usize,
-    pub(super) choices: Witness,
-}
 
 /// The results of a check, over all states.
 #[derive(Debug, Default)]
@@ -24,18 +17,13 @@ pub(super) struct CheckSeen {
     pub(super) list: String,
     pub(super) index: usize,
     /// States and choices with which it finds something.
-    pub(super) found: Vec<At>,
+    pub(super) found: Vec<Example>,
     /// The same where it fails.
-    pub(super) faults: Vec<(Fault, At)>,
+    pub(super) faults: Vec<(Fault, Example)>,
     /// The inputs of which not every value that matters was tried.
     pub(super) open: BTreeSet<String>,
     /// The inputs on which it may fail.
     pub(super) fails: BTreeSet<String>,
-}
-
-/// Returns an event that brings nothing.
-pub(super) fn by_hand() -> Trigger {
-    Trigger::Command(String::new())
 }
 
 /// The number of examples of each that are kept.
@@ -63,29 +51,28 @@ pub(super) fn checks(search: &mut Search) -> Vec<CheckSeen> {
                 .chain([check.say.0.as_str()])
             {
                 if let Some(open) = domain.dependence.open.get(source) {
-                    let untried = open.looks.intersection(&domain.untried).cloned();
-                    seen.open.extend(open.inputs.iter().cloned().chain(untried));
+                    seen.open.extend(domain.open_inputs(open).cloned());
                     seen.fails.extend(open.fails.iter().cloned());
                 }
             }
-            let mut known: Memo<()> = Memo::default();
-            for state in 0..search.states.len() {
-                if known.get(search.states.get(state), &[]).is_some() {
-                    continue;
-                }
-                let situation = search.states.get(state).to_situation();
-                let what = What::Check { list, index };
-                let (results, looks) = search.moves.holds(what, &by_hand(), situation.as_ref());
-                for (result, choices) in results {
-                    let at = At { state, choices };
+            let what = What::Check { list, index };
+            everywhere(search, what, &by_hand(), |_, state, outcomes| {
+                for Outcome { result, choices } in outcomes {
+                    let example = Example {
+                        state,
+                        by: None,
+                        choices,
+                    };
                     match result {
-                        Ok(true) if seen.found.len() < EXAMPLES => seen.found.push(at),
-                        Err(fault) if seen.faults.len() < EXAMPLES => seen.faults.push((fault, at)),
+                        Ok(true) if seen.found.len() < EXAMPLES => seen.found.push(example),
+                        Err(fault) if seen.faults.len() < EXAMPLES => {
+                            seen.faults.push((fault, example));
+                        }
                         _ => {}
                     }
                 }
-                known.put(situation.as_ref(), &[], &looks, ());
-            }
+                Some(())
+            });
             all.push(seen);
         }
     }

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
-use super::checks::{At, CheckSeen};
+use super::blame::Blame;
+use super::checks::CheckSeen;
+use super::everywhere::Example;
 use super::judgment::{Judge, untried_of};
 use super::place::key_of_phase;
 use crate::chart::Cycle;
 use crate::diagnostic::code::Code;
-use crate::engine::fault::Fault;
 use crate::explore::decision_tree::Target;
 use crate::explore::graph::path_to;
 use crate::explore::moves::Actor;
@@ -77,14 +78,16 @@ impl Judge<'_> {
 
     /// Judges whether every rule, command, advance target and check has an effect.
     pub(super) fn rules(&self) -> Vec<PropertyResult> {
-        let coverage = &self.search.moves.coverage;
         let mut expected = Expected::default();
         self.expect_rules(&mut expected);
         self.expect_commands_and_targets(&mut expected);
         self.expect_checks(&mut expected);
         for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
             // What no move takes at all, and the rules that never fire, are reported above.
-            let is_taken = coverage.advanced.iter().any(|target| target.cycle == at);
+            let is_taken = (0..cycle.advance.len()).any(|index| {
+                let target = Target { cycle: at, index };
+                !self.search.examples(Shown::Advances(target)).is_empty()
+            });
             let is_ended = self.advances_without_the_user(at) || self.is_ended_by_the_user(cycle);
             let mut rules = self.chart.on.values().flatten();
             if is_taken && !is_ended && !rules.any(|rule| rule.advance) {
@@ -109,20 +112,11 @@ impl Judge<'_> {
 
     /// Expects every rule to fire.
     fn expect_rules(&self, expected: &mut Expected) {
-        let tree = &self.search.moves.tree;
-        let coverage = &self.search.moves.coverage;
         for (list, rules) in &self.chart.on {
             for index in 0..rules.len() {
                 let place = format!("on.{list}[{index}]");
-                let list_id = tree.lists.get_index_of(list);
-                let was_tried = list_id.is_some_and(|list| coverage.tried.contains(&(list, index)));
                 let blame = self.blames.get(&place);
-                let why = match blame {
-                    Some(blame) => blame.in_words(),
-                    None if was_tried => "its guard is never true".to_owned(),
-                    None if index == 0 => "its event never happens".to_owned(),
-                    None => "an earlier rule always answers first".to_owned(),
-                };
+                let why = blame.map(Blame::in_words).unwrap_or_default();
                 let claim = format!("{place} never fires: {why}");
                 // What waits for a phase that is never reached is a finding about the phase.
                 let waits_for = |phase: &&String| {
@@ -148,7 +142,6 @@ impl Judge<'_> {
 
     /// Expects every command to apply and every advance target to be taken.
     fn expect_commands_and_targets(&self, expected: &mut Expected) {
-        let coverage = &self.search.moves.coverage;
         for command in self.chart.commands.keys() {
             let place = format!("commands.{command}");
             let has_fired = self.has_fired(&place);
@@ -169,7 +162,7 @@ impl Judge<'_> {
                 let path = steps!["cycles", id, "advance", index];
                 let target = Target { cycle: at, index };
                 expected.add(
-                    coverage.advanced.contains(&target),
+                    !self.search.examples(Shown::Advances(target)).is_empty(),
                     Code::TargetNeverTaken,
                     self.absent(claim.clone(), path),
                     self.doubtful_steps(Shown::Advances(target), &claim),
@@ -223,32 +216,17 @@ impl Judge<'_> {
 
     /// Returns true where a rule has fired somewhere, if only to end in a fault.
     fn has_fired(&self, place: &str) -> bool {
-        let moves = &self.search.moves;
-        let index = moves.tree.places.get_index_of(place);
-        let fired = index.is_some_and(|index| {
-            moves
-                .coverage
-                .fired
-                .iter()
-                .any(|fired| *fired as usize == index)
-        });
-        fired || self.fails_at(place)
+        !self.search.steps_to(place).is_empty() || self.fails_at(place)
     }
 
     /// Returns true where the rule at a place ends in a fault.
     fn fails_at(&self, place: &str) -> bool {
         let faults = &self.search.moves.tree.faults;
         let mut met = self.search.faults();
-        met.any(|fault| match &faults[fault as usize] {
-            Fault::Expression { place: at, .. }
-            | Fault::Assignment { place: at, .. }
-            | Fault::NoCycle { place: at } => at
-                .strip_prefix(place)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
-            Fault::NowhereToAdvance { .. }
-            | Fault::Argument { .. }
-            | Fault::File(_)
-            | Fault::World(_) => false,
+        met.any(|fault| {
+            let at = faults[fault as usize].place();
+            let rest = at.as_deref().and_then(|at| at.strip_prefix(place));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
     }
 
@@ -273,7 +251,7 @@ impl Judge<'_> {
         let states = (0..self.search.states.len()).filter(|state| self.phase(*state) == phase);
         let states: Vec<usize> = states.take(20).collect();
         let mut replay = self.replay.borrow_mut();
-        if (states.iter()).any(|state| replay.reach(self.search, *state).is_some()) {
+        if (states.iter()).any(|state| replay.reach(*state).is_some()) {
             return None;
         }
         drop(replay);
@@ -282,9 +260,9 @@ impl Judge<'_> {
     }
 
     /// Returns whether a check really finds something in a state; `None` where nobody knows, an error where it fails.
-    pub(super) fn finds(&self, seen: &CheckSeen, at: &At) -> Option<Result<bool, String>> {
+    pub(super) fn finds(&self, seen: &CheckSeen, at: &Example) -> Option<Result<bool, String>> {
         let mut replay = self.replay.borrow_mut();
-        let standing = replay.reach(self.search, at.state)?;
-        replay.finds(self.search, &standing, &seen.list, seen.index, &at.choices)
+        let standing = replay.reach(at.state)?;
+        replay.finds(&standing, &seen.list, seen.index, &at.choices)
     }
 }

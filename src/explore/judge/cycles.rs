@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
-use serde_json::Value as Json;
 
 use super::judgment::Judge;
 use super::place::path_of;
+use super::settings::{self, Settings, values_of};
 use crate::chart::Cycle;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
@@ -14,7 +14,6 @@ use crate::engine::decision::Outcome;
 use crate::engine::event::Trigger;
 use crate::explore::graph::Longest;
 use crate::explore::moves::{Actor, Edge};
-use crate::explore::plain::plain;
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::{Arrow, Search, Transition};
 use crate::expr::single_expression;
@@ -45,20 +44,6 @@ struct Bounded<'c> {
     have_begun: Vec<bool>,
 }
 
-/// A limit that the user can set at any time, and its number; nothing where the states say what it is.
-#[derive(Debug, Default, Clone, Copy)]
-struct Given<'c> {
-    value: Option<&'c Json>,
-    id: Option<u32>,
-}
-
-impl Given<'_> {
-    /// Returns the setting of a field to this value.
-    fn set(self, field: usize) -> Option<(usize, u32)> {
-        self.id.map(|id| (field, id))
-    }
-}
-
 impl<'c> Bounded<'c> {
     /// Returns nothing for a cycle whose limit or count is no field.
     fn of(search: &'c Search, at: usize, cycle: &'c Cycle) -> Option<Self> {
@@ -81,21 +66,18 @@ impl<'c> Bounded<'c> {
         })
     }
 
-    /// Returns the limits that the user can set; a limit that is no parameter is read off the states.
-    fn limits(&self) -> Vec<Given<'c>> {
-        let tree = &self.search.moves.tree;
-        match tree.ground.domain.parameters.get(&self.cycle.limit) {
-            None => vec![Given::default()],
-            Some(values) => {
-                let given = |value| Given {
-                    value: Some(value),
-                    id: tree.known_value(value),
-                };
-                values.iter().map(given).collect()
-            }
+    /// Returns the settings with each limit that the user can set; one that is no parameter is read off the states.
+    fn limits(&self) -> Vec<Settings> {
+        let values = values_of(self.search, self.limit).into_iter();
+        let given = values.map(|value| Settings::default().with(self.limit, vec![value]));
+        let given: Vec<Settings> = given.collect();
+        match given.is_empty() {
+            true => vec![Settings::default()],
+            false => given,
         }
     }
 
+    /// Returns whether a review of the cycle runs.
     fn is_review(&self, edge: &Edge) -> bool {
         let run = edge
             .review
@@ -105,6 +87,7 @@ impl<'c> Bounded<'c> {
         })
     }
 
+    /// Returns whether the user makes the move.
     fn is_of_the_user(&self, edge: &Edge) -> bool {
         self.search.moves.all[edge.mover].actor == Actor::User
     }
@@ -117,27 +100,20 @@ impl<'c> Bounded<'c> {
         self.is_of_the_user(edge) && (is_new || edge.arms.contains(&self.at))
     }
 
-    /// Returns whether an edge exists with this limit.
-    fn fits(&self, edge: &Edge, given: Given<'_>) -> bool {
-        let tree = &self.search.moves.tree;
-        let is_in = |set: u32| given.id.is_some_and(|value| tree.has(set, value));
-        let mut needs = edge.needs.iter();
-        needs.all(|(field, set)| *field != self.limit || is_in(*set))
-    }
-
     /// Returns the limit in a state. One that is not known can be any.
-    fn limit_in(&self, state: usize, given: Given<'_>) -> Option<i64> {
-        let value = given.value;
+    fn limit_in(&self, state: usize, given: &Settings) -> Option<i64> {
+        let value = given.only(self.limit);
+        let value = value.map(|value| self.search.moves.tree.value(value));
         value
             .unwrap_or_else(|| self.search.value(state, self.limit))
             .as_i64()
     }
 
     /// Returns the ways from one start of the cycle to the next, each review weighing one.
-    fn between_starts(&self, given: Given<'_>) -> Longest<'c> {
+    fn between_starts(&self, given: &Settings) -> Longest<'c> {
         // Per edge: what it weighs, and whether it starts the cycle over.
         let edges = self.search.edges.iter().map(|edge| {
-            let is_kept = self.fits(edge, given) && !self.is_fresh(edge);
+            let is_kept = given.may(self.search, edge) && !self.is_fresh(edge);
             is_kept.then(|| {
                 (
                     usize::from(self.is_review(edge)),
@@ -153,17 +129,14 @@ impl<'c> Bounded<'c> {
     }
 
     /// Returns the ways on which the user does nothing, each review weighing one.
-    fn without_the_user(&self, given: Given<'_>) -> Longest<'c> {
-        let edges = self.search.edges.iter().map(|edge| {
-            let is_kept = self.fits(edge, given) && !self.is_of_the_user(edge);
-            is_kept.then(|| usize::from(self.is_review(edge)))
-        });
-        let edges: Vec<Option<usize>> = edges.collect();
-        Longest::of(self.search, |_: usize, arrow: &Arrow| edges[arrow.edge()])
+    fn without_the_user(&self, given: &Settings) -> Longest<'c> {
+        Longest::over(self.search, given, |edge| {
+            (!self.is_of_the_user(edge)).then(|| usize::from(self.is_review(edge)))
+        })
     }
 
     /// Adds how many reviews there are with this limit.
-    fn add(&self, given: Given<'_>, longest: &Longest<'_>, limits: &mut Limits, most: &mut Most) {
+    fn add(&self, given: &Settings, longest: &Longest<'_>, limits: &mut Limits, most: &mut Most) {
         let states = || 0..self.search.looked_at();
         // Where one limit bounds nothing, the others need not be looked at.
         let all = limits.all.map(|_| self.without_the_user(given));
@@ -189,6 +162,7 @@ impl<'c> Bounded<'c> {
 }
 
 impl Judge<'_> {
+    /// Judges whether each cycle ends, and all reviews do.
     pub(super) fn cycles(&self) -> Vec<PropertyResult> {
         let mut results = Vec::new();
         let mut all: Vec<Limits> = Vec::new();
@@ -229,9 +203,9 @@ impl Judge<'_> {
         };
         let mut most = Most::new();
         let mut refuted: Vec<Verdict> = Vec::new();
-        for given in bounded.limits() {
+        for given in &bounded.limits() {
             let longest = bounded.between_starts(given);
-            self.replay.borrow_mut().set = given.set(bounded.limit).into_iter().collect();
+            self.replay.borrow_mut().set = given.example(self.search);
             let wrong = self.goes_on(&bounded, given, &longest);
             match wrong.or_else(|| self.exceeds(&bounded, given, &longest)) {
                 Some(verdict) => refuted.push(verdict),
@@ -275,15 +249,12 @@ impl Judge<'_> {
     fn goes_on(
         &self,
         bounded: &Bounded<'_>,
-        given: Given<'_>,
+        given: &Settings,
         longest: &Longest<'_>,
     ) -> Option<Verdict> {
         let cycle = bounded.cycle;
         let lasso = longest.lasso()?;
-        let words = given
-            .value
-            .map(|value| format!(", {} being {}", cycle.limit, plain(value)));
-        let words = words.unwrap_or_default();
+        let words = settings::in_words(self.search, &given.example(self.search));
         let claim = format!("the cycle `{}` can go on without end{words}", cycle.id);
         let path = self.culprit(bounded.at, lasso.round());
         let path = path.unwrap_or_else(|| steps!["cycles", &cycle.id]);
@@ -294,7 +265,7 @@ impl Judge<'_> {
     fn exceeds(
         &self,
         bounded: &Bounded<'_>,
-        given: Given<'_>,
+        given: &Settings,
         longest: &Longest<'_>,
     ) -> Option<Verdict> {
         let (search, cycle) = (self.search, bounded.cycle);
@@ -437,6 +408,7 @@ impl Judge<'_> {
     }
 }
 
+/// Returns a number of reviews in words.
 fn in_words(reviews: usize) -> String {
     if reviews == 1 {
         "1 review".to_owned()

@@ -5,12 +5,13 @@ use std::collections::hash_map::Entry;
 
 use super::judgment::Judge;
 use super::place::key_of_phase;
-use super::reach::{Lost, Reach};
+use super::reach::lost;
 use super::settings::{Probe, Settings, TooMany, find_breach, in_words};
 use crate::chart::model::PhaseType;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
 use crate::explore::graph::path_to;
+use crate::explore::moves::Setting;
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::{Arrow, Transition};
 
@@ -35,28 +36,7 @@ impl Judge<'_> {
             .map(|state| is_final(self.phase(state)))
             .collect();
         let path = |state: usize| steps!["phases", &key_of_phase(self.chart, self.phase(state))];
-        let mut states = (0..self.search.looked_at()).filter(|state| !ends[*state]);
-        let stuck = states.find_map(|state| match self.is_dead_end(state) {
-            Ok(None) => None,
-            stuck => Some((state, stuck)),
-        });
-        let dead_end = match stuck {
-            Some((state, stuck)) => {
-                let claim = |words: &str| {
-                    let phase = self.phase(state);
-                    format!("in the phase `{phase}` nothing leads on{words}")
-                };
-                match stuck {
-                    Ok(set) => {
-                        let set = set.unwrap_or_default();
-                        let words = in_words(self.search, &set);
-                        self.at_set(claim(&words), state, &set, path(state))
-                    }
-                    Err(TooMany) => self.too_many(),
-                }
-            }
-            None => self.holds(format!("{} states", self.search.looked_at())),
-        };
+        let dead_end = self.decided(self.dead_end(&ends, path));
         let claim = |state: usize, words: &str| {
             format!(
                 "from the phase `{}` no final phase can be reached{words}",
@@ -68,6 +48,7 @@ impl Judge<'_> {
             surely: &ends,
         };
         let reach = self.within_reach(&goals, "from every state".to_owned(), claim, path);
+        let reach = self.decided(reach);
         let is_stuck = matches!(dead_end, Verdict::Refuted { .. });
         let mut results = vec![PropertyResult::new(
             "no dead end before a final phase",
@@ -82,6 +63,23 @@ impl Judge<'_> {
         results
     }
 
+    /// Refutes that something leads on from every state but the ends.
+    fn dead_end(
+        &self,
+        ends: &[bool],
+        path: impl Fn(usize) -> Vec<Step>,
+    ) -> Result<Verdict, TooMany> {
+        for state in (0..self.search.looked_at()).filter(|state| !ends[*state]) {
+            if let Some(set) = self.is_dead_end(state)? {
+                let phase = self.phase(state);
+                let words = in_words(self.search, &set);
+                let claim = format!("in the phase `{phase}` nothing leads on{words}");
+                return Ok(self.at_set(claim, state, &set, path(state)));
+            }
+        }
+        Ok(self.holds(format!("{} states", self.search.looked_at())))
+    }
+
     /// Returns whether some goal stays within reach of every state. `claim` says where not, and with what setting.
     pub(super) fn within_reach(
         &self,
@@ -89,41 +87,31 @@ impl Judge<'_> {
         detail: String,
         claim: impl Fn(usize, &str) -> String,
         path: impl Fn(usize) -> Vec<Step>,
-    ) -> Verdict {
+    ) -> Result<Verdict, TooMany> {
         if !self.search.complete {
-            return self.cut_off();
+            return Ok(self.cut_off());
         }
-        let lost = match self.lost(goals.perhaps) {
-            Ok(lost) => lost,
-            Err(TooMany) => return self.too_many(),
-        };
-        let Some((state, set)) = lost else {
-            return match self.really_leads(goals.surely) {
-                Ok(()) => self.holds(detail),
-                Err(state) => self.undecided(&claim(state, ""), &path_to(self.search, state)),
-            };
+        let Some((state, set)) = lost(self.search, &self.back, goals.perhaps)? else {
+            return Ok(match self.really_leads(goals.surely) {
+                None => self.holds(detail),
+                Some(state) => self.undecided(&claim(state, ""), &path_to(self.search, state)),
+            });
         };
         // Where a command sets a number that decisions then look at, one that was not tried may lead on.
-        let excused = self.excused();
-        let open: Vec<bool> = goals
-            .perhaps
-            .iter()
-            .zip(excused)
-            .map(|(goal, excused)| *goal || excused)
-            .collect();
-        match self.lost(&open) {
-            Ok(Some((state, set))) => {
-                let words = in_words(self.search, &set);
-                self.at_set(claim(state, &words), state, &set, path(state))
+        let open = goals.perhaps.iter().zip(self.excused());
+        let open: Vec<bool> = open.map(|(goal, excused)| *goal || excused).collect();
+        Ok(match lost(self.search, &self.back, &open)? {
+            Some((state, set)) => {
+                let claim = claim(state, &in_words(self.search, &set));
+                self.at_set(claim, state, &set, path(state))
             }
-            Ok(None) => Verdict::Undecided {
+            None => Verdict::Undecided {
                 why: format!(
                     "{}; a value that was not tried may lead on",
                     claim(state, &in_words(self.search, &set))
                 ),
             },
-            Err(TooMany) => self.too_many(),
-        }
+        })
     }
 
     /// Returns the states in which the user can set a number that decisions look at from there on.
@@ -153,22 +141,18 @@ impl Judge<'_> {
         excused
     }
 
-    /// Returns whether a goal can be reached from every state by steps that can really be taken; else a state from
-    /// which not.
-    fn really_leads(&self, goals: &[bool]) -> Result<(), usize> {
+    /// Returns a state from which no goal can be reached by steps that can really be taken; `None` if there is none.
+    fn really_leads(&self, goals: &[bool]) -> Option<usize> {
         let mut known: HashMap<usize, bool> = HashMap::new();
         loop {
             let kept = |edge| known.get(&edge).copied().unwrap_or(true);
             let next = self.back.ways_to(goals, kept);
             if self.search.moves.tree.budget.is_exhausted() {
-                return Ok(());
+                return None;
             }
-            let lost = next
-                .iter()
-                .zip(goals)
-                .position(|(next, goal)| next.is_none() && !goal);
-            if let Some(state) = lost {
-                return Err(state);
+            let mut steps_on = next.iter().zip(goals);
+            if let Some(lost) = steps_on.position(|(next, goal)| next.is_none() && !goal) {
+                return Some(lost);
             }
             let mut steps: HashMap<usize, Vec<Transition>> = HashMap::new();
             for (from, edge) in next.into_iter().enumerate() {
@@ -182,21 +166,21 @@ impl Judge<'_> {
                 if let Entry::Vacant(entry) = known.entry(edge) {
                     let is_real = examples.iter().any(|step| {
                         let mut replay = self.replay.borrow_mut();
-                        replay.step_from_state(self.search, *step)
+                        replay.step_from_state(*step)
                     });
                     entry.insert(is_real);
                     is_settled &= is_real;
                 }
             }
             if is_settled {
-                return Ok(());
+                return None;
             }
         }
     }
 
     /// Returns what must be set so that no move changes anything, and no command sets it otherwise; `None` if something
     /// leads on whatever is set.
-    fn is_dead_end(&self, state: usize) -> Result<Option<Vec<(usize, u32)>>, TooMany> {
+    fn is_dead_end(&self, state: usize) -> Result<Option<Vec<Setting>>, TooMany> {
         let leads_on = |arrow: &&Arrow| arrow.to() != state || !self.edge(arrow).sets.is_empty();
         self.stops(self.search.arrows(state).iter().filter(leads_on))
     }
@@ -205,7 +189,7 @@ impl Judge<'_> {
     pub(super) fn stops<'a>(
         &self,
         arrows: impl Iterator<Item = &'a Arrow>,
-    ) -> Result<Option<Vec<(usize, u32)>>, TooMany> {
+    ) -> Result<Option<Vec<Setting>>, TooMany> {
         let search = self.search;
         let mut edges: Vec<usize> = arrows.map(|arrow| arrow.edge()).collect();
         if edges
@@ -232,11 +216,5 @@ impl Judge<'_> {
                 },
             }
         })
-    }
-
-    /// Returns the first state from which no goal can be reached, with what must be set from there on, unless a command
-    /// of the chart sets it otherwise.
-    fn lost(&self, goals: &[bool]) -> Result<Option<Lost>, TooMany> {
-        Reach::of(self.search, &self.back, goals)?.lost()
     }
 }

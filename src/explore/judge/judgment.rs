@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use super::blame::Blame;
-use super::checks::{At, CheckSeen};
+use super::checks::CheckSeen;
+use super::everywhere::Example;
 use super::place::path_of_fault;
 use super::settings::{Probe, Settings, TooMany, find_breach};
 use crate::chart::Chart;
@@ -15,7 +16,7 @@ use crate::engine::fault::Fault;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::in_words;
 use crate::explore::graph::{Backward, Lasso, Path, path_to};
-use crate::explore::moves::{Actor, Edge};
+use crate::explore::moves::{Actor, Edge, Setting};
 use crate::explore::plain::plain;
 use crate::explore::replay::Replay;
 use crate::explore::report::{PropertyResult, Verdict};
@@ -27,7 +28,7 @@ pub(super) struct Judge<'s> {
     pub(super) search: &'s Search,
     pub(super) back: Rc<Backward>,
     /// Checks which counterexamples are real.
-    pub(super) replay: RefCell<Replay>,
+    pub(super) replay: RefCell<Replay<'s>>,
     /// What checks find.
     pub(super) checks: Vec<CheckSeen>,
     /// Why rules never fire, by their places.
@@ -97,8 +98,8 @@ impl<'s> Judge<'s> {
     pub(super) fn is_real(&self, steps: &[Transition]) -> bool {
         let mut replay = self.replay.borrow_mut();
         steps.iter().any(|step| {
-            let standing = replay.reach(self.search, step.from);
-            standing.is_some_and(|standing| replay.step(self.search, &standing, *step).is_some())
+            let standing = replay.reach(step.from);
+            standing.is_some_and(|standing| replay.step(&standing, *step).is_some())
         })
     }
 
@@ -108,9 +109,7 @@ impl<'s> Judge<'s> {
             return self.cut_off();
         }
         let mut replay = self.replay.borrow_mut();
-        let assumed = way
-            .iter()
-            .find_map(|step| replay.assumption(self.search, *step));
+        let assumed = way.iter().find_map(|step| replay.assumption(*step));
         let why = match assumed {
             Some(assumed) => format!("{claim}, as far as was tried: {assumed}"),
             None => format!(
@@ -125,15 +124,15 @@ impl<'s> Judge<'s> {
         self.along(claim, state, &[], path)
     }
 
-    /// Refutes a claim in a state where this is set: fields and values.
+    /// Refutes a claim in a state where this is set.
     pub(super) fn at_set(
         &self,
         claim: String,
         state: usize,
-        set: &[(usize, u32)],
+        set: &[Setting],
         path: Vec<Step>,
     ) -> Verdict {
-        let can_be = (self.replay.borrow_mut()).can_be_set(self.search, state, set);
+        let can_be = self.replay.borrow_mut().can_be_set(state, set);
         match can_be {
             true => self.at(claim, state, path),
             false => self.undecided(&claim, &path_to(self.search, state)),
@@ -148,11 +147,11 @@ impl<'s> Judge<'s> {
         tail: &[Transition],
         path: Vec<Step>,
     ) -> Verdict {
-        match self.counterexample(state, tail) {
-            Some(way) => Verdict::Refuted {
-                trace: self.trace(claim, &way),
-                path,
-            },
+        let mut replay = self.replay.borrow_mut();
+        let found = replay.counterexample(claim.clone(), state, tail);
+        drop(replay);
+        match found {
+            Some(trace) => Verdict::Refuted { trace, path },
             None => {
                 let way = [path_to(self.search, state).as_slice(), tail].concat();
                 self.undecided(&claim, &way)
@@ -160,60 +159,13 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// Returns the counterexample that a real path is.
-    fn trace(&self, claim: String, way: &[Transition]) -> Trace {
-        let replay = self.replay.borrow();
-        Trace::along(
-            self.search,
-            claim,
-            way,
-            &|edge| replay.given(edge),
-            &replay.set,
-        )
-    }
-
-    /// Returns the real path to a state and on.
-    fn counterexample(&self, state: usize, tail: &[Transition]) -> Option<Path> {
-        let mut replay = self.replay.borrow_mut();
-        let before = replay.reach(self.search, state)?;
-        replay.follow(self.search, &before, tail)?;
-        Some([replay.path_to(state).as_slice(), tail].concat())
-    }
-
     /// Refutes a claim by a lasso.
     pub(super) fn endless(&self, claim: String, lasso: &Lasso, path: Vec<Step>) -> Verdict {
-        match self.around(lasso.round()) {
-            Some(lasso) => Verdict::Refuted {
-                trace: Trace {
-                    again: Some(lasso.start + 1),
-                    ..self.trace(claim, &lasso.path)
-                },
-                path,
-            },
+        let found = self.replay.borrow_mut().lasso(claim.clone(), lasso.round());
+        match found {
+            Some(trace) => Verdict::Refuted { trace, path },
             None => self.undecided(&claim, &lasso.path),
         }
-    }
-
-    /// Returns the real path to a loop and around until it stands there as it did before. A field of which the search
-    /// knows nothing can take several rounds to come back to what it was.
-    fn around(&self, round: &[Transition]) -> Option<Lasso> {
-        let domain = &self.search.moves.tree.ground.domain;
-        let mut replay = self.replay.borrow_mut();
-        let state = round.first()?.from;
-        let mut standings = vec![replay.reach(self.search, state)?];
-        let mut path = replay.path_to(state);
-        let stem = path.len();
-        for _ in 0..ROUNDS {
-            let after = replay.follow(self.search, standings.last()?, round)?;
-            path.extend(round);
-            let mut known = standings.iter();
-            if let Some(times) = known.position(|before| after.is_like(before, domain)) {
-                let start = stem + times * round.len();
-                return Some(Lasso { path, start });
-            }
-            standings.push(after);
-        }
-        None
     }
 
     /// Says where the search was cut off.
@@ -226,14 +178,14 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// Returns what depends on more combinations of settings than can be looked at.
-    pub(super) fn too_many(&self) -> Verdict {
-        if self.is_cut_off() {
-            return self.cut_off();
-        }
-        Verdict::Undecided {
-            why: "it depends on too many combinations of settings".to_owned(),
-        }
+    /// Returns a verdict; none is found where it depends on more combinations of settings than can be looked at.
+    pub(super) fn decided(&self, verdict: Result<Verdict, TooMany>) -> Verdict {
+        verdict.unwrap_or_else(|TooMany| match self.is_cut_off() {
+            true => self.cut_off(),
+            false => Verdict::Undecided {
+                why: "it depends on too many combinations of settings".to_owned(),
+            },
+        })
     }
 
     /// Returns what `judge` says, unless the settings change on the way: what is refuted must be so with the same ones.
@@ -259,30 +211,27 @@ impl<'s> Judge<'s> {
                 }
             }
         });
-        match (breach, fine) {
-            (Ok(Some(breach)), _) => match &breach.way {
-                Found::Tail(state, way) => self.along(breach.claim, *state, way, breach.path),
-                Found::Lasso(lasso) => self.endless(breach.claim, lasso, breach.path),
-            },
-            (Ok(None), Some((_, verdict))) => verdict,
-            (Ok(None), None) | (Err(TooMany), _) => self.too_many(),
-        }
+        let verdict = breach.and_then(|breach| match breach {
+            Some(Breach { claim, way, path }) => Ok(match way {
+                Found::Tail(state, way) => self.along(claim, state, &way, path),
+                Found::Lasso(lasso) => self.endless(claim, &lasso, path),
+            }),
+            None => fine.map(|(_, verdict)| verdict).ok_or(TooMany),
+        });
+        self.decided(verdict)
     }
 
-    /// Returns for each edge whether some of these settings allow it.
-    pub(super) fn allowed(&self, settings: &Settings) -> Vec<bool> {
-        let edges = self.search.edges.iter();
-        edges.map(|edge| settings.may(self.search, edge)).collect()
-    }
-
+    /// Returns what happens on an arrow.
     pub(super) fn edge(&self, arrow: &Arrow) -> &Edge {
         &self.search.edges[arrow.edge()]
     }
 
+    /// Returns who makes the move.
     pub(super) fn actor(&self, arrow: &Arrow) -> Actor {
         self.search.moves.all[self.edge(arrow).mover].actor
     }
 
+    /// Returns the phase in a state.
     pub(super) fn phase(&self, state: usize) -> &str {
         let field = self.search.field(&self.chart.state);
         field
@@ -290,6 +239,7 @@ impl<'s> Judge<'s> {
             .unwrap_or_default()
     }
 
+    /// Judges whether every event leads to a decision.
     pub(super) fn decisions(&self) -> Vec<PropertyResult> {
         let name = "every event leads to a decision";
         let code = Code::NoDecision;
@@ -325,7 +275,7 @@ impl<'s> Judge<'s> {
         for seen in &self.checks {
             let path = steps!["checks", &seen.list, seen.index];
             if let Some((fault, _)) = seen.faults.first() {
-                let fails = |at: &At| matches!(self.finds(seen, at), Some(Err(_)));
+                let fails = |at: &Example| matches!(self.finds(seen, at), Some(Err(_)));
                 let is_real = seen.faults.iter().any(|(_, at)| fails(at));
                 let verdict = if is_real {
                     Verdict::Refuted {
@@ -385,9 +335,6 @@ impl<'s> Judge<'s> {
         None
     }
 }
-
-/// The number of times that a loop is taken to see whether it goes on without end.
-const ROUNDS: usize = 4;
 
 /// Returns a claim that holds for what was tried, which is not every value of these inputs.
 pub(super) fn untried_of(claim: &str, inputs: &BTreeSet<String>) -> Verdict {

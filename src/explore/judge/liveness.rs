@@ -20,25 +20,21 @@ impl Judge<'_> {
         goal: &str,
         detail: String,
         path: &[Step],
-    ) -> Verdict {
+    ) -> Result<Verdict, TooMany> {
         let goes_on =
             |from: usize, arrow: &Arrow| self.actor(arrow) != Actor::User && arrow.to() != from;
         let open = |state: usize| !goals[state];
         for state in (0..self.search.looked_at()).filter(|state| open(*state)) {
             let arrows = self.search.arrows(state).iter();
-            match self.stops(arrows.filter(|arrow| goes_on(state, arrow))) {
-                Ok(None) => {}
-                Ok(Some(set)) => {
-                    let words = in_words(self.search, &set);
-                    let claim = format!(
-                        "without the user nothing leads on from here{words}, and `{goal}` is not true"
-                    );
-                    return self.at_set(claim, state, &set, path.to_vec());
-                }
-                Err(TooMany) => return self.too_many(),
+            if let Some(set) = self.stops(arrows.filter(|arrow| goes_on(state, arrow)))? {
+                let words = in_words(self.search, &set);
+                let claim = format!(
+                    "without the user nothing leads on from here{words}, and `{goal}` is not true"
+                );
+                return Ok(self.at_set(claim, state, &set, path.to_vec()));
             }
         }
-        self.under_any_setting(|settings| {
+        Ok(self.under_any_setting(|settings| {
             let is_kept = |edge: &Edge| settings.may(self.search, edge) && !self.is_failure(edge);
             let kept: Vec<bool> = self.search.edges.iter().map(is_kept).collect();
             let rounds = Longest::of(self.search, |from, arrow| {
@@ -56,7 +52,7 @@ impl Judge<'_> {
                     verdict: self.holds(detail.clone()),
                 },
             }
-        })
+        }))
     }
 
     /// Returns true where a review ran that gave no verdict.

@@ -12,6 +12,7 @@ mod checks;
 mod coverage;
 mod cycles;
 mod ends;
+mod everywhere;
 mod judgment;
 mod liveness;
 mod place;
@@ -50,12 +51,12 @@ pub(crate) fn judge(search: &mut Search, places: &[String]) -> Judged {
         search.complete = false;
     }
     let back = Rc::new(Backward::of(search));
-    let replay = RefCell::new(Replay::of(search, &back));
+    let replay = Replay::of(search, &back);
     let judge = Judge {
         chart: &chart,
-        search,
+        search: replay.search,
         back,
-        replay,
+        replay: RefCell::new(replay),
         checks,
         blames,
     };
@@ -68,7 +69,7 @@ pub(crate) fn judge(search: &mut Search, places: &[String]) -> Judged {
     results.extend(judge.blocks());
     results.extend(judge.own_properties(&truths));
     let walks = places.iter().map(|place| {
-        let walks = judge.replay.borrow_mut().walks_to(judge.search, place);
+        let walks = judge.replay.borrow_mut().walks_to(place);
         (place.clone(), walks)
     });
     let walks = walks.collect();

@@ -16,18 +16,16 @@ pub(super) fn key_of_phase(chart: &Chart, phase: &str) -> String {
     }
 }
 
+/// Returns where in the chart a fault is.
 pub(super) fn path_of_fault(chart: &Chart, fault: &Fault) -> Vec<Step> {
-    match fault {
-        Fault::Expression { place, .. } | Fault::NoCycle { place } => path_of(chart, place),
-        Fault::Assignment { place, field, .. } => {
-            let mut path = path_of(chart, place);
-            path.push(Step::from(field));
-            path
-        }
-        Fault::NowhereToAdvance { cycle } => steps!["cycles", cycle, "advance"],
-        Fault::Argument { name, .. } => steps!["args", name],
-        Fault::File(_) | Fault::World(_) => Vec::new(),
+    let mut path = match fault.place() {
+        Some(place) => path_of(chart, &place),
+        None => Vec::new(),
+    };
+    if let Fault::Assignment { field, .. } = fault {
+        path.push(Step::from(field));
     }
+    path
 }
 
 /// Returns `on.Stop[2].guard` as a path.

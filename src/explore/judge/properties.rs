@@ -3,41 +3,31 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::checks::by_hand;
 use super::ends::Goals;
+use super::everywhere::{Example, everywhere};
 use super::judgment::{Judge, first_refuted, untried_of};
 use crate::chart::model::Property;
 use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
-use crate::explore::decision_tree::Witness;
+use crate::explore::decision_tree::{What, Witness};
 use crate::explore::graph::path_to;
 use crate::explore::imagined_world::Question;
-use crate::explore::moves::{Edge, Outcomes};
+use crate::explore::moves::{Edge, Outcome, by_hand};
 use crate::explore::plain::plain;
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::{Search, Transition};
-use crate::explore::state::Memo;
+use crate::explore::state::Looks;
 use crate::explore::trace::words;
-use crate::expr::source::Expr;
 
 /// Finds where each property of the chart holds.
 pub(super) fn truths(search: &mut Search) -> Vec<Truth> {
     let chart = Arc::clone(&search.moves.tree.chart);
-    let claims = chart
-        .properties
-        .iter()
-        .map(|property| property.claims().next());
-    let truth = |claim: Option<(&str, &Expr)>| match claim {
-        Some((key, expr)) => Truth::of(search, &expr.0, key != "never"),
+    let properties = chart.properties.iter();
+    let truths = properties.map(|property| match property.claims().next() {
+        Some((key, expr)) => Truth::of(search, property, &expr.0, key != "never"),
         None => Truth::default(),
-    };
-    let mut truths: Vec<Truth> = claims.map(truth).collect();
-    for (property, truth) in chart.properties.iter().zip(&mut truths) {
-        if let (Some(step), Some((key, expr))) = (&property.step, property.claims().next()) {
-            truth.look_behind(search, &chart.places_of(step), &expr.0, key != "never");
-        }
-    }
-    truths
+    });
+    truths.collect()
 }
 
 impl Judge<'_> {
@@ -50,6 +40,7 @@ impl Judge<'_> {
             .collect()
     }
 
+    /// Judges a property of the chart.
     fn own(&self, index: usize, property: &Property, truth: &Truth) -> Option<PropertyResult> {
         let name = &property.about;
         let (key, expr) = property.claims().next()?;
@@ -65,13 +56,13 @@ impl Judge<'_> {
         };
         let refuted = |claim: String, expected: bool| {
             let breaches = truth.breaches.iter();
-            let verdicts = breaches.map(|Breach { state, by, choices }| {
+            let verdicts = breaches.map(|Example { state, by, choices }| {
                 let step = by.as_slice();
-                let standing = self.replay.borrow_mut().reach(self.search, *state);
+                let standing = self.replay.borrow_mut().reach(*state);
                 let holds = standing.and_then(|standing| {
                     let mut replay = self.replay.borrow_mut();
-                    let standing = replay.follow(self.search, &standing, step)?;
-                    replay.holds(self.search, &standing, expr, choices)
+                    let standing = replay.follow(&standing, step)?;
+                    replay.holds(&standing, expr, choices)
                 });
                 if holds == Some(!expected) {
                     let claim = format!("{claim}{}", self.given(choices));
@@ -89,7 +80,7 @@ impl Judge<'_> {
             "never" => refuted(format!("`{expr}` holds here"), false),
             "eventually" => {
                 let goals = truth.states(|holds| holds.always);
-                self.comes_to(&goals, expr, detail.clone(), &path)
+                self.decided(self.comes_to(&goals, expr, detail.clone(), &path))
             }
             _ => {
                 let claim =
@@ -98,7 +89,7 @@ impl Judge<'_> {
                     perhaps: &truth.states(|holds| holds.sometimes),
                     surely: &truth.states(|holds| holds.surely),
                 };
-                self.within_reach(&goals, detail.clone(), claim, |_| path.clone())
+                self.decided(self.within_reach(&goals, detail.clone(), claim, |_| path.clone()))
             }
         };
         // What was tried says nothing about values that were not; but a way that was found is one.
@@ -141,7 +132,7 @@ pub(super) struct Truth {
     /// Per state.
     holds: Vec<Holds>,
     /// Where it is not as the property says.
-    breaches: Vec<Breach>,
+    breaches: Vec<Example>,
     /// The first state in which it has no value.
     fault: Option<(usize, Fault)>,
 }
@@ -167,102 +158,91 @@ impl Holds {
     }
 }
 
-/// Where a property is not as it says.
-#[derive(Debug)]
-struct Breach {
-    state: usize,
-    /// The step behind which it is so, of a claim about steps.
-    by: Option<Transition>,
-    choices: Witness,
-}
-
 /// The number of breaches that are looked at to find one that is real.
 const BREACHES: usize = 20;
 
+/// The number of these that are taken from one state.
+const CHOICES: usize = 4;
+
 impl Truth {
-    fn of(search: &mut Search, condition: &str, expected: bool) -> Self {
-        let mut truth = Self::default();
-        let mut known: Memo<Holds> = Memo::default();
+    /// Finds where a condition holds that a property expects to be so.
+    fn of(search: &mut Search, property: &Property, condition: &str, expected: bool) -> Self {
         let what = search.moves.condition(condition, &by_hand());
-        for state in 0..search.states.len() {
-            let found = known.get(search.states.get(state), &[]);
-            let found = found.map(|(found, _)| *found);
-            let is_wanting = truth.breaches.len() < BREACHES;
-            if let Some(found) = found.filter(|it| !(is_wanting && it.is_breach(expected))) {
-                truth.holds.push(found);
-                continue;
-            }
-            let situation = search.states.get(state).to_situation();
-            let (results, looks) = search.moves.holds(what, &by_hand(), situation.as_ref());
-            if let Some(fault) = results.iter().find_map(|(result, _)| result.as_ref().err()) {
-                truth.fault = Some((state, fault.clone()));
-                break;
-            }
+        let mut fault = None;
+        let holds = everywhere(search, what, &by_hand(), |search, state, outcomes| {
+            let found = outcomes.iter().find_map(|it| it.result.clone().err());
+            fault = found.map(|fault| (state, fault));
             let tree = &search.moves.tree;
-            let holds = |(result, _): &Outcomes| *result == Ok(true);
-            let surely = |one: &Outcomes| holds(one) && !tree.is_witness_assumed(&one.1);
-            let found = Holds {
-                always: results.iter().all(holds),
-                sometimes: results.iter().any(holds),
-                surely: results.iter().any(surely),
-            };
-            let breaches = results.iter().filter(|one| holds(one) != expected);
-            truth
-                .breaches
-                .extend(breaches.take(4).map(|(_, choices)| Breach {
-                    state,
-                    by: None,
-                    choices: choices.clone(),
-                }));
-            known.put(situation.as_ref(), &[], &looks, found);
-            truth.holds.push(found);
+            let holds = |outcome: &Outcome| outcome.result == Ok(true);
+            let surely =
+                |outcome: &Outcome| holds(outcome) && !tree.is_witness_assumed(&outcome.choices);
+            fault.is_none().then(|| Holds {
+                always: outcomes.iter().all(holds),
+                sometimes: outcomes.iter().any(holds),
+                surely: outcomes.iter().any(surely),
+            })
+        });
+        let mut truth = Self {
+            holds,
+            fault,
+            breaches: Vec::new(),
+        };
+        match &property.step {
+            Some(step) => {
+                let places = search.moves.tree.chart.places_of(step);
+                for step in search.transitions_of(&places) {
+                    truth.look(search, what, search.target(step), Some(step), expected);
+                }
+            }
+            None => {
+                for state in 0..truth.holds.len() {
+                    truth.look(search, what, state, None, expected);
+                }
+            }
         }
         truth
     }
 
-    /// Looks at the states behind steps instead, with settings that the step allows.
-    fn look_behind(
+    /// Keeps where a state is not as expected, behind a step with settings that the step allows.
+    fn look(
         &mut self,
         search: &mut Search,
-        places: &[String],
-        condition: &str,
+        what: What,
+        state: usize,
+        by: Option<Transition>,
         expected: bool,
     ) {
-        self.breaches.clear();
-        let steps = search.transitions_of(places);
-        let what = search.moves.condition(condition, &by_hand());
-        for step in steps {
-            let to = search.target(step);
-            // A fault in the midst ends what is known of the states.
-            let is_breach = (self.holds.get(to)).is_some_and(|holds| holds.is_breach(expected));
-            if !is_breach || self.breaches.len() >= BREACHES {
-                continue;
-            }
-            let situation = search.states.get(to).to_situation();
-            let (results, _) = search.moves.holds(what, &by_hand(), situation.as_ref());
-            let tree = &search.moves.tree;
-            let Edge { needs, sets, .. } = &search.edges[step.edge];
-            let fits = |choices: &Witness| {
-                choices.iter().all(|(question, value)| {
-                    let field = tree.field_asked(*question);
-                    // What the step sets is so behind it, whatever it needed.
-                    if let Some((_, set)) = sets.iter().find(|(set, _)| Some(*set) == field) {
-                        return set == value;
-                    }
-                    let mut needed = needs.iter().filter(|(need, _)| Some(*need) == field);
-                    needed.all(|(_, set)| tree.has(*set, *value))
-                })
-            };
-            let breaches = results.into_iter();
-            let breaches =
-                breaches.filter(|(holds, choices)| *holds != Ok(expected) && fits(choices));
-            self.breaches
-                .extend(breaches.take(4).map(|(_, choices)| Breach {
-                    state: step.from,
-                    by: Some(step),
-                    choices,
-                }));
+        // A fault in the midst ends what is known of the states.
+        let is_breach = (self.holds.get(state)).is_some_and(|holds| holds.is_breach(expected));
+        if !is_breach || self.breaches.len() >= BREACHES {
+            return;
         }
+        let situation = search.states.get(state);
+        let looks = &mut Looks::default();
+        let outcomes = search.moves.outcomes(what, &by_hand(), situation, looks);
+        let tree = &search.moves.tree;
+        let fits = |choices: &Witness| {
+            let Some(step) = by else { return true };
+            let Edge { needs, sets, .. } = &search.edges[step.edge];
+            choices.iter().all(|(question, value)| {
+                let field = tree.field_asked(*question);
+                // What the step sets is so behind it, whatever it needed.
+                if let Some((_, set)) = sets.iter().find(|(set, _)| Some(*set) == field) {
+                    return set == value;
+                }
+                let mut needed = needs.iter().filter(|(need, _)| Some(*need) == field);
+                needed.all(|(_, set)| tree.has(*set, *value))
+            })
+        };
+        let breaches = outcomes.into_iter();
+        let breaches = breaches.filter(|it| it.result != Ok(expected) && fits(&it.choices));
+        let state = by.map_or(state, |step| step.from);
+        self.breaches
+            .extend(breaches.take(CHOICES).map(|it| Example {
+                state,
+                by,
+                choices: it.choices,
+            }));
     }
 
     /// Returns of each state whether this is so there.

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::settings::{Probe, Settings, TooMany, find_breach, values_of};
 use crate::explore::graph::Backward;
-use crate::explore::moves::Edge;
+use crate::explore::moves::{Edge, Setting};
 use crate::explore::search::Search;
 
 /// The most combinations of what commands set.
@@ -16,7 +16,7 @@ const MODES: usize = 64;
 type Node = (usize, usize);
 
 /// A state from which no goal can be reached, and what is set there: fields and values.
-pub(super) type Lost = (usize, Vec<(usize, u32)>);
+pub(super) type Lost = (usize, Vec<Setting>);
 
 /// A step between two nodes that are not known to lead to a goal: by their places in a list.
 struct Step {
@@ -26,41 +26,38 @@ struct Step {
     edge: usize,
 }
 
-/// The states from which goals are to be reached.
-pub(super) struct Reach<'s> {
-    search: &'s Search,
-    /// The combinations of what commands set, each as fields and values.
-    modes: Vec<Vec<(usize, u32)>>,
-    /// The states from which a goal is reached whatever is set.
-    always: Vec<bool>,
+/// Returns the first state from which no goal can be reached, with what must be set from there on, unless a command of
+/// the chart sets it otherwise; `None` if there is none.
+pub(super) fn lost(
+    search: &Search,
+    back: &Backward,
+    goals: &[bool],
+) -> Result<Option<Lost>, TooMany> {
+    let is_free = |edge: usize| {
+        let edge = &search.edges[edge];
+        edge.needs.is_empty() && edge.sets.is_empty()
+    };
+    // From these, a goal is reached whatever is set; the others remain to be looked at.
+    let always = back.leads_to(goals, is_free);
+    let modes = modes(search)?;
+    let states = (0..search.looked_at()).filter(|state| !always[*state]);
+    let open = states.flat_map(|state| (0..modes.len()).map(move |mode| (state, mode)));
+    let open: Vec<Node> = open.collect();
+    let reach = Reach { search, modes };
+    find_breach(search, Settings::default(), |settings| {
+        reach.probe(&open, settings)
+    })
 }
 
-impl<'s> Reach<'s> {
-    /// Finds the states from which one of `goals` is reached whatever is set; the others remain to be looked at.
-    pub(super) fn of(search: &'s Search, back: &Backward, goals: &[bool]) -> Result<Self, TooMany> {
-        let is_free = |edge: usize| {
-            let edge = &search.edges[edge];
-            edge.needs.is_empty() && edge.sets.is_empty()
-        };
-        Ok(Self {
-            search,
-            modes: modes(search)?,
-            always: back.leads_to(goals, is_free),
-        })
-    }
+/// The states from which goals are to be reached.
+struct Reach<'s> {
+    search: &'s Search,
+    /// The combinations of what commands set.
+    modes: Vec<Vec<Setting>>,
+}
 
-    /// Returns the first state from which no goal can be reached, and what is set there; `None` if there is none.
-    pub(super) fn lost(&self) -> Result<Option<Lost>, TooMany> {
-        let states = 0..self.search.looked_at();
-        let open: Vec<Node> = states
-            .filter(|state| !self.always[*state])
-            .flat_map(|state| (0..self.modes.len()).map(move |mode| (state, mode)))
-            .collect();
-        find_breach(self.search, Settings::default(), |settings| {
-            self.probe(&open, settings)
-        })
-    }
-
+impl Reach<'_> {
+    /// Looks for a state that is lost under some combinations of settings.
     fn probe(&self, open: &[Node], settings: &Settings) -> Probe<Lost> {
         let search = self.search;
         let places: FxHashMap<Node, usize> = open.iter().copied().zip(0..).collect();
@@ -139,13 +136,13 @@ impl<'s> Reach<'s> {
             let set = sets.find(|(set, _)| set == field);
             (*field, set.map_or(*before, |(_, value)| *value))
         });
-        let after: Vec<(usize, u32)> = after.collect();
+        let after: Vec<Setting> = after.collect();
         self.modes.iter().position(|known| *known == after)
     }
 }
 
 /// Returns the combinations of what commands set and decisions look at.
-fn modes(search: &Search) -> Result<Vec<Vec<(usize, u32)>>, TooMany> {
+fn modes(search: &Search) -> Result<Vec<Vec<Setting>>, TooMany> {
     let mut fields: Vec<usize> = Vec::new();
     for edge in &search.edges {
         fields.extend(edge.sets.iter().map(|(field, _)| *field));
@@ -156,13 +153,13 @@ fn modes(search: &Search) -> Result<Vec<Vec<(usize, u32)>>, TooMany> {
         let mut needs = search.edges.iter().flat_map(|edge| &edge.needs);
         needs.any(|(needed, _)| needed == field)
     };
-    let mut modes: Vec<Vec<(usize, u32)>> = vec![Vec::new()];
+    let mut modes: Vec<Vec<Setting>> = vec![Vec::new()];
     for field in fields.into_iter().filter(is_needed) {
         let values = values_of(search, field);
         if modes.len() * values.len() > MODES {
             return Err(TooMany);
         }
-        let with = |mode: &Vec<(usize, u32)>| {
+        let with = |mode: &Vec<Setting>| {
             let with = |value: &u32| [mode.as_slice(), &[(field, *value)]].concat();
             values.iter().map(with).collect::<Vec<_>>()
         };

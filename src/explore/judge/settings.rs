@@ -5,7 +5,8 @@
 //! the values of one setting are divided into those that the edges in question tell apart, and each part is asked about
 //! by itself, until every part has an answer or there are too many.
 
-use crate::explore::moves::Edge;
+use crate::explore::graph::Longest;
+use crate::explore::moves::{Edge, Setting};
 use crate::explore::plain::plain;
 use crate::explore::search::Search;
 
@@ -38,6 +39,11 @@ impl Settings {
         let mut fields = self.left.iter();
         let found = fields.find(|(known, _)| *known == field)?;
         Some(&found.1)
+    }
+
+    /// Returns the only value that is left to a field; `None` if all are.
+    pub(super) fn only(&self, field: usize) -> Option<u32> {
+        self.left(field)?.first().copied()
     }
 
     /// Returns the values that a field can have.
@@ -113,16 +119,31 @@ impl Settings {
         parts.map(|(_, part)| self.with(field, part)).collect()
     }
 
-    /// Returns one of these combinations: fields and values, the default where it is left.
-    pub(super) fn example(&self, search: &Search) -> Vec<(usize, u32)> {
+    /// Returns one of these combinations, the default where it is left.
+    pub(super) fn example(&self, search: &Search) -> Vec<Setting> {
         let tree = &search.moves.tree;
         let example = self.left.iter().filter_map(|(field, left)| {
-            let default = tree.default_of(*field).map(|(_, default)| default);
+            let default = tree.default_of(*field);
             let mut values = left.iter();
             let likely = values.find(|value| Some(tree.value(**value)) == default);
             Some((*field, *likely.or(left.first())?))
         });
         example.collect()
+    }
+}
+
+impl<'s> Longest<'s> {
+    /// Returns the paths made of the edges that exist in some of these combinations and have a `weight`.
+    pub(super) fn over(
+        search: &'s Search,
+        settings: &Settings,
+        weight: impl Fn(&Edge) -> Option<usize>,
+    ) -> Self {
+        let edges = search.edges.iter();
+        // There are many more arrows than edges.
+        let weights = edges.map(|edge| weight(edge).filter(|_| settings.may(search, edge)));
+        let weights: Vec<Option<usize>> = weights.collect();
+        Self::of(search, |_, arrow| weights[arrow.edge()])
     }
 }
 
@@ -160,17 +181,15 @@ pub(super) fn find_breach<B>(
 pub(super) fn values_of(search: &Search, field: usize) -> Vec<u32> {
     let tree = &search.moves.tree;
     let parameters = &tree.ground.domain.parameters;
-    let mut known = parameters
-        .iter()
-        .filter(|(name, _)| search.field(name) == Some(field));
-    let values = known.next().into_iter().flat_map(|(_, values)| &**values);
+    let name = tree.name_of(field).and_then(|name| parameters.get(name));
+    let values = name.into_iter().flat_map(|values| values.iter());
     values.filter_map(|value| tree.known_value(value)).collect()
 }
 
 /// Returns a combination in words: `, max_reviews being 0`.
-pub(super) fn in_words(search: &Search, settings: &[(usize, u32)]) -> String {
+pub(super) fn in_words(search: &Search, settings: &[Setting]) -> String {
     let tree = &search.moves.tree;
-    let name = |field: usize| tree.default_of(field).map_or("", |(name, _)| name);
+    let name = |field: usize| tree.name_of(field).unwrap_or_default();
     let words = settings
         .iter()
         .map(|(field, value)| format!(", {} being {}", name(*field), plain(tree.value(*value))));

@@ -4,29 +4,16 @@ use super::{ACTIVE, Edge, Ending, Moves};
 use crate::engine::decision::{Ended, Outcome};
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
-use crate::explore::state::StateRef;
+use crate::explore::state::{FALSE, StateRef, TRUE};
 
 impl Moves {
-    /// Returns the tail of an ending that is the same edge in every state.
-    pub(crate) fn plain_tail(&self, ending: &Ending) -> Option<u32> {
-        let Ending::Decided(number) = *ending else {
-            return None;
-        };
-        let tail = self.tails.get(number);
-        let is_about_an_answer = |(question, _): &(u32, u32)| {
-            matches!(self.tree.question(*question), Question::Answered { .. })
-        };
-        let is_plain = tail.review.is_none() && !tail.choices.iter().any(is_about_an_answer);
-        is_plain.then_some(number)
-    }
-
     /// Returns the result of a move with this end.
     pub(crate) fn edge(&mut self, mover: usize, state: StateRef<'_>, ending: Ending) -> Edge {
         let tail = match ending {
             Ending::Decided(tail) => self.tails.get(tail).clone(),
-            Ending::Answered(question, is_written) => {
+            Ending::Answered(answered) => {
                 return Edge {
-                    answered: Some((question, is_written)),
+                    answered: Some(answered),
                     mover,
                     ..Edge::default()
                 };
@@ -36,14 +23,14 @@ impl Moves {
         let mut active = None;
         let mut needs = Vec::new();
         for (question, set) in &tail.choices {
-            let only = self.tree.only(*set).map(|value| self.tree.is_true(value));
+            let only = self.tree.only(*set);
             if let Some(field) = self.tree.field_asked(*question) {
                 needs.push((field, *set));
             } else if self.is_about_an_answer(*question, state.fields()) {
-                answered = only.map(|is_there| (*question, is_there));
+                answered = only.map(|value| (*question, value));
             } else if matches!(self.tree.question(*question), Question::Choice(Choice::Event(name)) if name == ACTIVE)
             {
-                active = only;
+                active = only.map(|value| value == TRUE);
             }
         }
         // A review that has just been written has no answer yet.
@@ -59,7 +46,7 @@ impl Moves {
             answered = self
                 .tree
                 .answer(cycle, n, state.fields())
-                .map(|question| (question, false));
+                .map(|question| (question, FALSE));
         }
         let all = tail.assigned.iter().copied();
         let (mut sets, mut assigned): (Vec<_>, Vec<_>) =

@@ -5,13 +5,12 @@ mod parts;
 mod tails;
 mod witnesses;
 
-use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::decision_tree::{Choices, Leaf, Segment, Target, Tree, What, Witness};
 use super::imagined_world::{Kind, is_of_the_host};
-use super::state::{Look, Looks, Memo, Situation, StateRef};
+use super::state::{Chosen, Look, Looks, Memo, Situation, StateRef, TRUE};
 use crate::chart::Chart;
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
@@ -49,6 +48,9 @@ impl Move {
     }
 }
 
+/// A field or a setting that the user sets, and its value, by their numbers.
+pub(crate) type Setting = (usize, u32);
+
 /// The result of a move.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Edge {
@@ -56,11 +58,11 @@ pub(crate) struct Edge {
     /// What the parameters must be: fields and sets of values.
     pub(crate) needs: Vec<(usize, u32)>,
     /// Parameters and their new values.
-    pub(crate) sets: Vec<(usize, u32)>,
+    pub(crate) sets: Vec<Setting>,
     /// Other fields and their new values.
     pub(crate) assigned: Vec<(usize, u32)>,
     /// The question whether a review is answered, where this move answers it.
-    pub(crate) answered: Option<(u32, bool)>,
+    pub(crate) answered: Option<Chosen>,
     /// The rules that fire, by their places.
     pub(crate) fired: Vec<u32>,
     /// The advance targets that are taken.
@@ -92,22 +94,20 @@ impl Edge {
 pub(crate) enum Ending {
     /// With a decision, by its tail.
     Decided(u32),
-    /// The file that answers a review, by the question about it, is written or deleted.
-    Answered(u32, bool),
+    /// The file that answers a review is written or deleted.
+    Answered(Chosen),
 }
 
 /// Whether something holds, and what was chosen for that.
-pub(crate) type Outcomes = (Result<bool, Fault>, Witness);
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) result: Result<bool, Fault>,
+    pub(crate) choices: Witness,
+}
 
-/// The rules and targets that came to something.
-#[derive(Debug, Default)]
-pub(crate) struct Coverage {
-    /// Places of rules that fired.
-    pub(crate) fired: HashSet<u32>,
-    /// Rules whose guard was evaluated: (list, index).
-    pub(crate) tried: HashSet<(usize, usize)>,
-    /// Advance targets that were taken.
-    pub(crate) advanced: HashSet<Target>,
+/// Returns an event that brings nothing.
+pub(crate) fn by_hand() -> Trigger {
+    Trigger::Command(String::new())
 }
 
 /// A decision between two of its parts: the state as they have made it, and what was chosen.
@@ -132,7 +132,6 @@ impl Standing {
 pub(crate) struct Moves {
     pub(crate) tree: Tree,
     pub(crate) all: Vec<Move>,
-    pub(crate) coverage: Coverage,
     /// The results of decisions from one part on.
     rests: FxHashMap<Segment, Memo<Rc<[u32]>>>,
     tails: Tails,
@@ -178,7 +177,6 @@ impl Moves {
         Self {
             tree: Tree::of(chart),
             all: all.collect(),
-            coverage: Coverage::default(),
             rests: FxHashMap::default(),
             tails: Tails::default(),
         }
@@ -206,23 +204,22 @@ impl Moves {
         Self {
             tree: self.tree.hand_over(),
             all: self.all.clone(),
-            coverage: Coverage::default(),
             rests: std::mem::take(&mut self.rests),
             tails: std::mem::take(&mut self.tails),
         }
     }
 
     /// Returns whether a condition holds in a state or a check finds something there, under each combination of choices
-    /// that it looks at; and what it looked at.
-    pub(crate) fn holds(
+    /// that it looks at.
+    pub(crate) fn outcomes(
         &mut self,
         what: What,
         trigger: &Trigger,
         state: StateRef<'_>,
-    ) -> (Vec<Outcomes>, Looks) {
-        let mut looks = Looks::default();
+        looks: &mut Looks,
+    ) -> Vec<Outcome> {
         let segment = Segment { what, review: None };
-        let ends = self.tree.walk(segment, trigger, state, &[], &mut looks);
+        let ends = self.tree.walk(segment, trigger, state, &[], looks);
         let tree = &self.tree;
         let results = ends.iter().flat_map(|end| {
             let result = match *tree.leaves[end.leaf as usize] {
@@ -232,12 +229,13 @@ impl Moves {
                 Leaf::Fault(fault) => Err(tree.faults[fault as usize].clone()),
                 Leaf::Part(_) => Ok(false),
             };
-            let witnesses = tree.witnesses(&end.choices());
-            witnesses
-                .into_iter()
-                .map(move |witness| (result.clone(), witness))
+            let witnesses = tree.witnesses(&end.choices()).into_iter();
+            witnesses.map(move |choices| Outcome {
+                result: result.clone(),
+                choices,
+            })
         });
-        (results.collect(), looks)
+        results.collect()
     }
 
     /// Returns a condition as something that can be evaluated by itself, at an event.
@@ -260,8 +258,8 @@ impl Moves {
             looks.add(Look::field(*field));
         }
         match self.tree.last_answer(cycle, state.fields()) {
-            Some(question) if is_written != (state.answered() == Some((question, true))) => {
-                Some(Ending::Answered(question, is_written))
+            Some(question) if is_written != (state.answered() == Some((question, TRUE))) => {
+                Some(Ending::Answered((question, u32::from(is_written))))
             }
             _ => None,
         }

@@ -9,17 +9,14 @@ use crate::engine::fault::Fault;
 use crate::explore::decision_tree::{Choices, Leaf, Segment, Settled, Tail, Turn, What, over};
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
-use crate::explore::state::{Look, Looks, number};
+use crate::explore::state::{Chosen, Known, Look, Looks, number};
 use crate::reviewer::finding::Found;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use std::rc::Rc;
 
-/// The results of a decision from one of its parts on, by their tails, and what it looks at.
-pub(super) struct Rest {
-    pub(super) tails: Rc<[u32]>,
-    looks: Rc<[Look]>,
-}
+/// The results of a decision from one of its parts on, by their tails.
+pub(super) type Rest = Known<Rc<[u32]>>;
 
 /// One way through a part of a decision.
 pub(super) struct Way {
@@ -61,8 +58,8 @@ impl Moves {
             match self.next(here, trigger) {
                 Some(next) => here = next,
                 None => {
-                    return Rest {
-                        tails: Rc::new([NOTHING]),
+                    return Known {
+                        value: Rc::new([NOTHING]),
                         looks: Rc::new([]),
                     };
                 }
@@ -70,15 +67,17 @@ impl Moves {
         }
         let state = standing.situation.as_ref();
         let known = self.rests.get(&here);
-        if let Some((tails, looks)) = known.and_then(|rest| rest.get(state, &standing.choices)) {
-            let (tails, looks) = (Rc::clone(tails), Rc::clone(looks));
-            return Rest { tails, looks };
+        if let Some(known) = known.and_then(|rest| rest.get(state, &standing.choices)) {
+            return known.clone();
         }
         let mut looks = Looks::default();
         let tails = self.part(here, trigger, standing, &mut looks);
         let rest = self.rests.entry(here).or_default();
         let looks = rest.put(state, &standing.choices, &looks, Rc::clone(&tails));
-        Rest { tails, looks }
+        Known {
+            value: tails,
+            looks,
+        }
     }
 
     /// Returns the result of one part, and of those that follow it if none has answered.
@@ -113,9 +112,9 @@ impl Moves {
             }
             looks.add_behind(&rest.looks, &made);
             if ways.len() == 1 && *tail == NOTHING {
-                return rest.tails;
+                return rest.value;
             }
-            for rest in rest.tails.iter() {
+            for rest in rest.value.iter() {
                 all.insert(self.tails.join(*tail, *rest));
             }
         }
@@ -130,9 +129,6 @@ impl Moves {
         standing: &Standing,
         looks: &mut Looks,
     ) -> Vec<Way> {
-        if let What::Rule { list, index } = here.what {
-            self.coverage.tried.insert((list, index));
-        }
         let state = standing.situation.as_ref();
         let ends = self
             .tree
@@ -178,8 +174,6 @@ impl Moves {
         choices: Choices,
     ) -> Vec<Way> {
         let mut ways = Vec::new();
-        self.coverage.fired.extend(&part.tail.fired);
-        self.coverage.advanced.extend(&part.tail.advanced);
         let first = Tail {
             choices: self.kept(&choices),
             ..part.tail.clone()
@@ -229,8 +223,8 @@ impl Moves {
     }
 
     /// Returns, of what was chosen, what is part of the outcome.
-    fn kept(&self, choices: &[(u32, u32)]) -> Choices {
-        let matters = |(question, _): &&(u32, u32)| match self.tree.question(*question) {
+    fn kept(&self, choices: &[Chosen]) -> Choices {
+        let matters = |(question, _): &&Chosen| match self.tree.question(*question) {
             Question::Field(_) | Question::Answered { .. } => true,
             Question::Choice(Choice::Event(name)) => name == ACTIVE,
             _ => false,
@@ -239,12 +233,7 @@ impl Moves {
     }
 
     /// Returns how a decision stands once a part has been taken.
-    pub(super) fn after(
-        &mut self,
-        standing: &Standing,
-        tail: u32,
-        choices: &[(u32, u32)],
-    ) -> Standing {
+    pub(super) fn after(&mut self, standing: &Standing, tail: u32, choices: &[Chosen]) -> Standing {
         let mut after = Standing {
             situation: standing.situation.clone(),
             choices: over(&standing.choices, choices),
@@ -254,8 +243,7 @@ impl Moves {
                 && self.is_about_an_answer(*question, standing.situation.as_ref().fields())
             {
                 // From here on it is known.
-                let known = (*question, self.tree.is_true(value));
-                after.situation.set_answered(Some(known));
+                after.situation.set_answered(Some((*question, value)));
                 after.choices.retain(|(asked, _)| asked != question);
             }
         }
@@ -280,15 +268,13 @@ impl Moves {
             .any(|cycle| self.tree.last_answer(cycle, fields) == Some(question))
     }
 
-    /// Returns where the rule of a segment stands, which then counts as one that fires.
+    /// Returns where the rule of a segment stands.
     fn place_of(&mut self, segment: Segment) -> Option<u32> {
         let What::Rule { list, index } = segment.what else {
             return None;
         };
         let place = format!("on.{}[{index}]", self.tree.lists[list]);
-        let place = number(self.tree.places.insert_full(place).0);
-        self.coverage.fired.insert(place);
-        Some(place)
+        Some(number(self.tree.places.insert_full(place).0))
     }
 
     /// Returns the ways in which a run can end: each verdict, none, failed. Or a gate fails, as often as a rule may ask

@@ -45,10 +45,12 @@ impl Default for Tails {
 }
 
 impl Tails {
+    /// Returns a tail by its number.
     pub(super) fn get(&self, tail: u32) -> &Tail {
         &self.all[tail as usize]
     }
 
+    /// Returns the number of a tail.
     pub(super) fn number(&mut self, tail: Tail) -> u32 {
         number(self.all.insert_full(tail).0)
     }

@@ -52,10 +52,7 @@ impl Moves {
         edge.needs.iter().all(|need| {
             let (field, set) = *need;
             let default = self.tree.likely(field, set);
-            let is_default = || {
-                let known = self.tree.default_of(field);
-                known.is_some_and(|(_, value)| value == self.tree.value(default))
-            };
+            let is_default = || self.tree.default_of(field) == Some(self.tree.value(default));
             wider.needs.contains(need)
                 || wider.needs.iter().all(|(asked, _)| *asked != field) && is_default()
         })
@@ -88,8 +85,7 @@ impl Moves {
                     *left = left.saturating_sub(1);
                     let mut all = over(&standing.choices, &choices);
                     // What was chosen at first is part of the situation by now.
-                    if let Some((question, is_there)) = standing.situation.as_ref().answered() {
-                        let value = self.tree.answer_id(&is_there.into());
+                    if let Some((question, value)) = standing.situation.as_ref().answered() {
                         all.push((question, self.tree.set(vec![value])));
                     }
                     found.push(all);
@@ -98,7 +94,7 @@ impl Moves {
             };
             let after = self.after(standing, tail, &choices);
             let rest = self.rest(next, trigger, &after);
-            for rest in rest.tails.iter() {
+            for rest in rest.value.iter() {
                 if self.tails.join(tail, *rest) == wanted {
                     self.trace(next, trigger, &after, *rest, left, found);
                 }

@@ -1,7 +1,7 @@
 //! What lets a list of checks find this many things.
 
-use crate::engine::event::Trigger;
 use crate::explore::decision_tree::{Choices, Leaf, Segment, What, Witness, over};
+use crate::explore::moves::by_hand;
 use crate::explore::search::Search;
 use crate::explore::state::Looks;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) fn finding(
     let chart = Arc::clone(&search.moves.tree.chart);
     let (list, _, checks) = chart.checks.get_full(name)?;
     let state = search.states.get(0).to_situation();
-    let trigger = Trigger::Command(String::new());
+    let trigger = by_hand();
     let mut open = vec![(0, wanted, Choices::new())];
     for _ in 0..PATHS {
         let (index, wanted, chosen) = open.pop()?;

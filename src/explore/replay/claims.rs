@@ -1,28 +1,17 @@
 //! Whether a condition holds, or a check finds something, in a state that is real.
 
 use super::{Replay, Scene, Standing};
-use crate::engine::event::Trigger;
 use crate::engine::names::Names;
 use crate::explore::decision_tree::Witness;
 use crate::explore::imagined_world::Question;
-use crate::explore::search::{Search, Transition};
-use crate::explore::trace;
+use crate::explore::moves::by_hand;
+use crate::explore::search::Transition;
 use std::sync::Arc;
 
-impl Replay {
-    /// Returns what was chosen for an edge to come about, in words.
-    pub(crate) fn given(&self, edge: usize) -> Vec<String> {
-        let tree = &self.moves.tree;
-        let witness = self.real.get(&edge).into_iter().flatten();
-        let words = witness.filter_map(|(question, value)| {
-            trace::words(tree.question(*question), tree.value(*value))
-        });
-        words.collect()
-    }
-
+impl Replay<'_> {
     /// Returns what a witness assumes, in words; `None` where nothing was.
-    pub(crate) fn assumption(&mut self, search: &Search, step: Transition) -> Option<String> {
-        let witnesses = self.witnesses(search, step, true);
+    pub(crate) fn assumption(&mut self, step: Transition) -> Option<String> {
+        let witnesses = self.witnesses(step, true);
         let tree = &self.moves.tree;
         let assumed = witnesses.iter().flatten();
         let assumed = assumed.filter(|choice| tree.is_witness_assumed(&[**choice]));
@@ -42,25 +31,23 @@ impl Replay {
     /// Returns whether a condition really holds, or does not.
     pub(crate) fn holds(
         &mut self,
-        search: &Search,
         standing: &Standing,
         expr: &str,
         witness: &Witness,
     ) -> Option<bool> {
-        let names = self.names_at(search, standing, witness)?;
+        let names = self.names_at(standing, witness)?;
         names.expressions.holds(expr, &names.root()).ok()
     }
 
     /// Returns whether a check really finds something, or fails.
     pub(crate) fn finds(
         &mut self,
-        search: &Search,
         standing: &Standing,
         list: &str,
         index: usize,
         witness: &Witness,
     ) -> Option<Result<bool, String>> {
-        let names = self.names_at(search, standing, witness)?;
+        let names = self.names_at(standing, witness)?;
         let mut found = Vec::new();
         let result = names.find(&self.chart.checks.get(list)?[index], &mut found);
         Some(
@@ -71,23 +58,18 @@ impl Replay {
     }
 
     /// Returns the names that expressions see where an instance stands like that and this was chosen.
-    fn names_at(
-        &self,
-        search: &Search,
-        standing: &Standing,
-        witness: &Witness,
-    ) -> Option<Arc<Names>> {
-        let mut standing = self.loosened(search, standing);
+    fn names_at(&self, standing: &Standing, witness: &Witness) -> Option<Arc<Names>> {
+        let mut standing = self.loosened(standing);
         standing.config.clear();
-        let tree = &search.moves.tree;
+        let tree = &self.search.moves.tree;
         for (question, value) in witness {
             if let Question::Field(name) = tree.question(*question) {
                 standing.set(name, tree.value(*value))?;
             }
         }
-        let trigger = Trigger::Command(String::new());
-        let Scene { event, disk, .. } = self.lay_out(search, &trigger, &standing, witness)?;
+        let trigger = by_hand();
+        let Scene { event, disk, .. } = self.lay_out(&trigger, &standing, witness)?;
         let world = self.world(&standing, disk);
-        Some(self.names(search, &world, &event))
+        Some(self.names(&world, &event))
     }
 }

@@ -9,7 +9,6 @@ use crate::explore::decision_tree::Witness;
 use crate::explore::domain::{Choice, NO_SLUG};
 use crate::explore::imagined_world::{Question, is_of_the_host};
 use crate::explore::possible_world::{Disk, Sibling, event};
-use crate::explore::search::Search;
 use crate::reviewer::finding::{Finding, Found};
 use crate::reviewer::ran::Ran;
 use serde_json::{Map, Value as Json, json};
@@ -48,16 +47,15 @@ impl Scene {
     }
 }
 
-impl Replay {
+impl Replay<'_> {
     /// Returns an event and a disk on which what was chosen is so, as far as that can be.
     pub(super) fn lay_out(
         &self,
-        search: &Search,
         trigger: &Trigger,
         standing: &Standing,
         chosen: &Witness,
     ) -> Option<Scene> {
-        let tree = &search.moves.tree;
+        let tree = &self.search.moves.tree;
         let mut scene = Scene {
             event: event(trigger.clone(), Map::new()),
             disk: Disk {
@@ -68,7 +66,7 @@ impl Replay {
             found: Found::default(),
         };
         let mut tables: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
-        let more = self.for_findings(search, chosen)?;
+        let more = self.for_findings(chosen)?;
         for (question, value) in more.iter().chain(chosen) {
             let value = tree.value(*value);
             let files = &mut scene.disk.files;
@@ -113,8 +111,8 @@ impl Replay {
     }
 
     /// Returns what else must be chosen so that checks find as much as was chosen.
-    fn for_findings(&self, search: &Search, chosen: &Witness) -> Option<Witness> {
-        let tree = &search.moves.tree;
+    fn for_findings(&self, chosen: &Witness) -> Option<Witness> {
+        let tree = &self.search.moves.tree;
         let mut more = Witness::new();
         for (question, value) in chosen {
             if let Question::Choice(Choice::Findings(name)) = tree.question(*question) {
@@ -125,6 +123,7 @@ impl Replay {
         Some(more)
     }
 
+    /// Returns the instances that were chosen; `None` where none can be like that.
     fn siblings(&self, value: &Json) -> Option<Vec<Sibling>> {
         let mut all: Vec<Sibling> = Vec::new();
         for sibling in value.as_array()? {

@@ -5,6 +5,7 @@
 
 mod checks;
 mod claims;
+mod counterexample;
 mod lay_out;
 mod setting;
 
@@ -12,14 +13,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use super::answer::Answer;
 use super::decision_tree::Witness;
 use super::domain::{Choice, Domain};
 use super::graph::{Backward, Path, back_from};
 use super::imagined_world::Question;
-use super::moves::{Edge, Moves};
+use super::moves::{Edge, Moves, Setting};
 use super::possible_world::{Disk, PossibleWorld};
 use super::report::{Taken, Walk};
 use super::search::{Search, Transition};
@@ -31,7 +32,6 @@ use crate::engine::decide::decide_with;
 use crate::engine::decision::{Answer as Reply, Decision, Ended, Outcome, Step};
 use crate::engine::evaluator::{Evaluator, InPlace};
 use crate::engine::event::Event;
-use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::engine::world::World;
 use crate::reviewer::finding::Found;
@@ -85,7 +85,8 @@ struct Decided {
 
 /// Steps that have been replayed.
 #[derive(Debug)]
-pub(super) struct Replay {
+pub(super) struct Replay<'s> {
+    pub(super) search: &'s Search,
     chart: Arc<Chart>,
     /// By state; `None` where no counterexample leads there.
     reached: HashMap<usize, Option<Arrival>>,
@@ -96,16 +97,14 @@ pub(super) struct Replay {
     moves: Moves,
     /// By edge, in how many states witnesses of it were looked for, and these witnesses.
     witnesses: HashMap<usize, (usize, Vec<Witness>)>,
-    /// What the user has set, as far as a claim says it: fields and values.
-    pub(super) set: Vec<(usize, u32)>,
-    /// By edge, a witness that is real.
-    real: HashMap<usize, Witness>,
+    /// What the user has set, as far as a claim says it.
+    pub(super) set: Vec<Setting>,
     /// How the last step that was real was taken; `None` where nothing was decided in it.
     taken: Option<Taken>,
+    /// What was chosen for it.
+    chosen: Witness,
     /// The fields that commands set under a guard.
     guarded: BTreeSet<String>,
-    /// Of these, those that begin with one value only.
-    fixed: BTreeSet<String>,
 }
 
 /// The most states in which witnesses of one edge are looked for.
@@ -117,9 +116,9 @@ const WALKS: usize = 3;
 /// The most decisions that are made to find real witnesses.
 const DECISIONS: usize = 20_000;
 
-impl Replay {
+impl<'s> Replay<'s> {
     /// Returns a replay in which nothing is replayed yet.
-    pub(super) fn of(search: &mut Search, back: &Rc<Backward>) -> Self {
+    pub(super) fn of(search: &'s mut Search, back: &Rc<Backward>) -> Self {
         let chart = Arc::clone(&search.moves.tree.chart);
         let tree = &search.moves.tree;
         let asked = tree
@@ -129,7 +128,7 @@ impl Replay {
                 Question::Choice(choice @ Choice::Findings(name)) => Some((choice, name)),
                 _ => None,
             });
-        let [guarded, fixed] = Self::guarded(search);
+        let guarded = Self::guarded(search);
         let mut wanted: Vec<(String, usize, bool)> = Vec::new();
         for (choice, name) in asked {
             // How many there are does not depend on what fields hold, or any of it.
@@ -147,49 +146,51 @@ impl Replay {
         });
         Self {
             guarded,
-            fixed,
             checks: checks.collect(),
             chart,
             reached: HashMap::new(),
             back: Rc::clone(back),
             left: DECISIONS,
             moves: search.moves.hand_over(),
+            search,
             witnesses: HashMap::new(),
             set: Vec::new(),
-            real: HashMap::new(),
             taken: None,
+            chosen: Witness::new(),
         }
     }
 
     /// Returns how an instance stands in a state; `None` where something of it is not known.
-    fn standing(&self, search: &Search, state: usize) -> Option<Standing> {
-        let mut fields = search.states.get(state).fields().iter();
-        let tree = &search.moves.tree;
+    fn standing(&self, state: usize) -> Option<Standing> {
+        let mut fields = self.search.states.get(state).fields().iter();
+        let tree = &self.search.moves.tree;
         let is_known = fields.all(|held| matches!(tree.answer_of(*held), Answer::Value(_)));
-        is_known.then(|| self.some_standing(search, state))
+        is_known.then(|| self.some_standing(state))
     }
 
     /// Returns the same, with some value for what is not known: good for steps that do not depend on it.
-    fn some_standing(&self, search: &Search, state: usize) -> Standing {
-        let tree = &search.moves.tree;
-        let state = search.states.get(state);
+    fn some_standing(&self, state: usize) -> Standing {
+        let tree = &self.search.moves.tree;
+        let state = self.search.states.get(state);
         let fields = self.chart.context.iter().zip(state.fields());
         let value = |field: &Field, held: &Answer| match held {
             Answer::Value(value) => value.clone(),
             _ => default_of(&self.chart, field),
         };
+        let begins_as_set = |name: &&String| self.chart.context[*name].setting().is_some();
+        let held = self.guarded.iter().filter(|name| !begins_as_set(name));
         Standing {
+            held: held.cloned().collect(),
             context: fields
                 .map(|((name, field), held)| (name.clone(), value(field, tree.answer_of(*held))))
                 .collect(),
             started: state.is_started(),
             config: Map::new(),
-            held: self.fixed.clone(),
         }
     }
 
     /// Returns how an instance really stands in a state; `None` where no counterexample leads there.
-    pub(super) fn reach(&mut self, search: &Search, state: usize) -> Option<Standing> {
+    pub(super) fn reach(&mut self, state: usize) -> Option<Standing> {
         // Outermost last: a state is reached by way of others, each of which was found before it.
         let mut open = vec![state];
         while let Some(at) = open.last().copied() {
@@ -197,8 +198,8 @@ impl Replay {
                 open.pop();
                 continue;
             }
-            let Some(parent) = search.parents[at] else {
-                let begins = self.standing(search, at);
+            let Some(parent) = self.search.parents[at] else {
+                let begins = self.standing(at);
                 let start = begins.map(|standing| Arrival { standing, by: None });
                 self.reached.insert(at, start);
                 continue;
@@ -207,7 +208,7 @@ impl Replay {
                 open.push(parent.from);
                 continue;
             }
-            let found = self.arrive(search, at, parent);
+            let found = self.arrive(at, parent);
             self.reached.insert(at, found);
         }
         let arrival = self.reached.get(&state)?.as_ref()?;
@@ -215,20 +216,21 @@ impl Replay {
     }
 
     /// Returns how a state is really reached: by this step, else by another.
-    fn arrive(&mut self, search: &Search, at: usize, first: Transition) -> Option<Arrival> {
+    fn arrive(&mut self, at: usize, first: Transition) -> Option<Arrival> {
         let back = Rc::clone(&self.back);
         let others = back.sources(at);
         let mut others = others
             .filter(|step| step.from != at && *step != first)
             .take(24);
         // Only by way of what is known already: a state is not reached by way of itself.
-        self.arrive_by(search, first)
-            .or_else(|| others.find_map(|step| self.arrive_by(search, step)))
+        self.arrive_by(first)
+            .or_else(|| others.find_map(|step| self.arrive_by(step)))
     }
 
-    fn arrive_by(&mut self, search: &Search, step: Transition) -> Option<Arrival> {
+    /// Returns how a state is really reached by this step.
+    fn arrive_by(&mut self, step: Transition) -> Option<Arrival> {
         let before = self.reached.get(&step.from)?.clone()?.standing;
-        let standing = self.step(search, &before, step)?;
+        let standing = self.step(&before, step)?;
         let by = Some(step);
         Some(Arrival { standing, by })
     }
@@ -239,41 +241,36 @@ impl Replay {
     }
 
     /// Returns how an instance stands after a path from how it stands before; `None` where that is not real.
-    pub(super) fn follow(
-        &mut self,
-        search: &Search,
-        before: &Standing,
-        path: &[Transition],
-    ) -> Option<Standing> {
-        path.iter().try_fold(before.clone(), |standing, step| {
-            self.step(search, &standing, *step)
-        })
+    pub(super) fn follow(&mut self, before: &Standing, path: &[Transition]) -> Option<Standing> {
+        path.iter()
+            .try_fold(before.clone(), |standing, step| self.step(&standing, *step))
     }
 
     /// Returns the shortest real paths on which the rule at a place fires in the end, or a guard refuses.
-    pub(super) fn walks_to(&mut self, search: &Search, place: &str) -> Vec<Walk> {
+    pub(super) fn walks_to(&mut self, place: &str) -> Vec<Walk> {
         self.left = DECISIONS;
+        let search = self.search;
         let steps = search.steps_to(place).iter();
         let steps = steps.filter(|step| search.edges[step.edge].fault.is_none());
         let paths = steps.filter_map(|step| {
-            self.reach(search, step.from)?;
+            self.reach(step.from)?;
             let mut path = self.path_to(step.from);
             path.push(*step);
             Some(path)
         });
         let mut paths: Vec<Path> = paths.collect();
         paths.sort_by_key(Vec::len);
-        let walks = paths.iter().filter_map(|path| self.walk(search, path));
+        let walks = paths.iter().filter_map(|path| self.walk(path));
         walks.take(WALKS).collect()
     }
 
     /// Returns the steps of a path from a first state, as they really happen; `None` where that is not real.
-    fn walk(&mut self, search: &Search, path: &[Transition]) -> Option<Walk> {
-        let begins = self.standing(search, path.first()?.from)?;
+    fn walk(&mut self, path: &[Transition]) -> Option<Walk> {
+        let begins = self.standing(path.first()?.from)?;
         let mut standing = begins.clone();
         let mut steps = Vec::new();
         for step in path {
-            standing = self.step(search, &standing, *step)?;
+            standing = self.step(&standing, *step)?;
             steps.extend(self.taken.take());
         }
         Some(Walk {
@@ -283,29 +280,19 @@ impl Replay {
     }
 
     /// Takes one step for real from where the search says that it begins.
-    pub(super) fn step_from_state(&mut self, search: &Search, step: Transition) -> bool {
-        let before = self.some_standing(search, step.from);
-        self.take(search, &before, step, false).is_some()
+    pub(super) fn step_from_state(&mut self, step: Transition) -> bool {
+        let before = self.some_standing(step.from);
+        self.take(&before, step, false).is_some()
     }
 
     /// Takes one step for real.
-    pub(super) fn step(
-        &mut self,
-        search: &Search,
-        before: &Standing,
-        step: Transition,
-    ) -> Option<Standing> {
-        self.take(search, before, step, true)
+    pub(super) fn step(&mut self, before: &Standing, step: Transition) -> Option<Standing> {
+        self.take(before, step, true)
     }
 
     /// Takes one step for real, with what was assumed on the way, too, or without.
-    fn take(
-        &mut self,
-        search: &Search,
-        before: &Standing,
-        at: Transition,
-        with_assumed: bool,
-    ) -> Option<Standing> {
+    fn take(&mut self, before: &Standing, at: Transition, with_assumed: bool) -> Option<Standing> {
+        let search = self.search;
         let tree = &search.moves.tree;
         let edge = &search.edges[at.edge];
         let mover = &search.moves.all[edge.mover];
@@ -313,15 +300,11 @@ impl Replay {
         let Some(trigger) = &mover.trigger else {
             return Some(before.clone());
         };
-        let before = self.set_for(search, before, edge)?;
+        let before = self.set_for(before, edge)?;
         let known = search.states.get(at.from).answered();
-        let known = known.and_then(|(question, is_there)| {
-            let value = tree.known_value(&json!(is_there))?;
-            Some((question, value))
-        });
         let mut tried = 0;
         for is_new in [false, true] {
-            let witnesses = self.witnesses(search, at, is_new);
+            let witnesses = self.witnesses(at, is_new);
             for witness in witnesses.iter().skip(tried) {
                 tried += 1;
                 if !with_assumed && tree.is_assumed_of_conditions(witness) {
@@ -332,12 +315,12 @@ impl Replay {
                     return None;
                 }
                 let chosen: Witness = known.iter().chain(witness).copied().collect();
-                let Some(scene) = self.lay_out(search, trigger, &before, &chosen) else {
+                let Some(scene) = self.lay_out(trigger, &before, &chosen) else {
                     continue;
                 };
-                let decided = self.decide(search, &before, &scene, edge);
+                let decided = self.decide(&before, &scene, edge);
                 if let Some(Decided { after, outcome }) = decided {
-                    self.real.insert(at.edge, witness.clone());
+                    self.chosen.clone_from(witness);
                     let fired = edge.fired.iter();
                     let fired = fired.map(|place| tree.places[*place as usize].clone());
                     self.taken = Some(Taken {
@@ -356,12 +339,13 @@ impl Replay {
     }
 
     /// Returns the known witnesses of an edge; with `with_new`, also new ones in the state before it.
-    fn witnesses(&mut self, search: &Search, step: Transition, with_new: bool) -> Vec<Witness> {
+    fn witnesses(&mut self, step: Transition, with_new: bool) -> Vec<Witness> {
         let (tries, known) = self.witnesses.entry(step.edge).or_default();
         if with_new && *tries < TRIES {
             *tries += 1;
-            let state = search.states.get(step.from);
-            for witness in self.moves.witnesses(state, &search.edges[step.edge]) {
+            let state = self.search.states.get(step.from);
+            let edge = &self.search.edges[step.edge];
+            for witness in self.moves.witnesses(state, edge) {
                 if !known.contains(&witness) {
                     known.push(witness);
                 }
@@ -371,12 +355,13 @@ impl Replay {
     }
 
     /// Returns the names of a decision, which share what the search has compiled.
-    fn names(&self, search: &Search, world: &Arc<dyn World>, event: &Event) -> Arc<Names> {
-        let expressions = Arc::clone(&search.moves.tree.ground.expressions);
+    fn names(&self, world: &Arc<dyn World>, event: &Event) -> Arc<Names> {
+        let expressions = Arc::clone(&self.search.moves.tree.ground.expressions);
         let evaluator: Arc<dyn Evaluator> = Arc::new(InPlace);
         Names::with(expressions, &self.chart, (world, &evaluator), event)
     }
 
+    /// Returns the world of an instance that stands like this.
     fn world(&self, standing: &Standing, disk: Disk) -> Arc<dyn World> {
         Arc::new(PossibleWorld {
             chart: Arc::clone(&self.chart),
@@ -387,17 +372,11 @@ impl Replay {
     }
 
     /// Returns what the hook decides there, where that is what the search says.
-    fn decide(
-        &self,
-        search: &Search,
-        before: &Standing,
-        scene: &Scene,
-        edge: &Edge,
-    ) -> Option<Decided> {
+    fn decide(&self, before: &Standing, scene: &Scene, edge: &Edge) -> Option<Decided> {
         let Scene { event, disk, found } = scene;
-        let tree = &search.moves.tree;
+        let tree = &self.search.moves.tree;
         let world = self.world(before, disk.clone());
-        let names = || self.names(search, &world, event);
+        let names = || self.names(&world, event);
         let mut step = decide_with(names(), &event.trigger, None);
         let mut outcome = None;
         if let Ok(Step::Invoke(invocation)) = &step {
@@ -416,11 +395,13 @@ impl Replay {
         if let Some(fault) = edge.fault {
             let fault = &tree.faults[fault as usize];
             let is_same = match step {
-                Err(found) => place_of(&found) == place_of(fault),
+                Err(found) => found.place() == fault.place(),
                 // A fault in a text for a reviewer is a review that fails.
                 Ok(_) => {
                     outcome.is_none()
-                        && place_of(fault).is_some_and(|place| place.starts_with("invoke."))
+                        && fault
+                            .place()
+                            .is_some_and(|place| place.starts_with("invoke."))
                 }
             };
             let after = before.clone();
@@ -429,7 +410,7 @@ impl Replay {
         let Ok(Step::Done(decision)) = step else {
             return None;
         };
-        self.is_as_told(search, &decision, edge).then(|| {
+        self.is_as_told(&decision, edge).then(|| {
             let mut after = before.clone();
             after.started |= !decision.patch.is_empty();
             after.context.extend(decision.patch);
@@ -438,8 +419,8 @@ impl Replay {
     }
 
     /// Returns whether a decision is the transition that the search says it is.
-    fn is_as_told(&self, search: &Search, decision: &Decision, edge: &Edge) -> bool {
-        let tree = &search.moves.tree;
+    fn is_as_told(&self, decision: &Decision, edge: &Edge) -> bool {
+        let tree = &self.search.moves.tree;
         let fired = edge.fired.iter().map(|place| &tree.places[*place as usize]);
         let assigned = edge.assigned.iter().chain(&edge.sets);
         let mut assigned = assigned
@@ -452,15 +433,5 @@ impl Replay {
                 *tree.answer_of(value) == Answer::Unknown
                     || patched.is_some_and(|it| *domain.capped(name, it) == *tree.value(value))
             })
-    }
-}
-
-fn place_of(fault: &Fault) -> Option<&str> {
-    match fault {
-        Fault::Expression { place, .. }
-        | Fault::Assignment { place, .. }
-        | Fault::NoCycle { place } => Some(place),
-        Fault::NowhereToAdvance { cycle } => Some(cycle),
-        Fault::Argument { .. } | Fault::File(_) | Fault::World(_) => None,
     }
 }

@@ -6,38 +6,30 @@
 use std::collections::BTreeSet;
 
 use super::{Replay, Standing};
-use crate::engine::event::Trigger;
-use crate::explore::moves::Edge;
+use crate::explore::moves::{Edge, Setting, by_hand};
 use crate::explore::possible_world::{Disk, event};
 use crate::explore::search::Search;
 use crate::explore::user_fields::guards_of;
 use serde_json::{Map, Value as Json};
 
-impl Replay {
-    /// Returns the fields that commands set under a guard, and of them those that begin with one value only.
-    pub(super) fn guarded(search: &Search) -> [BTreeSet<String>; 2] {
+impl Replay<'_> {
+    /// Returns the fields that commands set under a guard.
+    pub(super) fn guarded(search: &Search) -> BTreeSet<String> {
         let chart = &search.moves.tree.chart;
         let parameters = search.moves.tree.ground.domain.parameters.keys();
         let guarded = parameters.filter(|name| !guards_of(chart, name).is_empty());
-        let guarded: BTreeSet<String> = guarded.cloned().collect();
-        let begins_as_set = |name: &str| {
-            let field = chart.context.get(name);
-            field.is_some_and(|field| field.setting().is_some())
-        };
-        let fixed = guarded.iter().filter(|name| !begins_as_set(name));
-        let fixed = fixed.cloned().collect();
-        [guarded, fixed]
+        guarded.cloned().collect()
     }
 
     /// Returns the same instance, in which a field can have any value again that a command can set here.
-    pub(super) fn loosened(&self, search: &Search, standing: &Standing) -> Standing {
+    pub(super) fn loosened(&self, standing: &Standing) -> Standing {
         let mut standing = standing.clone();
         if !standing.started || standing.held.is_empty() {
             return standing;
         }
-        let event = event(Trigger::Command(String::new()), Map::new());
+        let event = event(by_hand(), Map::new());
         let world = self.world(&standing, Disk::default());
-        let names = self.names(search, &world, &event);
+        let names = self.names(&world, &event);
         let root = names.root();
         let holds = |guard: &&str| names.expressions.holds(guard, &root) == Ok(true);
         standing
@@ -47,14 +39,9 @@ impl Replay {
     }
 
     /// Returns an instance with what the user must have set for an edge; `None` where that is not possible.
-    pub(super) fn set_for(
-        &self,
-        search: &Search,
-        before: &Standing,
-        edge: &Edge,
-    ) -> Option<Standing> {
-        let tree = &search.moves.tree;
-        let mut before = self.loosened(search, before);
+    pub(super) fn set_for(&self, before: &Standing, edge: &Edge) -> Option<Standing> {
+        let tree = &self.search.moves.tree;
+        let mut before = self.loosened(before);
         before.config.clear();
         let needs = edge.needs.iter().map(|(field, set)| {
             let chosen = self.set.iter().find(|(given, _)| given == field);
@@ -67,7 +54,7 @@ impl Replay {
             before.started && edge.needs.iter().all(|(needed, _)| needed != set)
         });
         for (field, value) in needs.chain(others.copied()).collect::<Vec<_>>() {
-            let (name, _) = tree.default_of(field)?;
+            let name = tree.name_of(field)?;
             let value = tree.value(value);
             // Setting a field would have written a state.
             let is_field = self.chart.context.contains_key(name);
@@ -81,19 +68,14 @@ impl Replay {
     }
 
     /// Returns whether these settings are possible where an instance really stands in a state.
-    pub(in crate::explore) fn can_be_set(
-        &mut self,
-        search: &Search,
-        state: usize,
-        set: &[(usize, u32)],
-    ) -> bool {
-        let tree = &search.moves.tree;
-        let Some(standing) = self.reach(search, state) else {
+    pub(in crate::explore) fn can_be_set(&mut self, state: usize, set: &[Setting]) -> bool {
+        let tree = &self.search.moves.tree;
+        let Some(standing) = self.reach(state) else {
             return false;
         };
-        let standing = self.loosened(search, &standing);
+        let standing = self.loosened(&standing);
         set.iter().all(|(field, value)| {
-            let name = tree.default_of(*field).map(|(name, _)| name);
+            let name = tree.name_of(*field);
             name.is_none_or(|name| standing.can_hold(name, tree.value(*value)))
         })
     }
