@@ -10,7 +10,7 @@ use anstream::adapter::strip_str;
 use minijinja::value::Value;
 use serde_json::{Map, Value as Json, json};
 
-use crate::chart::embedded::CHARTS;
+use crate::chart::choice::CHARTS;
 use crate::chart::field::LARGEST_INTEGER;
 use crate::chart::model::FieldType;
 use crate::chart::{Chart, load, schema};
@@ -28,7 +28,7 @@ use crate::host::events::EVENTS;
 use crate::host::hosts::HOSTS;
 use crate::host::reply::Reply;
 use crate::project::state_file::{self, Reading, Wrong};
-use crate::reviewer::outcome;
+use crate::reviewer::output;
 use crate::text::{is_harmful, plain, shown, shown_json, shown_lines, styled_lines};
 
 /// Pieces of text that mean something to one of the readers.
@@ -458,8 +458,7 @@ fn fuzz_verdicts() {
         for step in pointer.split('/').skip(1) {
             if let Json::String(text) = &value {
                 let parsed = serde_json::from_str(text).ok();
-                value =
-                    parsed.or_else(|| serde_json::from_str(outcome::last_object(text)?).ok())?;
+                value = parsed.or_else(|| serde_json::from_str(output::last_object(text)?).ok())?;
             }
             value = match &value {
                 Json::Object(fields) => fields.get(step)?.clone(),
@@ -470,7 +469,7 @@ fn fuzz_verdicts() {
         value.as_str().map(str::to_owned)
     };
     fuzz(3_000, &seeds, |_, case| {
-        let found = outcome::verdict(invoke, case);
+        let found = output::verdict(invoke, case);
         let Ok(json) = serde_json::from_slice::<Json>(case) else {
             return;
         };

@@ -1,9 +1,9 @@
 //! A chart: a workflow as data, with its names resolved.
 //!
 //! [`model`] has the types of the TOML. [`load`] makes a [`Chart`] from it, or says what is wrong and where.
-//! [`embedded`] has the charts that are compiled in. [`crate::engine`] decides what a chart does.
+//! [`choice`] has the charts that are compiled in. [`crate::engine`] decides what a chart does.
 
-pub mod embedded;
+pub mod choice;
 pub mod extend;
 pub mod field;
 pub mod fragments;

@@ -14,7 +14,7 @@ use signal_hook::consts::SIGINT;
 use super::error::CliError;
 use super::output::{Target, meanwhile, say, say_json_text, say_styled, tell, tell_styled};
 use super::suite;
-use crate::chart::embedded::{CHARTS, Choice, Embedded};
+use crate::chart::choice::{CHARTS, Choice, Embedded};
 use crate::chart::extend::Extended;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;

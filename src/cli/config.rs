@@ -10,7 +10,7 @@ use super::error::CliError;
 use super::output::{say, say_json, warn};
 use super::place;
 use crate::chart::Chart;
-use crate::chart::embedded::CHARTS;
+use crate::chart::choice::CHARTS;
 use crate::page::short_path;
 use crate::project::home;
 use crate::project::settings::{self, Origin};

@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use super::error::CliError;
 use super::output::tell;
 use crate::chart::Chart;
-use crate::chart::embedded::{CHARTS, Choice};
+use crate::chart::choice::{CHARTS, Choice};
 use crate::demo;
 use crate::scenario::failure::Failure;
 

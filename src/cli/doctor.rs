@@ -10,7 +10,7 @@ use super::error::CliError;
 use super::output::{exit, say_json};
 use super::place;
 use crate::chart::Chart;
-use crate::chart::embedded::Choice;
+use crate::chart::choice::Choice;
 use crate::doctor::{self, Diagnosis, Level};
 use crate::page::{self, ALERT, BAD, FAINT, GOOD, Page, counted, paint};
 

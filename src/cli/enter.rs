@@ -12,7 +12,7 @@ use super::grammar::{self, options};
 use super::output::{is_reviewer, say, tell, warn};
 use super::place::{self, Absent};
 use crate::chart::Chart;
-use crate::chart::embedded::OWN;
+use crate::chart::choice::OWN;
 use crate::chart::model::FieldType;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};

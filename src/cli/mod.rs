@@ -42,7 +42,7 @@ use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue};
 
 use crate::chart::Chart;
-use crate::chart::embedded::Choice;
+use crate::chart::choice::Choice;
 use crate::demo::reviewer;
 use crate::diagnostic::suggest::suggest;
 use crate::hook;

@@ -13,7 +13,7 @@ use super::error::CliError;
 use super::output::{tell, warn};
 use super::place;
 use crate::chart::Chart;
-use crate::chart::embedded::Choice;
+use crate::chart::choice::Choice;
 use crate::diagnostic::quote::quoted;
 use crate::engine::decision::{Fired, Invocation, Step};
 use crate::page::{self, Page};

@@ -17,7 +17,7 @@ use super::output::{
 };
 use super::reviewed::Reviewed;
 use super::{place, render, wait};
-use crate::chart::embedded::{Choice, of_changes};
+use crate::chart::choice::{Choice, of_changes};
 use crate::chart::{Chart, IN_GIT};
 use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Step};

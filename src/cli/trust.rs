@@ -11,7 +11,7 @@ use super::error::CliError;
 use super::output::{is_reviewer, refuse_agents, say, tell};
 use super::place;
 use crate::chart::Chart;
-use crate::chart::embedded::{CHARTS, Choice};
+use crate::chart::choice::{CHARTS, Choice};
 use crate::host::events::REVIEWER;
 use crate::project::home;
 use crate::project::settings;

@@ -24,7 +24,7 @@ use crate::project::state_file;
 use crate::receipt::check::{self, Checked, Seen, Work};
 use crate::receipt::signature::Signers;
 use crate::receipt::statement;
-use crate::store::recorded;
+use crate::store::open_record;
 use crate::text::shown;
 
 /// What no record can prove.
@@ -162,7 +162,7 @@ impl Verified {
             let files = check::files(&dir, &checked.chain);
             checked.flaws.extend(files);
             if let Some(state) = state_file::fields(&dir) {
-                let open = recorded::in_folder(&dir);
+                let open = open_record::in_folder(&dir);
                 let left = check::left(&checked.chain, open, &state);
                 checked.remarks.extend(left);
             }

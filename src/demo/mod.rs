@@ -10,7 +10,7 @@ mod project;
 pub(crate) mod reviewer;
 
 use crate::chart::Chart;
-use crate::chart::embedded::Embedded;
+use crate::chart::choice::Embedded;
 use crate::page::{PLAIN, STRONG};
 use crate::scenario::failure::Failure;
 use crate::scenario::player::Player;

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use super::reviewer;
 use crate::chart::Chart;
-use crate::chart::embedded::{CHARTS, Embedded};
+use crate::chart::choice::{CHARTS, Embedded};
 use crate::host::hosts::PLUGIN;
 use crate::os::file::stand_in;
 use crate::project::state_file;

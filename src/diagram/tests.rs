@@ -1,6 +1,6 @@
 use super::Format;
 use super::picture::{Mark, Picture};
-use crate::chart::embedded::CHARTS;
+use crate::chart::choice::CHARTS;
 
 fn pictures() -> Vec<Picture> {
     let charts = CHARTS.iter().map(|chart| chart.load().unwrap());

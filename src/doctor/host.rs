@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::diagnosis::{Diagnosis, Level, shown};
 use super::settings::{File, Hook, Settings, is_of};
 use crate::chart::Chart;
-use crate::chart::embedded::Choice;
+use crate::chart::choice::Choice;
 use crate::engine::context::{Context, initial};
 use crate::host::events::{EVENTS, STOP};
 use crate::host::hosts::{BLOCKS, Host, RESERVE};

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::chart::Chart;
-use crate::chart::embedded::Choice;
+use crate::chart::choice::Choice;
 use crate::host::events::REVIEWER;
 use crate::host::hosts::DEFAULT;
 use crate::project;

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::binary::{self, Version};
 use super::diagnosis::{Diagnosis, shown};
 use super::settings::{Settings, is_of};
-use crate::chart::embedded::Choice;
+use crate::chart::choice::Choice;
 use crate::host::events::STOP;
 use crate::host::hosts::{DEFAULT, HOSTS};
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexSet;
 use serde_json::{Map, Value as Json};
 
-use crate::chart::embedded::Choice;
+use crate::chart::choice::Choice;
 use crate::disk;
 use crate::host::hosts::{HOOK, Host};
 use crate::os::file::HOME;

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::diagnosis::Diagnosis;
 use crate::chart::Chart;
-use crate::chart::embedded::Choice;
+use crate::chart::choice::Choice;
 use crate::chart::schema;
 use crate::disk;
 use crate::engine::context::initial;

@@ -11,7 +11,7 @@ use super::names::cycle;
 use super::names::sources::SOURCES;
 use super::names::types::{ChartNames, Uses, invoked};
 use super::references::References;
-use crate::chart::embedded::Choice;
+use crate::chart::choice::Choice;
 use crate::chart::model::{Action, Amount, Assign, Deed, Field, FieldType, Limited, Rule};
 use crate::chart::{Chart, Cycle, load, locate};
 use crate::diagnostic::code::{Code, Stage};

@@ -15,7 +15,7 @@ use crate::chart::{Chart, FileSet};
 use crate::engine::context::{Context, to_value};
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
-use crate::engine::records;
+use crate::engine::file_values;
 use crate::engine::spent::{Past, PastReview, spent};
 use crate::engine::world::{Source, World};
 use crate::os::file::slashed;
@@ -109,7 +109,7 @@ impl PossibleWorld {
         let files = sets.map(|(name, set)| {
             let names = Self::names(set, sibling.files.keys().cloned());
             let text = |name: &str| sibling.files[name].clone().into_bytes();
-            (name.clone(), records::files(set, &dir, &names, text))
+            (name.clone(), file_values::files(set, &dir, &names, text))
         });
         Value::from_pairs([
             ("name", Value::from(sibling.name.as_str())),
@@ -174,7 +174,7 @@ impl World for PossibleWorld {
                 Some(set) => {
                     let names = Self::names(set, files.keys().cloned());
                     let text = |name: &str| files[name].0.clone().into_bytes();
-                    records::files(set, &dir, &names, text)
+                    file_values::files(set, &dir, &names, text)
                 }
             },
             Source::Table(name) => match self.chart.tables.get(name) {
@@ -182,7 +182,7 @@ impl World for PossibleWorld {
                 Some(table) => {
                     let file = self.table_name(name).and_then(|file| files.get(&file));
                     let text = file.map(|(text, _)| text.as_bytes());
-                    records::table(table, &records::content(table, text), None)
+                    file_values::table(table, &file_values::content(table, text), None)
                 }
             },
             Source::Answers { answer, review } => {

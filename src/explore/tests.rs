@@ -18,7 +18,7 @@ use super::budget::Caps;
 use super::imagined_world::{Base, ImaginedWorld, Question};
 use super::state::Looks;
 use super::*;
-use crate::chart::embedded::CHARTS;
+use crate::chart::choice::CHARTS;
 use crate::chart::load;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::output::tell;
-use super::own;
+use super::session_change;
 use super::target::{Target, find_place, place_of_change, release};
 use crate::engine::decision::Step;
 use crate::engine::event::{Event, Trigger};
@@ -112,11 +112,11 @@ pub(super) fn reply_to(
 ) -> Result<(Reply, Due), Ended> {
     let event = Event::hook(name, fields);
     if name == "SessionEnd" {
-        own::release(event.session.as_deref());
+        session_change::release(event.session.as_deref());
         release(event.session.as_deref(), named);
     }
     if name == PROMPT && named.is_none() {
-        let begun = own::begin_change(&event);
+        let begun = session_change::begin_change(&event);
         let found = find_place(name, event.session.as_deref(), named, quiet);
         let (reply, due) = answer(name, event, found, host)?;
         return Ok(match begun {
@@ -145,7 +145,7 @@ pub(super) fn reply_to(
     if found.as_ref().is_ok_and(is_running) {
         // What the reviews of a plan read is not read twice.
         let place = also.as_ref().ok().and_then(|target| target.place.as_ref());
-        place.into_iter().for_each(own::abandon);
+        place.into_iter().for_each(session_change::abandon);
         return answer(name, event, found, host);
     }
     let answer = |found| answer(name, event.clone(), found, host);
@@ -182,7 +182,7 @@ fn answer(
     };
     let is_own = change::is_own(&place);
     if is_own {
-        warnings.extend(own::moved(&place));
+        warnings.extend(session_change::moved(&place));
         if change::is_settled(&place) {
             return reported(Reply::silent(name, quiet).with_warnings(warnings));
         }
@@ -226,7 +226,7 @@ fn answer(
         event.fields["awaited"] = Json::from(beside::is_awaited(&place, &event.fields));
     }
     let stamp = is_own.then(|| change::look(&place)).flatten();
-    let is_due = match own::is_meant(&place, &mut warnings) {
+    let is_due = match session_change::is_meant(&place, &mut warnings) {
         Ok(true) => see_change(&mut place, &mut event.fields, session),
         unmeant => unmeant,
     };
@@ -311,7 +311,7 @@ fn see_change(place: &mut Place, fields: &mut Json, session: Option<&str>) -> Re
         // The agent has gone on without a prompt.
         let counts = !fields["lines"].is_null();
         if let (true, Some(session)) = (counts, session) {
-            own::begin(place, session, base)?;
+            session_change::begin(place, session, base)?;
         } else {
             return Ok(false);
         }

@@ -8,7 +8,7 @@ mod answer;
 mod beside;
 mod event;
 mod output;
-mod own;
+mod session_change;
 mod target;
 
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ use serde_json::{Value as Json, json};
 use self::answer::{Ended, reply_to};
 use self::output::{print, print_to_stderr, tell};
 use self::target::{Target, find_place, place_of_change};
-use crate::chart::embedded::Choice;
+use crate::chart::choice::Choice;
 use crate::diagnostic::suggest::suggest;
 use crate::engine::event::Event;
 use crate::host::events::{EVENTS, REVIEWER, STOPPED, is_stop};

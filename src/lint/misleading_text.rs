@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::subject::Subject;
 use super::words::Toml;
-use crate::chart::embedded::{CHARTS, Embedded, OWN};
+use crate::chart::choice::{CHARTS, Embedded, OWN};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{Flaw, SourceFile};
 use crate::diagnostic::suggest::hint;

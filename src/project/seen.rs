@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::chart::Chart;
 use crate::disk;
-use crate::engine::records;
+use crate::engine::file_values;
 use crate::hash::IndexMap;
 use crate::hash::{self, Hash};
 use crate::project::git::Tree;
@@ -71,7 +71,7 @@ fn content(chart: &Chart, name: &str, bytes: &[u8]) -> u64 {
     let mut text = String::from_utf8_lossy(bytes).into_owned();
     for table in chart.tables.values() {
         if !table.finished.is_empty() && table.file.matches(name).is_some() {
-            text = records::without_status(table, &text);
+            text = file_values::without_status(table, &text);
         }
     }
     // Emphasis and the width of a column come and go with a status.

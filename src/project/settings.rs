@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value as Json};
 
 use crate::chart::Chart;
-use crate::chart::embedded::Embedded;
+use crate::chart::choice::Embedded;
 use crate::chart::field::default_of;
 use crate::chart::model::Field;
 use crate::disk;

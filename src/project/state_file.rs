@@ -361,7 +361,7 @@ fn kind_of(json: &Json) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::embedded::CHARTS;
+    use crate::chart::choice::CHARTS;
     use serde_json::json;
 
     /// A stop accepts the same states as an editor with the schema.

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use crate::chart::embedded::CHARTS;
+use crate::chart::choice::CHARTS;
 use crate::chart::extend::Extended;
 use crate::chart::merge;
 use crate::disk;

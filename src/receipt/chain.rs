@@ -8,7 +8,7 @@ use super::statement::{self, Line, Statement};
 use super::{Entry, Open, Review, seal};
 use crate::engine::context::Context;
 use crate::hash::IndexMap;
-use crate::store::{Store, recorded};
+use crate::store::{Store, open_record};
 
 /// A line that can be read.
 #[derive(Debug)]
@@ -175,7 +175,7 @@ impl Chain {
 /// Returns the commit at which the last cycle of an instance has ended, or at which its record begins; `None` if that is
 /// unknown. `dir` is its directory.
 pub(crate) fn last_base(instance: (&Store, &str), dir: &Path) -> Option<String> {
-    let open: Vec<Open> = recorded::read(instance, dir);
+    let open: Vec<Open> = open_record::read(instance, dir);
     let chain = Chain::read(&statement::read(dir).unwrap_or_default());
     let statements = chain.statements();
     let sealed = statements.flat_map(|statement| &statement.predicate.entries);

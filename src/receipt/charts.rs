@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use crate::chart::embedded::{CHARTS, Choice};
+use crate::chart::choice::{CHARTS, Choice};
 use crate::chart::extend::Extended;
 use crate::chart::{Chart, load};
 use crate::expr::templates::Templates;

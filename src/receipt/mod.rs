@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::context::Context;
 use crate::engine::decision::{Effort, Ended, FailedGate, Invocation, Outcome};
-use crate::engine::recorded::{Known, Occurred};
+use crate::engine::replayable::{Known, Occurred};
 use crate::hash::IndexMap;
 use crate::project::manifest::Manifest;
 use crate::reviewer::finding::Found;

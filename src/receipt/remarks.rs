@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::replay::event;
 use super::{Decision, Entry, Review};
-use crate::chart::embedded::words_of;
+use crate::chart::choice::words_of;
 use crate::engine::context::Context;
 use crate::engine::event::Trigger;
 use crate::hash::IndexMap;

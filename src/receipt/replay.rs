@@ -11,7 +11,7 @@ use crate::chart::Chart;
 use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Step};
 use crate::engine::event::Trigger;
-use crate::engine::recorded::{Replayed, decide_again};
+use crate::engine::replayable::{Replayed, decide_again};
 use crate::expr::Expressions;
 
 /// A decision that is not the recorded one.

@@ -8,7 +8,7 @@ use super::remarks::Remarks;
 use super::statement::Predicate;
 use super::{Decision, Entry, Open};
 use crate::engine::context::Context;
-use crate::engine::recorded::Known;
+use crate::engine::replayable::Known;
 
 /// Adds what another predicate has to one.
 pub(crate) fn join(predicate: &mut Predicate, part: &Predicate) {

@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use super::charts::Whole;
 use super::{Entry, Review, Sealed};
 use crate::engine::context::Context;
-use crate::engine::recorded::Known;
+use crate::engine::replayable::Known;
 use crate::hash::{self, IndexMap};
 use crate::project::change::Blobs;
 

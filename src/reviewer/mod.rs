@@ -2,6 +2,6 @@
 
 pub mod finding;
 mod limit;
-pub(crate) mod outcome;
+pub(crate) mod output;
 pub mod ran;
 mod zone;

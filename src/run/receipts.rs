@@ -15,7 +15,7 @@ use crate::engine::context::Context;
 use crate::engine::decision::{Decision, Effort, Invocation, Outcome};
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
-use crate::engine::recorded::{Occurred, Recorder};
+use crate::engine::replayable::{Occurred, Recorder};
 use crate::files::pattern::Pattern;
 use crate::hash::{self, Hash, IndexMap};
 use crate::os::file::HOME;
@@ -35,7 +35,7 @@ use crate::receipt::{self, Entry, Gate, Open, Review, Sealed};
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::store::journal::Line;
-use crate::store::recorded;
+use crate::store::open_record;
 use crate::text::shown;
 
 /// Returns what is known of a review before it begins.
@@ -87,7 +87,7 @@ fn edited(place: &Place, new: &IndexMap<String, String>) -> IndexMap<String, Opt
     let record = Record::of(place);
     let edits = |review: &Review| {
         let edited = review.edited.iter();
-        let edited = edited.filter(|(name, _)| *name != recorded::FILE);
+        let edited = edited.filter(|(name, _)| *name != open_record::FILE);
         let edited = edited.map(|(name, sha256)| (name.clone(), sha256.clone()));
         edited.collect()
     };
@@ -257,15 +257,15 @@ pub(crate) fn is_on_record(place: &Place, fields: &Context) -> bool {
 /// The caller holds the write lock.
 pub(crate) fn begin(place: &Place) {
     let dir = place.dir();
-    let has_record = [statement::FILE, recorded::FILE].map(|file| dir.join(file).exists());
+    let has_record = [statement::FILE, open_record::FILE].map(|file| dir.join(file).exists());
     if has_record == [false, false] {
-        recorded::clear((&place.store, &place.instance.name), &dir);
+        open_record::clear((&place.store, &place.instance.name), &dir);
     }
 }
 
 /// Returns what has happened since the last receipt.
 pub(crate) fn open(place: &Place) -> Vec<Open> {
-    recorded::read((&place.store, &place.instance.name), &place.dir())
+    open_record::read((&place.store, &place.instance.name), &place.dir())
 }
 
 /// Adds a review that has ended to the record.
@@ -292,8 +292,8 @@ pub(crate) fn ended(
         .flatten();
     let text = text.filter(|_| is_run && error.is_none());
     let instance = (&place.store, &*place.instance.name);
-    let altered = recorded::altered(instance, &place.dir());
-    let altered = altered.map(|sha256| (recorded::FILE.to_owned(), Some(sha256)));
+    let altered = open_record::altered(instance, &place.dir());
+    let altered = altered.map(|sha256| (open_record::FILE.to_owned(), Some(sha256)));
     let has_passed = |verdict: &str| place.chart.is_best_verdict(verdict);
     let unrun = verdict.filter(|verdict| has_passed(verdict)).and_then(|_| {
         let world = place.snapshot().as_world();
@@ -320,7 +320,7 @@ pub(crate) fn ended(
         ..due
     };
     let entry: Open = Entry::Review(Box::new(review));
-    recorded::add(instance, &place.dir(), &entry)
+    open_record::add(instance, &place.dir(), &entry)
 }
 
 /// Adds a decision to the record, and writes a receipt if it ends a cycle. `paused` are the fields that a command has changed
@@ -342,8 +342,8 @@ pub(crate) fn decided(
     let instance = (&place.store, &*place.instance.name);
     let begins =
         open(place).is_empty() && statement::read(&place.dir()).is_ok_and(|text| text.is_empty());
-    let altered = recorded::altered(instance, &place.dir());
-    let altered = altered.map(|sha256| (recorded::FILE.to_owned(), sha256));
+    let altered = open_record::altered(instance, &place.dir());
+    let altered = altered.map(|sha256| (open_record::FILE.to_owned(), sha256));
     let entry: Open = Entry::Decision(Box::new(receipt::Decision {
         at: clock::precise(),
         chart: charts::hash(&place.chart),
@@ -368,7 +368,7 @@ pub(crate) fn decided(
             .collect(),
         answer: word(&decision.answer).to_owned(),
     }));
-    recorded::add(instance, &place.dir(), &entry)?;
+    open_record::add(instance, &place.dir(), &entry)?;
     let phase = decision
         .patch
         .get(&place.chart.state)
@@ -415,7 +415,7 @@ fn write(place: &Place) -> io::Result<()> {
     text.push_str(&statement::line(&statement)?);
     text.push('\n');
     disk::replace(&dir.join(statement::FILE), text.as_bytes())?;
-    recorded::clear((&place.store, &place.instance.name), &dir);
+    open_record::clear((&place.store, &place.instance.name), &dir);
     Ok(())
 }
 

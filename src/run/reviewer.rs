@@ -17,7 +17,7 @@ use crate::process::log;
 use crate::process::spec::Spec;
 use crate::process::supervisor;
 use crate::reviewer::finding::Found;
-use crate::reviewer::outcome;
+use crate::reviewer::output;
 use crate::run::effects;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
@@ -101,20 +101,20 @@ impl Reviewer<'_> {
             }
             _ => (None, Vec::new()),
         };
-        let verdict = outcome::verdict(self.invoke, &stdout);
+        let verdict = output::verdict(self.invoke, &stdout);
         let has_failed = failure.is_some() || verdict.is_err();
         let effort = Effort {
-            cost: outcome::cost(self.invoke, &stdout),
-            tokens: outcome::tokens(self.invoke, &stdout),
+            cost: output::cost(self.invoke, &stdout),
+            tokens: output::tokens(self.invoke, &stdout),
             until: has_failed
-                .then(|| outcome::postponed(self.invoke, &stdout))
+                .then(|| output::postponed(self.invoke, &stdout))
                 .flatten(),
             ..Effort::default()
         };
         let program = self.program();
         let written = match (failure, verdict) {
             (Some(how), _) => {
-                let reason = code.and_then(|_| outcome::reason_in(self.invoke, &stdout));
+                let reason = code.and_then(|_| output::reason_in(self.invoke, &stdout));
                 let reason = reason.map(|why| format!(": {why}")).unwrap_or_default();
                 Err(format!("`{program}` {how}{reason}"))
             }
@@ -155,7 +155,7 @@ impl Reviewer<'_> {
         }
         let shown = self.place.instance.dir.join(&self.invocation.file);
         let shown = shown.display();
-        let Some(text) = outcome::text(self.invoke, stdout) else {
+        let Some(text) = output::text(self.invoke, stdout) else {
             return Err(format!("`{}` did not write {shown}", self.program()));
         };
         fs::create_dir_all(self.place.dir())
@@ -169,7 +169,7 @@ impl Reviewer<'_> {
         let severities = &self.place.chart.findings.severities;
         // Without a verdict, what it found does not count either.
         let found = match verdict {
-            Some(_) => outcome::found(self.invoke, severities, stdout),
+            Some(_) => output::found(self.invoke, severities, stdout),
             None => Found::default(),
         };
         Outcome::Ran { verdict, found }

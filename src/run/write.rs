@@ -9,7 +9,7 @@ use crate::disk;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
-use crate::engine::recorded::Recorder;
+use crate::engine::replayable::Recorder;
 use crate::files::pattern::name_flaw;
 use crate::hash::IndexMap;
 use crate::host::events::is_event;

@@ -15,7 +15,7 @@ use super::save;
 use super::script::{self, Driver, Review, Script, Sibling, Step};
 use super::stage::Stage as _;
 use crate::chart::Chart;
-use crate::chart::embedded::words_of;
+use crate::chart::choice::words_of;
 use crate::chart::field::default_of;
 use crate::chart::model::FieldType;
 use crate::diagnostic::quote::quoted;

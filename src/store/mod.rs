@@ -1,5 +1,5 @@
 //! What this machine keeps about the instances of a project: who drives them, the locks, the journal, and the records. No
-//! file here is believed that was not made on this machine; only what [`recorded`] keeps is part of the project, too.
+//! file here is believed that was not made on this machine; only what [`open_record`] keeps is part of the project, too.
 //!
 //! It is kept in the git directory of the work tree, where neither `git clean` nor a clone reaches it. Outside git, and
 //! where that directory cannot be written, such as in a sandbox, it is kept beside the instances. Both are always read,
@@ -25,10 +25,10 @@ mod lines;
 pub(crate) mod lock;
 pub(crate) mod notices;
 pub(crate) mod once;
+pub(crate) mod open_record;
 pub(crate) mod owed;
 pub(crate) mod postponed;
 mod record;
-pub(crate) mod recorded;
 pub(crate) mod running;
 pub(crate) mod turn;
 pub(crate) mod waiting;

@@ -758,7 +758,7 @@ fn the_charts_compiled_in_are_proved() {
     let printed = compiled_in();
     insta::assert_snapshot!("compiled-in", printed);
     let reports: Vec<&str> = printed.split(" explored, all of them:\n").skip(1).collect();
-    assert_eq!(reports.len(), taskie::chart::embedded::CHARTS.len());
+    assert_eq!(reports.len(), taskie::chart::choice::CHARTS.len());
     for report in reports {
         let verdicts = report.lines().take_while(|line| !line.is_empty());
         let verdicts: Vec<&str> = verdicts

@@ -259,7 +259,7 @@ fn nothing_to_review() {
 fn the_help_of_what_the_charts_add() {
     let project = Project::empty();
     let mut seen = String::new();
-    for chart in taskie::chart::embedded::CHARTS {
+    for chart in taskie::chart::choice::CHARTS {
         let table: toml::Table = chart.text.parse().unwrap();
         let commands = table["commands"].as_table().unwrap().keys();
         let commands = commands.map(|name| vec!["run", name]);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fs;
 
 use serde_json::Value as Json;
-use taskie::chart::embedded::{CHARTS, Embedded};
+use taskie::chart::choice::{CHARTS, Embedded};
 use taskie::chart::extend::Extended;
 use taskie::chart::load;
 use taskie::chart::schema::statechart;

@@ -99,7 +99,7 @@ fn valid_and_invalid_states() {
 #[test]
 fn valid_and_invalid_charts() {
     let schema = schema("statechart");
-    let chart = &taskie::chart::embedded::CHARTS[0];
+    let chart = &taskie::chart::choice::CHARTS[0];
     let whole = taskie::chart::extend::Extended::of(chart.id, chart.text);
     // As a chart that extends nothing, each column one space wide, so that the edits below find their lines.
     let lines = whole.text().lines();

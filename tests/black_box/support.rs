@@ -565,7 +565,7 @@ pub fn write_chart(folder: &Path, change: impl Fn(&str) -> String) -> Vec<(Strin
 
 /// Returns the default chart with what it extends.
 pub fn whole_chart() -> toml::Table {
-    let chart = &taskie::chart::embedded::CHARTS[0];
+    let chart = &taskie::chart::choice::CHARTS[0];
     let whole = taskie::chart::extend::Extended::of(chart.id, chart.text);
     whole.text().parse().unwrap()
 }

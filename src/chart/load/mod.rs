@@ -166,7 +166,7 @@ fn commands(source: &Source) -> IndexMap<String, Command> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::embedded::CHARTS;
+    use crate::chart::choice::CHARTS;
     use crate::engine::check;
 
     #[test]

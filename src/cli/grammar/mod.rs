@@ -14,7 +14,7 @@ use self::options::{
     pair, session, since, which_stop, words,
 };
 use crate::chart::Chart;
-use crate::chart::embedded::{CHARTS, OWN};
+use crate::chart::choice::{CHARTS, OWN};
 use crate::diagram;
 use crate::expr::Expressions;
 use crate::host::events::EVENTS;
@@ -553,7 +553,7 @@ fn render(chart: &Chart) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::embedded::Choice;
+    use crate::chart::choice::Choice;
 
     #[test]
     fn the_program_knows_its_own_commands() {

@@ -22,7 +22,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::claims::Claims;
 use super::random::{Random, files_of, made, one_of, text_of};
-use crate::chart::embedded::CHARTS;
+use crate::chart::choice::CHARTS;
 use crate::chart::model::FieldType;
 use crate::chart::{Chart, load};
 use crate::engine::context::{Context, initial};

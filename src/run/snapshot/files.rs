@@ -12,8 +12,8 @@ use crate::chart::field::name_part;
 use crate::disk;
 use crate::engine::context;
 use crate::engine::fault::Fault;
+use crate::engine::file_values;
 use crate::engine::names::root::or_invalid;
-use crate::engine::records;
 use crate::project::find;
 use crate::project::listing::{Listing, idle_hours, is_odd, unreadable};
 use crate::project::state_file::{self, Reading};
@@ -94,7 +94,7 @@ impl Snapshot {
                 let text = text.map_err(|error| unreadable(&path, &error))?;
                 Ok::<_, Fault>(text.unwrap_or_default())
             };
-            files.push(records::file(set, dir, name, captures, text)?);
+            files.push(file_values::file(set, dir, name, captures, text)?);
         }
         Ok(Value::from(files))
     }
@@ -178,7 +178,7 @@ impl Snapshot {
                 .map_err(|error| unreadable(&self.instance.dir.join(file), &error))?,
             Err(()) => None,
         };
-        let content = records::content(table, text.as_deref());
+        let content = file_values::content(table, text.as_deref());
         // There are rows with files of their own, but no table that lists them: nobody knows which rows there are.
         let orphan = match (&file, &text, &table.path) {
             (Ok(_), None, Some(path)) => self
@@ -205,7 +205,7 @@ impl Snapshot {
             );
             or_invalid(Err(Fault::File(why)))
         });
-        Ok(records::table(table, &content, undecided.as_ref()))
+        Ok(file_values::table(table, &content, undecided.as_ref()))
     }
 
     /// Returns when a file was modified; `None` if it does not exist.

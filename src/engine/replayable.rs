@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn an_event_loses_what_is_private() {
-        let chart = crate::chart::embedded::Choice::of(None).load().unwrap();
+        let chart = crate::chart::choice::Choice::of(None).load().unwrap();
         let event = Event::hook(
             "Stop",
             json!({

@@ -5,7 +5,7 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 use super::target::{at_home, distrusting, homes};
-use crate::chart::embedded::of_changes;
+use crate::chart::choice::of_changes;
 use crate::engine::event::Event;
 use crate::project::change::{Base, Unknown};
 use crate::project::{find, settings, state_file};
