@@ -27,6 +27,7 @@ pub(crate) mod notices;
 pub(crate) mod once;
 pub(crate) mod owed;
 pub(crate) mod postponed;
+pub(crate) mod program;
 mod record;
 pub(crate) mod recorded;
 pub(crate) mod running;
