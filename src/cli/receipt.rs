@@ -13,12 +13,13 @@ use super::place;
 use crate::chart::Chart;
 use crate::disk;
 use crate::lint::report::pretty;
+use crate::project::change::Blobs;
 use crate::project::git;
 use crate::project::manifest::{self, Manifest};
 use crate::receipt::chain::Chain;
 use crate::receipt::check::{self, Seen};
 use crate::receipt::seal;
-use crate::receipt::signature;
+use crate::receipt::signature::{self, Key};
 use crate::receipt::statement::{self, Line, Statement, Subject};
 use crate::run::place::Place;
 use crate::run::receipts;
@@ -40,13 +41,8 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     };
     if let Some(commit) = matches.get_one::<String>("commit") {
         let mut seen = Seen::default();
-        let entries = statements
-            .iter()
-            .flat_map(|statement| &statement.predicate.entries);
-        let counted = check::counted(entries);
-        seen.add(&place.instance.name, counted, |review| {
-            check::has_passed(chart, review)
-        });
+        let name = &place.instance.name;
+        seen.add(name, &Chain::read(&text), &receipts::open(&place));
         let unknown =
             |why: crate::project::change::Unknown| CliError::with_help(why.message, why.help);
         let (before, commit) = manifest::ends(&place.root, commit).map_err(unknown)?;
@@ -58,9 +54,10 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             Subject::new("commit", "gitCommit", &commit),
             Subject::new("tree", "gitTree", &read.tree),
         ];
-        let works = seen.works.iter();
-        receipt.predicate.covered =
-            Some(works.flat_map(|work| seen.covered(work, &read)).collect());
+        let covered = receipt.predicate.covered.insert(Blobs::new());
+        for work in &seen.works {
+            check::join(covered, seen.covered(work, &read, false));
+        }
     }
     say_json_text(&pretty(&serde_json::to_value(&receipt).unwrap_or_default()));
     Ok(ExitCode::SUCCESS)
@@ -95,7 +92,7 @@ fn sign(place: &Place, key: Option<&PathBuf>) -> Result<(), CliError> {
         CliError::with_help(format!("the receipt cannot be signed: {why}"), help)
     };
     let key = match key {
-        Some(key) => key.clone(),
+        Some(key) => Key::File(key.clone()),
         None => signature::own_key(git::configured(&place.root, "user.signingkey"))
             .ok_or_else(|| unsigned("no ssh key of yours was found".to_owned()))?,
     };
@@ -129,6 +126,6 @@ fn sign(place: &Place, key: Option<&PathBuf>) -> Result<(), CliError> {
     disk::replace(&file, format!("{}\n", lines.join("\n")).as_bytes()).map_err(
         CliError::because(format!("{} cannot be written", file.display())),
     )?;
-    tell(&format!("signed with {}", key.display()));
+    tell(&format!("signed with {key}"));
     Ok(())
 }

@@ -21,6 +21,7 @@ use crate::project::git;
 use crate::project::home::project_root;
 use crate::project::manifest::{self, Manifest};
 use crate::project::state_file;
+use crate::receipt::Open;
 use crate::receipt::check::{self, Checked, Seen, Work};
 use crate::receipt::signature::Signers;
 use crate::receipt::statement;
@@ -159,19 +160,15 @@ impl Verified {
                     .push(format!("the receipts are about `{own}`"));
             }
             checked.name = name;
-            let files = check::files(&dir, &checked.chain);
+            let open: Vec<Open> = open_record::in_folder(&dir);
+            let files = check::files(&dir, &checked.chain, &open);
             checked.flaws.extend(files);
             if let Some(state) = state_file::fields(&dir) {
-                let open = open_record::in_folder(&dir);
-                let left = check::left(&checked.chain, open, &state);
+                let left = check::left(&checked.chain, open.clone(), &state);
                 checked.remarks.extend(left);
             }
-            let statements = checked.chain.statements();
-            let entries = statements.flat_map(|statement| &statement.predicate.entries);
-            self.seen
-                .add(&checked.name, check::counted(entries), |review| {
-                    check::has_passed(chart, review)
-                });
+            check::open(&mut checked, chart, open);
+            self.seen.add(&checked.name, &checked.chain, &[]);
             self.plans.push(checked);
         }
         Ok(())
@@ -210,8 +207,10 @@ impl Verified {
                     }
                 }
             }
-            self.covered
-                .extend(self.seen.covered(work, &known[base.as_str()]));
+            let is_now =
+                (ends.as_ref()).is_none_or(|range| manifest::spans(root, range, &work.base));
+            let covered = self.seen.covered(work, &known[base.as_str()], is_now);
+            check::join(&mut self.covered, covered);
         }
         Ok(())
     }

@@ -46,6 +46,16 @@ impl Event {
         }
     }
 
+    /// Returns the event of a command without arguments.
+    pub fn command(name: &str) -> Self {
+        Self {
+            trigger: Trigger::Command(name.to_owned()),
+            fields: Json::Object(serde_json::Map::new()),
+            args: IndexMap::default(),
+            session: None,
+        }
+    }
+
     /// Returns whether the agent wants to stop.
     pub fn is_stop(&self) -> bool {
         matches!(&self.trigger, Trigger::Hook(name) if events::is_stop(name))

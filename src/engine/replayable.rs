@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use super::context::{self, Context};
 use super::decide::decide_with;
-use super::decision::{Ended, Step};
+use super::decision::{Decision, Ended, Outcome, Step};
 use super::evaluator::{Evaluator, InPlace};
 use super::event::{Event, Trigger};
 use super::fault::Fault;
@@ -190,6 +190,36 @@ pub fn decide_again(
     let expressions = Arc::clone(expressions);
     let names = Names::with(expressions, chart, (world, &evaluator), event);
     decide_with(names, &event.trigger, ended)
+}
+
+/// Returns whether a decision took a review as clean: had its verdict been the worst, the decision would have been another.
+/// `decide` makes it again with another outcome.
+pub fn is_clean(
+    chart: &Chart,
+    mut ended: Ended,
+    decision: &Decision,
+    decide: impl FnOnce(Ended) -> Result<Step, Fault>,
+) -> bool {
+    let invoke = chart.invoke.get(&ended.invocation.name);
+    let verdicts = invoke.map_or(&[][..], |invoke| &invoke.verdicts);
+    let Outcome::Ran { verdict, .. } = &mut ended.outcome else {
+        return false;
+    };
+    let is_best = (verdicts.first()).is_some_and(|best| verdict.as_ref() == Some(best));
+    if ended.superseded || !is_best {
+        return false;
+    }
+    *verdict = verdicts.last().cloned();
+    let places = |decision: &Decision| {
+        let fired = decision.fired.iter();
+        fired.map(|fired| fired.place.clone()).collect::<Vec<_>>()
+    };
+    match decide(ended) {
+        Ok(Step::Done(worse)) if verdicts.len() > 1 => {
+            worse.patch != decision.patch || places(&worse) != places(decision)
+        }
+        _ => true,
+    }
 }
 
 /// Returns a question as data.

@@ -60,6 +60,11 @@ pub(crate) fn head(root: &Path) -> Option<String> {
     is_in_git(root).then(|| change::head(root)).flatten()
 }
 
+/// Returns whether a range ends at HEAD, and begins no later than `commit`.
+pub(crate) fn spans(root: &Path, range: &(String, String), commit: &str) -> bool {
+    change::spans(root, range, commit)
+}
+
 /// Returns the two commits that a range names: see [`change::ends`].
 pub(crate) fn ends(root: &Path, range: &str) -> Result<(String, String), Unknown> {
     change::ends(root, range)

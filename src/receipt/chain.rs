@@ -4,11 +4,15 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use super::statement::{self, Line, Statement};
+use serde_json::{Map, Value as Json};
+
+use super::remarks::Remarks;
+use super::statement::{self, Line, Predicate, Statement};
 use super::{Entry, Open, Review, seal};
 use crate::engine::context::Context;
 use crate::hash::IndexMap;
-use crate::store::{Store, open_record};
+use crate::store::Store;
+use crate::store::open_record::{self, Kept};
 
 /// A line that can be read.
 #[derive(Debug)]
@@ -64,6 +68,13 @@ impl Chain {
         self.links.push(Link { sha256, statement });
     }
 
+    /// Returns whether the line `sha256` goes on from the line `before`, directly or not.
+    pub(crate) fn goes_on(&self, sha256: &str, before: &str) -> bool {
+        let place = |sha256: &str| self.links.iter().position(|link| link.sha256 == sha256);
+        let places = place(sha256).zip(place(before));
+        places.is_some_and(|(at, before)| self.before[at].get(before) == Some(&true))
+    }
+
     /// Returns the statements, oldest first.
     pub(crate) fn statements(&self) -> impl DoubleEndedIterator<Item = &Statement> {
         self.links.iter().map(|link| &link.statement)
@@ -81,20 +92,86 @@ impl Chain {
         ends.map(|at| &self.links[at])
     }
 
-    /// Returns the line from which these entries go on: the end that has left the state in which the first was decided, or the
-    /// last end.
-    pub(crate) fn end_before(&self, open: &[Open]) -> Option<&Link> {
-        let state = open.iter().find_map(|entry| match entry {
-            Open::Decision(decision) => decision.state.as_ref(),
-            Open::Review(_) => None,
-        });
-        let mut ends = self.ends().rev();
+    /// Returns the line from which a decision in this state goes on: the end that has left it, or else the last end.
+    pub(crate) fn end(&self, state: Option<&Context>) -> Option<&Link> {
         let is_it = |link: &&Link| link.state_after().as_ref() == state;
+        let mut ends = self.ends().rev();
         ends.find(is_it).or_else(|| self.ends().next_back())
     }
 
+    /// Returns what is before the line of these entries: the line from which it goes on, the ends of other branches, which it
+    /// unites, and what is known of both. If another branch was merged since the first decision, the line is no end.
+    pub(crate) fn before(
+        &self,
+        open: &[Open],
+    ) -> (Option<&Link>, Vec<&Link>, Remarks, Vec<Context>) {
+        let first = open.iter().find_map(|entry| match entry {
+            Entry::Decision(decision) => Some(decision),
+            Entry::Review(_) => None,
+        });
+        let named = first.and_then(|decision| decision.previous.as_ref());
+        let named = named.and_then(|name| self.links.iter().find(|link| link.sha256 == *name));
+        let previous = named.or_else(|| self.end(first?.state.as_ref()));
+        let previous = previous.or_else(|| self.ends().next_back());
+        let is_previous = |link: &&Link| previous.is_some_and(|it| it.sha256 == link.sha256);
+        let merged: Vec<&Link> = self.ends().filter(|link| !is_previous(link)).collect();
+        let mut remarks = Remarks::default();
+        for statement in self.up_to(previous) {
+            remarks.line(&statement.predicate.entries, Vec::new());
+        }
+        let states = merged.iter().filter_map(|link| link.state_after());
+        let states = states.collect();
+        (previous, merged, remarks, states)
+    }
+
+    /// Puts these entries into a predicate, and says where it goes on from.
+    pub(crate) fn next(&self, open: Vec<Open>, mut predicate: Predicate) -> Predicate {
+        let (previous, merged, remarks, states) = self.before(&open);
+        predicate.previous = previous.map(|link| link.sha256.clone());
+        predicate.merges = merged.iter().map(|link| link.sha256.clone()).collect();
+        seal::seal(&mut predicate, open, remarks, states);
+        predicate
+    }
+
+    /// Returns whether these entries are one after the other: the first decision goes on from a line, each from the one
+    /// before, and the last has left these `fields`.
+    pub(crate) fn is_whole<'o>(
+        &self,
+        open: impl Iterator<Item = &'o Open>,
+        fields: &Map<String, Json>,
+    ) -> bool {
+        let is_left = |left: &Context| {
+            let mut left = left.iter();
+            left.all(|(name, value)| fields.get(name).is_none_or(|field| field == value))
+        };
+        let mut state: Option<Context> = None;
+        for entry in open {
+            let Entry::Decision(decision) = entry else {
+                continue;
+            };
+            let goes_on = match &state {
+                Some(state) => decision.state.as_ref() == Some(state),
+                None => self.has_left(|left| decision.state.as_ref() == Some(left)),
+            };
+            if !goes_on {
+                return false;
+            }
+            state = decision.after(state);
+        }
+        match &state {
+            Some(state) => is_left(state),
+            None => self.has_left(is_left),
+        }
+    }
+
+    /// Returns whether a line has left a state that `is_it`, or whether there is no line yet.
+    fn has_left(&self, is_it: impl Fn(&Context) -> bool) -> bool {
+        let mut left = self.links.iter().filter_map(Link::state_after);
+        self.links.is_empty() || left.any(|left| is_it(&left))
+    }
+
     /// Returns a line and those from which it goes on, one after the other, oldest first.
-    pub(crate) fn up_to<'c>(&'c self, last: Option<&'c Link>) -> Vec<&'c Statement> {
+    fn up_to<'c>(&'c self, last: Option<&'c Link>) -> Vec<&'c Statement> {
         let known: HashMap<&str, &Statement> = (self
             .links
             .iter()
@@ -112,12 +189,12 @@ impl Chain {
     }
 
     /// Returns those entries that no line has. Whoever wrote a line may have been killed before it could remove them.
-    pub(crate) fn unsealed(&self, mut open: Vec<Open>) -> Vec<Open> {
+    pub(crate) fn unsealed<T>(&self, mut open: Vec<T>, at: impl Fn(&T) -> &str) -> Vec<T> {
         let entries = self
             .statements()
             .flat_map(|statement| &statement.predicate.entries);
         let sealed: HashSet<&str> = entries.map(Entry::at).collect();
-        open.retain(|entry| !sealed.contains(entry.at()));
+        open.retain(|entry| !sealed.contains(at(entry)));
         open
     }
 
@@ -175,10 +252,10 @@ impl Chain {
 /// Returns the commit at which the last cycle of an instance has ended, or at which its record begins; `None` if that is
 /// unknown. `dir` is its directory.
 pub(crate) fn last_base(instance: (&Store, &str), dir: &Path) -> Option<String> {
-    let open: Vec<Open> = open_record::read(instance, dir);
+    let open: Vec<Kept<Open>> = open_record::read(instance, dir);
     let chain = Chain::read(&statement::read(dir).unwrap_or_default());
     let statements = chain.statements();
     let sealed = statements.flat_map(|statement| &statement.predicate.entries);
-    let open = open.iter().rev().find_map(Entry::base);
+    let open = open.iter().rev().find_map(|kept| kept.entry.base());
     open.or_else(|| sealed.rev().find_map(Entry::base))
 }

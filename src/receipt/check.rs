@@ -2,8 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::chain::Chain;
+use super::charts;
 use super::remarks::Remarks;
 use super::replay::{Ready, Run};
 use super::signature::{self, Signed, Signers};
@@ -29,12 +31,12 @@ pub(crate) struct Checked {
     pub(crate) remarks: Vec<String>,
     pub(crate) signatures: Vec<String>,
     pub(crate) chain: Chain,
+    run: Run,
 }
 
 /// Checks the text of a file: each hash, how the lines follow each other, the signatures, and every decision.
 pub(crate) fn lines(root: &Path, text: &str, signers: Option<&Signers>) -> Checked {
     let mut checked = Checked::default();
-    let mut run = Run::default();
     let mut known: HashMap<String, (usize, Remarks)> = HashMap::new();
     let mut signed = HashSet::new();
     let lines = text.lines().filter(|line| !line.trim().is_empty());
@@ -72,15 +74,18 @@ pub(crate) fn lines(root: &Path, text: &str, signers: Option<&Signers>) -> Check
             checked.signature(root, number, &line.sha256, signature, signers);
             signed.insert(line.sha256.clone());
         }
-        checked.charts(number, predicate, &mut run);
-        for difference in run.line(&line.sha256, predicate) {
+        checked.charts(number, predicate);
+        for difference in checked.run.line(&line.sha256, predicate) {
             checked.flaw(number, &difference.to_string());
         }
         let before = predicate.previous.as_ref().and_then(|name| known.get(name));
         let mut remarks = before
             .map(|(_, remarks)| remarks.clone())
             .unwrap_or_default();
-        let again = remarks.line(&predicate.entries).into_iter();
+        let merged = predicate.merges.iter();
+        let merged = merged.filter_map(|name| known.get(name)?.1.state().cloned());
+        let merged = merged.collect();
+        let again = remarks.line(&predicate.entries, merged).into_iter();
         let again: Vec<String> = again.map(|remark| remark.to_string()).collect();
         if predicate.remarks != again {
             checked.flaw(number, "its remarks are not those about its entries");
@@ -95,7 +100,7 @@ pub(crate) fn lines(root: &Path, text: &str, signers: Option<&Signers>) -> Check
         let what = "the last line is not signed, and --signers asks for that";
         checked.flaws.push(what.to_owned());
     }
-    checked.decisions = run.count;
+    checked.decisions = checked.run.count;
     checked
 }
 
@@ -127,10 +132,18 @@ impl Checked {
             let what = "it goes on from no line before it: a line was changed, moved or removed";
             self.flaw(number, what);
         }
-        let beside = self.chain.links.iter();
-        let mut beside =
-            beside.filter(|link| link.statement.predicate.previous == predicate.previous);
-        if let Some((other, _)) = beside.next().and_then(|link| known.get(&link.sha256)) {
+        let previous = predicate.previous.as_deref().unwrap_or_default();
+        if (predicate.merges.iter()).any(|merged| self.chain.goes_on(previous, merged)) {
+            self.flaw(number, "it unites a line from which it goes on already");
+        }
+        let goes_on = |other: &Predicate, from: &String| other.follows().any(|name| name == from);
+        let is_beside = |other: &Predicate| match predicate.follows().next() {
+            Some(_) => predicate.follows().any(|name| goes_on(other, name)),
+            None => other.previous.is_none(),
+        };
+        let mut beside = self.chain.links.iter();
+        let beside = beside.find(|link| is_beside(&link.statement.predicate));
+        if let Some((other, _)) = beside.and_then(|link| known.get(&link.sha256)) {
             let what =
                 format!("line {number}: it begins where line {other} does: branches were merged");
             self.remarks.push(what);
@@ -160,7 +173,7 @@ impl Checked {
     }
 
     /// Checks the charts that a line brings, and adds them to those that can decide.
-    fn charts(&mut self, number: usize, predicate: &Predicate, run: &mut Run) {
+    fn charts(&mut self, number: usize, predicate: &Predicate) {
         for (sha256, whole) in &predicate.charts {
             if whole.hash() != *sha256 {
                 self.flaw(number, "its chart was changed: its hash is another one");
@@ -172,7 +185,7 @@ impl Checked {
                 .extend(odd.map(|what| format!("line {number}: {what}")));
             match whole.load() {
                 Ok(chart) => {
-                    run.charts.insert(sha256.clone(), Ready::of(&chart));
+                    self.run.charts.insert(sha256.clone(), Ready::of(&chart));
                 }
                 Err(why) => self.flaw(number, &format!("its chart cannot decide: {why}")),
             }
@@ -187,7 +200,7 @@ pub(crate) fn left(
     open: Vec<Open>,
     fields: &serde_json::Map<String, serde_json::Value>,
 ) -> Option<String> {
-    let states = chain.states(&chain.unsealed(open));
+    let states = chain.states(&chain.unsealed(open, Entry::at));
     let others = states.iter().map(|left| {
         let others = left.iter().filter_map(|(name, old)| {
             let new = fields.get(name)?;
@@ -211,10 +224,11 @@ pub(crate) fn reviews(statement: &Statement) -> impl Iterator<Item = &Review> {
     entries.filter_map(Entry::review)
 }
 
-/// Returns those reviews among some entries that count: about which the next decision was, and not to set it aside.
+/// Returns those reviews among some entries that count: about which the next decision was, and not to set it aside; and
+/// whether each was clean.
 pub(crate) fn counted<'e, W: 'e>(
     entries: impl IntoIterator<Item = &'e Entry<W>>,
-) -> Vec<&'e Review> {
+) -> Vec<(&'e Review, bool)> {
     let mut open = None;
     let counted = entries.into_iter().filter_map(|entry| match entry {
         Entry::Review(review) => {
@@ -223,15 +237,16 @@ pub(crate) fn counted<'e, W: 'e>(
         }
         Entry::Decision(decision) => {
             let of_it = decision.is_reviewed.then(|| open.take()).flatten();
-            of_it.filter(|_| !decision.is_superseded)
+            let of_it = of_it.filter(|_| !decision.is_superseded);
+            of_it.map(|review| (review, decision.is_clean))
         }
     });
     counted.collect()
 }
 
 /// Returns what is wrong with the files of reviews and answers in an instance's directory: those that are not as they were.
-pub(crate) fn files(dir: &Path, chain: &Chain) -> Vec<String> {
-    let known = chain.files(&[], |_| Vec::new());
+pub(crate) fn files(dir: &Path, chain: &Chain, open: &[Open]) -> Vec<String> {
+    let known = chain.files(open, |_| Vec::new());
     let flaw = |(file, versions): (String, Vec<Option<String>>)| {
         let path: PathBuf = dir.join(&file);
         match crate::disk::read_regular(&path).ok().flatten() {
@@ -250,62 +265,118 @@ pub(crate) fn files(dir: &Path, chain: &Chain) -> Vec<String> {
 /// The versions of files that clean reviews have seen: the file, its mode and blob (none: it is gone), and the review.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    files: HashMap<(String, Option<String>), String>,
+    all: Versions,
+    /// Those that the last clean review of each branch of each instance has seen.
+    last: Versions,
     /// What each instance is about.
     pub(crate) works: Vec<Work>,
 }
 
-/// What the reviews of an instance are about, as the last of them has it.
+type Versions = HashMap<(String, Option<String>), String>;
+
+/// What the reviews of a branch of an instance are about.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) name: String,
     /// Where it began.
     pub(crate) base: String,
-    /// The patterns of the files that do not count.
+    /// The patterns of the files that do not count, as the last review has them.
     pub(crate) skips: Vec<String>,
+    /// The files that the last clean review has seen.
+    files: Blobs,
 }
 
 impl Seen {
-    /// Adds what some reviews of an instance that count have seen. `is_clean` says which of them are.
-    pub(crate) fn add<'r>(
-        &mut self,
-        name: &str,
-        counted: impl IntoIterator<Item = &'r Review>,
-        is_clean: impl Fn(&Review) -> bool,
-    ) {
-        let mut work = None;
-        for review in counted {
-            let Some(tree) = &review.tree else { continue };
-            work = Some(Work {
-                name: name.to_owned(),
-                base: tree.base.clone(),
-                skips: tree.skips.clone(),
-            });
-            if !is_clean(review) {
-                continue;
+    /// Adds what the reviews of an instance that count have seen. `open` is what has happened since its last receipt.
+    pub(crate) fn add<'r>(&mut self, name: &str, chain: &'r Chain, open: &'r [Open]) {
+        let (mut latest, mut clean) = (None, Vec::new());
+        // Of a line without a clean review, those count of the lines from which it goes on.
+        let mut line = |counted: Vec<(&'r Review, bool)>, mut last: Vec<usize>| {
+            for (review, is_clean) in counted {
+                latest = review.tree.as_ref().or(latest);
+                if let (true, Some(tree)) = (is_clean, &review.tree) {
+                    last = vec![clean.len()];
+                    clean.push((format!("{name}/{}", review.file), tree));
+                }
             }
+            last
+        };
+        let mut lasts: HashMap<&str, Vec<usize>> = HashMap::new();
+        for link in &chain.links {
+            let Predicate { entries, .. } = &link.statement.predicate;
+            let before = link.statement.predicate.follows();
+            let before = before.filter_map(|name| lasts.get(&**name)).flatten();
+            let last = line(counted(entries), before.copied().collect());
+            lasts.insert(&link.sha256, last);
+        }
+        let ends = chain.ends().filter_map(|end| lasts.get(&*end.sha256));
+        let last = line(counted(open), ends.flatten().copied().collect());
+        let Some(latest) = latest else { return };
+        let work = |base: &str, files: &Blobs| Work {
+            name: name.to_owned(),
+            base: base.to_owned(),
+            skips: latest.skips.clone(),
+            files: files.clone(),
+        };
+        for (at, (review, tree)) in clean.into_iter().enumerate() {
+            let is_last = last.contains(&at);
             for (file, version) in &tree.files {
                 let key = (file.clone(), version.clone());
-                self.files.insert(key, format!("{name}/{}", review.file));
+                if is_last {
+                    self.last.insert(key.clone(), review.clone());
+                }
+                self.all.insert(key, review.clone());
             }
+            self.works
+                .extend(is_last.then(|| work(&tree.base, &tree.files)));
         }
-        self.works.extend(work);
+        self.works.push(work(&latest.base, &Blobs::new()));
     }
 
-    /// Returns the files of a manifest that count for a work, each with the review that has seen it as it is there.
-    pub(crate) fn covered(&self, work: &Work, manifest: &Manifest) -> Blobs {
-        let files = manifest.files.iter();
-        let files = files.filter(|(file, _)| !is_any_like(file, &work.skips));
-        let files = files.map(|(file, version)| {
-            let review = self.files.get(&(file.clone(), version.clone()));
-            (file.clone(), review.cloned())
+    /// Returns the files that count for a work, each with the review that has seen it as it is in a manifest. If the manifest
+    /// is of the work as it `is_now`, only the last clean reviews count, and so do their files that are no longer changed.
+    pub(crate) fn covered(&self, work: &Work, manifest: &Manifest, is_now: bool) -> Blobs {
+        let seen = if is_now { &self.last } else { &self.all };
+        let files = manifest.files.iter().map(|(file, version)| {
+            let review = seen.get(&(file.clone(), version.clone()));
+            (file, review.cloned())
         });
+        let undone = work.files.keys().filter(|_| is_now);
+        let undone = undone.filter(|file| !manifest.files.contains_key(*file));
+        let files = files.chain(undone.map(|file| (file, None)));
+        let files = files.filter(|(file, _)| !is_any_like(file, &work.skips));
+        let files = files.map(|(file, review)| (file.clone(), review));
         files.collect()
     }
 }
 
-/// Returns whether a review has the best verdict of its chart, and nothing worse happened.
-pub(crate) fn has_passed(chart: &Chart, review: &Review) -> bool {
-    let verdict = review.verdict.as_ref();
-    review.error.is_none() && verdict.is_some_and(|verdict| chart.is_best_verdict(verdict))
+/// Adds files to others. What one of several works has seen was seen.
+pub(crate) fn join(covered: &mut Blobs, files: Blobs) {
+    for (file, review) in files {
+        let known = covered.entry(file).or_default();
+        *known = known.take().or(review);
+    }
+}
+
+/// Makes the decisions since the last receipt again, as far as the instance's directory knows them. `chart` is the one in use:
+/// the receipts may not have it yet.
+pub(crate) fn open(checked: &mut Checked, chart: &Arc<Chart>, open: Vec<Open>) {
+    let open = checked.chain.unsealed(open, Entry::at);
+    if open.is_empty() {
+        return;
+    }
+    let charts = &mut checked.run.charts;
+    charts
+        .entry(charts::hash(chart))
+        .or_insert_with(|| Ready::of(chart));
+    if open.iter().any(|entry| !charts.contains_key(entry.chart())) {
+        let what = "what happened since the last receipt was decided by a chart that is not here";
+        checked.remarks.push(what.to_owned());
+        return;
+    }
+    let predicate = checked.chain.next(open, Predicate::default());
+    let differences = checked.run.line("", &predicate).into_iter();
+    let flaws = differences.map(|what| format!("since the last receipt, {what}"));
+    checked.flaws.extend(flaws);
+    checked.remarks.extend(predicate.remarks);
 }

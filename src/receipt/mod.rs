@@ -117,9 +117,18 @@ pub(crate) struct Decision<W> {
     /// The settings with which the record begins; only in its first decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) settings: Option<Context>,
+    /// The hash of the line from which it goes on; only in the first decision after that, and in no receipt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) previous: Option<String>,
     /// Files of this program in the instance's directory that another hand has changed, each with the hash of what was there.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) edited: IndexMap<String, String>,
+    /// Entries before it were found in the instance's directory, and not written by this machine.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) is_added_to: bool,
+    /// This machine has entries of another checkout of the instance. They are not in this record.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) is_elsewhere: bool,
     pub(crate) event: Occurred,
     /// The fields before it; in a receipt only where they are not what the decision before has left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,9 +141,15 @@ pub(crate) struct Decision<W> {
     /// That review did not count, because someone had changed the state.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) is_superseded: bool,
-    /// The fields that a command has changed during the review, which took effect after it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) paused: Vec<String>,
+    /// The fields that it saw as they were when the review began: they were changed while it ran.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(crate) seen: Context,
+    /// The command that was run during the review and took effect after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pause: Option<String>,
+    /// That review was clean: with a worse verdict, the chart would have decided otherwise.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) is_clean: bool,
     /// The rules that fired.
     pub(crate) fired: Vec<String>,
     /// The fields that it wrote.
@@ -149,6 +164,15 @@ pub(crate) struct Decision<W> {
 )]
 fn is_false(value: &bool) -> bool {
     !*value
+}
+
+impl<W> Decision<W> {
+    /// Returns the fields after it, if it says those before it or they are the ones that were `left`.
+    pub(crate) fn after(&self, left: Option<Context>) -> Option<Context> {
+        let mut after = self.state.clone().or(left)?;
+        after.extend(self.changed.clone());
+        Some(after)
+    }
 }
 
 impl Review {

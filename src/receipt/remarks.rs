@@ -4,7 +4,7 @@
 
 use serde_json::Value as Json;
 
-use super::replay::event;
+use super::replay::{changes, event};
 use super::{Decision, Entry, Review};
 use crate::chart::choice::words_of;
 use crate::engine::context::Context;
@@ -52,18 +52,26 @@ pub(crate) struct Remarks {
     /// The commands that ran before the reviews of a cycle.
     gates: Option<(String, Vec<String>)>,
     state: Option<Context>,
+    /// The states that the lines have left which this one unites.
+    merged: Vec<Context>,
+    /// This machine had entries of another checkout.
+    is_elsewhere: bool,
     /// The review about which nothing has been decided yet.
     open: Option<String>,
 }
 
 impl Remarks {
-    /// Returns the remarks about the next line, which has these entries.
+    /// Returns the remarks about the next line, which has these entries. `merged` are the states that the other lines have
+    /// left which it unites.
     pub(crate) fn line<'e, W: 'e>(
         &mut self,
         entries: impl IntoIterator<Item = &'e Entry<W>>,
+        merged: Vec<Context>,
     ) -> Vec<Remark> {
         // Each task has commands of its own.
         self.gates = None;
+        self.is_elsewhere = false;
+        self.merged = merged;
         self.more(entries)
     }
 
@@ -80,6 +88,11 @@ impl Remarks {
             }
         }
         std::mem::take(&mut self.found)
+    }
+
+    /// Returns the fields after the last entry.
+    pub(crate) fn state(&self) -> Option<&Context> {
+        self.state.as_ref()
     }
 
     fn add(&mut self, at: &str, what: String, is_said: bool) {
@@ -188,27 +201,32 @@ impl Remarks {
             let what = format!("{} was changed, and not by taskie", shown(file));
             self.add(at, what, false);
         }
-        if let (Some(state), Some(left)) = (&decision.state, &self.state) {
-            let changed = state.iter().filter(|(name, value)| {
-                !decision.paused.contains(name) && left.get(*name) != Some(*value)
-            });
-            let changed: Vec<String> = changed
-                .map(|(name, value)| {
-                    let old = left.get(name).unwrap_or(&Json::Null);
-                    format!("{name} from {} to {}", short(old), short(value))
-                })
+        if decision.is_added_to {
+            let what = "entries were added to the record, and not by taskie on this machine: in \
+                        another clone, or by hand";
+            self.add(at, what.to_owned(), false);
+        }
+        if decision.is_elsewhere && !self.is_elsewhere {
+            let what = "the folder is from another checkout: what this machine recorded in the \
+                        one before is not in this record";
+            self.add(at, what.to_owned(), false);
+        }
+        self.is_elsewhere = decision.is_elsewhere;
+        let left = self.state.take();
+        if let (Some(state), Some(left)) = (&decision.state, &left) {
+            let changed: Vec<String> = changes(left, state)
+                .map(|(name, old, new)| format!("{name} from {} to {}", short(old), short(new)))
                 .collect();
+            let changed = changed.join(", ");
+            let what = match self.merged.contains(state) {
+                true => "state.json came from a branch that was merged".to_owned(),
+                false => format!("state.json was changed, and not by taskie: {changed}"),
+            };
             if !changed.is_empty() {
-                let changed = changed.join(", ");
-                let what = format!("state.json was changed, and not by taskie: {changed}");
                 self.add(at, what, true);
             }
         }
-        let mut after = decision.state.clone().or_else(|| self.state.take());
-        if let Some(after) = &mut after {
-            after.extend(decision.changed.clone());
-        }
-        self.state = after;
+        self.state = decision.after(left);
         if decision.is_superseded {
             let what = "a review did not count: the state was changed meanwhile".to_owned();
             self.add(at, what, true);

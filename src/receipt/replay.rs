@@ -9,9 +9,9 @@ use super::statement::Predicate;
 use super::{Decision, Entry, Review};
 use crate::chart::Chart;
 use crate::engine::context::Context;
-use crate::engine::decision::{Answer, Step};
-use crate::engine::event::Trigger;
-use crate::engine::replayable::{Replayed, decide_again};
+use crate::engine::decision::{Answer, Ended, Step};
+use crate::engine::event::{Event, Trigger};
+use crate::engine::replayable::{Known, Replayed, decide_again, is_clean};
 use crate::expr::Expressions;
 
 /// A decision that is not the recorded one.
@@ -64,6 +64,12 @@ pub(crate) struct Run {
     state: Option<Context>,
     /// The same after each line, by its hash.
     ends: HashMap<String, Option<Context>>,
+    /// The states that the lines have left which this one unites.
+    merged: Vec<Context>,
+    /// The states since the review before was decided about. One of them was there when the next review began.
+    since: Vec<Context>,
+    /// What the decisions since then have asked the world.
+    asked: Vec<usize>,
     /// How many decisions were made again.
     pub(crate) count: usize,
 }
@@ -81,6 +87,11 @@ impl Run {
     pub(crate) fn line(&mut self, sha256: &str, predicate: &Predicate) -> Vec<Difference> {
         let previous = predicate.previous.as_ref();
         self.state = previous.and_then(|name| self.ends.get(name)?.clone());
+        let merged = predicate.merges.iter();
+        let merged = merged.filter_map(|name| self.ends.get(name)?.clone());
+        self.merged = merged.collect();
+        self.since = self.state.iter().cloned().collect();
+        self.asked.clear();
         let mut differences = Vec::new();
         let mut review: Option<&Review> = None;
         for (at, entry) in predicate.entries.iter().enumerate() {
@@ -112,11 +123,10 @@ impl Run {
         review: Option<&Review>,
     ) -> Vec<String> {
         let mut found = Vec::new();
-        let is_own = |name: &String| !decision.paused.contains(name);
         let left = self.state.take();
         let state = match (&decision.state, left) {
             (Some(state), Some(left)) => {
-                let outside = changes(&left, state).filter(|(name, ..)| is_own(name));
+                let outside = changes(&left, state).filter(|_| !self.merged.contains(state));
                 found.extend(outside.map(|(name, old, new)| {
                     format!("{name} was changed from {old} to {new}, and not by a decision")
                 }));
@@ -126,9 +136,21 @@ impl Run {
             (None, Some(left)) => left,
             (None, None) => return vec!["the record begins without a state".to_owned()],
         };
-        let mut after = state.clone();
-        after.extend(decision.changed.clone());
-        self.state = Some(after);
+        self.since.push(state.clone());
+        for (name, value) in &decision.seen {
+            let is_one = |before: &Context| before.get(name) == Some(value);
+            if !decision.is_reviewed || !self.since.iter().any(is_one) {
+                found.push(format!("{name} was not {value} when the review began"));
+            }
+        }
+        self.state = decision.after(Some(state.clone()));
+        let asked = std::mem::take(&mut self.asked);
+        if decision.is_reviewed {
+            self.since.clear();
+        } else {
+            self.asked = [asked.as_slice(), &decision.world].concat();
+        }
+        self.since.extend(self.state.clone());
         self.count += 1;
         let Some(ready) = self.instead.as_ref().or(self.charts.get(&decision.chart)) else {
             let chart = decision.chart.get(..12).unwrap_or(&decision.chart);
@@ -139,21 +161,23 @@ impl Run {
             found.push("the review that it is about is not in the record".to_owned());
             return found;
         }
-        let known = decision.world.iter().map(|at| predicate.world.get(*at));
-        let Some(known) = known.collect::<Option<Vec<_>>>() else {
+        let answers = |at: &[usize]| {
+            let known = at.iter().map(|at| predicate.world.get(*at));
+            known.collect::<Option<Vec<_>>>()
+        };
+        let Some(known) = answers(&decision.world) else {
             found.push("an answer that it had is not in the record".to_owned());
             return found;
         };
-        let world = Replayed::world(state.clone(), known.into_iter());
+        let mut seen = state.clone();
+        seen.extend(decision.seen.clone());
+        let decide = |known: &[&Known], fields: &Context, event: &Event, ended: Option<Ended>| {
+            let world = Replayed::world(fields.clone(), known.iter().copied());
+            decide_again(&ready.chart, &ready.expressions, &world, event, ended)
+        };
+        let event = decision.event.to_event();
         let ended = review.map(|review| review.ended(decision.is_superseded));
-        let step = decide_again(
-            &ready.chart,
-            &ready.expressions,
-            &world,
-            &decision.event.to_event(),
-            ended,
-        );
-        let again = match step {
+        let mut again = match decide(&known, &seen, &event, ended.clone()) {
             Ok(Step::Done(again)) => again,
             Ok(Step::Invoke(due)) => {
                 found.push(format!("{} {} would run here", due.cycle, due.n));
@@ -164,9 +188,26 @@ impl Run {
                 return found;
             }
         };
+        let worse = |ended| decide(&known, &seen, &event, Some(ended));
+        let is_clean = ended.is_some_and(|ended| is_clean(&ready.chart, ended, &again, worse));
+        if self.instead.is_none() && is_clean != decision.is_clean {
+            let (is, other) = match is_clean {
+                true => ("clean", "not clean"),
+                false => ("not clean", "clean"),
+            };
+            found.push(format!(
+                "for the chart, the review is {is}, and for the record {other}"
+            ));
+        }
+        if let Some(command) = &decision.pause {
+            // The command itself is among the decisions before, with what it asked.
+            let known = answers(&[&asked, &*decision.world].concat()).unwrap_or_default();
+            let command = Event::command(command);
+            again.follow(&seen, |fields| decide(&known, fields, &command, None).ok());
+        }
         let null = Json::Null;
         let names = decision.changed.keys().chain(again.patch.keys());
-        let mut names: Vec<&String> = names.filter(|name| is_own(name)).collect();
+        let mut names: Vec<&String> = names.collect();
         names.sort();
         names.dedup();
         for name in names {
@@ -183,7 +224,7 @@ impl Run {
             }
         }
         let answer = word(&again.answer);
-        if decision.paused.is_empty() && decision.answer != answer {
+        if decision.answer != answer {
             found.push(format!(
                 "the chart's answer is `{answer}`, and the recorded one `{}`",
                 decision.answer
@@ -203,7 +244,7 @@ impl Run {
 }
 
 /// Returns the fields that differ: name, old and new value.
-fn changes<'c>(
+pub(super) fn changes<'c>(
     old: &'c Context,
     new: &'c Context,
 ) -> impl Iterator<Item = (&'c String, &'c Json, &'c Json)> {

@@ -25,8 +25,13 @@ pub(crate) fn join(predicate: &mut Predicate, part: &Predicate) {
 }
 
 /// Puts entries of this machine into a predicate, which has each answer once and each state only where it is not what follows.
-/// `remarks` knows the lines from which it goes on.
-pub(crate) fn seal(predicate: &mut Predicate, entries: Vec<Open>, mut remarks: Remarks) {
+/// `remarks` knows the lines from which it goes on, and `merged` are the states that those have left which it unites.
+pub(crate) fn seal(
+    predicate: &mut Predicate,
+    entries: Vec<Open>,
+    mut remarks: Remarks,
+    merged: Vec<Context>,
+) {
     let mut known: HashMap<String, usize> = HashMap::new();
     for (at, item) in predicate.world.iter().enumerate() {
         known.insert(json!(item).to_string(), at);
@@ -50,25 +55,27 @@ pub(crate) fn seal(predicate: &mut Predicate, entries: Vec<Open>, mut remarks: R
                 Entry::Review(review)
             }
             Entry::Decision(decision) => {
+                let after = decision.after(state.clone());
                 // The first one of a line says from where it goes on.
-                let before = decision
-                    .state
-                    .filter(|before| Some(before) != state.as_ref());
-                let mut after = before.clone().or_else(|| state.clone()).unwrap_or_default();
-                after.extend(decision.changed.clone());
-                state = Some(after);
+                let is_new = decision.state != state;
+                state = after;
                 Entry::Decision(Box::new(Decision {
-                    state: before,
+                    state: decision.state.filter(|_| is_new),
                     world: decision.world.into_iter().map(&mut place).collect(),
                     at: decision.at,
                     chart: decision.chart,
                     base: decision.base,
                     settings: decision.settings,
+                    previous: None,
                     edited: decision.edited,
+                    is_added_to: decision.is_added_to,
+                    is_elsewhere: decision.is_elsewhere,
                     event: decision.event,
                     is_reviewed: decision.is_reviewed,
                     is_superseded: decision.is_superseded,
-                    paused: decision.paused,
+                    seen: decision.seen,
+                    pause: decision.pause,
+                    is_clean: decision.is_clean,
                     fired: decision.fired,
                     changed: decision.changed,
                     answer: decision.answer,
@@ -77,7 +84,7 @@ pub(crate) fn seal(predicate: &mut Predicate, entries: Vec<Open>, mut remarks: R
         };
         predicate.entries.push(sealed);
     }
-    let remarks = remarks.line(&predicate.entries).into_iter();
+    let remarks = remarks.line(&predicate.entries, merged).into_iter();
     predicate.remarks = remarks.map(|remark| remark.to_string()).collect();
 }
 
@@ -87,10 +94,6 @@ pub(crate) fn state_after<'e, W: 'e>(
 ) -> Option<Context> {
     entries.fold(None, |state, entry| match entry {
         Entry::Review(_) => state,
-        Entry::Decision(decision) => {
-            let mut after = decision.state.clone().or(state)?;
-            after.extend(decision.changed.clone());
-            Some(after)
-        }
+        Entry::Decision(decision) => decision.after(state),
     })
 }

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use crate::os::file::HOME;
 use crate::process::program;
+use crate::text::shown;
 
 /// What the signatures are for; `ssh-keygen` refuses one that was made for something else.
 const NAMESPACE: &str = "taskie-receipt";
@@ -29,11 +30,38 @@ pub(crate) struct Signers {
     pub(crate) are_required: bool,
 }
 
+/// What signs.
+#[derive(Debug, Clone)]
+pub(crate) enum Key {
+    File(PathBuf),
+    /// A public key, whose other half the user's ssh agent has.
+    Public(String),
+}
+
+/// Says which key it is.
+impl std::fmt::Display for Key {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File(file) => file.display().fmt(out),
+            Self::Public(key) => write!(out, "the key {} of the ssh agent", shown(key)),
+        }
+    }
+}
+
 /// Signs the hash of a statement with an ssh key.
-pub(crate) fn sign(root: &Path, key: &Path, sha256: &str) -> Result<String, String> {
+pub(crate) fn sign(root: &Path, key: &Key, sha256: &str) -> Result<String, String> {
     let mut keygen = keygen(root)?;
-    keygen.args(["-Y", "sign", "-n", NAMESPACE, "-f"]).arg(key);
-    said(keygen, sha256)
+    keygen.args(["-Y", "sign", "-n", NAMESPACE]);
+    match key {
+        Key::File(file) => said(keygen.arg("-f").arg(file), sha256),
+        Key::Public(key) => {
+            let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+            let file = folder.path().join("key.pub");
+            fs::write(&file, format!("{key}\n")).map_err(|error| error.to_string())?;
+            let signed = said(keygen.args(["-U", "-f"]).arg(&file), sha256);
+            signed.map_err(|why| format!("{why} (`ssh-add` gives the agent a key)"))
+        }
+    }
 }
 
 /// Checks a signature of a hash; the error says why it does not hold. `signers` is a file as `ssh-keygen` wants it.
@@ -49,7 +77,7 @@ pub(crate) fn check(
     let mut holds = keygen(root)?;
     holds.args(["-Y", "check-novalidate", "-n", NAMESPACE, "-s"]);
     holds.arg(&file);
-    said(holds, sha256)?;
+    said(&mut holds, sha256)?;
     let Some(signers) = signers else {
         return Ok(Signed::Unlisted);
     };
@@ -62,7 +90,7 @@ pub(crate) fn check(
     let mut find = keygen(root)?;
     find.args(["-Y", "find-principals", "-f"]).arg(signers);
     find.arg("-s").arg(&file);
-    let listed = said(find, "").map_err(|_| {
+    let listed = said(&mut find, "").map_err(|_| {
         let signers = signers.display();
         format!("its key is not in {signers}")
     })?;
@@ -70,19 +98,26 @@ pub(crate) fn check(
     let mut verify = keygen(root)?;
     verify.args(["-Y", "verify", "-n", NAMESPACE, "-I", &name, "-f"]);
     verify.arg(signers).arg("-s").arg(&file);
-    said(verify, sha256).map(|_| Signed::By(name))
+    said(&mut verify, sha256).map(|_| Signed::By(name))
 }
 
-/// Returns the key that git signs with, or else the first of the user's own.
-pub(crate) fn own_key(configured: Option<String>) -> Option<PathBuf> {
+/// Returns the key that git signs with, or else the first of the user's own. Git takes the text of a public key, too.
+pub(crate) fn own_key(configured: Option<String>) -> Option<Key> {
     let home = PathBuf::from(std::env::var_os(HOME)?);
+    let text = configured.as_deref().unwrap_or_default();
+    let is_text = text.starts_with("ssh-");
+    let public = text.strip_prefix("key::").or(is_text.then_some(text));
+    if let Some(public) = public {
+        return Some(Key::Public(public.trim().to_owned()));
+    }
     let given = configured.map(|key| match key.strip_prefix("~/") {
         Some(rest) => home.join(rest),
         None => PathBuf::from(key),
     });
     let usual = ["id_ed25519", "id_ecdsa", "id_rsa"];
     let usual = usual.iter().map(|name| home.join(".ssh").join(name));
-    given.into_iter().chain(usual).find(|key| key.is_file())
+    let mut keys = given.into_iter().chain(usual);
+    keys.find(|key| key.is_file()).map(Key::File)
 }
 
 fn keygen(root: &Path) -> Result<Command, String> {
@@ -91,7 +126,7 @@ fn keygen(root: &Path) -> Result<Command, String> {
 }
 
 /// Runs a command with this on stdin, and returns what it prints; the error is what it says.
-fn said(mut command: Command, stdin: &str) -> Result<String, String> {
+fn said(command: &mut Command, stdin: &str) -> Result<String, String> {
     let unrun = |error: std::io::Error| format!("ssh-keygen cannot be run: {error}");
     let mut child = command
         .stdin(Stdio::piped())

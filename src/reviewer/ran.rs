@@ -24,6 +24,10 @@ const SPECIAL: [&str; 20] = [
     "exit", "fi", "for", "function", "if", "return", "until", "while",
 ];
 
+/// What a line of a command can end with that goes on in the next one.
+const GOES_ON: [char; 5] = ['&', '|', ';', '(', '{'];
+const OPENS: [&str; 4] = ["do", "then", "else", "!"];
+
 /// A command that a reviewer says that it ran.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Ran {
@@ -45,7 +49,7 @@ impl Ran {
     pub fn read(json: &str) -> Vec<Self> {
         let items: Vec<Json> = serde_json::from_str(json).unwrap_or_default();
         let ran = items.iter().take(MOST).filter_map(|item| {
-            let command = plain_line(item.get("command")?.as_str()?, LENGTH);
+            let command = one_line(item.get("command")?.as_str()?);
             let exit = item.get("exit").and_then(Json::as_i64);
             (!command.is_empty()).then_some(Self { command, exit })
         });
@@ -57,8 +61,9 @@ impl Ran {
     pub(super) fn shows(&self, command: &str) -> bool {
         // Nobody knows what a line that was cut ends with.
         let is_whole = self.command.chars().nth(LENGTH).is_none();
-        let is_same = !self.command.is_empty() && self.command == plain_line(command, LENGTH);
-        let (line, asked) = (Part::all(&self.command), Part::all(command));
+        let command = one_line(command);
+        let is_same = !self.command.is_empty() && self.command == command;
+        let (line, asked) = (Part::all(&self.command), Part::all(&command));
         let is_plain = line.iter().all(Part::is_plain);
         let mut starts = 0..line.len();
         self.exit == Some(0)
@@ -66,6 +71,27 @@ impl Ran {
             && !asked.is_empty()
             && (is_same || is_plain && starts.any(|at| has_succeeded(&line[at..], &asked)))
     }
+}
+
+/// Returns a command of any number of lines as one that means the same, which is cut after [`LENGTH`] characters.
+fn one_line(command: &str) -> String {
+    let mut joined = String::new();
+    for line in command
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+    {
+        let last = joined.split_whitespace().next_back().unwrap_or_default();
+        let goes_on = last.is_empty() || last.ends_with(GOES_ON) || OPENS.contains(&last);
+        match joined.strip_suffix('\\').map(str::len) {
+            Some(end) => joined.truncate(end),
+            None if !goes_on => joined.push(';'),
+            None => {}
+        }
+        joined.push(' ');
+        joined.push_str(line);
+    }
+    plain_line(&joined, LENGTH)
 }
 
 /// Returns whether a line that ends with 0 shows that the command succeeded that it goes on with.
@@ -255,17 +281,22 @@ mod tests {
             (&long, &long, true),
             (&long, &format!("{long}y"), false),
             ("", "", false),
+            ("make a\nmake b\n", "make a\nmake b", true),
+            ("make a; make b", "make a\n  make b", true),
+            ("make a\nmake b", "make b", true),
+            ("make a\nmake b", "make a", false),
+            ("make a &&\nmake b", "make a && make b", true),
+            ("cd x &&\r\n make \\\r\n check", "make check", true),
+            ("make a make b", "make a\nmake b", false),
         ];
         for (line, command, expected) in cases {
-            let ran = |exit| Ran {
-                command: line.to_owned(),
-                exit,
+            let ran = |exit| {
+                let named = serde_json::json!([{ "command": line, "exit": exit }]);
+                let ran = Ran::read(&named.to_string());
+                ran.iter().any(|ran| ran.shows(command))
             };
-            assert_eq!(ran(Some(0)).shows(command), expected, "{line} | {command}");
-            assert!(
-                !ran(Some(1)).shows(command) && !ran(None).shows(command),
-                "{line}"
-            );
+            assert_eq!(ran(Some(0)), expected, "{line} | {command}");
+            assert!(!ran(Some(1)) && !ran(None), "{line}");
         }
         let hidden = format!("make check && {} || true", "x".repeat(LENGTH));
         let read = Ran::read(&serde_json::json!([{ "command": hidden, "exit": 0 }]).to_string());

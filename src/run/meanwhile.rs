@@ -14,8 +14,8 @@ use crate::chart::Chart;
 use crate::chart::model::Field;
 use crate::disk;
 use crate::engine::context::Context;
-use crate::engine::decision::{Answer, Decision, Step};
-use crate::engine::event::{Event, Trigger};
+use crate::engine::decision::{Decision, Step};
+use crate::engine::event::Event;
 use crate::hash;
 use crate::hash::IndexMap;
 use crate::project::git::Tree;
@@ -153,7 +153,7 @@ pub(crate) fn has_moved_on(
 /// A command that was run during a review: it only assigns fields, and nothing comes next after it. The review has been paid
 /// for, so it counts, and the command takes effect after it.
 pub(crate) struct Pause {
-    command: String,
+    pub(crate) command: String,
     /// The fields that it has assigned, as they were before.
     pub(crate) before: Context,
 }
@@ -174,7 +174,7 @@ impl Pause {
                 && !rule.advance
                 && rule.target.is_none()
                 && command.raise.is_empty();
-            let patch = only_assigns.then(|| patch_of(now, name, fields))??;
+            let patch = only_assigns.then(|| step_of(now, name, fields)?.patch())??;
             let is_done = |(name, value)| now.context().get(name) == Some(value);
             let pauses = patch.get(next).is_some_and(Json::is_null) && patch.iter().all(is_done);
             let old = |name: &String| Some((name.clone(), fields.get(name)?.clone()));
@@ -187,35 +187,17 @@ impl Pause {
 
     /// Lets it take effect after `decision`, which was made in the world of `snapshot`, where it was not yet run.
     pub(crate) fn follow(&self, chart: &Arc<Chart>, snapshot: &Snapshot, decision: &mut Decision) {
-        let mut fields = snapshot.context().clone();
-        decision.apply(&mut fields);
-        let paused = patch_of(snapshot, &self.command, &fields).unwrap_or_default();
-        let restored = self.before.iter();
-        for (name, value) in restored.map(|(name, value)| (name.clone(), value.clone())) {
-            decision.patch.entry(name).or_insert(value);
-        }
-        decision.patch.extend(paused);
-        decision.answer = Answer::Allow;
+        decision.follow(snapshot.context(), |fields| {
+            step_of(snapshot, &self.command, fields)
+        });
         let call = chart.call(&self.command);
         let message = format!("The review counts, and `{call}` takes effect now.");
         decision.messages.push(message);
     }
 }
 
-/// Returns what a command would assign in a state with these fields; `None` if it does not apply.
-fn patch_of(snapshot: &Snapshot, command: &str, fields: &Context) -> Option<Context> {
-    let event = Event {
-        trigger: Trigger::Command(command.to_owned()),
-        fields: Json::Object(serde_json::Map::new()),
-        args: IndexMap::default(),
-        session: None,
-    };
-    match Arc::new(snapshot.again(fields)).decide(&event, None) {
-        Ok(Step::Done(Decision {
-            answer: Answer::Refuse(_),
-            ..
-        })) => None,
-        Ok(Step::Done(decision)) => Some(decision.patch),
-        _ => None,
-    }
+/// Returns what a command would do in a state with these fields.
+fn step_of(snapshot: &Snapshot, command: &str, fields: &Context) -> Option<Step> {
+    let snapshot = Arc::new(snapshot.again(fields));
+    snapshot.decide(&Event::command(command), None).ok()
 }

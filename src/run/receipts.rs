@@ -3,11 +3,12 @@
 //! Nothing is recorded about an event that changes nothing. What cannot be recorded changes no decision; a receipt then says
 //! what it lacks.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use crate::clock;
 use crate::disk;
@@ -19,23 +20,23 @@ use crate::engine::replayable::{Occurred, Recorder};
 use crate::files::pattern::Pattern;
 use crate::hash::{self, Hash, IndexMap};
 use crate::os::file::HOME;
-use crate::os::regular::open_to_read;
 use crate::page::counted;
-use crate::process::program;
+use crate::process::program::locate;
+use crate::project::change::Blobs;
 use crate::project::ledger;
 use crate::project::manifest::{self, Manifest};
+use crate::project::state_file;
 use crate::receipt::chain::Chain;
 use crate::receipt::charts::{self, Whole};
 use crate::receipt::check::{self, Seen};
-use crate::receipt::remarks::Remarks;
 use crate::receipt::replay::word;
-use crate::receipt::seal;
 use crate::receipt::statement::{self, Predicate, Statement, Subject};
 use crate::receipt::{self, Entry, Gate, Open, Review, Sealed};
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::store::journal::Line;
-use crate::store::open_record;
+use crate::store::open_record::{self, Kept};
+use crate::store::program;
 use crate::text::shown;
 
 /// Returns what is known of a review before it begins.
@@ -72,11 +73,7 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
         answers,
         prompt: Some(prompt.text()),
         program: program.as_deref().map(without_user),
-        program_sha256: program.and_then(|file| {
-            // What is found is often a link to it.
-            let (file, _) = open_to_read(&file.canonicalize().ok()?).ok()?;
-            hash::of_file(file).ok()
-        }),
+        program_sha256: program.and_then(|file| program::sha256(&place.store, &file)),
         ..Review::default()
     }
 }
@@ -109,7 +106,7 @@ fn answer_name(view: &Inspector, answer: &Pattern, n: i64) -> Option<String> {
 /// Returns the file of a program, `None` if there is none.
 fn program_file(place: &Place, name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let file = program::locate(name, &path, &place.root).ok()?;
+    let file = locate(name, &path, &place.root).ok()?;
     Some(place.root.join(file))
 }
 
@@ -144,13 +141,43 @@ pub(crate) fn tree(place: &Place, snapshot: &Arc<Snapshot>, event: &Event) -> Op
 struct Record {
     chain: Chain,
     open: Vec<Open>,
+    /// The last of them is of this machine.
+    is_own: bool,
+    /// Since the last decision of this machine, others were added.
+    is_added_to: bool,
+    /// When the entries were recorded that are of another checkout of the instance.
+    aside: HashSet<String>,
 }
 
 impl Record {
     fn of(place: &Place) -> Self {
+        Self::at(place, state_file::fields(&place.dir()).unwrap_or_default())
+    }
+
+    /// Returns it as it is where the state has these fields.
+    fn at(place: &Place, fields: Map<String, Json>) -> Self {
         let chain = Chain::read(&statement::read(&place.dir()).unwrap_or_default());
-        let open = chain.unsealed(open(place));
-        Self { chain, open }
+        let kept = open_record::read((&place.store, &place.instance.name), &place.dir());
+        let mut kept = chain.unsealed(kept, |kept: &Kept<Open>| kept.entry.at());
+        let aside: Vec<Kept<Open>> = match is_elsewhere(&chain, &kept, &fields) {
+            true => kept.extract_if(.., |kept| !kept.is_here).collect(),
+            false => Vec::new(),
+        };
+        Self {
+            is_own: kept.last().is_some_and(|kept| kept.is_own),
+            is_added_to: {
+                let is_decision =
+                    |kept: &&Kept<Open>| kept.is_own && matches!(kept.entry, Entry::Decision(_));
+                let mut new = kept.iter().rev().take_while(|kept| !is_decision(kept));
+                new.any(|kept| !kept.is_own)
+            },
+            open: kept.into_iter().map(|kept| kept.entry).collect(),
+            aside: aside
+                .iter()
+                .map(|kept| kept.entry.at().to_owned())
+                .collect(),
+            chain,
+        }
     }
 
     fn sealed(&self) -> impl DoubleEndedIterator<Item = &Sealed> {
@@ -172,22 +199,16 @@ impl Record {
             .or_else(|| self.sealed().find_map(Entry::base))
             .or_else(|| self.open.iter().find_map(Entry::base))
     }
+}
 
-    /// Returns the reviews that count, oldest first.
-    fn counted(&self) -> Vec<&Review> {
-        let mut counted = check::counted(self.sealed());
-        counted.extend(check::counted(&self.open));
-        counted
-    }
-
-    /// Returns what is known of the lines from which the next one goes on.
-    fn remarks(&self) -> Remarks {
-        let mut remarks = Remarks::default();
-        for statement in self.chain.up_to(self.chain.end_before(&self.open)) {
-            remarks.line(&statement.predicate.entries);
-        }
-        remarks
-    }
+/// Returns whether the instance's directory is that of another checkout than before: what this machine has recorded does not
+/// lead to its state, and those entries do which the directory has.
+fn is_elsewhere(chain: &Chain, kept: &[Kept<Open>], fields: &Map<String, Json>) -> bool {
+    let is_whole = |is_counted: fn(&Kept<Open>) -> bool| {
+        let entries = kept.iter().filter(|kept| is_counted(kept));
+        chain.is_whole(entries.map(|kept| &kept.entry), fields)
+    };
+    !kept.iter().all(|kept| kept.is_here) && !is_whole(|_| true) && is_whole(|kept| kept.is_here)
 }
 
 /// A clean review whose work tree has changed.
@@ -218,33 +239,49 @@ impl std::fmt::Display for Stale {
 /// Returns the last clean review, if it is about the work tree and there are files that no clean review has seen as they are
 /// now. While another such cycle runs, its reviews will see what has changed. This asks git.
 pub(crate) fn stale(place: &Place) -> Option<Stale> {
-    let record = Record::of(place);
-    let counted = record.counted();
+    let Record { chain, open, .. } = Record::of(place);
+    let entries = chain
+        .statements()
+        .flat_map(|statement| &statement.predicate.entries);
+    let counted = [check::counted(entries), check::counted(&open)].concat();
     // A review that failed, or that a gate prevented, has seen nothing.
-    let has_seen = |review: &&&Review| review.tree.is_some() && review.verdict.is_some();
-    let review = (*counted.iter().rfind(has_seen)?).clone();
+    let has_seen =
+        |(review, _): &&(&Review, bool)| review.tree.is_some() && review.verdict.is_some();
+    let (review, is_clean) = *counted.iter().rfind(has_seen)?;
     let snapshot = place.snapshot();
     let view = snapshot.view();
     let running = view.running().and_then(|cycle| view.skips(cycle).ok()?);
-    let is_clean = |review: &Review| check::has_passed(&place.chart, review);
-    if running.is_some() || !is_clean(&review) {
+    if running.is_some() || !is_clean {
         return None;
     }
     let mut seen = Seen::default();
-    seen.add(&place.instance.name, counted.iter().copied(), is_clean);
-    let work = seen.works.last()?;
+    seen.add(&place.instance.name, &chain, &open);
+    let base = &seen.works.last()?.base;
     let home = &place.chart.scope.home;
-    let now = Manifest::read(&place.root, home, Some(&work.base), None, &[])?.ok()?;
-    let covered = seen.covered(work, &now).into_iter();
+    let now = Manifest::read(&place.root, home, Some(base), None, &[])?.ok()?;
+    // Where git no longer has what both are compared with, nobody knows.
+    let works = seen.works.iter().filter(|work| work.base == now.base);
+    let mut covered = Blobs::new();
+    works.for_each(|work| check::join(&mut covered, seen.covered(work, &now, true)));
+    let covered = covered.into_iter();
     let files = covered.filter_map(|(file, review)| review.is_none().then_some(file));
     let files: Vec<String> = files.collect();
-    // Where git no longer has what both are compared with, nobody knows.
-    (now.base == work.base && !files.is_empty()).then_some(Stale { files, review })
+    let review = review.clone();
+    (!files.is_empty()).then_some(Stale { review, files })
 }
 
-/// Returns whether the record says that this program has left these fields of the state.
+/// Returns whether the record says that this program has left these fields of the state. What others may have added since the
+/// last receipt says nothing about that, and a receipt only if its decisions can be made again.
 pub(crate) fn is_on_record(place: &Place, fields: &Context) -> bool {
     let record = Record::of(place);
+    let text = || statement::read(&place.dir()).unwrap_or_default();
+    let is_sound = match record.open.is_empty() {
+        true => check::lines(&place.root, &text(), None).flaws.is_empty(),
+        false => record.is_own,
+    };
+    if !is_sound {
+        return false;
+    }
     let states = record.chain.states(&record.open);
     let is_it = |left: &Context| {
         left.iter()
@@ -259,13 +296,13 @@ pub(crate) fn begin(place: &Place) {
     let dir = place.dir();
     let has_record = [statement::FILE, open_record::FILE].map(|file| dir.join(file).exists());
     if has_record == [false, false] {
-        open_record::clear((&place.store, &place.instance.name), &dir);
+        open_record::clear((&place.store, &place.instance.name), &dir, false);
     }
 }
 
 /// Returns what has happened since the last receipt.
 pub(crate) fn open(place: &Place) -> Vec<Open> {
-    open_record::read((&place.store, &place.instance.name), &place.dir())
+    Record::of(place).open
 }
 
 /// Adds a review that has ended to the record.
@@ -320,30 +357,50 @@ pub(crate) fn ended(
         ..due
     };
     let entry: Open = Entry::Review(Box::new(review));
-    open_record::add(instance, &place.dir(), &entry)
+    let aside = Record::of(place).aside;
+    open_record::add(instance, &place.dir(), &entry, &aside)
 }
 
-/// Adds a decision to the record, and writes a receipt if it ends a cycle. `paused` are the fields that a command has changed
-/// during the review. The caller holds the write lock.
+/// What a decision was about.
+pub(crate) struct Before<'b> {
+    /// The fields as they were in the state file, and as the decision has seen them.
+    pub(crate) state: &'b Context,
+    pub(crate) seen: &'b Context,
+    pub(crate) recorder: &'b Recorder,
+    /// The command that was run during the review and takes effect after it.
+    pub(crate) pause: Option<String>,
+    /// The review was clean.
+    pub(crate) is_clean: bool,
+}
+
+/// Adds a decision to the record, and writes a receipt if it ends a cycle. The caller holds the write lock, and has not yet
+/// written the state.
 pub(crate) fn decided(
     place: &Place,
     event: &Event,
-    (state, recorder): (&Context, &Recorder),
+    before: Before<'_>,
     decision: &Decision,
-    paused: Vec<String>,
 ) -> io::Result<Option<String>> {
     let ended = decision.ended.as_ref();
     let changes_nothing = decision.patch.is_empty() && ended.is_none();
     if place.chart.cycles.is_empty() || changes_nothing {
         return Ok(None);
     }
-    let advances = decision.fired.iter().any(|fired| fired.advance.is_some());
+    let advances = decision.advances();
     let fired = decision.fired.iter().map(|fired| fired.place.clone());
     let instance = (&place.store, &*place.instance.name);
+    let fields = before.state.iter();
+    let fields = fields.map(|(name, value)| (name.clone(), value.clone()));
+    let record = Record::at(place, fields.collect());
     let begins =
-        open(place).is_empty() && statement::read(&place.dir()).is_ok_and(|text| text.is_empty());
+        record.open.is_empty() && statement::read(&place.dir()).is_ok_and(|text| text.is_empty());
     let altered = open_record::altered(instance, &place.dir());
     let altered = altered.map(|sha256| (open_record::FILE.to_owned(), sha256));
+    let seen = before
+        .seen
+        .iter()
+        .filter(|(name, value)| before.state.get(*name) != Some(*value));
+    let seen = seen.map(|(name, value)| (name.clone(), value.clone()));
     let entry: Open = Entry::Decision(Box::new(receipt::Decision {
         at: clock::precise(),
         chart: charts::hash(&place.chart),
@@ -353,13 +410,21 @@ pub(crate) fn decided(
         settings: begins
             .then(|| place.snapshot().config().ok().cloned())
             .flatten(),
+        previous: match record.open.is_empty() {
+            true => (record.chain.end(Some(before.state))).map(|link| link.sha256.clone()),
+            false => None,
+        },
         edited: altered.into_iter().collect(),
+        is_added_to: record.is_added_to,
+        is_elsewhere: !record.aside.is_empty(),
         event: Occurred::of(&place.chart, event),
-        state: Some(state.clone()),
-        world: recorder.known(),
+        state: Some(before.state.clone()),
+        world: before.recorder.known(),
         is_reviewed: ended.is_some(),
         is_superseded: ended.is_some_and(|ended| ended.superseded),
-        paused,
+        seen: seen.collect(),
+        pause: before.pause,
+        is_clean: before.is_clean,
         fired: fired.collect(),
         changed: decision
             .patch
@@ -368,7 +433,7 @@ pub(crate) fn decided(
             .collect(),
         answer: word(&decision.answer).to_owned(),
     }));
-    open_record::add(instance, &place.dir(), &entry)?;
+    open_record::add(instance, &place.dir(), &entry, &record.aside)?;
     let phase = decision
         .patch
         .get(&place.chart.state)
@@ -384,7 +449,6 @@ pub(crate) fn decided(
 /// Returns a sentence about what a reader of the record should know and nobody has said: what has come to it since the decision
 /// about the review before, or since it began.
 fn news(place: &Place, record: &Record) -> Option<String> {
-    let mut remarks = record.remarks();
     let is_outcome = |entry: &Open| match entry {
         Entry::Decision(decision) => decision.is_reviewed,
         Entry::Review(_) => false,
@@ -392,7 +456,8 @@ fn news(place: &Place, record: &Record) -> Option<String> {
     let (before, _) = record.open.split_at(record.open.len().saturating_sub(1));
     let before = before.iter().rposition(is_outcome).map_or(0, |at| at + 1);
     let (before, new) = record.open.split_at(before);
-    remarks.line(before);
+    let (.., mut remarks, merged) = record.chain.before(&record.open);
+    remarks.line(before, merged);
     let new = remarks.more(new).into_iter();
     let new: Vec<String> = new.filter_map(|remark| remark.unsaid()).collect();
     let since = match record.reviews().nth(1) {
@@ -414,8 +479,9 @@ fn write(place: &Place) -> io::Result<()> {
     }
     text.push_str(&statement::line(&statement)?);
     text.push('\n');
+    let is_elsewhere = !Record::of(place).aside.is_empty();
     disk::replace(&dir.join(statement::FILE), text.as_bytes())?;
-    open_record::clear((&place.store, &place.instance.name), &dir);
+    open_record::clear((&place.store, &place.instance.name), &dir, is_elsewhere);
     Ok(())
 }
 
@@ -425,27 +491,20 @@ pub(crate) fn since(place: &Place) -> Option<Statement> {
     if record.open.is_empty() {
         return None;
     }
-    let remarks = record.remarks();
-    let Record { chain, open } = record;
-    let previous = chain.end_before(&open).map(|link| link.sha256.clone());
-    let merges = chain.ends().map(|link| link.sha256.clone());
-    let merges = merges.filter(|sha256| previous.as_ref() != Some(sha256));
+    let Record { chain, open, .. } = record;
     let own = charts::hash(&place.chart);
     let mut before = chain.statements();
     let is_known = before.any(|statement| statement.predicate.charts.contains_key(&own));
     let charts = (!is_known).then(|| (own, Whole::of(&place.chart)));
     let settings = place.snapshot();
-    let mut predicate = Predicate {
-        merges: merges.collect(),
-        previous,
+    let predicate = Predicate {
         charts: charts.into_iter().collect(),
         settings: settings.config().cloned().unwrap_or_default(),
         rulings: ledger::rulings(&place.chart, &place.root, &place.dir()),
         ..named(place)
     };
     let subject = subject(open.iter().filter_map(Entry::review));
-    seal::seal(&mut predicate, open, remarks);
-    Some(Statement::new(subject, predicate))
+    Some(Statement::new(subject, chain.next(open, predicate)))
 }
 
 /// Returns an empty predicate about an instance.

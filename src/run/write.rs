@@ -9,7 +9,7 @@ use crate::disk;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
-use crate::engine::replayable::Recorder;
+use crate::engine::replayable::{Recorder, is_clean};
 use crate::files::pattern::name_flaw;
 use crate::hash::IndexMap;
 use crate::host::events::is_event;
@@ -39,6 +39,7 @@ pub(crate) fn write(
     let mut lock = place.lock()?;
     let is_reviewed = run.is_some();
     let mut snapshot = place.snapshot_with(git, is_reviewed);
+    let now = Arc::clone(&snapshot);
     // The review's lock is kept until everything is written.
     let (mut ended, mut _review_lock, mut meanwhile) = (None, None, Meanwhile::default());
     if let Some(run) = run {
@@ -52,7 +53,8 @@ pub(crate) fn write(
     }
     let until = ended.as_ref().and_then(|ended| ended.effort.until.clone());
     let recorder = Recorder::before(snapshot.as_world());
-    let step = decide(&place.chart, &recorder.as_world(), event, ended)?;
+    let decided = |ended| decide(&place.chart, &recorder.as_world(), event, ended);
+    let step = decided(ended.clone())?;
     if let Some(until) = until {
         // After the decision: this decision is about the run, and the following ones are about the wait. If this cannot be
         // recorded, they just try again.
@@ -65,10 +67,12 @@ pub(crate) fn write(
     if let (false, Reading::Broken(why)) = (decision.writes_nothing(), &snapshot.state) {
         return Err(place.broken(why));
     }
-    let mut paused = Vec::new();
-    if let Some(pause) = meanwhile.pause.filter(|_| !decision.patch.is_empty()) {
+    let is_clean = ended.is_some_and(|ended| {
+        is_clean(&place.chart, ended, &decision, |ended| decided(Some(ended)))
+    });
+    let pause = meanwhile.pause.filter(|_| !decision.patch.is_empty());
+    if let Some(pause) = &pause {
         pause.follow(&place.chart, &snapshot, &mut decision);
-        paused = pause.before.keys().cloned().collect();
     }
     decision.messages.extend(meanwhile.changes);
     if is_reviewed {
@@ -80,13 +84,14 @@ pub(crate) fn write(
         true => None,
         false => write_state(place, event, &mut lock, &snapshot, &decision)?,
     };
-    let kept = receipts::decided(
-        place,
-        event,
-        (snapshot.context(), &recorder),
-        &decision,
-        paused,
-    );
+    let before = receipts::Before {
+        state: now.context(),
+        seen: snapshot.context(),
+        recorder: &recorder,
+        pause: pause.map(|pause| pause.command),
+        is_clean,
+    };
+    let kept = receipts::decided(place, event, before, &decision);
     let mut performed = Performed {
         debt,
         ..Performed::of(&snapshot, decision)

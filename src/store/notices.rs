@@ -52,7 +52,7 @@ struct Notice {
 enum By {
     /// The state was written by another program, or by hand.
     Unknown,
-    /// The record that goes with the state says that this program wrote it on another machine.
+    /// The record that goes with the state says that this program wrote it, on another machine or in another checkout.
     Elsewhere,
     /// A command of this program.
     Command {
@@ -83,7 +83,10 @@ impl By {
     fn in_words(&self, session: Option<&str>) -> String {
         match self {
             Self::Unknown => "state.json was changed, and not by taskie on this machine".to_owned(),
-            Self::Elsewhere => "taskie did that on another machine, as its record says".to_owned(),
+            Self::Elsewhere => {
+                "taskie did that on another machine or in another checkout, as its record says"
+                    .to_owned()
+            }
             Self::Command {
                 line,
                 session: own,

@@ -1,8 +1,8 @@
 //! What has happened to an instance since its last receipt: lines of JSON, which become a receipt when a cycle ends.
 //!
 //! They are kept twice: by this machine, where no cleaning of the work tree removes them, and in the instance's directory,
-//! so that they go where its state goes. Whoever goes on on another machine goes on with the record. Of a line that both have,
-//! this machine's counts.
+//! so that they go where its state goes. Whoever goes on on another machine, or in another branch, goes on with the record. Of
+//! a line that both have, this machine's counts; and what this machine has not written is known as such.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -24,34 +24,57 @@ fn file(instance: &str) -> String {
     format!("{instance}..recorded")
 }
 
-/// Adds a line. The caller holds the write lock.
+/// The mark of a line that this machine keeps and has not written.
+const FOREIGN: &str = "foreign";
+
+/// A line.
+#[derive(Debug, Clone)]
+pub(crate) struct Kept<T> {
+    pub(crate) entry: T,
+    /// This machine has written it.
+    pub(crate) is_own: bool,
+    /// The instance's directory has it.
+    pub(crate) is_here: bool,
+}
+
+/// Adds a line, after the others in the directory except those that are set `aside`. The caller holds the write lock.
 pub(crate) fn add<T: Serialize>(
     (store, instance): (&Store, &str),
     dir: &Path,
     entry: &T,
+    aside: &HashSet<String>,
 ) -> io::Result<()> {
+    let mut lines = all((store, instance), dir);
     // What came from another machine is kept, too: whoever changes it later is noticed.
-    for line in others(&own(store, instance), dir) {
+    for (line, _) in lines.iter().filter(|(_, known)| known.is_none()) {
+        let mut line = line.clone();
+        line[FOREIGN] = Json::Bool(true);
         lines::append(store, &file(instance), line.to_string().as_bytes())?;
     }
     lines::append(store, &file(instance), &serde_json::to_vec(entry)?)?;
-    let mut text = String::new();
-    for line in all((store, instance), dir) {
-        text.push_str(&line.to_string());
-        text.push('\n');
-    }
     if !dir.is_dir() {
         return Ok(());
     }
+    lines.push((serde_json::to_value(entry)?, Some(true)));
+    let lines = lines.iter().filter(|(line, _)| !aside.contains(at(line)));
+    let text: String = lines.map(|(line, _)| format!("{line}\n")).collect();
     disk::replace_for_now(&dir.join(FILE), |file| {
         io::Write::write_all(file, text.as_bytes())
     })
 }
 
-/// Returns the lines, oldest first.
-pub(crate) fn read<T: DeserializeOwned>(instance: (&Store, &str), dir: &Path) -> Vec<T> {
+/// Returns the lines in the order in which this machine has written or found them. Their times may be anything.
+pub(crate) fn read<T: DeserializeOwned>(instance: (&Store, &str), dir: &Path) -> Vec<Kept<T>> {
+    let here: Vec<Json> = in_folder(dir);
+    let here: HashSet<&str> = here.iter().map(at).collect();
     let lines = all(instance, dir).into_iter();
-    let lines = lines.filter_map(|line| serde_json::from_value(line).ok());
+    let lines = lines.filter_map(|(line, known)| {
+        Some(Kept {
+            is_own: known == Some(true),
+            is_here: here.contains(at(&line)),
+            entry: serde_json::from_value(line).ok()?,
+        })
+    });
     lines.collect()
 }
 
@@ -67,11 +90,11 @@ pub(crate) fn in_folder<T: DeserializeOwned>(dir: &Path) -> Vec<T> {
 
 /// Returns the hash of the file in the directory if another hand has changed a line that this machine knows; `None` otherwise.
 /// Such a line does not count: that of this machine does.
-pub(crate) fn altered((store, instance): (&Store, &str), dir: &Path) -> Option<String> {
-    let own = own(store, instance);
-    let own: HashMap<&str, &Json> = own.iter().map(|line| (at(line), line)).collect();
+pub(crate) fn altered(instance: (&Store, &str), dir: &Path) -> Option<String> {
+    let known = all(instance, dir);
+    let known: HashMap<&str, &Json> = known.iter().map(|(line, _)| (at(line), line)).collect();
     let there: Vec<Json> = in_folder(dir);
-    let is_other = |line: &Json| own.get(at(line)).is_some_and(|own| *own != line);
+    let is_other = |line: &Json| known.get(at(line)).is_some_and(|known| *known != line);
     let text = there
         .iter()
         .any(is_other)
@@ -79,26 +102,25 @@ pub(crate) fn altered((store, instance): (&Store, &str), dir: &Path) -> Option<S
     text?.ok()?.map(|text| hash::of(&text))
 }
 
-fn all((store, instance): (&Store, &str), dir: &Path) -> Vec<Json> {
-    let mut all = own(store, instance);
-    all.extend(others(&all, dir));
-    all.sort_by_cached_key(|line| at(line).to_owned());
+/// Returns the lines in the order in which this machine has written or found them, and whether it has written each; none: only
+/// the directory has it.
+fn all((store, instance): (&Store, &str), dir: &Path) -> Vec<(Json, Option<bool>)> {
+    let own: Vec<Json> = lines::read(store, &file(instance));
+    let own = own.into_iter().filter(|line| !at(line).is_empty());
+    let mut all: Vec<_> = own
+        .map(|mut line| {
+            let fields = line.as_object_mut();
+            let is_foreign = fields.and_then(|fields| fields.shift_remove(FOREIGN));
+            (line, Some(is_foreign.is_none()))
+        })
+        .collect();
+    let known: HashSet<String> = all.iter().map(|(line, _)| at(line).to_owned()).collect();
+    let others: Vec<Json> = in_folder(dir);
+    // A line without a time says nothing.
+    let others =
+        (others.into_iter()).filter(|line| !at(line).is_empty() && !known.contains(at(line)));
+    all.extend(others.map(|line| (line, None)));
     all
-}
-
-/// Returns the lines of this machine.
-fn own(store: &Store, instance: &str) -> Vec<Json> {
-    let mut own: Vec<Json> = lines::read(store, &file(instance));
-    own.retain(|line| !at(line).is_empty());
-    own
-}
-
-/// Returns those lines in the directory that are not among `own`: they came from another machine.
-fn others(own: &[Json], dir: &Path) -> Vec<Json> {
-    let known: HashSet<&str> = own.iter().map(at).collect();
-    let mut others: Vec<Json> = in_folder(dir);
-    others.retain(|line| !known.contains(at(line)));
-    others
 }
 
 /// Returns when a line was written. No two have the same time.
@@ -106,9 +128,12 @@ fn at(line: &Json) -> &str {
     line["at"].as_str().unwrap_or_default()
 }
 
-/// Removes the lines: a receipt has them. The caller holds the write lock.
-pub(crate) fn clear((store, instance): (&Store, &str), dir: &Path) {
-    lines::remove(store, &file(instance));
+/// Removes the lines: a receipt has them. If some are of another checkout, this machine keeps what it has: the receipt says
+/// which of them are in it. The caller holds the write lock.
+pub(crate) fn clear((store, instance): (&Store, &str), dir: &Path, is_elsewhere: bool) {
+    if !is_elsewhere {
+        lines::remove(store, &file(instance));
+    }
     // What stays is older than the receipt, and does not count.
     let _ = std::fs::remove_file(dir.join(FILE));
 }

@@ -31,6 +31,7 @@ mod expressions;
 mod fixtures;
 mod force;
 mod gates;
+mod histories;
 mod hostile;
 mod hosts;
 mod installed;

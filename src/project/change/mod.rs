@@ -123,6 +123,18 @@ pub(super) fn ends(root: &Path, range: &str) -> Result<(String, String), Unknown
     Ok((fork.unwrap_or(start), end))
 }
 
+/// Returns whether a range ends at HEAD, and begins no later than `commit`.
+pub(super) fn spans(root: &Path, (start, end): &(String, String), commit: &str) -> bool {
+    let repository = Repository::of(root, root);
+    let fork = || {
+        repository
+            .ask(&["merge-base", start, commit])
+            .ok()
+            .flatten()
+    };
+    repository.head().ok().as_ref() == Some(end) && fork().as_ref() == Some(start)
+}
+
 /// Returns the root of the work tree around `dir`, and the name of its branch; `None` outside git.
 pub(crate) fn branch(dir: &Path) -> Option<Result<(PathBuf, String), Unknown>> {
     let WorkTree { top, .. } = git_dir::around(dir)?;
