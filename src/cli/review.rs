@@ -34,7 +34,7 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
-use crate::run::{asked, change};
+use crate::run::{asked, change, under_way};
 use crate::store::running::Running;
 use crate::text::shown;
 
@@ -180,11 +180,10 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         let message = "these are too many paths for one command line";
         return Err(CliError::with_help(message, "name the folders that they are in").into());
     }
-    let known = change::base(&place);
-    if known.is_none() {
-        // Nobody compares with an earlier change.
-        change::forget(&place);
+    if let Some(running) = under_way::running(&place) {
+        return Err(Refused::Failed(CliError::new(running)));
     }
+    let known = change::base(&place);
     let base = match (matches.get_one::<String>("base"), &known) {
         (Some(given), _) => Base::Left(given),
         (None, Some(known)) => Base::Known(known),
@@ -237,6 +236,10 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     }
     if let Some(pending) = performed.pending {
         pending.settle();
+    }
+    if !place.is_in_cycle() && under_way::running(&place).is_none() {
+        // Nobody compares with this change anymore.
+        change::forget(&place);
     }
     Ok(code)
 }

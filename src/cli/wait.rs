@@ -16,9 +16,11 @@ use crate::clock;
 use crate::hook;
 use crate::host::reply::cut;
 use crate::os::process::detach;
+use crate::run::asked;
 use crate::run::place::Place;
 use crate::run::under_way;
 use crate::store::lock::ReviewLock;
+use crate::store::owed::Debt;
 use crate::store::waiting::{Answer, Waiting};
 
 /// The name of the command.
@@ -95,6 +97,12 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
 /// Gives the answer, and says so if it is not about what is there now.
 fn give(place: &Place, answer: &Answer) -> u8 {
     say(answer.text.trim_end());
+    let snapshot = place.snapshot();
+    let owed = snapshot.state.text();
+    let owed = owed.and_then(|text| Debt::find(&place.store, &place.instance.name, text));
+    if let Some((debt, _)) = owed {
+        debt.settle();
+    }
     match (answer.is_of_other(under_way::seen(place)), answer.code) {
         (false, code) => code,
         (true, 0) => {
@@ -226,8 +234,10 @@ fn stop(place: &Place, session: &str) -> u8 {
         false => say(&cut(&text.join("\n\n"))),
     }
     let is_open = || was_due && (reply.is_unfinished || place.is_in_cycle());
-    match reply.blocks() {
-        true => 1,
-        false => 3 * u8::from(reply.has_failed() || is_open()),
+    match () {
+        () if reply.blocks() => 1,
+        () if !reply.has_failed() && !is_open() => 0,
+        () if asked::is_agents(place, session) => 1,
+        () => 3,
     }
 }

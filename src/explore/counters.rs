@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value as Json;
 
-use super::domain::Domain;
+use super::dependence::Dependence;
+use super::user_fields::Parameters;
 use crate::chart::Chart;
 use crate::chart::field::default_of;
 use crate::chart::model::FieldType;
@@ -14,8 +15,11 @@ use crate::expr::source::Literal;
 ///
 /// Expressions do nothing with such a field but add to it, show it, and compare it with literals and with parameters, of
 /// which these values are tried. Above the greatest of these numbers no comparison distinguishes two values.
-pub(super) fn tops(domain: &Domain) -> HashMap<String, i64> {
-    let (chart, parameters) = (&domain.chart, &domain.parameters);
+pub(super) fn tops(
+    chart: &Chart,
+    parameters: &Parameters,
+    dependence: &Dependence,
+) -> HashMap<String, i64> {
     let known = read_by_the_engine(chart);
     let fields = chart.context.iter().filter(|(name, field)| {
         let is_free = field.maximum.is_none() && field.setting().is_none();
@@ -29,7 +33,7 @@ pub(super) fn tops(domain: &Domain) -> HashMap<String, i64> {
             _ => None,
         });
         let mut numbers: Vec<i64> = literals.chain(default_of(chart, field).as_i64()).collect();
-        if let Some(uses) = domain.dependence.uses.get(name) {
+        if let Some(uses) = dependence.uses.get(name) {
             for beside in &uses.beside {
                 let tried = parameters.get(beside)?.iter().map(Json::as_i64);
                 numbers.extend(tried.collect::<Option<Vec<i64>>>()?);
@@ -42,7 +46,7 @@ pub(super) fn tops(domain: &Domain) -> HashMap<String, i64> {
         let top = numbers.into_iter().max().unwrap_or(0).checked_add(1)?;
         Some((name.clone(), top))
     });
-    match domain.dependence.is_opaque {
+    match dependence.is_opaque {
         true => HashMap::new(),
         false => tops.collect(),
     }

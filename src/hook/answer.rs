@@ -27,7 +27,7 @@ use crate::store::turn::Turn;
 /// What is done once the host has the answer.
 #[derive(Default)]
 pub(super) struct Due {
-    debts: Vec<Debt>,
+    pub(super) debts: Vec<Debt>,
     pending: Vec<Pending>,
     pub(super) calls: Vec<UserCall>,
 }

@@ -6,12 +6,12 @@ use std::io::IsTerminal as _;
 use serde_json::{Value as Json, json};
 
 use super::{beside, place::Place};
-use crate::engine::decision::{Gates, Step};
+use crate::engine::decision::{Answer, Gates, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::hash::IndexMap;
 use crate::host::events::{is_event, is_stop};
 use crate::host::hosts;
-use crate::run::perform::foresee;
+use crate::run::perform::{foresee, peek};
 use crate::store::driver;
 use crate::store::journal::{Gate, Line};
 use crate::text::full_stop;
@@ -62,6 +62,18 @@ pub(crate) fn next(place: &Place, session: Option<String>, failed_gate: Option<&
         fields,
         args: IndexMap::default(),
         session,
+    }
+}
+
+/// Returns whether a phase comes next that the agent can work on now.
+pub(crate) fn is_agents(place: &Place, session: &str) -> bool {
+    let asked = next(place, Some(session.to_owned()), None);
+    match peek(place, &asked) {
+        Ok((Step::Done(decision), _)) => match decision.answer {
+            Answer::Action { action, .. } => place.chart.phases.contains_key(&action),
+            _ => false,
+        },
+        _ => false,
     }
 }
 

@@ -7,6 +7,7 @@ use crate::engine::decision::{Effort, Invocation, Outcome};
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
 use crate::engine::spent::PastReview;
+use crate::hash;
 use crate::project::seen::{self, Seen};
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
@@ -61,10 +62,14 @@ pub(crate) fn running(place: &Place) -> Option<String> {
     is_held.then(|| said_of_running(place, "."))
 }
 
-/// Returns what a review would see now, as a number; `None` if that is unknown.
+/// Returns what a review would see now and what would be decided about it, the state and the settings, as a number; `None` if
+/// that is unknown.
 pub(crate) fn seen(place: &Place) -> Option<u64> {
-    let view = place.snapshot().view();
-    seen::seen(&place.chart, &place.root, &place.dir(), &view.subject()).all
+    let snapshot = place.snapshot();
+    let subject = snapshot.view().subject();
+    let all = seen::seen(&place.chart, &place.root, &place.dir(), &subject).all?;
+    let (state, settings) = (snapshot.context(), snapshot.config().ok());
+    Some(hash::number(&format!("{all} {state:?} {settings:?}")))
 }
 
 /// Ends the review that is running; returns whether it could be asked to end.

@@ -32,12 +32,12 @@ fn drive(rename: fn(&str) -> String, copied: bool) -> Vec<String> {
         .flat_map(|path| ["--chart", path.to_str().unwrap()])
         .collect();
     let mut seen = Vec::new();
+    // A command that is reported names the chart that it was run with.
+    let named = chart.join(" ");
     let mut note = |ran: Ran| {
         let state = project.read("state.json");
-        seen.push(format!(
-            "exit {}\n{}{}{state}",
-            ran.code, ran.stdout, ran.stderr
-        ));
+        let said = ran.stdout.replace(&format!("taskie {named} "), "taskie ");
+        seen.push(format!("exit {}\n{said}{}{state}", ran.code, ran.stderr));
     };
     let stop = |verdict: &'static str, active: bool| {
         project.reviewer(&Reviewer::of(verdict));

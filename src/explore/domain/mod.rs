@@ -114,7 +114,7 @@ impl Domain {
             domain.untried.extend(domain.too_many());
             if domain.untried.len() == before {
                 domain.far = domain.greatest().saturating_add(COUNTED);
-                domain.tops = tops(&domain);
+                domain.tops = tops(chart, &domain.parameters, &domain.dependence);
                 return domain;
             }
         }
