@@ -69,7 +69,7 @@ pub(crate) fn seen(place: &Place) -> Option<u64> {
     let subject = snapshot.view().subject();
     let all = seen::seen(&place.chart, &place.root, &place.dir(), &subject).all?;
     let (state, settings) = (snapshot.context(), snapshot.config().ok());
-    Some(hash::number(&format!("{all} {state:?} {settings:?}")))
+    Some(hash::number(format!("{all} {state:?} {settings:?}")))
 }
 
 /// Ends the review that is running; returns whether it could be asked to end.
