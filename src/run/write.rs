@@ -1,4 +1,4 @@
-//! Decides once more under the write lock, and writes what comes of it: effects first, then the revision, then the state, and
+//! Decides once more under the write lock, and writes the decision: effects first, then the revision, then the state, and
 //! who drives the instance.
 
 use std::sync::Arc;

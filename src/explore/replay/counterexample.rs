@@ -1,4 +1,4 @@
-//! A counterexample, told step by step as it was replayed.
+//! A counterexample in words: each step as it was replayed.
 
 use super::{Replay, Standing};
 use crate::engine::decision::Outcome;
@@ -80,28 +80,28 @@ impl Replay<'_> {
     ) -> TraceStep {
         let edge = &self.search.edges[step.edge];
         let tree = &self.search.moves.tree;
-        let mut told = TraceStep {
+        let mut shown = TraceStep {
             event: self.event(edge),
             review: self.review(edge),
             blocked: edge.block,
             ..TraceStep::default()
         };
         let Some(taken) = &self.taken else {
-            return told;
+            return shown;
         };
-        told.fired.clone_from(&taken.fired);
+        shown.fired.clone_from(&taken.fired);
         for (name, values) in &tree.ground.domain.parameters {
             let (held, set) = match name.strip_prefix("config.") {
                 Some(setting) => (config.get(setting), taken.disk.config.get(setting)),
                 None => (before.context.get(name), taken.before.get(name)),
             };
             if let Some(set) = set.filter(|set| held.or(values.first()) != Some(*set)) {
-                told.given.push(format!("{name} is {}", plain(set)));
+                shown.given.push(format!("{name} is {}", plain(set)));
             }
         }
         config.extend(taken.disk.config.clone());
         let chosen = self.chosen.iter();
-        told.given.extend(
+        shown.given.extend(
             chosen.filter_map(|(question, value)| {
                 words(tree.question(*question), tree.value(*value))
             }),
@@ -115,8 +115,8 @@ impl Replay<'_> {
                 after: after.map(plain).unwrap_or_default(),
             })
         });
-        told.changes = changes.collect();
-        told
+        shown.changes = changes.collect();
+        shown
     }
 
     /// Returns in words what happens on an edge.
