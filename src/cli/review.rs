@@ -180,7 +180,9 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         let message = "these are too many paths for one command line";
         return Err(CliError::with_help(message, "name the folders that they are in").into());
     }
-    if let Some(running) = under_way::running(&place) {
+    let is_preview = matches.get_flag("print-prompt");
+    // What the other one compares with must stay as it is. A preview only reads it.
+    if let Some(running) = under_way::running(&place).filter(|_| !is_preview) {
         return Err(Refused::Failed(CliError::new(running)));
     }
     let known = change::base(&place);
@@ -194,7 +196,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     let is_json = matches.get_flag("json");
     let format = matches.get_one::<String>("format").map(String::as_str);
     let format = format.filter(|_| !is_json).unwrap_or("json");
-    if matches.get_flag("print-prompt") {
+    if is_preview {
         if change.files.is_empty() {
             say(&format!("Nothing has changed {}.", change.against));
             return Ok(0);
