@@ -143,9 +143,7 @@ pub(crate) fn run(
         };
         transition(&place, &event, index == 0, false)?;
     }
-    if place::is_choice(&place, matches) {
-        say(&format!("{}: {}", chart.scope.noun, place.instance.name));
-    }
+    place::name_choice(&place, matches);
     Ok(ExitCode::SUCCESS)
 }
 

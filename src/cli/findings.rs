@@ -117,5 +117,6 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCo
         "{} is {word}: later reviewers will know",
         entry.id
     ));
+    place::name_choice(&place, matches);
     Ok(ExitCode::SUCCESS)
 }

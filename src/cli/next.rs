@@ -37,8 +37,10 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let gate = gate.as_ref().map(|gate| gate.text.as_str());
     let asked_by = session.clone();
     let performed = perform(&place, &asked::next(&place, session, gate))?;
+    // Every review waits for that.
+    let wrong = place.snapshot().config().err().map(|why| why.to_string());
     let flaw = git::untrusted_locks(&place.root, &chart.scope.home).map(|why| format!("{why}."));
-    warn(performed.warnings.iter().chain(&flaw));
+    warn(performed.warnings.iter().chain(&wrong).chain(&flaw));
     if let Answer::Refuse(why) = performed.decision.answer {
         // A hook that waited for the limit has started the review at once.
         if matches.get_flag("retry")

@@ -7,15 +7,17 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use super::error::CliError;
-use super::output::warn;
+use super::output::{say, warn};
 use crate::chart::{Chart, Scope};
 use crate::diagnostic::suggest::did_you_mean;
 use crate::disk;
 use crate::files::pattern::name_flaw;
 use crate::host::hosts;
+use crate::project::change as changes;
 use crate::project::find::{self, Instance, Newest};
 use crate::project::home;
 use crate::project::state_file;
+use crate::run::change;
 use crate::run::place::Place;
 use crate::store::running::{self, Running};
 use crate::store::{Store, driver};
@@ -77,7 +79,12 @@ pub(crate) fn resolve(
             let newest = newest(chart, &root, session);
             warn(newest.warnings);
             newest.instance.ok_or_else(|| {
-                let message = format!("there is no {noun} in {}", root.join(&scope.home).display());
+                let of = scope
+                    .since
+                    .as_ref()
+                    .map_or("", |_| " of this branch or a session");
+                let home = root.join(&scope.home);
+                let message = format!("there is no {noun}{of} in {}", home.display());
                 CliError::with_help(message, start())
             })?
         }
@@ -244,9 +251,29 @@ fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
         let found = find::of_name(root, scope, &taken.instance);
         found.instance.is_some().then_some(found)
     });
-    taken
-        .or_else(|| reviewed(chart, root))
-        .unwrap_or_else(|| find::newest(root, scope))
+    if let Some(taken) = taken {
+        return taken;
+    }
+    if scope.since.is_some() {
+        return of_branch(root, scope);
+    }
+    reviewed(chart, root).unwrap_or_else(|| find::newest(root, scope))
+}
+
+/// Returns the change of the current branch; without one, that of the session that has written its own last, and never that of
+/// another branch.
+fn of_branch(root: &Path, scope: &Scope) -> Newest {
+    let names = find::names(root, scope).unwrap_or_default();
+    let branch = changes::branch(root).and_then(Result::ok);
+    let branch = branch.map(|(_, branch)| change::name_of(&branch, &[]));
+    let written = |name: &&String| {
+        let state = find::folder(scope).join(name).join(state_file::FILE);
+        root.join(state).metadata().ok()?.modified().ok()
+    };
+    let name = (names.iter())
+        .find(|name| Some(*name) == branch.as_ref())
+        .or_else(|| (names.iter().filter(|name| change::is_own_name(name))).max_by_key(written));
+    name.map_or_else(Newest::default, |name| find::of_name(root, scope, name))
 }
 
 /// Returns the only instance of which a review is running.
@@ -263,12 +290,15 @@ fn reviewed(chart: &Chart, root: &Path) -> Option<Newest> {
     found.instance.is_some().then_some(found)
 }
 
-/// Returns whether the command had to choose among several instances.
-pub(super) fn is_choice(place: &Place, matches: &ArgMatches) -> bool {
+/// Names the instance that a command has changed, if it had to choose among several.
+pub(super) fn name_choice(place: &Place, matches: &ArgMatches) {
     let scope = &place.chart.scope;
-    !scope.is_per_session()
+    if !scope.is_per_session()
         && !is_given(matches, "instance")
         && find::names(&place.root, scope).is_ok_and(|names| names.len() > 1)
+    {
+        say(&format!("{}: {}", scope.noun, place.instance.name));
+    }
 }
 
 /// Returns the current session: `--session`, or else the one that the host puts into the environment of its tools.

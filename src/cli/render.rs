@@ -16,6 +16,7 @@ use crate::chart::Chart;
 use crate::chart::choice::Choice;
 use crate::diagnostic::quote::quoted;
 use crate::engine::decision::{Fired, Invocation, Step};
+use crate::hook::why_elsewhere;
 use crate::page::{self, Page};
 use crate::project::state_file::{self, Reading};
 use crate::render::assumptions::{Assumptions, STOP};
@@ -74,6 +75,9 @@ pub(crate) fn run(
     let driver = driver.into_iter().next();
     // In a terminal, the stop of whoever drives the instance is meant.
     let session = session.or_else(|| driver.clone());
+    if let Some(why) = why_elsewhere(&place, session.as_deref()).filter(|_| wanted.is_none()) {
+        return Err(CliError::new(why));
+    }
     let mut seen = json!({});
     change::see(&place, &mut seen);
     let scene = Scene {

@@ -4,7 +4,7 @@
 //! a stop would do, and reports it. There is one instance for each branch.
 
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use crate::os::supervisor;
 use crate::page::{counted, span};
 use crate::process::log;
 use crate::project::change::{self as changes, Base, Change, Unknown};
-use crate::project::find;
+use crate::project::{find, state_file};
 use crate::run::perform::perform;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -120,7 +120,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> ExitCode {
 /// Has the change of a session reviewed whenever its agent stops, until it is clean.
 fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     let session = place::session(matches)?.ok_or_else(unknown_session)?;
-    let (mut place, _) = here(chart)?;
+    let (mut place, _) = here(chart, &[])?;
     let base = change::base(&place);
     let base = base.as_deref().map_or(Base::AtHand, Base::Known);
     let change = change::find(&mut place, base, &[])?;
@@ -162,20 +162,15 @@ fn stood_in(
     let of_stop = of_stop.map_err(|why| Refused::Failed(CliError::new(why)))?;
     match of_stop.flatten() {
         Some(place) => act(&place, session.as_deref()),
-        None => act(&here(chart)?.0, None),
+        None => act(&here(chart, &[])?.0, None),
     }
     .map_err(Refused::Failed)
 }
 
 fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
-    let (mut place, prefix) = here(chart)?;
-    let paths: Vec<String> = matches
-        .get_many("paths")
-        .into_iter()
-        .flatten()
-        .cloned()
-        .collect();
-    let paths = below(&place.root, &prefix, &paths)?;
+    let given = matches.get_many("paths").into_iter().flatten().cloned();
+    let given: Vec<String> = given.collect();
+    let (mut place, paths) = here(chart, &given)?;
     if paths.iter().map(String::len).sum::<usize>() > change::NAMES / 4 {
         let message = "these are too many paths for one command line";
         return Err(CliError::with_help(message, "name the folders that they are in").into());
@@ -197,11 +192,15 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     let format = matches.get_one::<String>("format").map(String::as_str);
     let format = format.filter(|_| !is_json).unwrap_or("json");
     if is_preview {
+        let step = foreseen(&place, &event)?;
+        if !place.dir().join(state_file::FILE).exists() {
+            // To look does not begin a change.
+            change::forget(&place);
+        }
         if change.files.is_empty() {
             say(&format!("Nothing has changed {}.", change.against));
             return Ok(0);
         }
-        let step = foreseen(&place, &event)?;
         return Ok(match &step {
             Step::Invoke(invocation) => {
                 say(render::prompt(invocation).unwrap_or_default());
@@ -225,7 +224,10 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         })?,
     };
     warn(&performed.warnings);
-    let result = Reviewed::of(&place, &change, &performed);
+    // Whoever waits for the answer is about to use what is there now.
+    let is_outdated = performed.decision.ended.is_some()
+        && change::find(&mut place, Base::Known(&change.base), &paths)?.after != change.after;
+    let result = Reviewed::of(&place, &change, &performed, is_outdated);
     match format {
         "json" => say_json(result.json()),
         "sarif" => say_json_text(&report::pretty(&result.sarif())),
@@ -287,8 +289,9 @@ fn event(place: &Place, change: &Change, paths: &[String], matches: &ArgMatches)
     Event::hook("Stop", fields)
 }
 
-/// Returns the instance of the branch, and the folder in which the user is, from the root on.
-fn here(chart: &Arc<Chart>) -> Result<(Place, PathBuf), Refused> {
+/// Returns the instance of the branch, or that of these `paths` in it: what is found in a part says nothing about the rest. The
+/// second value is the paths, from the root on.
+fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<(Place, Vec<String>), Refused> {
     let cwd = place::cwd()?;
     let Some(found) = changes::branch(&cwd) else {
         let message = format!("{} is in no git repository", cwd.display());
@@ -302,7 +305,10 @@ fn here(chart: &Arc<Chart>) -> Result<(Place, PathBuf), Refused> {
             "the git directory of this work tree is not only yours, so nothing is kept there";
         return Err(CliError::with_help(message, "clone the repository as your own user").into());
     }
-    let found = find::of_session(&top, &chart.scope, Some(&change::name_of(&branch)));
+    let prefix = cwd.strip_prefix(&top).unwrap_or(Path::new(""));
+    let paths = below(&top, prefix, paths)?;
+    let name = change::name_of(&branch, &paths);
+    let found = find::of_session(&top, &chart.scope, Some(&name));
     let Some(instance) = found.instance else {
         return Err(CliError::new(found.warnings.join(" ")).into());
     };
@@ -311,8 +317,7 @@ fn here(chart: &Arc<Chart>) -> Result<(Place, PathBuf), Refused> {
         "{} cannot be made",
         place.dir().display()
     )))?;
-    let prefix = cwd.strip_prefix(&place.root).map(Path::to_owned);
-    Ok((place, prefix.unwrap_or_default()))
+    Ok((place, paths))
 }
 
 /// Returns paths that are given in the folder `prefix` as they are from the root on; an error if one is outside.

@@ -14,6 +14,7 @@ use crate::project::change::Change;
 use crate::reviewer::finding::Finding;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
+use crate::store::journal::Line;
 use crate::text::shown;
 
 /// How many annotations of one level GitHub shows of a step.
@@ -57,11 +58,32 @@ pub(super) struct Reviewed<'p> {
 }
 
 impl<'p> Reviewed<'p> {
-    pub(super) fn of(place: &'p Place, change: &'p Change, performed: &'p Performed) -> Self {
+    /// Returns what came of the review of `change` at `place`; `is_outdated` if something else is there by now.
+    pub(super) fn of(
+        place: &'p Place,
+        change: &'p Change,
+        performed: &'p Performed,
+        is_outdated: bool,
+    ) -> Self {
         let decision = &performed.decision;
         let ended = decision.ended.as_ref();
         let severities = &place.chart.findings.severities;
-        let found = ended.map(|ended| (ended.outcome.found(), &ended.invocation.file));
+        // A rule has found nothing to do, and nothing that the user has to decide.
+        let is_settled = !decision.fired.is_empty() && decision.call().is_none();
+        let is_known = ended.is_none() && is_settled && !change.files.is_empty();
+        let lines = is_known.then(|| place.journal().read());
+        let last = lines
+            .into_iter()
+            .flatten()
+            .rev()
+            .find_map(|line| match line {
+                Line::Review(review) if review.run.error.is_none() => Some(review.run),
+                _ => None,
+            });
+        let found = match (ended, &last) {
+            (Some(ended), _) => Some((ended.outcome.found(), &ended.invocation.file)),
+            (None, last) => last.as_ref().map(|run| (run.found.clone(), &run.file)),
+        };
         let mut findings: Vec<(String, Finding)> = found
             .iter()
             .flat_map(|(found, file)| found.named(file))
@@ -72,16 +94,17 @@ impl<'p> Reviewed<'p> {
         // One that does not count says nothing about the change, and only the chart says that it is clean.
         let is_clean = decision.advances();
         let valid = ended.filter(|ended| !ended.superseded);
-        // A rule has found nothing to do, and nothing that the user has to decide.
-        let is_settled = !decision.fired.is_empty() && decision.call().is_none();
         let code = match (&decision.answer, valid.map(|ended| &ended.outcome)) {
             (Answer::Block(_), _) | (_, Some(Outcome::Gate(_))) => 1,
-            (_, Some(Outcome::Ran { .. })) => u8::from(!is_clean),
-            (_, None) if ended.is_none() && (change.files.is_empty() || is_settled) => 0,
+            (_, Some(Outcome::Ran { .. })) => u8::from(!is_clean || is_outdated),
+            (_, None) if is_known || ended.is_none() && change.files.is_empty() => 0,
             _ => 3,
         };
         let is_read = valid.is_some_and(|ended| matches!(ended.outcome, Outcome::Ran { .. }));
-        let file = ended.filter(|_| is_read);
+        let file = found
+            .as_ref()
+            .filter(|_| is_read || is_known)
+            .map(|(_, file)| *file);
         let mut messages = decision.messages.clone();
         let verdict = valid.and_then(|ended| ended.outcome.verdict_and_error().0);
         let is_best = verdict.is_some_and(|verdict| place.chart.is_best_verdict(verdict));
@@ -91,6 +114,11 @@ impl<'p> Reviewed<'p> {
             messages.push(format!(
                 "{more} could not be read as one, or are too many: see the review."
             ));
+        } else if is_clean && is_outdated {
+            messages.push(
+                "Not reviewed: what has changed since the review began. `taskie review` reads it."
+                    .to_owned(),
+            );
         } else if is_read && code == 1 && findings.is_empty() && !is_best {
             messages.push(
                 "Its verdict is not PASS, and it names no finding: see the review.".to_owned(),
@@ -100,7 +128,7 @@ impl<'p> Reviewed<'p> {
             chart: &place.chart,
             change,
             findings,
-            file: file.map(|ended| place.instance.dir.join(&ended.invocation.file)),
+            file: file.map(|file| place.instance.dir.join(file)),
             ended,
             messages,
             code,

@@ -14,12 +14,14 @@ use crate::cli::place;
 use crate::engine::decision::{Answer, Step};
 use crate::expr::Expressions;
 use crate::expr::formula::conjuncts;
+use crate::hook::why_elsewhere;
 use crate::host::events::is_stop;
 use crate::page::{ACCENT, FAINT, PLAIN, Page, STRONG, column, counted, paint_words, width};
 use crate::run::change;
 use crate::run::perform::peek_rules;
 use crate::run::place::Place;
 use crate::run::review::or_called;
+use crate::store::driver;
 use crate::store::journal::{Decided, Line, Tried};
 use crate::store::running::Running;
 use crate::text::shown;
@@ -89,6 +91,12 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
 
 /// Returns what would happen at the next stop.
 fn coming(place: &Place, session: Option<&str>) -> Result<Stop, CliError> {
+    // In a terminal, the stop of whoever drives the instance is meant.
+    let drivers = driver::of(&place.store, &place.instance.name);
+    let session = session.or(drivers.first().map(String::as_str));
+    if let Some(why) = why_elsewhere(place, session) {
+        return Err(CliError::new(why));
+    }
     let stop = change::stop(place, session);
     let (step, tried) = peek_rules(place, &stop)?;
     let answer = match or_called(&stop, step) {

@@ -26,6 +26,7 @@ use crate::host::hosts::{self, HOOK, HOSTS, Host};
 use crate::host::reply::Reply;
 use crate::os::supervisor;
 use crate::project::state_file::Reading;
+use crate::run::change;
 use crate::run::perform::STANDS_IN;
 use crate::run::place::Place;
 use crate::text::shown;
@@ -174,6 +175,24 @@ pub(crate) fn place_of_stop(session: &str) -> Result<Option<Place>, String> {
         }
     }
     Ok(place_of_change(&stop_of(session), STOPPED)?.and_then(|target| target.place))
+}
+
+/// Returns why the next stop of a session does nothing about the change at `place`; `None` if it is what that stop is about, or
+/// if there is no change at `place`.
+pub(crate) fn why_elsewhere(place: &Place, session: Option<&str>) -> Option<String> {
+    let scope = &place.chart.scope;
+    let session = session.filter(|_| scope.since.is_some())?;
+    if let Some(setting) = scope.always.as_ref()
+        && change::is_own(place)
+        && change::is_on(place, Some(setting)) == Ok(false)
+    {
+        return Some(format!("`{setting}` is off, so the change is not reviewed"));
+    }
+    let other = place_of_stop(session).ok()??;
+    (other.dir() != place.dir()).then(|| {
+        let (noun, name) = (&other.chart.scope.noun, &other.instance.name);
+        format!("the session works on {noun} `{name}` now, and its stops are about that")
+    })
 }
 
 /// Answers a stop of a session that its host does not send, because a review takes longer than it waits for a hook; `None` if

@@ -18,7 +18,7 @@ use crate::hash::{self, Hash};
 use crate::page::counted;
 use crate::project::change::{self, Base, Change, OBJECTS, Unknown};
 use crate::project::stamp::Stamp;
-use crate::project::{settings, state_file};
+use crate::project::{ledger, settings, state_file};
 use crate::run::asked;
 use crate::run::place::Place;
 
@@ -79,9 +79,14 @@ pub(crate) fn own_name(session: &str) -> String {
     format!("{OWN}{session}")
 }
 
+/// Returns whether a change of this name is that of a session alone.
+pub(crate) fn is_own_name(name: &str) -> bool {
+    name.starts_with(OWN)
+}
+
 /// Returns whether the change is that of a session alone: nobody has asked for its review.
 pub(crate) fn is_own(place: &Place) -> bool {
-    place.instance.name.starts_with(OWN)
+    is_own_name(&place.instance.name)
 }
 
 /// Finds out what has changed, and has the reviewers that are started at `place` see it.
@@ -99,6 +104,8 @@ pub(crate) fn forget(place: &Place) {
     let _ = fs::remove_file(place.dir().join(STAMP));
     // Whatever stays is removed with the next change.
     let _ = fs::remove_dir_all(place.dir().join(STORED));
+    // A change that has never been reviewed is none.
+    let _ = fs::remove_dir(place.dir());
 }
 
 /// Removes what the user has asked for.
@@ -244,7 +251,7 @@ pub(crate) fn sweep(place: &Place) {
         return;
     }
     let branches = change::branches(&place.root);
-    let branches: HashSet<String> = branches.iter().map(|branch| name_of(branch)).collect();
+    let branches: HashSet<String> = branches.iter().map(|branch| name_of(branch, &[])).collect();
     for dir in left {
         let name = dir.file_name().unwrap_or_default().to_string_lossy();
         let _ = match branches.contains(&*name) {
@@ -255,14 +262,17 @@ pub(crate) fn sweep(place: &Place) {
     }
 }
 
-/// Returns the name of the change of a branch. Two branches never share one.
-pub(crate) fn name_of(branch: &str) -> String {
+/// Returns the name of the change of a branch, or of these paths in it. No two of them share one.
+pub(crate) fn name_of(branch: &str, paths: &[String]) -> String {
+    // No branch has a space in its name.
+    let of_paths = paths.iter().map(|path| format!(" {}", quoted(path)));
+    let branch = &format!("{branch}{}", of_paths.collect::<String>());
     let plain = |sign: char| match sign {
         sign if sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_') => sign,
         _ => '-',
     };
     let name: String = branch.chars().map(plain).take(60).collect();
-    let is_plain = name == branch && name == name.to_lowercase() && !name.starts_with('-');
+    let is_plain = name == *branch && name == name.to_lowercase() && !name.starts_with('-');
     match is_plain && !name.contains("--") {
         true => name,
         // No plain name looks like that.
@@ -312,6 +322,17 @@ pub(crate) fn see(place: &Place, fields: &mut Json) {
     }
 }
 
+/// Returns a number for what a review goes by beside the change: the settings, and what the user has ruled.
+fn rules(place: &Place) -> String {
+    let rulings = ledger::rulings(&place.chart, &place.root, &place.dir());
+    let snapshot = place.snapshot();
+    hash::of(
+        json!([snapshot.config().ok(), rulings])
+            .to_string()
+            .as_bytes(),
+    )
+}
+
 /// Sets the fields of an event that say what has changed. Nothing is asked for that a setting would not say.
 pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change, paths: &[String]) {
     let mut room = NAMES;
@@ -351,6 +372,7 @@ pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change, paths:
         ("paths", json!(paths)),
         ("own", json!(is_own(place))),
         ("asked", json!(asked(place))),
+        ("rules", json!(rules(place))),
         ("model", json!("")),
         ("permissions", json!("")),
         ("max_cost", Json::Null),

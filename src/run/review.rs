@@ -99,7 +99,6 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         let _ = SEND_BACK.note(store, name, state, None);
         return answered(performed);
     }
-    let mut record = receipts::due(place, &snapshot, &invocation);
     let seen = seen::seen(&place.chart, &place.root, &place.dir(), &invocation.subject);
     let mut announced = announced(place, event, &snapshot, &invocation);
     let hook = hook_timeout(place, event).saturating_sub(before.as_secs());
@@ -108,6 +107,8 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     }
     // A file system that stores no note stores no state either, and that is reported.
     let note = Note::leave(&place.store, &place.instance.name, &announced).ok();
+    // To read a large program takes a while, and everybody is to see that the review has begun.
+    let mut record = receipts::due(place, &snapshot, &invocation);
     let due = Due {
         snapshot: &snapshot,
         invocation: &invocation,

@@ -319,7 +319,7 @@ impl Pending {
         }
         let texts = kept.notices.iter();
         let texts =
-            texts.map(|notice| format!("{}: {}.", notice.what, notice.by.in_words(session)));
+            texts.map(|notice| format!("{} ({}).", notice.what, notice.by.in_words(session)));
         Some(Self {
             texts: texts.collect(),
             notices: kept.notices,

@@ -20,11 +20,11 @@ pub(crate) fn finished(place: &Place) -> String {
     });
     let figures = Figures::of(chart, place.reviews().iter().map(|review| &review.run));
     let reviews = match figures.reviews {
-        0 => "no reviews".to_owned(),
+        0 => "no independent reviews".to_owned(),
         many => format!("{} (cost: {})", counted(many, "review"), figures.price()),
     };
     let entries = snapshot.ledger(None);
-    let left = [Some(OPEN), chart.findings.unanswered.as_deref()];
+    let left = [Some(OPEN), chart.findings.put_off()];
     let left = left.into_iter().flatten().filter_map(|state| {
         let count = entries.iter().filter(|entry| entry.state == state).count();
         (count > 0).then(|| format!("{} {state}", counted(count, "finding")))

@@ -81,7 +81,11 @@ fn of_cycle(view: &Inspector, cycle: &Cycle, running: Option<&Running>) -> Strin
         .base
         .filter(|_| cycle.base.holes().next().is_some());
     let of = of.map(|base| format!(" of {base}")).unwrap_or_default();
-    let mut text = format!("{}{of} {n}/{}", cycle.id.replace('-', " "), standing.limit);
+    let name = cycle.id.replace('-', " ");
+    if standing.limit == 0 && running.is_none() {
+        return format!("{name}{of}, reviews are off");
+    }
+    let mut text = format!("{name}{of} {n}/{}", standing.limit);
     // A setting that cannot be read is reported where it is used.
     let streak = view.streak(cycle).ok().flatten();
     if let Some(streak) = streak {

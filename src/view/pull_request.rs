@@ -55,7 +55,7 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[Entry]) -> St
         "Decided by the user",
         ledger.iter().filter(is_ruling).map(said),
     );
-    let is_put_off = |entry: &&Entry| chart.findings.unanswered.as_ref() == Some(&entry.state);
+    let is_put_off = |entry: &&Entry| chart.findings.put_off() == Some(&entry.state);
     section(
         &mut parts,
         "Put off",

@@ -54,11 +54,13 @@ impl ReviewFacts {
 /// Says how many reviews have failed since the last one that ended, if any, and why the last of them did.
 pub(super) fn failures(journal: &[journal::Review]) -> Option<String> {
     let ended = journal.iter().rev();
+    let cycle = &journal.last()?.run.cycle;
+    let ended = ended.take_while(|ended| ended.run.cycle == *cycle);
     let errors: Vec<&String> = ended.map_while(|ended| ended.run.error.as_ref()).collect();
     let why = errors.first()?;
     let failed = match errors.len() {
         1 => "The last review failed".to_owned(),
-        many => format!("The last {many} reviews failed"),
+        many => format!("The last {many} reviews failed, the last one because"),
     };
     Some(format!("{failed}: {why}{}", full_stop(why)))
 }

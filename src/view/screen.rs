@@ -179,7 +179,7 @@ fn progress(facts: &Facts) -> String {
     };
     let cost = match cycle.figures.reviews {
         0 => String::new(),
-        _ => format!("; it cost {} so far", cycle.figures.price()),
+        _ => format!("; cost so far: {}", cycle.figures.price()),
     };
     match done {
         _ if limit == 0 => format!("{of}: no reviews (the limit is 0)"),

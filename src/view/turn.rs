@@ -10,10 +10,12 @@ use crate::engine::context;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Step};
 use crate::engine::fault::Fault;
+use crate::hook::why_elsewhere;
 use crate::project::state_file::Reading;
 use crate::run::asked::{self, FailingGate};
 use crate::run::change;
 use crate::run::perform::foresee;
+use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::review::or_called;
 use crate::run::snapshot::Snapshot;
@@ -100,7 +102,10 @@ impl Turn {
         let stops = stops.or((!is_per_session).then_some(ANY));
         let stop = change::stop(place, stops);
         let is_awaited = stop.fields["awaited"] == Json::Bool(true);
-        let foreseen = foresee(place, &stop);
+        let foreseen = match why_elsewhere(place, stops) {
+            Some(why) => Ok(Step::Done(Performed::allowed(format!("{why}.")).decision)),
+            None => foresee(place, &stop),
+        };
         let failing_gate = match &foreseen {
             Ok(Step::Invoke(due)) => FailingGate::of(lines, &due.gates),
             _ => None,
@@ -110,6 +115,12 @@ impl Turn {
         let is_ended = ending.is_some();
         let mut asked = asked::next(place, session.map(str::to_owned), ending);
         asked.fields["stopped"] = has_stopped.into();
+        if let (Json::Object(known), Json::Object(seen)) = (&mut asked.fields, &stop.fields) {
+            // What has changed says what is due.
+            for (name, value) in seen {
+                known.entry(name).or_insert_with(|| value.clone());
+            }
+        }
         // Without a usable state, the rules would only see defaults.
         let next =
             decide(chart, &world, &asked, None).map(|step| action(step).filter(|_| is_usable));

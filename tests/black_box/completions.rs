@@ -88,7 +88,7 @@ fn shells_complete_the_names_of_plans() {
     );
     looks_up(
         "fish",
-        "-l plan -d 'The plan to use [default: most recently modified]' -r -f -a \"(taskie list --names 2>/dev/null)\"",
+        "-l plan -d 'The plan to use [default: what the session works on, or the newest]' -r -f -a \"(taskie list --names 2>/dev/null)\"",
     );
     for shell in ["powershell", "elvish"] {
         looks_up(shell, "--plan");

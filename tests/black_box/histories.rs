@@ -266,7 +266,7 @@ fn a_line_that_is_added_to_an_open_record_is_named() {
     let flaw = flaws[0].as_str().unwrap();
     assert!(flaw.starts_with("since the last receipt, entry "), "{flaw}");
     let message = project.stop().message();
-    let by = "state.json was changed, and not by taskie on this machine.";
+    let by = "(state.json was changed, and not by taskie on this machine).";
     assert!(message.contains(by), "{message}");
     edit(&project, &json!({ "max_reviews": 8 }));
     ok(&project.run(&["enter", "complete-task", "--task", "2"]));

@@ -771,15 +771,15 @@ pub(crate) fn edit(project: &Project, changes: &Value) {
 #[test]
 fn what_changes_between_cycles_is_named() {
     let project = reviewed();
-    let by = "state.json was changed, and not by taskie on this machine.";
+    let by = "(state.json was changed, and not by taskie on this machine).";
     edit(&project, &json!({ "max_reviews": 0 }));
-    let said = format!("The plan goes on with max_reviews 0 instead of 8: {by}");
+    let said = format!("The plan goes on with max_reviews 0 instead of 8 {by}");
     assert_eq!(project.stop().message().lines().next(), Some(&*said));
     edit(
         &project,
         &json!({ "max_reviews": 8, "next_phase": "complete" }),
     );
-    let said = format!("The plan goes on with next_phase complete instead of complete-task: {by}");
+    let said = format!("The plan goes on with next_phase complete instead of complete-task {by}");
     assert_eq!(project.stop().message().lines().next(), Some(&*said));
     edit(
         &project,
@@ -924,7 +924,7 @@ fn a_setting_that_changes_before_the_first_review_is_named() {
 
 /// A plan under the name of one that is gone has nothing to do with it, except that a cycle that was left is named.
 #[test]
-fn a_plan_that_is_made_anew_begins_a_record() {
+fn a_plan_of_the_same_name_begins_a_record() {
     let project = reviewed();
     ok(&project.run(&["enter", "complete-task", "--task", "2"]));
     project.reviewer(&Reviewer::fail());
@@ -933,7 +933,7 @@ fn a_plan_that_is_made_anew_begins_a_record() {
     ok(&project.run(&["enter", "new-plan", "--plan", PLAN]));
     project.write("plan.md", "# Plan\n\n## Overview\n");
     let message = project.stop().message();
-    let left = "The code-review was left without having passed, and plan-review comes next: `taskie enter new-plan`";
+    let left = "The code-review was left without having passed, and plan-review comes next (`taskie enter new-plan`)";
     assert!(message.starts_with(left), "{message}");
     assert!(!message.contains("not by taskie"), "{message}");
     ok(&project.run(&["skip"]));
@@ -976,7 +976,7 @@ fn a_cycle_that_goes_on_in_a_clone_verifies() {
         &["pull", "-q", clone.root.to_str().unwrap(), "HEAD"],
     );
     let message = project.stop().message();
-    let said = "The code-review was left, and complete-task comes next: taskie did that on another machine or in another checkout, as its record says.";
+    let said = "The code-review was left, and complete-task comes next (taskie did that on another machine or in another checkout, as its record says).";
     assert!(message.starts_with(said), "{message}");
     project.reviewer(&Reviewer::pass());
     ok(&project.run(&["enter", "all-code-review"]));

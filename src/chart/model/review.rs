@@ -67,7 +67,8 @@ pub struct CycleSource {
 pub struct Findings {
     /// The severities that a finding may have, from the worst to the mildest.
     pub severities: Vec<String>,
-    /// What the answer to a review can say of a finding: `plan-review-2.1: fixed`.
+    /// What the answer to a review can say of a finding: `plan-review-2.1: fixed`. The first word is that for one that is no
+    /// longer there.
     #[serde(default)]
     pub answers: Vec<String>,
     /// What a finding is whose review has no answer when its cycle is over. A cycle is over if it isn't running and no
@@ -78,6 +79,14 @@ pub struct Findings {
     /// the file `rulings` in the instance's directory.
     #[serde(default)]
     pub rulings: IndexMap<String, String>,
+}
+
+impl Findings {
+    /// Returns what a finding is that still has to be done later, if a finding can be that.
+    pub fn put_off(&self) -> Option<&str> {
+        let word = self.unanswered.as_deref();
+        word.filter(|word| self.answers.first().is_none_or(|first| first != word))
+    }
 }
 
 /// Budgets, as settings: `{{ config.NAME }}`. A setting that is null sets no limit.

@@ -159,7 +159,7 @@ pub(super) fn instance(chart: &Chart) -> Arg {
         .value_name(noun.to_uppercase())
         .value_hint(ValueHint::Other)
         .help(format!(
-            "The {noun} to use [default: most recently modified]"
+            "The {noun} to use [default: what the session works on, or the newest]"
         ))
 }
 

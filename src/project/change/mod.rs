@@ -12,7 +12,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use self::repository::{Repository, run, unwritable};
-use self::terms::is_in;
 use crate::project::git::git;
 use crate::store::git_dir::{self, WorkTree};
 use crate::text::shown;
@@ -42,7 +41,7 @@ impl Change {
     /// Returns how many lines have changed in the files that no pattern in `skip` matches; `None` if there is no such file.
     pub(crate) fn lines(&self, skip: &[String]) -> Option<u64> {
         let files = self.files.iter();
-        let counted = files.filter(|file| !file.is_outside && !is_any_like(&file.path, skip));
+        let counted = files.filter(|file| !is_any_like(&file.path, skip));
         counted.fold(None, |sum, file| {
             let (added, removed) = file
                 .lines
@@ -179,14 +178,14 @@ pub(crate) fn read(
     fs::create_dir_all(objects).map_err(|error| unwritable(objects, &error))?;
     let repository = Repository::of(root, objects);
     let head = repository.id("HEAD^{commit}")?;
-    let (after, outside) = repository.write_tree()?;
+    let (tree, outside) = repository.write_tree()?;
+    let after = repository.with_stand_ins(tree, &outside)?;
     let base = match base {
         Base::Known(id) if repository.id(&format!("{id}^{{tree}}"))?.is_none() => Base::AtHand,
         base => base,
     };
-    let is_known = matches!(base, Base::Known(_) | Base::Now);
     let (base, against) = match head {
-        Some(head) => repository.compared(base, head, (&after, &outside), paths)?,
+        Some(head) => repository.compared(base, head, &after, paths)?,
         None => repository.compared_without_commit(base, &after)?,
     };
     let before = repository.id(&format!("{base}^{{tree}}"))?;
@@ -200,8 +199,12 @@ pub(crate) fn read(
         }
     }
     let mut files = repository.files([&before, &after], paths)?;
-    if !(is_known && files.is_empty()) {
-        files.extend(outside.into_iter().filter(|file| is_in(&file.path, paths)));
+    for file in &mut files {
+        let mut outside = outside.iter();
+        if let Some(outside) = outside.find(|outside| outside.stand_in == file.path) {
+            file.path.clone_from(&outside.path);
+            (file.unread, file.lines) = (Some(outside.why), None);
+        }
     }
     Ok(Change {
         base,

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
 use tempfile::TempDir;
 
-use super::terms::{Base, Changed, Unknown, is_in};
+use super::terms::{Base, Changed, Outside, Unknown};
 use crate::os::file::path;
 use crate::os::regular::open_to_read;
 use crate::project::git::{entries, git, is_passed_over, output_within};
@@ -32,7 +32,7 @@ const CHUNK: usize = 500;
 const START: u64 = 8000;
 
 /// The mode of a submodule in an index.
-const GITLINK: &[u8] = b"160000";
+const SUBMODULE: &str = "160000";
 
 /// Line ends are nobody's business here.
 const SAFE: [&str; 2] = ["-c", "core.safecrlf=false"];
@@ -114,11 +114,14 @@ impl<'r> Repository<'r> {
         &self,
         base: Base<'_>,
         head: String,
-        (after, outside): (&str, &[Changed]),
+        after: &str,
         paths: &[String],
     ) -> Result<(String, String), Unknown> {
         match base {
             Base::Known(id) => {
+                // A branch can have been made again under its name. A tree, with which a session begins, is on no branch.
+                let fork = self.ask(&["merge-base", &head, id])?;
+                let id = fork.as_deref().unwrap_or(id);
                 let against = match id == head {
                     true => "since HEAD".to_owned(),
                     false => format!("since {}", shown(id).chars().take(12).collect::<String>()),
@@ -131,9 +134,7 @@ impl<'r> Repository<'r> {
             }
             Base::Now => Ok((after.to_owned(), "since now".to_owned())),
             Base::AtHand => {
-                let open = self.files([&head, after], paths)?;
-                let is_clean =
-                    open.is_empty() && !outside.iter().any(|file| is_in(&file.path, paths));
+                let is_clean = self.files([&head, after], paths)?.is_empty();
                 let branch = is_clean.then(|| self.default_branch());
                 Ok(match branch.transpose()?.flatten() {
                     Some((branch, id)) => (self.fork(&id, &branch)?, format!("since {branch}")),
@@ -178,7 +179,7 @@ impl<'r> Repository<'r> {
     }
 
     /// Writes what is in the work tree as a tree. Returns it, and what is not in it, with the reason.
-    pub(super) fn write_tree(&self) -> Result<(String, Vec<Changed>), Unknown> {
+    pub(super) fn write_tree(&self) -> Result<(String, Vec<Outside>), Unknown> {
         let failed = |why: String| Unknown::new(why, "see what `git status` says");
         let folder = self.folder()?;
         let index = folder.path().join("index");
@@ -204,19 +205,15 @@ impl<'r> Repository<'r> {
             let meta = self.root.join(path).symlink_metadata();
             let is_large = meta.is_ok_and(|meta| meta.is_file() && meta.len() > limit);
             // A repository in the repository has a slash.
-            let why = match path.ends_with('/') {
-                true => Some("a repository of its own"),
-                false => is_large.then_some(why),
-            };
-            why.map(|why| Changed::outside(path, why))
+            match path.strip_suffix('/') {
+                Some(path) => Some(Outside::new(path, "a repository of its own")),
+                None => is_large.then(|| Outside::new(path, why)),
+            }
         };
         let differing =
             list(&mut self.git(&["ls-files", "-z", "-t", "--others", "--modified"])?)?;
-        let mut large: Vec<Changed> = differing.iter().filter_map(left_out).collect();
-        let objects = self.ask(&["rev-parse", "--git-path", "objects"])?;
-        let objects = objects.map(|path| self.root.join(path));
-        let objects =
-            objects.ok_or_else(|| Unknown::new("this is no git repository", "run `git init`"))?;
+        let mut large: Vec<Outside> = differing.iter().filter_map(left_out).collect();
+        let objects = self.stored()?;
         let with_index = |args: &[&str]| -> Result<Command, Unknown> {
             let mut git = self.git(args)?;
             git.env("GIT_INDEX_FILE", &index)
@@ -238,7 +235,8 @@ impl<'r> Repository<'r> {
                 run(git.args(some))?.map_err(failed)?;
             }
         }
-        let has_submodules = entries(&listed).any(|(entry, _)| entry[2..].starts_with(GITLINK));
+        let has_submodules =
+            entries(&listed).any(|(entry, _)| entry[2..].starts_with(SUBMODULE.as_bytes()));
         let named = folder.path().join("paths");
         let excluded = large
             .iter()
@@ -266,8 +264,11 @@ impl<'r> Repository<'r> {
                     "--modified",
                 ])?)?;
                 let is_new = |path: &&String| !large.iter().any(|file| file.path == **path);
-                let others: Vec<Changed> = (others.iter().filter(is_new))
-                    .map(|path| Changed::outside(path, "git cannot store it: read the file"))
+                let others: Vec<Outside> = (others.iter().filter(is_new))
+                    .map(|path| Outside {
+                        stand_in: format!("·{}", path.replace('/', "/·")),
+                        ..Outside::new(path, "git cannot store it: read the file")
+                    })
                     .collect();
                 large.extend(others);
             }
@@ -280,8 +281,77 @@ impl<'r> Repository<'r> {
         Ok((tree, large))
     }
 
+    /// Returns a tree that shows each version of these files, too: by the files of a repository, or else by a text with the
+    /// size and the time of the file.
+    pub(super) fn with_stand_ins(
+        &self,
+        tree: String,
+        outside: &[Outside],
+    ) -> Result<String, Unknown> {
+        if outside.is_empty() {
+            return Ok(tree);
+        }
+        let folder = self.folder()?;
+        let stored = self.stored()?;
+        let write = |args: &[String]| {
+            let mut git = self.git(&[])?;
+            git.args(args)
+                .env("GIT_INDEX_FILE", folder.path().join("index"))
+                .env("GIT_OBJECT_DIRECTORY", self.objects)
+                .env(OBJECTS, with(&stored));
+            run(&mut git)?.map_err(|why| Unknown::new(why, "see what `git status` says"))
+        };
+        let command = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        write(&command(&format!("read-tree {tree}")))?;
+        for some in outside.chunks(CHUNK) {
+            let mut texts = command("hash-object -w --no-filters --");
+            for (n, file) in some.iter().enumerate() {
+                let text = folder.path().join(n.to_string());
+                let line = self.in_words(file);
+                fs::write(&text, line).map_err(|error| unwritable(&text, &error))?;
+                texts.push(text.to_string_lossy().into_owned());
+            }
+            let ids = write(&texts)?;
+            let mut entries = command("update-index --add --replace");
+            for (file, id) in some.iter().zip(ids.lines()) {
+                let entry = match self.files_of(&file.path) {
+                    Some(tree) => format!("{SUBMODULE},{tree},{}", file.stand_in),
+                    None => format!("100644,{id},{}", file.stand_in),
+                };
+                entries.extend(["--cacheinfo".to_owned(), entry]);
+            }
+            write(&entries)?;
+        }
+        Ok(write(&command("write-tree"))?.trim_end().to_owned())
+    }
+
+    /// Says why a file is in no tree, and which version of it is there.
+    fn in_words(&self, file: &Outside) -> String {
+        let meta = self.root.join(&file.path).symlink_metadata();
+        let size = meta.as_ref().map_or(0, fs::Metadata::len);
+        let since = |time: SystemTime| time.duration_since(UNIX_EPOCH).ok();
+        let time = meta.and_then(|meta| meta.modified()).ok().and_then(since);
+        let time = time.unwrap_or_default().as_nanos();
+        format!("Not shown: {}. Version: {size} bytes, {time}\n", file.why)
+    }
+
+    /// Returns the tree of the files of a repository in this one; `None` if there is none, or it cannot be read.
+    fn files_of(&self, path: &str) -> Option<String> {
+        let root = self.root.join(path);
+        let within = root.is_dir().then(|| Repository::of(&root, self.objects))?;
+        let (tree, outside) = within.write_tree().ok()?;
+        within.with_stand_ins(tree, &outside).ok()
+    }
+
+    /// Returns the folder in which the repository has its objects.
+    fn stored(&self) -> Result<PathBuf, Unknown> {
+        let objects = self.ask(&["rev-parse", "--git-path", "objects"])?;
+        let objects = objects.map(|path| self.root.join(path));
+        objects.ok_or_else(|| Unknown::new("this is no git repository", "run `git init`"))
+    }
+
     /// Returns the submodules in which something is not committed: no tree of this repository has that.
-    fn open_submodules(&self) -> Result<Vec<Changed>, Unknown> {
+    fn open_submodules(&self) -> Result<Vec<Outside>, Unknown> {
         let status = self.ask(&[
             "status",
             "--porcelain=v2",
@@ -297,7 +367,7 @@ impl<'r> Repository<'r> {
             is_open.then_some(words.nth(5)?)
         });
         let why = "a submodule in which something is not committed";
-        Ok(open.map(|path| Changed::outside(path, why)).collect())
+        Ok(open.map(|path| Outside::new(path, why)).collect())
     }
 
     /// Returns the commit from which HEAD and the commit `id`, which the user knows as `other`, went apart.
@@ -368,7 +438,6 @@ impl<'r> Repository<'r> {
                 let lines = added.parse().ok().zip(removed.parse().ok());
                 let is_lock = LOCKS.iter().any(|end| path.ends_with(end));
                 Some(Changed {
-                    is_outside: false,
                     path: path.to_owned(),
                     unread: match lines {
                         None if self.is_text(path) => {

@@ -23,18 +23,23 @@ pub(crate) struct Changed {
     pub(crate) lines: Option<(u64, u64)>,
     /// Why there is nothing in it to read.
     pub(crate) unread: Option<&'static str>,
-    /// It is in no tree, so nobody knows whether it has changed since the base.
-    pub(super) is_outside: bool,
 }
 
-impl Changed {
-    /// Returns one that is in no tree.
-    pub(super) fn outside(path: &str, why: &'static str) -> Self {
+/// A file that git does not store, or not now, and why.
+#[derive(Debug)]
+pub(super) struct Outside {
+    pub(super) path: String,
+    /// Where a tree shows which version of it is there.
+    pub(super) stand_in: String,
+    pub(super) why: &'static str,
+}
+
+impl Outside {
+    pub(super) fn new(path: &str, why: &'static str) -> Self {
         Self {
             path: path.to_owned(),
-            is_outside: true,
-            lines: None,
-            unread: Some(why),
+            stand_in: path.to_owned(),
+            why,
         }
     }
 }
@@ -70,13 +75,4 @@ impl Unknown {
         let message = message.into();
         Self { message, help }
     }
-}
-
-/// Returns whether a file is one of these, or in one of these folders. Without any, each is.
-pub(super) fn is_in(path: &str, paths: &[String]) -> bool {
-    let is_below = |folder: &String| {
-        let rest = path.strip_prefix(folder.as_str());
-        folder == "." || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    paths.is_empty() || paths.iter().any(is_below)
 }
