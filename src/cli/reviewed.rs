@@ -70,7 +70,9 @@ impl<'p> Reviewed<'p> {
         let severities = &place.chart.findings.severities;
         // A rule has found nothing to do, and nothing that the user has to decide.
         let is_settled = !decision.fired.is_empty() && decision.call().is_none();
-        let is_known = ended.is_none() && is_settled && !change.files.is_empty();
+        // An earlier process was killed before it has printed this.
+        let is_repeated = performed.debt.is_some() && decision.fired.is_empty();
+        let is_known = ended.is_none() && (is_settled || is_repeated) && !change.files.is_empty();
         let lines = is_known.then(|| place.journal().read());
         let last = lines
             .into_iter()
@@ -97,6 +99,7 @@ impl<'p> Reviewed<'p> {
         let code = match (&decision.answer, valid.map(|ended| &ended.outcome)) {
             (Answer::Block(_), _) | (_, Some(Outcome::Gate(_))) => 1,
             (_, Some(Outcome::Ran { .. })) => u8::from(!is_clean || is_outdated),
+            (_, None) if is_repeated && place.is_in_cycle() => 3,
             (_, None) if is_known || ended.is_none() && change.files.is_empty() => 0,
             _ => 3,
         };
@@ -106,6 +109,9 @@ impl<'p> Reviewed<'p> {
             .filter(|_| is_read || is_known)
             .map(|(_, file)| *file);
         let mut messages = decision.messages.clone();
+        if is_repeated {
+            messages.push("The last review was ended before it could report this.".to_owned());
+        }
         let verdict = valid.and_then(|ended| ended.outcome.verdict_and_error().0);
         let is_best = verdict.is_some_and(|verdict| place.chart.is_best_verdict(verdict));
         let unreadable = found.as_ref().map_or(0, |(found, _)| found.unreadable);

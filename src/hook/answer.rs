@@ -21,7 +21,7 @@ use crate::run::stuck::Stuck;
 use crate::run::{beside, change};
 use crate::store::driver;
 use crate::store::notices::Pending;
-use crate::store::owed::Debt;
+use crate::store::owed::{self, Debt};
 use crate::store::turn::Turn;
 
 /// What is done once the host has the answer.
@@ -232,6 +232,8 @@ fn answer(
     };
     match is_due {
         Ok(true) => {}
+        // Its last answer has not been given yet.
+        Ok(false) if owed::is_left(&store, &place.instance.name) => {}
         Ok(false) => {
             if place.dir().join(state_file::FILE).exists() {
                 change::settle(&place, stamp);

@@ -107,12 +107,13 @@ impl Due<'_> {
             }
             announced.timeout = time_left(hook, invocation.timeout, announced.elapsed());
         }
+        let tree = receipts::tree(place, self.snapshot, event);
+        let files = Files::read(place);
         announced.started = clock::now();
+        announced.is_started = true;
         if let Some(note) = self.note {
             let _ = note.say(&announced);
         }
-        let tree = receipts::tree(place, self.snapshot, event);
-        let files = Files::read(place);
         let run = reviewer::run(place, invocation, announced.timeout, self.lock);
         let (outcome, spent) = run.inspect_err(|stuck| {
             let spent = effort(&announced, Effort::default());

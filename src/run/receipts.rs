@@ -373,18 +373,25 @@ pub(crate) struct Before<'b> {
     pub(crate) is_clean: bool,
 }
 
-/// Adds a decision to the record, and writes a receipt if it ends a cycle. The caller holds the write lock, and has not yet
-/// written the state.
-pub(crate) fn decided(
+/// A decision as an entry of the record.
+pub(crate) struct Prepared {
+    entry: Open,
+    /// What is of another checkout of the instance.
+    aside: HashSet<String>,
+}
+
+/// Returns what the record will say of a decision; `None` if that is nothing. The caller holds the write lock, and has written
+/// nothing.
+pub(crate) fn prepare(
     place: &Place,
     event: &Event,
     before: Before<'_>,
     decision: &Decision,
-) -> io::Result<Option<String>> {
+) -> Option<Prepared> {
     let ended = decision.ended.as_ref();
     let changes_nothing = decision.patch.is_empty() && ended.is_none();
     if place.chart.cycles.is_empty() || changes_nothing {
-        return Ok(None);
+        return None;
     }
     let advances = decision.advances();
     let fired = decision.fired.iter().map(|fired| fired.place.clone());
@@ -433,7 +440,28 @@ pub(crate) fn decided(
             .collect(),
         answer: word(&decision.answer).to_owned(),
     }));
-    open_record::add(instance, &place.dir(), &entry, &record.aside)?;
+    let aside = record.aside;
+    Some(Prepared { entry, aside })
+}
+
+/// Has the record say it as soon as the state has this text, even if this process is killed then.
+pub(crate) fn intend(place: &Place, prepared: &Prepared, text: &[u8]) -> io::Result<()> {
+    let instance = (&place.store, &*place.instance.name);
+    open_record::intend(instance, (state_file::FILE, text), &prepared.entry)
+}
+
+/// Adds a decision to the record, and writes a receipt if it ends a cycle. The caller holds the write lock.
+pub(crate) fn decided(
+    place: &Place,
+    prepared: Option<Prepared>,
+    decision: &Decision,
+) -> io::Result<Option<String>> {
+    let Some(Prepared { entry, aside }) = prepared else {
+        return Ok(None);
+    };
+    let instance = (&place.store, &*place.instance.name);
+    open_record::add(instance, &place.dir(), &entry, &aside)?;
+    let (advances, ended) = (decision.advances(), decision.ended.as_ref());
     let phase = decision
         .patch
         .get(&place.chart.state)

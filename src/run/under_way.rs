@@ -27,7 +27,8 @@ pub(crate) fn record_killed(place: &Place) {
 
 /// Does the same. The caller holds the review lock.
 pub(super) fn record_left(place: &Place) {
-    let Some(running) = running::take_left(&place.store, &place.instance.name) else {
+    let left = running::take_left(&place.store, &place.instance.name);
+    let Some(running) = left.filter(|running| running.is_started) else {
         return;
     };
     // How long it had been running is not known.
@@ -115,6 +116,7 @@ pub(super) fn announced(
         started: clock::now(),
         timeout: invocation.timeout,
         log: invocation.log.clone(),
+        is_started: false,
         gate: None,
     }
 }

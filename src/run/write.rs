@@ -20,7 +20,7 @@ use crate::run::effects;
 use crate::run::meanwhile::{self, Pause};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::run::receipts;
+use crate::run::receipts::{self, Prepared};
 use crate::run::review::Unwritten;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
@@ -75,15 +75,9 @@ pub(crate) fn write(
         pause.follow(&place.chart, &snapshot, &mut decision);
     }
     decision.messages.extend(meanwhile.changes);
-    if is_reviewed {
-        restore_driver(place, event)?;
+    if !decision.patch.is_empty() && matches!(snapshot.state, Reading::Missing) {
+        receipts::begin(place);
     }
-    claim(place, event, &decision)?;
-    effects::carry_out(&place.root, &place.chart.scope, &decision.effects)?;
-    let debt = match decision.patch.is_empty() {
-        true => None,
-        false => write_state(place, event, &mut lock, &snapshot, &decision)?,
-    };
     let before = receipts::Before {
         state: now.context(),
         seen: snapshot.context(),
@@ -91,7 +85,24 @@ pub(crate) fn write(
         pause: pause.map(|pause| pause.command),
         is_clean,
     };
-    let kept = receipts::decided(place, event, before, &decision);
+    // It takes a while, and the state and the record are to be written at once.
+    let prepared = receipts::prepare(place, event, before, &decision);
+    if is_reviewed {
+        restore_driver(place, event)?;
+    }
+    claim(place, event, &decision)?;
+    effects::carry_out(&place.root, &place.chart.scope, &decision.effects)?;
+    let debt = match decision.patch.is_empty() {
+        true => None,
+        false => write_state(
+            place,
+            event,
+            &mut lock,
+            &snapshot,
+            (&decision, prepared.as_ref()),
+        )?,
+    };
+    let kept = receipts::decided(place, prepared, &decision);
     let mut performed = Performed {
         debt,
         ..Performed::of(&snapshot, decision)
@@ -147,13 +158,10 @@ fn write_state(
     event: &Event,
     lock: &mut WriteLock,
     snapshot: &Snapshot,
-    decision: &Decision,
+    (decision, prepared): (&Decision, Option<&Prepared>),
 ) -> Result<Option<Debt>, Stuck> {
     let instance = (&*place.chart, &place.store, &*place.instance.name);
     let is_new = matches!(snapshot.state, Reading::Missing);
-    if is_new {
-        receipts::begin(place);
-    }
     let is_on_record = || receipts::is_on_record(place, snapshot.context());
     let before = (snapshot.context(), (!is_new).then_some(is_on_record));
     notices::note(instance, event, before, decision)
@@ -172,6 +180,10 @@ fn write_state(
         }
         Trigger::Hook(_) => None,
     };
+    if let Some(prepared) = prepared {
+        // Without it, the record lacks the decision if this process is killed now.
+        let _ = receipts::intend(place, prepared, &text);
+    }
     let dir = place.dir();
     std::fs::create_dir_all(&dir)
         .and_then(|()| disk::replace(&dir.join(state_file::FILE), &text))

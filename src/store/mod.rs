@@ -155,7 +155,13 @@ fn path(folder: &Path, name: &str, kind: &str) -> PathBuf {
 /// deleted. An existing file stays as it is.
 fn ignore(folder: &Path) -> io::Result<()> {
     let path = folder.join(".gitignore");
-    match OpenOptions::new().write(true).create_new(true).open(path) {
+    let is_empty = path
+        .symlink_metadata()
+        .is_ok_and(|meta| meta.is_file() && meta.len() == 0);
+    let mut options = OpenOptions::new();
+    // Whoever created it was killed before it had written anything.
+    let options = options.write(true).create_new(!is_empty);
+    match options.open(path) {
         Ok(mut file) => file.write_all(b"*\n"),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),

@@ -8,11 +8,12 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{Store, lines};
+use super::owed::mark;
+use super::{Store, lines, record};
 use crate::disk;
 use crate::hash;
 
@@ -23,6 +24,9 @@ pub(crate) const FILE: &str = ".receipts-open.jsonl";
 fn file(instance: &str) -> String {
     format!("{instance}..recorded")
 }
+
+/// The kind of the record of a line that is to be added.
+const INTENDED: &str = "intended";
 
 /// The mark of a line that this machine keeps and has not written.
 const FOREIGN: &str = "foreign";
@@ -37,6 +41,38 @@ pub(crate) struct Kept<T> {
     pub(crate) is_here: bool,
 }
 
+/// A line that will be added once a file has been written.
+#[derive(Serialize, Deserialize)]
+struct Intended {
+    /// The file in the instance's directory.
+    file: String,
+    /// A number for its new text.
+    text: u64,
+    line: Json,
+}
+
+/// Keeps a line until [`add`] adds it: where `file` in the instance's directory has this text, it counts. So a process that is
+/// killed in between has done both or neither.
+pub(crate) fn intend<T: Serialize>(
+    (store, instance): (&Store, &str),
+    (file, text): (&str, &[u8]),
+    entry: &T,
+) -> io::Result<()> {
+    let intended = Intended {
+        file: file.to_owned(),
+        text: mark(text),
+        line: serde_json::to_value(entry)?,
+    };
+    record::write_for_now(store, instance, INTENDED, intended)
+}
+
+/// Returns the line that a process has kept and not added, if what it is about has been done.
+fn intended((store, instance): (&Store, &str), dir: &Path) -> Option<Json> {
+    let intended: Intended = record::read(store, instance, INTENDED)?;
+    let text = disk::read_regular(&dir.join(&intended.file)).ok()??;
+    (mark(&text) == intended.text).then_some(intended.line)
+}
+
 /// Adds a line, after the others in the directory except those that are set `aside`. The caller holds the write lock.
 pub(crate) fn add<T: Serialize>(
     (store, instance): (&Store, &str),
@@ -44,18 +80,25 @@ pub(crate) fn add<T: Serialize>(
     entry: &T,
     aside: &HashSet<String>,
 ) -> io::Result<()> {
+    let entry = serde_json::to_value(entry)?;
     let mut lines = all((store, instance), dir);
-    // What came from another machine is kept, too: whoever changes it later is noticed.
-    for (line, _) in lines.iter().filter(|(_, known)| known.is_none()) {
+    lines.retain(|(line, _)| at(line) != at(&entry));
+    let written: Vec<Json> = lines::read(store, &file(instance));
+    let written: HashSet<&str> = written.iter().map(at).collect();
+    for (line, known) in lines.iter().filter(|(line, _)| !written.contains(at(line))) {
         let mut line = line.clone();
-        line[FOREIGN] = Json::Bool(true);
+        if known.is_none() {
+            // What came from another machine is kept, too: whoever changes it later is noticed.
+            line[FOREIGN] = Json::Bool(true);
+        }
         lines::append(store, &file(instance), line.to_string().as_bytes())?;
     }
-    lines::append(store, &file(instance), &serde_json::to_vec(entry)?)?;
+    lines::append(store, &file(instance), entry.to_string().as_bytes())?;
+    record::remove(store, instance, INTENDED);
     if !dir.is_dir() {
         return Ok(());
     }
-    lines.push((serde_json::to_value(entry)?, Some(true)));
+    lines.push((entry, Some(true)));
     let lines = lines.iter().filter(|(line, _)| !aside.contains(at(line)));
     let text: String = lines.map(|(line, _)| format!("{line}\n")).collect();
     disk::replace_for_now(&dir.join(FILE), |file| {
@@ -106,8 +149,11 @@ pub(crate) fn altered(instance: (&Store, &str), dir: &Path) -> Option<String> {
 /// the directory has it.
 fn all((store, instance): (&Store, &str), dir: &Path) -> Vec<(Json, Option<bool>)> {
     let own: Vec<Json> = lines::read(store, &file(instance));
-    let own = own.into_iter().filter(|line| !at(line).is_empty());
+    let intended = intended((store, instance), dir);
+    let intended = intended.filter(|new| own.iter().all(|line| at(line) != at(new)));
+    let own = own.into_iter().chain(intended);
     let mut all: Vec<_> = own
+        .filter(|line| !at(line).is_empty())
         .map(|mut line| {
             let fields = line.as_object_mut();
             let is_foreign = fields.and_then(|fields| fields.shift_remove(FOREIGN));
@@ -131,9 +177,54 @@ fn at(line: &Json) -> &str {
 /// Removes the lines: a receipt has them. If some are of another checkout, this machine keeps what it has: the receipt says
 /// which of them are in it. The caller holds the write lock.
 pub(crate) fn clear((store, instance): (&Store, &str), dir: &Path, is_elsewhere: bool) {
+    record::remove(store, instance, INTENDED);
     if !is_elsewhere {
         lines::remove(store, &file(instance));
     }
     // What stays is older than the receipt, and does not count.
     let _ = std::fs::remove_file(dir.join(FILE));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde_json::json;
+
+    use super::*;
+
+    /// Wherever the process is killed, the file and the record say the same.
+    #[test]
+    fn a_line_that_was_not_added_counts_if_its_file_was_written() {
+        let home = tempfile::tempdir().unwrap();
+        let store = &Store::of(home.path(), "home");
+        let dir = &home.path().join("a");
+        let of = (store, "a");
+        let [first, second, third] = ["1", "2", "3"].map(|at| json!({ "at": at }));
+        let entries = || read::<Json>(of, dir).into_iter().map(|kept| kept.entry);
+        let none = HashSet::new();
+        fs::create_dir(dir).unwrap();
+        fs::write(dir.join("state"), "old").unwrap();
+        add(of, dir, &first, &none).unwrap();
+
+        intend(of, ("state", b"new"), &second).unwrap();
+        assert!(entries().eq([first.clone()]), "nothing was done");
+        fs::write(dir.join("state"), "new").unwrap();
+        assert!(entries().eq([first.clone(), second.clone()]));
+        assert!(read::<Json>(of, dir).iter().all(|kept| kept.is_own));
+
+        // Whoever comes next adds both, even if the file has changed since.
+        add(of, dir, &third, &none).unwrap();
+        fs::write(dir.join("state"), "newer").unwrap();
+        let all = [first.clone(), second.clone(), third.clone()];
+        assert!(entries().eq(all.clone()));
+        assert_eq!(in_folder::<Json>(dir), all);
+
+        // The same line is added once.
+        fs::write(dir.join("state"), "last").unwrap();
+        let fourth = json!({ "at": "4" });
+        intend(of, ("state", b"last"), &fourth).unwrap();
+        add(of, dir, &fourth, &none).unwrap();
+        assert_eq!(entries().count(), 4);
+    }
 }

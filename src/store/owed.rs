@@ -49,6 +49,11 @@ pub(crate) fn is_given_by_another(store: &Store, instance: &str, text: &[u8]) ->
     })
 }
 
+/// Returns whether there is an answer that the host may not have received.
+pub(crate) fn is_left(store: &Store, instance: &str) -> bool {
+    record::read::<Owed>(store, instance, KIND).is_some()
+}
+
 /// An answer that the host has not received yet.
 #[derive(Debug)]
 pub(crate) struct Debt {

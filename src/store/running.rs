@@ -45,6 +45,9 @@ pub(crate) struct Running {
     /// The file of its log, below the instance's directory.
     #[serde(default)]
     pub(crate) log: String,
+    /// Its reviewer is about to be started, or was.
+    #[serde(default)]
+    pub(crate) is_started: bool,
     /// The gate that is running before it; the time, the limit and the log are then the gate's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) gate: Option<String>,
