@@ -315,7 +315,7 @@ async function tampered([folder]) {
   };
   const run = (...args) => (project) => execFileSync("taskie", args, { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
   const gates = ["sh check.sh"];
-  const by = /: state\.json was changed, and not by taskie on this machine\./.source;
+  const by = / \(state\.json was changed, and not by taskie on this machine\)\./.source;
   const ways = [
     [state({ consecutive_clean: 1 }), `The code-review goes on with consecutive_clean 1 instead of 0${by}`],
     [config({ gates, stall: 0, clean: 1 }), "the setting clean changed from 2 to 1"],
@@ -326,9 +326,9 @@ async function tampered([folder]) {
     [() => program("true\n"), "bin/claude, the reviewer of code-review 8, was changed"],
   ];
   const ends = [
-    [run("skip"), "The code-review was left without having passed, and complete-task comes next: `taskie skip`"],
-    [run("pause"), "The code-review was paused: `taskie pause`"],
-    [run("enter", "all-code-review", "--force"), "The code-review was left without having passed[^]*: `taskie enter all-code-review --force`"],
+    [run("skip"), "The code-review was left without having passed, and complete-task comes next \\(`taskie skip`"],
+    [run("pause"), "The code-review was paused \\(`taskie pause`"],
+    [run("enter", "all-code-review", "--force"), "The code-review was left without having passed[^]*\\(`taskie enter all-code-review --force`"],
     [state({ max_reviews: 0 }), `The code-review goes on with max_reviews 0 instead of 20${by}`],
     [state({ phase: "complete", next_phase: null }), `The code-review was left${by}`],
   ];

@@ -8,8 +8,12 @@ mod repository;
 mod terms;
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, DirEntry};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::TempDir;
 
 use self::repository::{Repository, run, unwritable};
 use crate::project::git::git;
@@ -22,6 +26,10 @@ pub(crate) use self::terms::{Base, Changed, Unknown};
 
 /// What stands for a branch where there is none. (No branch can be called that.)
 const DETACHED: &str = "..detached";
+
+/// What the name of a folder begins with that is needed only while a tree is read, and after how long none is read anymore.
+const FOR_NOW: &str = "taskie-objects-";
+const LEFT: Duration = Duration::from_secs(60 * 60);
 
 /// A change.
 #[derive(Debug)]
@@ -52,6 +60,21 @@ impl Change {
     }
 }
 
+/// Returns a new folder for objects that nobody needs later. Those of processes that were killed are removed: they have what
+/// was not committed.
+fn for_now() -> io::Result<TempDir> {
+    let is_left = |entry: &DirEntry| {
+        let modified = entry.metadata().and_then(|meta| meta.modified());
+        let age = modified.ok().and_then(|time| time.elapsed().ok());
+        entry.file_name().to_string_lossy().starts_with(FOR_NOW) && age > Some(LEFT)
+    };
+    let entries = fs::read_dir(std::env::temp_dir()).into_iter().flatten();
+    for entry in entries.flatten().filter(is_left) {
+        let _ = fs::remove_dir_all(entry.path());
+    }
+    tempfile::Builder::new().prefix(FOR_NOW).tempdir()
+}
+
 /// Files, each with what git keeps of it: its mode and its blob; none if it is gone.
 pub(crate) type Blobs = BTreeMap<String, Option<String>>;
 
@@ -64,7 +87,7 @@ pub(super) fn blobs(
     at: Option<&str>,
     without: &[String],
 ) -> Result<(String, String, Blobs), Unknown> {
-    let objects = tempfile::tempdir().map_err(|error| unwritable(root, &error))?;
+    let objects = for_now().map_err(|error| unwritable(&std::env::temp_dir(), &error))?;
     let repository = Repository::of(root, objects.path());
     let tree = match at {
         Some(commit) => repository.id(&format!("{commit}^{{tree}}"))?,
@@ -213,4 +236,25 @@ pub(crate) fn read(
         after,
         files,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_process_has_left_is_removed() {
+        let [left, new] = [FOR_NOW, FOR_NOW].map(|name| {
+            let folder = tempfile::Builder::new().prefix(name).tempdir().unwrap();
+            folder.keep()
+        });
+        fs::create_dir(left.join("objects")).unwrap();
+        let file = fs::File::open(&left).unwrap();
+        file.set_modified(std::time::SystemTime::now() - LEFT * 2)
+            .unwrap();
+        let mine = for_now().unwrap();
+        assert_eq!((left.exists(), new.exists()), (false, true));
+        assert!(mine.path().exists());
+        fs::remove_dir(new).unwrap();
+    }
 }
