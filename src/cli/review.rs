@@ -306,7 +306,12 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<(Place, Vec<String>), Re
         return Err(CliError::with_help(message, "clone the repository as your own user").into());
     }
     let prefix = cwd.strip_prefix(&top).unwrap_or(Path::new(""));
-    let paths = below(&top, prefix, paths)?;
+    let mut paths = below(&top, prefix, paths)?;
+    if paths.iter().any(|path| path == ".") {
+        paths.clear();
+    }
+    paths.sort();
+    paths.dedup();
     let name = change::name_of(&branch, &paths);
     let found = find::of_session(&top, &chart.scope, Some(&name));
     let Some(instance) = found.instance else {

@@ -447,7 +447,12 @@ pub(crate) fn prepare(
 /// Has the record say it as soon as the state has this text, even if this process is killed then.
 pub(crate) fn intend(place: &Place, prepared: &Prepared, text: &[u8]) -> io::Result<()> {
     let instance = (&place.store, &*place.instance.name);
-    open_record::intend(instance, (state_file::FILE, text), &prepared.entry)
+    open_record::intend(
+        instance,
+        &place.dir(),
+        (state_file::FILE, text),
+        &prepared.entry,
+    )
 }
 
 /// Adds a decision to the record, and writes a receipt if it ends a cycle. The caller holds the write lock.

@@ -7,11 +7,11 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use crate::diagnostic::quote::quoted;
-use crate::engine::decision::{Effort, Ended, Invocation, Outcome, Step};
+use crate::engine::decision::{Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
 use crate::host::hosts::RESERVE;
 use crate::project::git::{self, Git};
-use crate::project::seen::{self, Seen};
+use crate::project::seen;
 use crate::run::attempt::{Attempt, Due, time_left};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -19,7 +19,7 @@ use crate::run::receipts;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::{already_running, announced, ended, record_left};
-use crate::store::journal::{Line, Review};
+use crate::store::journal::Line;
 use crate::store::lock::ReviewLock;
 use crate::store::once::SEND_BACK;
 use crate::store::running::Note;
@@ -47,7 +47,7 @@ pub(crate) struct Unwritten {
 }
 
 impl Unwritten {
-    /// Says how the review has ended, of which nothing was written; `None` if it failed.
+    /// Says that the review has ended and does not count; `None` if it failed.
     pub(crate) fn in_words(&self, place: &Place) -> Option<String> {
         let Invocation { cycle, n, file, .. } = &self.ended.invocation;
         let Outcome::Ran { verdict, .. } = &self.ended.outcome else {
@@ -56,45 +56,10 @@ impl Unwritten {
         let verdict = verdict.as_deref().unwrap_or("no verdict");
         let file = place.instance.dir.join(file);
         Some(format!(
-            "The {cycle} {n} has ended with {verdict}, and its review is in {}.",
+            "The {cycle} {n} has ended with {verdict}, but does not count: its review is in {}.",
             file.display()
         ))
     }
-}
-
-/// Returns how the review that is due has ended already, if its hook could not write what follows from that, and nothing that a
-/// review sees has changed since: it is not paid twice.
-fn undecided(place: &Place, invocation: &Invocation, seen: &Seen) -> Option<(Outcome, Effort)> {
-    let lines = place.journal().read().into_iter().rev();
-    let mut lines = lines.filter(|line| match line {
-        Line::Decision(decided) => decided.review.is_some() || !decided.changed.is_empty(),
-        Line::Review(_) | Line::Gate(_) => true,
-    });
-    let Line::Review(Review {
-        run,
-        by,
-        tokens,
-        bytes,
-        ..
-    }) = lines.next()?
-    else {
-        return None;
-    };
-    let is_due =
-        (&run.cycle, run.n, &run.file) == (&invocation.cycle, invocation.n, &invocation.file);
-    let file = std::fs::metadata(place.dir().join(&run.file)).ok()?;
-    let is_same = seen.all.is_some() && run.seen == seen.all && file.len() == bytes;
-    (is_due && is_same && run.error.is_none()).then(|| {
-        let (verdict, found) = (run.verdict, run.found);
-        let effort = Effort {
-            by,
-            tokens,
-            seconds: run.seconds,
-            cost: run.cost,
-            ..Effort::default()
-        };
-        (Outcome::Ran { verdict, found }, effort)
-    })
 }
 
 /// Runs the review that is due, unless one is already running. The hook has been at it for the time `before`.
@@ -135,20 +100,6 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         return answered(performed);
     }
     let seen = seen::seen(&place.chart, &place.root, &place.dir(), &invocation.subject);
-    if let Some((outcome, effort)) = undecided(place, &invocation, &seen) {
-        return Ok(Reviewed::Ran(Box::new(Unwritten {
-            ended: Ended {
-                invocation,
-                outcome,
-                superseded: false,
-                effort,
-            },
-            revision,
-            before: snapshot,
-            changed: None,
-            lock: running,
-        })));
-    }
     let mut announced = announced(place, event, &snapshot, &invocation);
     let hook = hook_timeout(place, event).saturating_sub(before.as_secs());
     if !before.is_zero() {

@@ -56,7 +56,7 @@ impl std::fmt::Display for Stuck {
                 let end = full_stop(&why);
                 write!(
                     out,
-                    "{why}{end} {review} The first stop after this is fixed goes on with it, or runs it again if something has changed."
+                    "{why}{end} {review} The first stop after this is fixed runs it again."
                 )
             }
             // Which signal it was says nothing to a user.

@@ -55,11 +55,16 @@ struct Intended {
 /// killed in between has done both or neither.
 pub(crate) fn intend<T: Serialize>(
     (store, instance): (&Store, &str),
-    (file, text): (&str, &[u8]),
+    dir: &Path,
+    (name, text): (&str, &[u8]),
     entry: &T,
 ) -> io::Result<()> {
+    if let Some(line) = intended((store, instance), dir) {
+        // The one before was killed.
+        add((store, instance), dir, &line, &HashSet::new())?;
+    }
     let intended = Intended {
-        file: file.to_owned(),
+        file: name.to_owned(),
         text: mark(text),
         line: serde_json::to_value(entry)?,
     };
@@ -207,7 +212,7 @@ mod tests {
         fs::write(dir.join("state"), "old").unwrap();
         add(of, dir, &first, &none).unwrap();
 
-        intend(of, ("state", b"new"), &second).unwrap();
+        intend(of, dir, ("state", b"new"), &second).unwrap();
         assert!(entries().eq([first.clone()]), "nothing was done");
         fs::write(dir.join("state"), "new").unwrap();
         assert!(entries().eq([first.clone(), second.clone()]));
@@ -220,11 +225,14 @@ mod tests {
         assert!(entries().eq(all.clone()));
         assert_eq!(in_folder::<Json>(dir), all);
 
-        // The same line is added once.
+        // The same line is added once, and the one before is not lost.
+        let [fourth, fifth] = ["4", "5"].map(|at| json!({ "at": at }));
+        intend(of, dir, ("state", b"last"), &fourth).unwrap();
         fs::write(dir.join("state"), "last").unwrap();
-        let fourth = json!({ "at": "4" });
-        intend(of, ("state", b"last"), &fourth).unwrap();
-        add(of, dir, &fourth, &none).unwrap();
+        intend(of, dir, ("state", b"very last"), &fifth).unwrap();
         assert_eq!(entries().count(), 4);
+        fs::write(dir.join("state"), "very last").unwrap();
+        add(of, dir, &fifth, &none).unwrap();
+        assert_eq!(entries().count(), 5);
     }
 }

@@ -67,8 +67,7 @@ pub struct CycleSource {
 pub struct Findings {
     /// The severities that a finding may have, from the worst to the mildest.
     pub severities: Vec<String>,
-    /// What the answer to a review can say of a finding: `plan-review-2.1: fixed`. The first word is that for one that is no
-    /// longer there.
+    /// What the answer to a review can say of a finding: `plan-review-2.1: fixed`.
     #[serde(default)]
     pub answers: Vec<String>,
     /// What a finding is whose review has no answer when its cycle is over. A cycle is over if it isn't running and no
@@ -85,7 +84,7 @@ impl Findings {
     /// Returns what a finding is that still has to be done later, if a finding can be that.
     pub fn put_off(&self) -> Option<&str> {
         let word = self.unanswered.as_deref();
-        word.filter(|word| self.answers.first().is_none_or(|first| first != word))
+        word.filter(|word| self.answers.iter().any(|answer| answer == word))
     }
 }
 

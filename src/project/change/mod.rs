@@ -16,6 +16,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use self::repository::{Repository, run, unwritable};
+use self::terms::is_in;
 use crate::project::git::git;
 use crate::store::git_dir::{self, WorkTree};
 use crate::text::shown;
@@ -207,6 +208,7 @@ pub(crate) fn read(
         Base::Known(id) if repository.id(&format!("{id}^{{tree}}"))?.is_none() => Base::AtHand,
         base => base,
     };
+    let is_known = matches!(base, Base::Known(_) | Base::Now);
     let (base, against) = match head {
         Some(head) => repository.compared(base, head, &after, paths)?,
         None => repository.compared_without_commit(base, &after)?,
@@ -223,11 +225,20 @@ pub(crate) fn read(
     }
     let mut files = repository.files([&before, &after], paths)?;
     for file in &mut files {
-        let mut outside = outside.iter();
-        if let Some(outside) = outside.find(|outside| outside.stand_in == file.path) {
-            file.path.clone_from(&outside.path);
+        let outside = outside.iter().find(|outside| outside.path == file.path);
+        if let Some(outside) = outside {
             (file.unread, file.lines) = (Some(outside.why), None);
         }
+    }
+    // Nobody knows whether one has changed of which no tree shows the version.
+    if !(is_known && files.is_empty()) {
+        let unknown = outside.iter().filter(|file| !file.has_stand_in);
+        let unknown = unknown.filter(|file| is_in(&file.path, paths));
+        files.extend(unknown.map(|file| Changed {
+            path: file.path.clone(),
+            lines: None,
+            unread: Some(file.why),
+        }));
     }
     Ok(Change {
         base,

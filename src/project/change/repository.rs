@@ -4,12 +4,14 @@ use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use std::{fs, io};
 
 use tempfile::TempDir;
+use walkdir::WalkDir;
 
 use super::terms::{Base, Changed, Outside, Unknown};
+use crate::hash::Hash;
 use crate::os::file::path;
 use crate::os::regular::open_to_read;
 use crate::project::git::{entries, git, is_passed_over, output_within};
@@ -266,7 +268,7 @@ impl<'r> Repository<'r> {
                 let is_new = |path: &&String| !large.iter().any(|file| file.path == **path);
                 let others: Vec<Outside> = (others.iter().filter(is_new))
                     .map(|path| Outside {
-                        stand_in: format!("·{}", path.replace('/', "/·")),
+                        has_stand_in: false,
                         ..Outside::new(path, "git cannot store it: read the file")
                     })
                     .collect();
@@ -281,13 +283,13 @@ impl<'r> Repository<'r> {
         Ok((tree, large))
     }
 
-    /// Returns a tree that shows each version of these files, too: by the files of a repository, or else by a text with the
-    /// size and the time of the file.
+    /// Returns a tree that shows each version of these files, too, by a text.
     pub(super) fn with_stand_ins(
         &self,
         tree: String,
         outside: &[Outside],
     ) -> Result<String, Unknown> {
+        let outside: Vec<&Outside> = outside.iter().filter(|file| file.has_stand_in).collect();
         if outside.is_empty() {
             return Ok(tree);
         }
@@ -314,10 +316,7 @@ impl<'r> Repository<'r> {
             let ids = write(&texts)?;
             let mut entries = command("update-index --add --replace");
             for (file, id) in some.iter().zip(ids.lines()) {
-                let entry = match self.files_of(&file.path) {
-                    Some(tree) => format!("{SUBMODULE},{tree},{}", file.stand_in),
-                    None => format!("100644,{id},{}", file.stand_in),
-                };
+                let entry = format!("100644,{id},{}", file.path);
                 entries.extend(["--cacheinfo".to_owned(), entry]);
             }
             write(&entries)?;
@@ -327,20 +326,20 @@ impl<'r> Repository<'r> {
 
     /// Says why a file is in no tree, and which version of it is there.
     fn in_words(&self, file: &Outside) -> String {
-        let meta = self.root.join(&file.path).symlink_metadata();
-        let size = meta.as_ref().map_or(0, fs::Metadata::len);
-        let since = |time: SystemTime| time.duration_since(UNIX_EPOCH).ok();
-        let time = meta.and_then(|meta| meta.modified()).ok().and_then(since);
-        let time = time.unwrap_or_default().as_nanos();
-        format!("Not shown: {}. Version: {size} bytes, {time}\n", file.why)
-    }
-
-    /// Returns the tree of the files of a repository in this one; `None` if there is none, or it cannot be read.
-    fn files_of(&self, path: &str) -> Option<String> {
-        let root = self.root.join(path);
-        let within = root.is_dir().then(|| Repository::of(&root, self.objects))?;
-        let (tree, outside) = within.write_tree().ok()?;
-        within.with_stand_ins(tree, &outside).ok()
+        // No git looks into another repository: that can name programs of its own.
+        let files = WalkDir::new(self.root.join(&file.path)).sort_by_file_name();
+        let files = files
+            .into_iter()
+            .filter_entry(|entry| entry.file_name() != ".git");
+        let (mut size, mut versions) = (0, Hash::default());
+        for file in files.flatten().filter(|file| !file.file_type().is_dir()) {
+            let Ok(meta) = file.metadata() else { continue };
+            size += meta.len();
+            versions.add(file.path().as_os_str().as_encoded_bytes());
+            versions.add(format!(" {} {:?}\n", meta.len(), meta.modified().ok()));
+        }
+        let version = versions.text();
+        format!("Not shown: {}. {size} bytes, version {version}\n", file.why)
     }
 
     /// Returns the folder in which the repository has its objects.

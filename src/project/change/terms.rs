@@ -29,8 +29,8 @@ pub(crate) struct Changed {
 #[derive(Debug)]
 pub(super) struct Outside {
     pub(super) path: String,
-    /// Where a tree shows which version of it is there.
-    pub(super) stand_in: String,
+    /// Something in its place in a tree shows which version is there.
+    pub(super) has_stand_in: bool,
     pub(super) why: &'static str,
 }
 
@@ -38,7 +38,7 @@ impl Outside {
     pub(super) fn new(path: &str, why: &'static str) -> Self {
         Self {
             path: path.to_owned(),
-            stand_in: path.to_owned(),
+            has_stand_in: true,
             why,
         }
     }
@@ -75,4 +75,13 @@ impl Unknown {
         let message = message.into();
         Self { message, help }
     }
+}
+
+/// Returns whether a file is one of these, or in one of these folders. Without any, each is.
+pub(super) fn is_in(path: &str, paths: &[String]) -> bool {
+    let is_below = |folder: &String| {
+        let rest = path.strip_prefix(folder.as_str());
+        folder == "." || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    paths.is_empty() || paths.iter().any(is_below)
 }
