@@ -34,7 +34,7 @@ const CHUNK: usize = 500;
 const START: u64 = 8000;
 
 /// The mode of a submodule in an index.
-const SUBMODULE: &str = "160000";
+const GITLINK: &[u8] = b"160000";
 
 /// Line ends are nobody's business here.
 const SAFE: [&str; 2] = ["-c", "core.safecrlf=false"];
@@ -237,8 +237,7 @@ impl<'r> Repository<'r> {
                 run(git.args(some))?.map_err(failed)?;
             }
         }
-        let has_submodules =
-            entries(&listed).any(|(entry, _)| entry[2..].starts_with(SUBMODULE.as_bytes()));
+        let has_submodules = entries(&listed).any(|(entry, _)| entry[2..].starts_with(GITLINK));
         let named = folder.path().join("paths");
         let excluded = large
             .iter()
