@@ -281,7 +281,7 @@ impl<'s> Longest<'s> {
     }
 
     /// Returns a short path into an endless loop and once around. Only the loops that are reached first are compared:
-    /// there can be as many as arrows.
+    /// each arrow can lead into one.
     pub(crate) fn lasso(&self) -> Option<Lasso> {
         let mut loops: Vec<&(usize, Arrow)> = self.endless.iter().collect();
         // States are numbered in the order in which they were found, breadth first.

@@ -151,7 +151,7 @@ impl Trace {
         format!("… {which} repeated {times} times, up to step {end}.{changes}")
     }
 
-    /// Returns the phases that it goes through; `state` is the field that holds the phase.
+    /// Returns the phases on the path; `state` is the field that holds the phase.
     pub(crate) fn phases(&self, state: &str) -> impl Iterator<Item = &str> {
         let changes = self.steps.iter().flat_map(|step| &step.changes);
         let changes = changes.filter(move |change| change.field == state);

@@ -5,7 +5,7 @@ use minijinja::value::{Serde, Value};
 use minijinja::{Environment, Error};
 use serde::Serialize;
 
-/// Returns a template with these values. Each value goes through `escape`, unless the template says that it is `safe`.
+/// Returns a template with these values. Each value is passed to `escape`, unless the template calls it `safe`.
 pub(crate) fn fill(template: &str, values: impl Serialize, escape: fn(&str) -> String) -> String {
     // Template and values are both compiled in, and tests fill in each template: an error would be the page.
     let filled = try_fill(template, values, escape);

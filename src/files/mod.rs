@@ -7,7 +7,7 @@ pub mod timestamp;
 
 use std::path::{Component, Path};
 
-/// Returns whether this is a relative path that stays inside the folder that it is joined to.
+/// Returns whether this is a relative path to something in the folder that it is joined to.
 pub fn is_below(path: &str) -> bool {
     let mut parts = Path::new(path).components();
     !path.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))

@@ -21,7 +21,7 @@ use crate::store::postponed;
 /// Both entries begin at the same stop. After this many seconds, one has waited long enough for the other.
 const PATIENCE: u64 = 5;
 
-/// So many seconds earlier, the other one may have begun.
+/// The number of seconds by which the other one may have begun earlier.
 const HEAD_START: u64 = 2;
 
 /// After this many failures in a row the agent is not woken again: each time, its stop has started another review.

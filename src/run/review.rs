@@ -150,7 +150,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     })))
 }
 
-/// So many seconds an agent's shell waits for a command on any host.
+/// The number of seconds that an agent's shell waits for a command on any host.
 const CALL: u64 = 50;
 
 /// Returns what a stop does where a review is due: `step`, unless the agent has to run the review.

@@ -25,7 +25,7 @@ const WAIT: &str = "wait";
 /// The file of the revision in the git directory.
 const REVISION: &str = "revision";
 
-/// How many bytes of a revision are read: as many as its digits, whatever follows them.
+/// How many bytes of a revision are read: its digits, whatever follows them.
 const NUMBER: u64 = 20;
 
 /// How long to retry if the review lock is taken: a process that only checks it holds it for microseconds.

@@ -38,7 +38,7 @@ pub(crate) struct ReviewFacts {
     pub(crate) answer: String,
     #[serde(rename = "answered")]
     pub(crate) is_answered: bool,
-    /// The files that it was about and that have changed since, if it is the last one about them and was content.
+    /// The files that it was about and that have changed since, if it is the last one about them and had no finding that counts.
     pub(crate) changed: Vec<String>,
     /// It is the last one of a cycle that was left without having passed.
     #[serde(rename = "skipped")]

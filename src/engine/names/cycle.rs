@@ -30,7 +30,7 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
         ("cycle.answered", "the answer to the last review is on disk, and not older than the review", ""),
         ("cycle.exit", "its `exit` condition", ""),
         ("cycle.ready", "its `ready` condition; true if it has none", ""),
-        ("cycle.stalled", "of the last reviews, as many as its `stall` says (0: never), all have passed or none has; and nothing has changed since the first of them, or they found exactly the same and the user has not ruled about it", ""),
+        ("cycle.stalled", "the last `stall` reviews (0: never) have all passed, or none of them has; and nothing has changed since the first of them, or they found exactly the same and the user has not ruled about it", ""),
         ("cycle.findings", "what its reviews found, as records like those of `findings`", ""),
         ("cycle.last.review", "the file of the last review", ""),
         ("cycle.last.answer", "the file of the answer to it", ""),
