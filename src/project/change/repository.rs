@@ -12,7 +12,7 @@ use walkdir::WalkDir;
 
 use super::terms::{Base, Changed, Outside, Unknown};
 use crate::hash::Hash;
-use crate::os::file::path;
+use crate::os::file::{Version, path};
 use crate::os::regular::open_to_read;
 use crate::project::git::{entries, git, is_passed_over, output_within};
 use crate::text::shown;
@@ -335,7 +335,7 @@ impl<'r> Repository<'r> {
             let Ok(meta) = file.metadata() else { continue };
             size += meta.len();
             versions.add(file.path().as_os_str().as_encoded_bytes());
-            versions.add(format!(" {} {:?}\n", meta.len(), meta.modified().ok()));
+            versions.add(format!(" {:?}\n", Version::of(&meta)));
         }
         let version = versions.text();
         format!("Not shown: {}. {size} bytes, version {version}\n", file.why)
