@@ -260,8 +260,8 @@ fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
     reviewed(chart, root).unwrap_or_else(|| find::newest(root, scope))
 }
 
-/// Returns the change of the current branch; without one, that of the session that has written its own last, and never that of
-/// another branch.
+/// Returns the change of the current branch; without one, that of the part of it that was written last, or else that of the
+/// session that has written its own last, and never that of another branch.
 fn of_branch(root: &Path, scope: &Scope) -> Newest {
     let names = find::names(root, scope).unwrap_or_default();
     let branch = changes::branch(root).and_then(Result::ok);
@@ -270,8 +270,11 @@ fn of_branch(root: &Path, scope: &Scope) -> Newest {
         let state = find::folder(scope).join(name).join(state_file::FILE);
         root.join(state).metadata().ok()?.modified().ok()
     };
+    let is_part =
+        |name: &&String| (branch.as_ref()).is_some_and(|own| change::is_of_branch(name, own));
     let name = (names.iter())
         .find(|name| Some(*name) == branch.as_ref())
+        .or_else(|| names.iter().filter(is_part).max_by_key(written))
         .or_else(|| (names.iter().filter(|name| change::is_own_name(name))).max_by_key(written));
     name.map_or_else(Newest::default, |name| find::of_name(root, scope, name))
 }

@@ -3,7 +3,6 @@
 //! The workflow is a chart whose home is in the git directory. This command finds out what has changed, asks that chart what
 //! a stop would do, and reports it. There is one instance for each branch.
 
-use std::fs;
 use std::path::{Component, Path};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -28,7 +27,7 @@ use crate::os::supervisor;
 use crate::page::{counted, span};
 use crate::process::log;
 use crate::project::change::{self as changes, Base, Change, Unknown};
-use crate::project::{find, state_file};
+use crate::project::find;
 use crate::run::perform::perform;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -120,16 +119,16 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> ExitCode {
 /// Has the change of a session reviewed whenever its agent stops, until it is clean.
 fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     let session = place::session(matches)?.ok_or_else(unknown_session)?;
-    let (mut place, _) = here(chart, &[])?;
+    let mut place = here(chart, &[])?;
     let base = change::base(&place);
     let base = base.as_deref().map_or(Base::AtHand, Base::Known);
-    let change = change::find(&mut place, base, &[])?;
+    let change = find(&mut place, base)?;
     let begins = entering(&place, &place.snapshot())?.is_some();
     let mut event = match begins {
         true => change::began(chart),
         false => asked::next(&place, None, None),
     };
-    change::describe(&place, &mut event.fields, &change, &[]);
+    change::describe(&place, &mut event.fields, &change);
     event.session = Some(session);
     let performed = perform(&place, &event)?;
     warn(&performed.warnings);
@@ -162,19 +161,14 @@ fn stood_in(
     let of_stop = of_stop.map_err(|why| Refused::Failed(CliError::new(why)))?;
     match of_stop.flatten() {
         Some(place) => act(&place, session.as_deref()),
-        None => act(&here(chart, &[])?.0, None),
+        None => act(&here(chart, &[])?, None),
     }
     .map_err(Refused::Failed)
 }
 
 fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     let given = matches.get_many("paths").into_iter().flatten().cloned();
-    let given: Vec<String> = given.collect();
-    let (mut place, paths) = here(chart, &given)?;
-    if paths.iter().map(String::len).sum::<usize>() > change::NAMES / 4 {
-        let message = "these are too many paths for one command line";
-        return Err(CliError::with_help(message, "name the folders that they are in").into());
-    }
+    let mut place = here(chart, &given.collect::<Vec<_>>())?;
     let is_preview = matches.get_flag("print-prompt");
     // What the other one compares with must stay as it is. A preview only reads it.
     if let Some(running) = under_way::running(&place).filter(|_| !is_preview) {
@@ -186,17 +180,14 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         (None, Some(known)) => Base::Known(known),
         (None, None) => Base::AtHand,
     };
-    let change = change::find(&mut place, base, &paths)?;
-    let event = event(&place, &change, &paths, matches);
+    let change = find(&mut place, base)?;
+    let event = event(&place, &change, matches);
     let is_json = matches.get_flag("json");
     let format = matches.get_one::<String>("format").map(String::as_str);
     let format = format.filter(|_| !is_json).unwrap_or("json");
     if is_preview {
         let step = foreseen(&place, &event)?;
-        if !place.dir().join(state_file::FILE).exists() {
-            // To look does not begin a change.
-            change::forget(&place);
-        }
+        change::forget_unbegun(&place);
         if change.files.is_empty() {
             say(&format!("Nothing has changed {}.", change.against));
             return Ok(0);
@@ -225,8 +216,15 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     };
     warn(&performed.warnings);
     // Whoever waits for the answer is about to use what is there now.
-    let is_outdated = performed.decision.ended.is_some()
-        && change::find(&mut place, Base::Known(&change.base), &paths)?.after != change.after;
+    let now = (performed.decision.ended.as_ref())
+        .map(|_| change::find(&mut place, Base::Known(&change.base)))
+        .transpose();
+    let now = now.unwrap_or_else(|unknown| {
+        // What was paid for is shown all the same.
+        warn([unknown.in_words()]);
+        None
+    });
+    let is_outdated = now.is_some_and(|now| now.after != change.after);
     let result = Reviewed::of(&place, &change, &performed, is_outdated);
     match format {
         "json" => say_json(result.json()),
@@ -244,6 +242,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     if !place.is_in_cycle() && under_way::running(&place).is_none() {
         // Nobody compares with this change anymore.
         change::forget(&place);
+        change::forget_unbegun(&place);
     }
     Ok(code)
 }
@@ -267,10 +266,10 @@ fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
 }
 
 /// Returns the stop about which the chart is asked.
-fn event(place: &Place, change: &Change, paths: &[String], matches: &ArgMatches) -> Event {
+fn event(place: &Place, change: &Change, matches: &ArgMatches) -> Event {
     let mut fields = asked::typed();
     let text = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
-    change::describe(place, &mut fields, change, paths);
+    change::describe(place, &mut fields, change);
     let permissions = match (text("permissions"), std::env::var_os(CI)) {
         (given, Some(ci)) if given.is_empty() && !ci.is_empty() && ci != "false" => {
             "restricted".to_owned()
@@ -289,9 +288,16 @@ fn event(place: &Place, change: &Change, paths: &[String], matches: &ArgMatches)
     Event::hook("Stop", fields)
 }
 
-/// Returns the instance of the branch, or that of these `paths` in it: what is found in a part says nothing about the rest. The
-/// second value is the paths, from the root on.
-fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<(Place, Vec<String>), Refused> {
+/// Finds out what has changed. Where that is unknown, no change begins.
+fn find(place: &mut Place, base: Base<'_>) -> Result<Change, Refused> {
+    change::find(place, base).map_err(|unknown| {
+        change::forget_unbegun(place);
+        unknown.into()
+    })
+}
+
+/// Returns the instance of the branch, or that of these `paths` in it: what is found in a part says nothing about the rest.
+fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, Refused> {
     let cwd = place::cwd()?;
     let Some(found) = changes::branch(&cwd) else {
         let message = format!("{} is in no git repository", cwd.display());
@@ -312,17 +318,20 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<(Place, Vec<String>), Re
     }
     paths.sort();
     paths.dedup();
+    let given = paths.clone();
+    let is_below = |path: &str, folder: &str| path != folder && Path::new(path).starts_with(folder);
+    paths.retain(|path| !given.iter().any(|folder| is_below(path, folder)));
     let name = change::name_of(&branch, &paths);
     let found = find::of_session(&top, &chart.scope, Some(&name));
     let Some(instance) = found.instance else {
         return Err(CliError::new(found.warnings.join(" ")).into());
     };
     let place = Place::new(Arc::clone(chart), top, instance);
-    fs::create_dir_all(place.dir()).map_err(CliError::because(format!(
-        "{} cannot be made",
+    change::limit(&place, &paths).map_err(CliError::because(format!(
+        "{} cannot be written",
         place.dir().display()
     )))?;
-    Ok((place, paths))
+    Ok(place)
 }
 
 /// Returns paths that are given in the folder `prefix` as they are from the root on; an error if one is outside.

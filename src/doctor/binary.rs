@@ -300,7 +300,9 @@ pub(super) fn version_of(program: &Path) -> Result<String, String> {
         }
         End::TimedOut => Err(format!("no answer within {} seconds", PATIENCE.as_secs())),
         End::TooMuchOutput => Err("it printed too much".to_owned()),
-        End::Interrupted { .. } | End::Cancelled | End::Abandoned => Err("interrupted".to_owned()),
+        End::Interrupted { .. } | End::Cancelled | End::Abandoned | End::Lost => {
+            Err("interrupted".to_owned())
+        }
         End::NotStarted(why) => Err(why),
     }
 }

@@ -307,8 +307,8 @@ fn see_change(place: &mut Place, fields: &mut Json, session: Option<&str>) -> Re
         return Ok(true);
     };
     let base = Base::Known(&base);
-    let change = change::find(place, base, &[]).map_err(Unknown::in_words)?;
-    change::describe(place, fields, &change, &[]);
+    let change = change::find(place, base).map_err(Unknown::in_words)?;
+    change::describe(place, fields, &change);
     if change::is_own(place) && !place.is_in_cycle() {
         // The agent has gone on without a prompt.
         let counts = !fields["lines"].is_null();

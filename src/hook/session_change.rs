@@ -77,9 +77,9 @@ pub(super) fn begin(
     session: &str,
     base: Base<'_>,
 ) -> Result<Vec<String>, String> {
-    let found = change::find(place, base, &[]).map_err(Unknown::in_words)?;
+    let found = change::find(place, base).map_err(Unknown::in_words)?;
     let mut began = change::began(&place.chart);
-    change::describe(place, &mut began.fields, &found, &[]);
+    change::describe(place, &mut began.fields, &found);
     began.session = Some(session.to_owned());
     // A reviewer that has failed before may be there again.
     let _ = postponed::forgive(&place.store);
@@ -127,8 +127,9 @@ pub(super) fn abandon(place: &Place) {
             driver::forget(&place.store, &session);
         }
     }
-    change::forget(place);
     let _ = std::fs::remove_file(place.dir().join(state_file::FILE));
+    change::forget(place);
+    change::forget_unbegun(place);
 }
 
 /// Removes what is kept of the change of a session that has ended, unless it still waits for a review: the session may be

@@ -78,7 +78,7 @@ fields! {
     "max_cost", Nothing, "the value of `--max-cost`", "`taskie review`";
     "model", Text, "the value of `--model`", "`taskie review`";
     "own", False, "the change is that of a session, reviewed without being asked (`scope.always`)", "hook events";
-    "paths", Text, "the paths that the review is limited to, as arguments of `git diff`", "`taskie review`";
+    "paths", Text, "the files and folders that the review is limited to, as arguments of `taskie review`, with a space before each", "`taskie review`";
     "permission_mode", Text, "the host's permission mode", "hook events";
     "permissions", Text, "the value of `--permissions`; `restricted` in CI", "`taskie review`";
     "prompt", Text, "the user's prompt", "hook events";

@@ -60,6 +60,8 @@ pub(crate) enum End {
     Cancelled,
     /// Nobody is waiting for the run anymore, and the program was killed.
     Abandoned,
+    /// Whoever watched over the run was killed, and the program with it. What it has cost is unknown.
+    Lost,
     /// The program did not run; this is the reason, as a sentence for the user without a period.
     NotStarted(String),
 }
@@ -79,6 +81,7 @@ impl End {
             Self::TooMuchOutput => "was killed: it wrote more than 16 MiB".to_owned(),
             Self::Cancelled => "was cancelled".to_owned(),
             Self::Interrupted { .. } | Self::Abandoned => "was killed".to_owned(),
+            Self::Lost => "was killed with its supervisor".to_owned(),
             Self::NotStarted(why) => format!("could not be started: {why}"),
         })
     }

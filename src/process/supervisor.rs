@@ -39,9 +39,7 @@ fn order(spec: &Spec, lock: &File, wakeups: &Wakeups) -> Result<End, String> {
         Delegated::Abandoned => Ok(End::Abandoned),
         // It was stopped, or it hangs: its time has passed in any case.
         Delegated::Late => Ok(End::TimedOut),
-        Delegated::Reported(report) => {
-            reported_end(&report).ok_or_else(|| "its supervisor ended without a report".to_owned())
-        }
+        Delegated::Reported(report) => Ok(reported_end(&report).unwrap_or(End::Lost)),
     }
 }
 

@@ -288,6 +288,10 @@ pub(super) fn output_within(command: &mut Command, limit: Duration) -> Result<Ou
         .spawn(move || sender.send(child.wait_with_output()))
         .map_err(unrun)?;
     match receiver.recv_timeout(limit) {
+        // Half an answer is none.
+        Ok(Ok(output)) if output.status.code().is_none() => {
+            Err(format!("was killed ({})", output.status))
+        }
         Ok(output) => output.map_err(unrun),
         Err(_) => {
             // It may have ended just now. Nothing waits for the thread: a process that git started may keep its pipes
@@ -309,6 +313,12 @@ mod tests {
         let start = Instant::now();
         let slow = output_within(Command::new("sleep").arg("60"), Duration::from_secs(1));
         assert_eq!(slow.err().as_deref(), Some("did not end within 1 s"));
+        let killed = output_within(
+            Command::new("sh").args(["-c", "echo half; kill -9 $$"]),
+            LIMIT,
+        );
+        let why = killed.unwrap_err();
+        assert!(why.starts_with("was killed"), "{why}");
         assert!(start.elapsed() < Duration::from_secs(30));
         let fast = output_within(Command::new("echo").arg("x"), LIMIT);
         assert_eq!(fast.map(|output| output.stdout), Ok(b"x\n".to_vec()));

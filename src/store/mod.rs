@@ -190,3 +190,24 @@ fn make_folder(home: &Path) -> io::Result<()> {
     }
     ignore(&folder)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn git_ignores_the_lock_folder_also_after_a_kill() {
+        let home = tempfile::tempdir().unwrap();
+        let ignored = home.path().join(LOCKS).join(".gitignore");
+        let made = |text: &str| {
+            fs::write(&ignored, text).unwrap();
+            make_folder(home.path()).unwrap();
+            fs::read_to_string(&ignored).unwrap()
+        };
+        make_folder(home.path()).unwrap();
+        assert_eq!(
+            (made("").as_str(), made("mine\n").as_str()),
+            ("*\n", "mine\n")
+        );
+    }
+}

@@ -52,7 +52,8 @@ struct Notice {
 enum By {
     /// The state was written by another program, or by hand.
     Unknown,
-    /// The record that goes with the state says that this program wrote it, on another machine or in another checkout.
+    /// The record that goes with the state says that this program wrote it: on another machine, in another checkout, or just
+    /// before it was killed.
     Elsewhere,
     /// A command of this program.
     Command {
@@ -84,7 +85,7 @@ impl By {
         match self {
             Self::Unknown => "state.json was changed, and not by taskie on this machine".to_owned(),
             Self::Elsewhere => {
-                "taskie did that on another machine or in another checkout, as its record says"
+                "taskie did that on another machine, in another checkout, or just before it was killed, as its record says"
                     .to_owned()
             }
             Self::Command {

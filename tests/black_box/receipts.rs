@@ -976,7 +976,7 @@ fn a_cycle_that_goes_on_in_a_clone_verifies() {
         &["pull", "-q", clone.root.to_str().unwrap(), "HEAD"],
     );
     let message = project.stop().message();
-    let said = "The code-review was left, and complete-task comes next (taskie did that on another machine or in another checkout, as its record says).";
+    let said = "The code-review was left, and complete-task comes next (taskie did that on another machine, in another checkout, or just before it was killed, as its record says).";
     assert!(message.starts_with(said), "{message}");
     project.reviewer(&Reviewer::pass());
     ok(&project.run(&["enter", "all-code-review"]));

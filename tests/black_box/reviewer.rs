@@ -457,7 +457,18 @@ fn a_review_whose_supervisor_is_killed_has_failed() {
     let pids = pids(&project);
     signal("KILL", supervisor_of(&hook));
     let ran = finish(hook);
-    assert_eq!(ran.json(), failed("its supervisor ended without a report"));
+    assert_eq!(
+        ran.json(),
+        failed(
+            "`claude` was killed with its supervisor (waiting for the model); its log is .taskie/plans/test-plan/.review-1.log"
+        )
+    );
+    assert!(
+        project
+            .run(&["status"])
+            .stdout
+            .contains("cost so far: unknown")
+    );
     for pid in pids {
         wait_until_gone(&pid);
     }

@@ -39,9 +39,9 @@ pub(crate) struct Change {
     pub(crate) base: String,
     /// What that is, in words: `since HEAD`.
     pub(crate) against: String,
-    /// The tree of `base`.
+    /// The tree of `base`; of a part, with nothing else in it.
     pub(crate) before: String,
-    /// The tree now.
+    /// The tree now, with the same files and folders.
     pub(crate) after: String,
     pub(crate) files: Vec<Changed>,
 }
@@ -243,8 +243,8 @@ pub(crate) fn read(
     Ok(Change {
         base,
         against,
-        before,
-        after,
+        before: repository.only(before, paths)?,
+        after: repository.only(after, paths)?,
         files,
     })
 }

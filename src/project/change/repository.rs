@@ -180,16 +180,26 @@ impl<'r> Repository<'r> {
         folder.map_err(|error| unwritable(self.objects, &error))
     }
 
+    /// Returns a new index without any file, whose objects are stored apart.
+    fn index(&self) -> Result<Index<'_>, Unknown> {
+        let objects = self.ask(&["rev-parse", "--git-path", "objects"])?;
+        let objects = objects.map(|path| self.root.join(path));
+        Ok(Index {
+            repository: self,
+            folder: self.folder()?,
+            stored: objects
+                .ok_or_else(|| Unknown::new("this is no git repository", "run `git init`"))?,
+        })
+    }
+
     /// Writes what is in the work tree as a tree. Returns it, and what is not in it, with the reason.
     pub(super) fn write_tree(&self) -> Result<(String, Vec<Outside>), Unknown> {
-        let failed = |why: String| Unknown::new(why, "see what `git status` says");
-        let folder = self.folder()?;
-        let index = folder.path().join("index");
+        let index = self.index()?;
         let own = self.ask(&["rev-parse", "--git-path", "index"])?;
         let own = own.map(|path| self.root.join(path));
         // Its own stat data saves reading what has not changed.
         if let Some(own) = own.filter(|own| own.exists()) {
-            copy_with_time(&own, &index)
+            copy_with_time(&own, &index.path())
                 .map_err(|error| failed(format!("git's index cannot be copied: {error}")))?;
         }
         let list = |git: &mut Command| -> Result<Vec<String>, Unknown> {
@@ -215,16 +225,7 @@ impl<'r> Repository<'r> {
         let differing =
             list(&mut self.git(&["ls-files", "-z", "-t", "--others", "--modified"])?)?;
         let mut large: Vec<Outside> = differing.iter().filter_map(left_out).collect();
-        let objects = self.stored()?;
-        let with_index = |args: &[&str]| -> Result<Command, Unknown> {
-            let mut git = self.git(args)?;
-            git.env("GIT_INDEX_FILE", &index)
-                .env("GIT_OBJECT_DIRECTORY", self.objects)
-                .env(OBJECTS, with(&objects));
-            Ok(git)
-        };
-        let write = |args: &[&str]| run(&mut with_index(args)?)?.map_err(failed);
-        let mut listed = with_index(&["ls-files", "-z", "--stage", "-v"])?;
+        let mut listed = index.git(&["ls-files", "-z", "--stage", "-v"])?;
         let listed = output_within(&mut listed, LIMIT).map_err(failed)?.stdout;
         // What is marked as unchanged in the index is read all the same, if it is there.
         let is_here = |name: &[u8]| self.root.join(path(name)).symlink_metadata().is_ok();
@@ -233,12 +234,12 @@ impl<'r> Repository<'r> {
         let passed_over: Vec<PathBuf> = passed_over.map(|(_, name)| path(name)).collect();
         for some in passed_over.chunks(CHUNK) {
             for flag in ["--no-assume-unchanged", "--no-skip-worktree"] {
-                let mut git = with_index(&["update-index", flag, "--"])?;
+                let mut git = index.git(&["update-index", flag, "--"])?;
                 run(git.args(some))?.map_err(failed)?;
             }
         }
         let has_submodules = entries(&listed).any(|(entry, _)| entry[2..].starts_with(GITLINK));
-        let named = folder.path().join("paths");
+        let named = index.folder.path().join("paths");
         let excluded = large
             .iter()
             .map(|file| format!("\0:(exclude,literal,top){}", file.path));
@@ -249,21 +250,19 @@ impl<'r> Repository<'r> {
         let all = ["add", "--all", "--pathspec-file-nul", &named, "--sparse"];
         let count = all.len() - usize::from(is_sparse.as_deref() != Some("true"));
         let tree = |options: &[&str]| {
-            write(&[options, &all[..count]].concat())?;
-            write(&[options, &["write-tree"]].concat())
+            index.write(&[options, &all[..count]].concat())?;
+            index.write(&[options, &["write-tree"]].concat())
         };
         let tree = tree(&SAFE).or_else(|_| tree(&UNFILTERED)).or_else(|why| {
             // One file that git cannot store, such as `.GIT/x`, hides none of the others.
             let skipping = [&UNFILTERED[..], &all[..count], &["--ignore-errors"]].concat();
-            let added = run(&mut with_index(&skipping)?)?;
-            let tree = write(&[&UNFILTERED[..], &["write-tree"]].concat()).map_err(|_| why)?;
+            let added = run(&mut index.git(&skipping)?)?;
+            let tree = index
+                .write(&[&UNFILTERED[..], &["write-tree"]].concat())
+                .map_err(|_| why)?;
             if added.is_err() {
-                let others = list(&mut with_index(&[
-                    "ls-files",
-                    "-z",
-                    "--others",
-                    "--modified",
-                ])?)?;
+                let others =
+                    list(&mut index.git(&["ls-files", "-z", "--others", "--modified"])?)?;
                 let is_new = |path: &&String| !large.iter().any(|file| file.path == **path);
                 let others: Vec<Outside> = (others.iter().filter(is_new))
                     .map(|path| Outside {
@@ -275,7 +274,6 @@ impl<'r> Repository<'r> {
             }
             Ok::<_, Unknown>(tree)
         })?;
-        let tree = tree.trim_end().to_owned();
         if has_submodules {
             large.extend(self.open_submodules()?);
         }
@@ -292,35 +290,43 @@ impl<'r> Repository<'r> {
         if outside.is_empty() {
             return Ok(tree);
         }
-        let folder = self.folder()?;
-        let stored = self.stored()?;
-        let write = |args: &[String]| {
-            let mut git = self.git(&[])?;
-            git.args(args)
-                .env("GIT_INDEX_FILE", folder.path().join("index"))
-                .env("GIT_OBJECT_DIRECTORY", self.objects)
-                .env(OBJECTS, with(&stored));
-            run(&mut git)?.map_err(|why| Unknown::new(why, "see what `git status` says"))
-        };
-        let command = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        write(&command(&format!("read-tree {tree}")))?;
+        let index = self.index()?;
+        index.write(&["read-tree", &tree])?;
         for some in outside.chunks(CHUNK) {
-            let mut texts = command("hash-object -w --no-filters --");
+            let mut texts = index.git(&["hash-object", "-w", "--no-filters", "--"])?;
             for (n, file) in some.iter().enumerate() {
-                let text = folder.path().join(n.to_string());
+                let text = index.folder.path().join(n.to_string());
                 let line = self.in_words(file);
                 fs::write(&text, line).map_err(|error| unwritable(&text, &error))?;
-                texts.push(text.to_string_lossy().into_owned());
+                texts.arg(text);
             }
-            let ids = write(&texts)?;
-            let mut entries = command("update-index --add --replace");
-            for (file, id) in some.iter().zip(ids.lines()) {
-                let entry = format!("100644,{id},{}", file.path);
-                entries.extend(["--cacheinfo".to_owned(), entry]);
-            }
-            write(&entries)?;
+            let ids = run(&mut texts)?.map_err(failed)?;
+            let ids = some.iter().zip(ids.lines());
+            index.add(ids.map(|(file, id)| format!("100644,{id},{}", file.path)))?;
         }
-        Ok(write(&command("write-tree"))?.trim_end().to_owned())
+        index.write(&["write-tree"])
+    }
+
+    /// Returns a tree in which only these files and folders of `tree` are, none of which is in another one.
+    pub(super) fn only(&self, tree: String, paths: &[String]) -> Result<String, Unknown> {
+        if paths.is_empty() {
+            return Ok(tree);
+        }
+        let index = self.index()?;
+        for path in paths {
+            let Some(id) = self.id(&format!("{tree}:{path}"))? else {
+                continue;
+            };
+            let listed = index.write(&["ls-tree", &tree, "--", path])?;
+            match listed.split_once(' ') {
+                Some((_, kind)) if kind.starts_with("tree") => {
+                    index.write(&["read-tree", &format!("--prefix={path}/"), &id])?;
+                }
+                Some((mode, _)) => index.add([format!("{mode},{id},{path}")].into_iter())?,
+                None => {}
+            }
+        }
+        index.write(&["write-tree"])
     }
 
     /// Says why a file is in no tree, and which version of it is there.
@@ -339,13 +345,6 @@ impl<'r> Repository<'r> {
         }
         let version = versions.text();
         format!("Not shown: {}. {size} bytes, version {version}\n", file.why)
-    }
-
-    /// Returns the folder in which the repository has its objects.
-    fn stored(&self) -> Result<PathBuf, Unknown> {
-        let objects = self.ask(&["rev-parse", "--git-path", "objects"])?;
-        let objects = objects.map(|path| self.root.join(path));
-        objects.ok_or_else(|| Unknown::new("this is no git repository", "run `git init`"))
     }
 
     /// Returns the submodules in which something is not committed: no tree of this repository has that.
@@ -489,6 +488,47 @@ impl<'r> Repository<'r> {
         }
         Ok(found)
     }
+}
+
+/// An index of its own, which is removed with this value.
+struct Index<'r> {
+    repository: &'r Repository<'r>,
+    folder: TempDir,
+    /// Where the repository has its objects.
+    stored: PathBuf,
+}
+
+impl Index<'_> {
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("index")
+    }
+
+    /// Returns a command that works on it.
+    fn git(&self, args: &[&str]) -> Result<Command, Unknown> {
+        let mut git = self.repository.git(args)?;
+        git.env("GIT_INDEX_FILE", self.path())
+            .env("GIT_OBJECT_DIRECTORY", self.repository.objects)
+            .env(OBJECTS, with(&self.stored));
+        Ok(git)
+    }
+
+    /// Runs a command that works on it. Returns what it prints.
+    fn write(&self, args: &[&str]) -> Result<String, Unknown> {
+        let printed = run(&mut self.git(args)?)?.map_err(failed)?;
+        Ok(printed.trim_end().to_owned())
+    }
+
+    /// Adds entries to it: `MODE,ID,PATH`.
+    fn add(&self, entries: impl Iterator<Item = String>) -> Result<(), Unknown> {
+        let mut git = self.git(&["update-index", "--add", "--replace"])?;
+        git.args(entries.flat_map(|entry| ["--cacheinfo".to_owned(), entry]));
+        run(&mut git)?.map(drop).map_err(failed)
+    }
+}
+
+/// Returns why a command of git has failed that works on the work tree.
+fn failed(why: String) -> Unknown {
+    Unknown::new(why, "see what `git status` says")
 }
 
 /// Runs a git command. Returns what it prints, or why it failed; the outer error says that it could not be run.
