@@ -156,7 +156,7 @@ impl Settings {
         let mut hooks = self.hooks(choice, STOP);
         hooks.retain(Hook::is_beside);
         let problem = |text: String, help: &str| {
-            let help = format!("{help} this to the Stop hooks of a settings file: {ENTRY}");
+            let help = format!("{help} this to the Stop hooks of ~/.claude/settings.json: {ENTRY}");
             Diagnosis::problem("plugin", text, help)
         };
         let mut found = match hooks.first() {

@@ -16,6 +16,9 @@ use crate::disk;
 use crate::host::hosts::{HOOK, Host};
 use crate::os::file::HOME;
 
+/// Where a file has the events that call something, unless the table of hosts says otherwise.
+const EVENTS: &str = "/hooks";
+
 /// All settings of a host, and what is installed there.
 #[derive(Debug)]
 pub(super) struct Settings {
@@ -37,6 +40,8 @@ pub(super) struct File {
     pub(super) path: PathBuf,
     pub(super) is_managed: bool,
     pub(super) json: Json,
+    /// Where in it the events are that call something, as a JSON pointer.
+    events: &'static str,
 }
 
 /// A hook in a settings file that calls this program.
@@ -100,19 +105,21 @@ impl Settings {
             unreadable: Vec::new(),
         };
         // The home directory itself may be a project.
-        let mut paths: IndexSet<PathBuf> = IndexSet::new();
+        let mut paths: IndexSet<(PathBuf, &str)> = IndexSet::new();
         for name in host.hooks {
-            paths.extend(settings.folder.as_ref().map(|folder| folder.join(name)));
-            paths.extend(dirs.iter().map(|dir| dir.join(host.folder).join(name)));
+            let (name, events) = name.split_once('#').unwrap_or((name, EVENTS));
+            let folder = settings.folder.iter().map(|folder| folder.join(name));
+            let folders = dirs.iter().map(|dir| dir.join(host.folder).join(name));
+            paths.extend(folder.chain(folders).map(|path| (path, events)));
         }
         for name in host.local {
-            paths.extend(dirs.iter().map(|dir| dir.join(name)));
+            paths.extend(dirs.iter().map(|dir| (dir.join(name), EVENTS)));
         }
-        for path in &paths {
-            settings.add(path, false);
+        for (path, events) in &paths {
+            settings.add(path, events, false);
         }
         for path in managed {
-            settings.add(path, true);
+            settings.add(path, EVENTS, true);
         }
         settings.plugins = settings.table(host.plugins);
         settings.trusted = settings.table(host.trusted);
@@ -120,19 +127,20 @@ impl Settings {
     }
 
     /// Adds a file, or the files of a folder.
-    fn add(&mut self, path: &Path, is_managed: bool) {
+    fn add(&mut self, path: &Path, events: &'static str, is_managed: bool) {
         if let Ok(entries) = fs::read_dir(path) {
             let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
             entries.retain(|path| path.extension().is_some_and(|end| end == "json"));
             entries.sort();
             for path in entries {
-                self.add(&path, is_managed);
+                self.add(&path, events, is_managed);
             }
         } else if let Some(json) = self.parsed(path) {
             self.files.push(File {
                 path: path.to_owned(),
                 is_managed,
                 json,
+                events,
             });
         }
     }
@@ -190,7 +198,11 @@ impl Settings {
         let mut found = Vec::new();
         for file in &self.files {
             let mut calls = Vec::new();
-            add_calls(&file.json["hooks"], choice, event, &mut calls);
+            let events = file.json.pointer(file.events);
+            let lists = events.and_then(Json::as_object).into_iter().flatten();
+            for (_, list) in lists.filter(|(_, list)| list.is_array()) {
+                add_calls(list, choice, event, &mut calls);
+            }
             found.extend(calls.into_iter().map(|(fields, line)| Hook {
                 file,
                 line,

@@ -80,7 +80,8 @@ pub struct Host {
     pub plugins: &'static str,
     /// The key in the settings that says which plugins are on.
     pub enabled: &'static str,
-    /// The files that may have hooks, and folders of them, below `folder`; each one overrides the previous ones.
+    /// The files that may have hooks, and folders of them, below `folder`; each one overrides the previous ones. What comes after
+    /// a `#` points to the events in the file, which are else in `hooks`.
     pub hooks: &'static [&'static str],
     /// Those that only projects have.
     pub local: &'static [&'static str],
@@ -169,7 +170,11 @@ pub static HOSTS: &[Host] = &[
         home: "COPILOT_HOME",
         plugins: "settings.json#/enabledPlugins",
         hooks: &["hooks", "settings.json"],
-        local: &[".github/hooks"],
+        local: &[
+            ".github/hooks",
+            ".claude/settings.json",
+            ".claude/settings.local.json",
+        ],
         install: "`copilot plugin marketplace add ./` and `copilot plugin install PLUGIN@taskie`",
         ..ANY
     },
@@ -236,7 +241,7 @@ pub static HOSTS: &[Host] = &[
         context: Context::Text,
         folder: ".factory",
         plugins: "settings.json#/enabledPlugins",
-        hooks: &["hooks.json", "settings.json"],
+        hooks: &["hooks.json#", "settings.json"],
         install: "`droid plugin marketplace add ./` and `droid plugin install PLUGIN@FOLDER`, where FOLDER is the name of the clone's folder",
         ..ANY
     },
