@@ -215,7 +215,8 @@ pub(crate) fn read(
     };
     let before = repository.id(&format!("{base}^{{tree}}"))?;
     let before = before.unwrap_or_else(|| base.clone());
-    for path in paths.iter().filter(|path| *path != ".") {
+    // What a review has read can be gone by now.
+    for path in paths.iter().filter(|path| *path != "." && !is_known) {
         let is_here = root.join(path).symlink_metadata().is_ok();
         if !is_here && repository.id(&format!("{before}:{path}"))?.is_none() {
             let message = format!("there is no file or folder `{}`", shown(path));

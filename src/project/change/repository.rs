@@ -313,18 +313,23 @@ impl<'r> Repository<'r> {
             return Ok(tree);
         }
         let index = self.index()?;
-        for path in paths {
-            let Some(id) = self.id(&format!("{tree}:{path}"))? else {
-                continue;
-            };
-            let listed = index.write(&["ls-tree", &tree, "--", path])?;
-            match listed.split_once(' ') {
-                Some((_, kind)) if kind.starts_with("tree") => {
-                    index.write(&["read-tree", &format!("--prefix={path}/"), &id])?;
+        for some in paths.chunks(CHUNK) {
+            let mut git = index.git(&["ls-tree", "-z", &tree, "--"])?;
+            git.args(some).env("GIT_LITERAL_PATHSPECS", "1");
+            let listed = run(&mut git)?.map_err(failed)?;
+            let mut files = Vec::new();
+            for (entry, path) in listed.split('\0').filter_map(|line| line.split_once('\t')) {
+                let mut words = entry.split(' ');
+                let (Some(mode), Some(kind), Some(id)) = (words.next(), words.next(), words.next())
+                else {
+                    continue;
+                };
+                match kind {
+                    "tree" => _ = index.write(&["read-tree", &format!("--prefix={path}/"), id])?,
+                    _ => files.push(format!("{mode},{id},{path}")),
                 }
-                Some((mode, _)) => index.add([format!("{mode},{id},{path}")].into_iter())?,
-                None => {}
             }
+            index.add(files.into_iter())?;
         }
         index.write(&["write-tree"])
     }
@@ -520,6 +525,7 @@ impl Index<'_> {
 
     /// Adds entries to it: `MODE,ID,PATH`.
     fn add(&self, entries: impl Iterator<Item = String>) -> Result<(), Unknown> {
+        // Without any, git does nothing.
         let mut git = self.git(&["update-index", "--add", "--replace"])?;
         git.args(entries.flat_map(|entry| ["--cacheinfo".to_owned(), entry]));
         run(&mut git)?.map(drop).map_err(failed)
