@@ -105,6 +105,10 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCo
             help,
         ));
     };
+    let is_it = |entry: &Entry| entry.id == text("finding");
+    place::refuse_ambiguous(&place, matches, text("finding"), |other| {
+        self::entries(other).iter().any(is_it)
+    })?;
     let word = chart.findings.rulings.get(text("ruling"));
     let word = word.map_or("", String::as_str);
     let said = (word, text("why"));

@@ -17,10 +17,11 @@ use crate::project::change as changes;
 use crate::project::find::{self, Instance, Newest};
 use crate::project::home;
 use crate::project::state_file;
-use crate::run::change;
 use crate::run::place::Place;
+use crate::run::{change, part};
 use crate::store::running::{self, Running};
 use crate::store::{Store, driver};
+use crate::text::shown;
 
 /// What to do if the named instance does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -264,19 +265,57 @@ fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
 /// session that has written its own last, and never that of another branch.
 fn of_branch(root: &Path, scope: &Scope) -> Newest {
     let names = find::names(root, scope).unwrap_or_default();
-    let branch = changes::branch(root).and_then(Result::ok);
-    let branch = branch.map(|(_, branch)| change::name_of(&branch, &[]));
     let written = |name: &&String| {
         let state = find::folder(scope).join(name).join(state_file::FILE);
         root.join(state).metadata().ok()?.modified().ok()
     };
-    let is_part =
-        |name: &&String| (branch.as_ref()).is_some_and(|own| change::is_of_branch(name, own));
+    let branch = branch(root);
+    let parts = parts(root, scope);
     let name = (names.iter())
         .find(|name| Some(*name) == branch.as_ref())
-        .or_else(|| names.iter().filter(is_part).max_by_key(written))
+        .or_else(|| parts.iter().max_by_key(written))
         .or_else(|| (names.iter().filter(|name| change::is_own_name(name))).max_by_key(written));
     name.map_or_else(Newest::default, |name| find::of_name(root, scope, name))
+}
+
+/// Returns the name of the change of the current branch.
+fn branch(root: &Path) -> Option<String> {
+    let (_, branch) = changes::branch(root)?.ok()?;
+    Some(part::name_of(&branch, &[]))
+}
+
+/// Returns the names of the changes of the current branch, and of parts of it.
+fn parts(root: &Path, scope: &Scope) -> Vec<String> {
+    let names = find::names(root, scope).unwrap_or_default().into_iter();
+    let branch = branch(root).unwrap_or_default();
+    names
+        .filter(|name| part::is_of_branch(name, &branch))
+        .collect()
+}
+
+/// Refuses what a command is about if it is in another change of the branch, too, and none is named.
+pub(super) fn refuse_ambiguous(
+    place: &Place,
+    matches: &ArgMatches,
+    id: &str,
+    has: impl Fn(&Place) -> bool,
+) -> Result<(), CliError> {
+    let scope = &place.chart.scope;
+    if scope.since.is_none() || is_given(matches, "instance") {
+        return Ok(());
+    }
+    let others = parts(&place.root, scope).into_iter();
+    let others = others.filter(|name| *name != place.instance.name);
+    let mut others = others.filter_map(|name| existing(&place.chart, &place.root, &name).ok());
+    match others.find(|other| has(other)) {
+        None => Ok(()),
+        Some(other) => {
+            let (one, other) = (&place.instance.name, &other.instance.name);
+            let message = format!("`{}` is in {one} and in {other}", shown(id));
+            let help = format!("say which of them you mean: --{} {other}", scope.noun);
+            Err(CliError::with_help(message, help))
+        }
+    }
 }
 
 /// Returns the only instance of which a review is running.

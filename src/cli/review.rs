@@ -1,7 +1,7 @@
 //! `taskie review`: has what has changed in the work tree reviewed, without any plan.
 //!
 //! The workflow is a chart whose home is in the git directory. This command finds out what has changed, asks that chart what
-//! a stop would do, and reports it. There is one instance for each branch.
+//! a stop would do, and reports it. There is one instance for each branch, and for each part of its work tree that is asked for.
 
 use std::path::{Component, Path};
 use std::process::ExitCode;
@@ -33,7 +33,7 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
-use crate::run::{asked, change, under_way};
+use crate::run::{asked, change, part, under_way};
 use crate::store::running::Running;
 use crate::text::shown;
 
@@ -187,7 +187,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     let format = format.filter(|_| !is_json).unwrap_or("json");
     if is_preview {
         let step = foreseen(&place, &event)?;
-        change::forget_unbegun(&place);
+        change::release(&place);
         if change.files.is_empty() {
             say(&format!("Nothing has changed {}.", change.against));
             return Ok(0);
@@ -239,11 +239,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     if let Some(pending) = performed.pending {
         pending.settle();
     }
-    if !place.is_in_cycle() && under_way::running(&place).is_none() {
-        // Nobody compares with this change anymore.
-        change::forget(&place);
-        change::forget_unbegun(&place);
-    }
+    change::release(&place);
     Ok(code)
 }
 
@@ -291,7 +287,7 @@ fn event(place: &Place, change: &Change, matches: &ArgMatches) -> Event {
 /// Finds out what has changed. Where that is unknown, no change begins.
 fn find(place: &mut Place, base: Base<'_>) -> Result<Change, Refused> {
     change::find(place, base).map_err(|unknown| {
-        change::forget_unbegun(place);
+        change::release(place);
         unknown.into()
     })
 }
@@ -299,6 +295,10 @@ fn find(place: &mut Place, base: Base<'_>) -> Result<Change, Refused> {
 /// Returns the instance of the branch, or that of these `paths` in it: what is found in a part says nothing about the rest.
 fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, Refused> {
     let cwd = place::cwd()?;
+    if chart.scope.since.is_none() {
+        let message = format!("the chart {} does not review changes", chart.id);
+        return Err(CliError::with_help(message, "omit --chart").into());
+    }
     let Some(found) = changes::branch(&cwd) else {
         let message = format!("{} is in no git repository", cwd.display());
         return Err(
@@ -321,13 +321,13 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, Refused> {
     let given = paths.clone();
     let is_below = |path: &str, folder: &str| path != folder && Path::new(path).starts_with(folder);
     paths.retain(|path| !given.iter().any(|folder| is_below(path, folder)));
-    let name = change::name_of(&branch, &paths);
+    let name = part::name_of(&branch, &paths);
     let found = find::of_session(&top, &chart.scope, Some(&name));
     let Some(instance) = found.instance else {
         return Err(CliError::new(found.warnings.join(" ")).into());
     };
     let place = Place::new(Arc::clone(chart), top, instance);
-    change::limit(&place, &paths).map_err(CliError::because(format!(
+    part::limit(&place, &paths).map_err(CliError::because(format!(
         "{} cannot be written",
         place.dir().display()
     )))?;
@@ -360,6 +360,10 @@ fn below(root: &Path, prefix: &Path, paths: &[String]) -> Result<Vec<String>, Cl
             steps.join("/")
         })
     };
+    if paths.iter().any(String::is_empty) {
+        let help = "omit it to review the whole change";
+        return Err(CliError::with_help("a path is empty", help));
+    }
     let outside = |path| CliError::new(format!("`{path}` is outside this work tree"));
     let paths = paths
         .iter()

@@ -128,8 +128,7 @@ pub(super) fn abandon(place: &Place) {
         }
     }
     let _ = std::fs::remove_file(place.dir().join(state_file::FILE));
-    change::forget(place);
-    change::forget_unbegun(place);
+    change::release(place);
 }
 
 /// Removes what is kept of the change of a session that has ended, unless it still waits for a review: the session may be

@@ -1,7 +1,7 @@
 //! The change that a stop is about: what has changed, as fields of the event, which rules see.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ use crate::page::counted;
 use crate::project::change::{self, Base, Change, OBJECTS, Unknown};
 use crate::project::stamp::Stamp;
 use crate::project::{ledger, settings, state_file};
-use crate::run::asked;
 use crate::run::place::Place;
+use crate::run::{asked, part, under_way};
 
 /// The folder in the instance's directory with the objects of the change, hidden like everything that is this program's.
 const STORED: &str = ".objects";
@@ -33,25 +33,18 @@ const SENT: &str = ".sent";
 /// The file in the instance's directory with what the work tree was like when nothing in it was to be reviewed.
 const STAMP: &str = ".stamp";
 
-/// The file in the instance's directory with the paths in the work tree that the change is limited to, from the root on: a list
-/// in JSON.
-const PATHS: &str = ".paths";
-
 /// How much of a prompt is kept, in characters, and how many prompts of one change: the first and the last ones.
 const PROMPT: usize = 2_000;
 const PROMPTS: usize = 10;
 
-/// What the folder of a session's own change begins with, and what that of a part of a branch's change does. A branch has no dot
-/// in the name of its folder.
+/// What the folder of a session's own change begins with. A branch has no dot in the name of its folder.
 const OWN: &str = "session.";
-const PART: &str = "part.";
 
 /// How long after its last use what belongs to a change is removed: its session has ended, or its branch is gone.
 const FORGOTTEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// The most bytes of the names of files that the reviewer is given, and of the paths on the command line. An argument has an
-/// end.
-pub(crate) const NAMES: usize = 32 * 1024;
+/// The most bytes of the names of files that the reviewer is given: an argument has an end.
+const NAMES: usize = 32 * 1024;
 
 /// Returns what the change at `place` is compared with while it is being reviewed; `None` if it is not. That of a session is
 /// known in between, too: the tree that was found clean.
@@ -94,32 +87,17 @@ pub(crate) fn is_own(place: &Place) -> bool {
     is_own_name(&place.instance.name)
 }
 
-/// Returns the paths that the change at `place` is limited to; none if it is that of the whole work tree.
-fn paths(place: &Place) -> Vec<String> {
-    let text = disk::read(&place.root, &place.dir().join(PATHS));
-    let paths = text
-        .ok()
-        .flatten()
-        .map(|text| serde_json::from_slice(&text));
-    paths.and_then(Result::ok).unwrap_or_default()
-}
-
-/// Limits the change at `place` to these paths, if there are any. Makes its directory.
-pub(crate) fn limit(place: &Place, paths: &[String]) -> io::Result<()> {
-    fs::create_dir_all(place.dir())?;
-    match paths {
-        [] => Ok(()),
-        paths => disk::replace(
-            &place.dir().join(PATHS),
-            json!(paths).to_string().as_bytes(),
-        ),
-    }
-}
-
 /// Finds out what has changed, and has the reviewers that are started at `place` see it.
 pub(crate) fn find(place: &mut Place, base: Base<'_>) -> Result<Change, Unknown> {
     let objects = place.dir().join(STORED);
-    let change = change::read(&place.root, &objects, base, &paths(place))?;
+    let paths = part::paths(place).ok_or_else(|| {
+        let message = format!(
+            "{} does not say which part it is",
+            place.instance.dir.display()
+        );
+        Unknown::new(message, "`taskie review PATHS` does")
+    })?;
+    let change = change::read(&place.root, &objects, base, &paths)?;
     place.env = vec![(OBJECTS.to_owned(), change::with(&objects))];
     Ok(change)
 }
@@ -133,11 +111,14 @@ pub(crate) fn forget(place: &Place) {
     let _ = fs::remove_dir_all(place.dir().join(STORED));
 }
 
-/// Removes a change of which no review has begun: to look at it, or to ask in vain, makes none.
-pub(crate) fn forget_unbegun(place: &Place) {
+/// Removes what is kept of a change that is compared with nothing now, and the change itself if no review of it has begun.
+pub(crate) fn release(place: &Place) {
+    if place.is_in_cycle() || under_way::running(place).is_some() {
+        return;
+    }
+    forget(place);
     if !place.dir().join(state_file::FILE).exists() {
-        forget(place);
-        let _ = fs::remove_file(place.dir().join(PATHS));
+        part::forget(place);
         let _ = fs::remove_dir(place.dir());
     }
 }
@@ -285,46 +266,20 @@ pub(crate) fn sweep(place: &Place) {
         return;
     }
     let branches = change::branches(&place.root);
-    let branches: Vec<String> = branches.iter().map(|branch| name_of(branch, &[])).collect();
+    let branches: Vec<String> = branches
+        .iter()
+        .map(|branch| part::name_of(branch, &[]))
+        .collect();
     for dir in left {
         let name = dir.file_name().unwrap_or_default().to_string_lossy();
-        let _ = match branches.iter().any(|branch| is_of_branch(&name, branch)) {
+        let _ = match branches
+            .iter()
+            .any(|branch| part::is_of_branch(&name, branch))
+        {
             // What its reviews have found still counts.
             true => fs::remove_dir_all(dir.join(STORED)),
             false => fs::remove_dir_all(&dir),
         };
-    }
-}
-
-/// Returns the name of the change of a branch, or of these paths in it. No two of them share one.
-pub(crate) fn name_of(branch: &str, paths: &[String]) -> String {
-    let branch = folder_of(branch);
-    let paths: Vec<String> = paths.iter().map(|path| quoted(path)).collect();
-    match paths.is_empty() {
-        true => branch,
-        false => format!("{PART}{branch}.{}", folder_of(&paths.join(" "))),
-    }
-}
-
-/// Returns whether the change of this name is that of the branch whose own change is called `branch`, or of a part of it.
-pub(crate) fn is_of_branch(name: &str, branch: &str) -> bool {
-    let part = name.strip_prefix(PART);
-    let part = part.and_then(|name| name.strip_prefix(branch));
-    name == branch || part.is_some_and(|rest| rest.starts_with('.'))
-}
-
-/// Returns a name for a folder, without a dot. No two texts share one.
-fn folder_of(text: &str) -> String {
-    let plain = |sign: char| match sign {
-        sign if sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_') => sign,
-        _ => '-',
-    };
-    let name: String = text.chars().map(plain).take(60).collect();
-    let is_plain = name == *text && name == name.to_lowercase() && !name.starts_with('-');
-    match is_plain && !name.contains("--") {
-        true => name,
-        // No plain name looks like that.
-        false => format!("_{name}--{}", &hash::of(text.as_bytes())[..8]),
     }
 }
 
@@ -364,8 +319,9 @@ pub(crate) fn stop(place: &Place, session: Option<&str>) -> Event {
 pub(crate) fn see(place: &Place, fields: &mut Json) {
     let base = place.chart.scope.since.as_ref().and_then(|_| base(place));
     let objects = place.dir().join(STORED);
-    let change =
-        base.map(|base| change::read(&place.root, &objects, Base::Known(&base), &paths(place)));
+    let change = base
+        .zip(part::paths(place))
+        .map(|(base, paths)| change::read(&place.root, &objects, Base::Known(&base), &paths));
     if let Some(Ok(change)) = change {
         describe(place, fields, &change);
     }
@@ -399,7 +355,7 @@ pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change) {
             counted(more, "more file")
         ));
     }
-    let paths = paths(place);
+    let paths = part::paths(place).unwrap_or_default();
     let paths = paths.iter().map(|path| format!(" {}", quoted(path)));
     for (name, value) in [
         ("change", json!(files)),

@@ -18,8 +18,10 @@ use crate::engine::decision::{Decision, Step};
 use crate::engine::event::Event;
 use crate::hash;
 use crate::hash::IndexMap;
+use crate::project::change::is_in;
 use crate::project::git::Tree;
 use crate::project::state_file;
+use crate::run::part;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::text::{cut, shown};
@@ -105,7 +107,14 @@ pub(crate) fn changes(
         let settings = in_words(&chart.config, before, now).into_iter();
         changes.extend(settings.map(|change| format!("the setting {change}")));
     }
-    let files = files.iter().filter(|file| !known.contains(file));
+    let part = part::paths(place).unwrap_or_default();
+    // What is in the work tree, but not in the part, is not what was reviewed.
+    let is_meant = |file: &PathBuf| {
+        file.is_absolute() || file.starts_with(".git") || is_in(&file.to_string_lossy(), &part)
+    };
+    let files = files
+        .iter()
+        .filter(|file| !known.contains(file) && is_meant(file));
     changes.extend(files.map(|file| shown(&file.to_string_lossy()).into_owned()));
     let more = changes.len().saturating_sub(NAMED);
     if more > 0 {

@@ -10,6 +10,7 @@ pub(crate) mod change;
 mod effects;
 pub(crate) mod gates;
 mod meanwhile;
+pub(crate) mod part;
 pub(crate) mod perform;
 pub(crate) mod performed;
 pub(crate) mod place;

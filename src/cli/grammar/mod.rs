@@ -14,7 +14,7 @@ use self::options::{
     pair, session, since, which_stop, words,
 };
 use crate::chart::Chart;
-use crate::chart::choice::{CHARTS, OWN};
+use crate::chart::choice::{CHARTS, OWN, of_changes};
 use crate::diagram;
 use crate::expr::Expressions;
 use crate::host::events::EVENTS;
@@ -25,6 +25,8 @@ use crate::render::assumptions::settable;
 /// Returns the command line for `chart`.
 pub(crate) fn command(chart: &Chart) -> Command {
     let ids: Vec<&str> = CHARTS.iter().map(|chart| chart.id).collect();
+    let default = ids.first().copied().unwrap_or_default();
+    let of_changes = of_changes().map_or("", |chart| chart.id);
     let groups = groups(chart);
     let help = overview(&groups);
     let command = Command::new("taskie")
@@ -39,9 +41,10 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .arg(
             arg!(--chart <CHART>)
                 .global(true)
-                .default_value(ids.first().copied().unwrap_or_default())
+                .default_value(default)
+                .hide_default_value(true)
                 .help(format!(
-                    "The workflow: {} or the path of a statechart.toml",
+                    "The workflow: {} or the path of a statechart.toml [default: {default}; of `review`: {of_changes}]",
                     ids.join(", ")
                 )),
         );

@@ -16,14 +16,13 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use self::repository::{Repository, run, unwritable};
-use self::terms::is_in;
 use crate::project::git::git;
 use crate::store::git_dir::{self, WorkTree};
 use crate::text::shown;
 
 pub(crate) use self::pattern::is_any_like;
 pub(crate) use self::repository::{OBJECTS, with};
-pub(crate) use self::terms::{Base, Changed, Unknown};
+pub(crate) use self::terms::{Base, Changed, Unknown, is_in};
 
 /// What stands for a branch where there is none. (No branch can be called that.)
 const DETACHED: &str = "..detached";
@@ -215,6 +214,9 @@ pub(crate) fn read(
     };
     let before = repository.id(&format!("{base}^{{tree}}"))?;
     let before = before.unwrap_or_else(|| base.clone());
+    if let Some(unknown) = paths.iter().find_map(|path| out_of_reach(root, path)) {
+        return Err(unknown);
+    }
     // What a review has read can be gone by now.
     for path in paths.iter().filter(|path| *path != "." && !is_known) {
         let is_here = root.join(path).symlink_metadata().is_ok();
@@ -248,6 +250,34 @@ pub(crate) fn read(
         after: repository.only(after, paths)?,
         files,
     })
+}
+
+/// Returns why no tree of the repository at `root` can have this path in it.
+fn out_of_reach(root: &Path, path: &str) -> Option<Unknown> {
+    let above = Path::new(path).ancestors().skip(1);
+    let why = above
+        .filter(|above| *above != Path::new(""))
+        .find_map(|above| {
+            let (folder, above) = (
+                root.join(above),
+                shown(&above.to_string_lossy()).into_owned(),
+            );
+            match () {
+                () if folder.is_symlink() => Some(format!("below the symbolic link `{above}`")),
+                () if folder.join(".git").exists() => {
+                    Some(format!("in `{above}`, a repository of its own"))
+                }
+                () => None,
+            }
+        });
+    let own = Path::new(path)
+        .starts_with(".git")
+        .then(|| "git's own".to_owned());
+    let message = format!("`{}` is {}", shown(path), own.or(why)?);
+    Some(Unknown::new(
+        message,
+        "name it by the path that git has for it, in its own repository",
+    ))
 }
 
 /// Elsewhere, no test can make a folder older than it is.

@@ -319,14 +319,12 @@ impl<'r> Repository<'r> {
             let listed = run(&mut git)?.map_err(failed)?;
             let mut files = Vec::new();
             for (entry, path) in listed.split('\0').filter_map(|line| line.split_once('\t')) {
-                let mut words = entry.split(' ');
-                let (Some(mode), Some(kind), Some(id)) = (words.next(), words.next(), words.next())
-                else {
-                    continue;
-                };
-                match kind {
-                    "tree" => _ = index.write(&["read-tree", &format!("--prefix={path}/"), id])?,
-                    _ => files.push(format!("{mode},{id},{path}")),
+                match entry.splitn(3, ' ').collect::<Vec<_>>()[..] {
+                    [_, "tree", id] => {
+                        index.write(&["read-tree", &format!("--prefix={path}/"), id])?;
+                    }
+                    [mode, _, id] => files.push(format!("{mode},{id},{path}")),
+                    _ => {}
                 }
             }
             index.add(files.into_iter())?;
@@ -525,7 +523,6 @@ impl Index<'_> {
 
     /// Adds entries to it: `MODE,ID,PATH`.
     fn add(&self, entries: impl Iterator<Item = String>) -> Result<(), Unknown> {
-        // Without any, git does nothing.
         let mut git = self.git(&["update-index", "--add", "--replace"])?;
         git.args(entries.flat_map(|entry| ["--cacheinfo".to_owned(), entry]));
         run(&mut git)?.map(drop).map_err(failed)

@@ -71,14 +71,14 @@ impl Unknown {
         format!("what has changed is unknown: {message} ({help})")
     }
 
-    pub(super) fn new(message: impl Into<String>, help: &'static str) -> Self {
+    pub(crate) fn new(message: impl Into<String>, help: &'static str) -> Self {
         let message = message.into();
         Self { message, help }
     }
 }
 
 /// Returns whether a file is one of these, or in one of these folders. Without any, each is.
-pub(super) fn is_in(path: &str, paths: &[String]) -> bool {
+pub(crate) fn is_in(path: &str, paths: &[String]) -> bool {
     let is_below = |folder: &String| {
         let rest = path.strip_prefix(folder.as_str());
         folder == "." || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
