@@ -14,7 +14,11 @@ use crate::page::{FAINT, Page};
 use crate::project::ledger::{self, Entry};
 use crate::receipt::elsewhere;
 use crate::run::place::Place;
+use crate::store::once::CALL;
 use crate::text::shown;
+use crate::view::facts::Facts;
+use crate::view::screen::turn_in_words;
+use crate::view::turn::Waits;
 
 /// Prints the findings, the open ones first.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -121,6 +125,12 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCo
         "{} is {word}: later reviewers will know",
         entry.id
     ));
+    // What stood in the way of a review may not anymore.
+    CALL.forget(&place.store, &place.instance.name);
+    let facts = Facts::gather(&place, None);
+    if facts.waits == Waits::User && facts.cycle.is_some() {
+        say(&turn_in_words(&facts));
+    }
     place::name_choice(&place, matches);
     Ok(ExitCode::SUCCESS)
 }

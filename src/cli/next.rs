@@ -20,7 +20,9 @@ use crate::run::change;
 use crate::run::perform::{foresee, perform};
 use crate::run::receipts;
 use crate::store::lock::ReviewLock;
-use crate::store::postponed;
+use crate::store::{driver, postponed};
+use crate::text::shown;
+use crate::view::finished::finished;
 
 /// Prints the next action.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -36,6 +38,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let gate = FailingGate::at(&place).filter(|gate| gate.has_ended_turn);
     let gate = gate.as_ref().map(|gate| gate.text.as_str());
     let asked_by = session.clone();
+    let drivers = driver::of(&place.store, &place.instance.name);
     let performed = perform(&place, &asked::next(&place, session, gate))?;
     // Every review waits for that.
     let wrong = place.snapshot().config().err().map(|why| why.to_string());
@@ -79,7 +82,19 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         say(&cannot_run(why));
     }
     say(&format!("{}: {}", chart.scope.noun, place.instance.name));
-    if let Some(stale) = stale {
+    if let (Some(session), Some(driver)) = (&asked_by, drivers.first())
+        && !drivers.contains(session)
+    {
+        let noun = &chart.scope.noun;
+        say(&format!(
+            "note: this session drives the {noun} now; session {} did so until now",
+            shown(driver)
+        ));
+    }
+    let phase = context::text(&performed.context, Some(&chart.state));
+    if phase.is_some_and(|phase| chart.is_final(phase)) {
+        say(&finished(&place));
+    } else if let Some(stale) = stale {
         say(&format!("stale: {stale}"));
     }
     Ok(ExitCode::SUCCESS)

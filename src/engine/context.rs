@@ -4,6 +4,7 @@ use minijinja::value::{Serde, Value};
 use serde_json::Value as Json;
 
 use crate::chart::field::default_of;
+use crate::chart::model::FieldType;
 use crate::chart::{Chart, Cycle};
 use crate::hash::IndexMap;
 
@@ -27,6 +28,16 @@ pub fn text<'c>(context: &'c Context, field: Option<&String>) -> Option<&'c str>
 /// Returns the running cycle: the one that comes next, or whose post phase does.
 pub fn running<'c>(chart: &'c Chart, context: &Context) -> Option<&'c Cycle> {
     cycle_of(chart, text(context, chart.next.as_ref())?)
+}
+
+/// Returns the cycle that is not over: the running one, or the one that the user can return to, because a field remembers one
+/// of its phases.
+pub fn unfinished<'c>(chart: &'c Chart, context: &Context) -> Option<&'c Cycle> {
+    let fields = chart.context.iter();
+    let mut remembered =
+        fields.filter(|(name, field)| field.kind == FieldType::Phase && **name != chart.state);
+    running(chart, context)
+        .or_else(|| remembered.find_map(|(name, _)| cycle_of(chart, text(context, Some(name))?)))
 }
 
 /// Returns the cycle that a phase belongs to: as its review, or as the answer to it.

@@ -60,13 +60,15 @@ impl std::fmt::Display for Entry {
 }
 
 /// Returns the findings of the reviews in `runs`, oldest first. `unfinished` is what the reviews of the cycle that is not
-/// over are called, with `{n}` for the number, and how many of them count: they can still be answered.
+/// over are called, with `{n}` for the number, and how many of them count: they can still be answered. Where the state cannot
+/// be read, nobody knows which cycle is over: then it is not `is_known`.
 pub(crate) fn entries(
     chart: &Chart,
     root: &Path,
     dir: &Path,
     runs: Vec<PastReview>,
     unfinished: Option<(&str, i64)>,
+    is_known: bool,
 ) -> Vec<Entry> {
     let words = &chart.findings;
     let rulings = rulings(chart, root, dir);
@@ -91,7 +93,7 @@ pub(crate) fn entries(
             review.n <= count && review.file == files.replace("{n}", &review.n.to_string())
         });
         let silent = match &words.unanswered {
-            Some(word) if answer.is_empty() && !is_of_cycle => word,
+            Some(word) if is_known && answer.is_empty() && !is_of_cycle => word,
             _ => OPEN,
         };
         let before = file.and_then(|file| {

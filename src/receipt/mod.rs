@@ -1,8 +1,8 @@
 //! Receipts: what was reviewed and decided about an instance, in a form that others can check without this machine.
 //!
 //! [`Entry`] is one thing that happened. [`statement`] puts the entries of a cycle into one line of a file, and [`chain`] says how
-//! the lines follow each other. [`replay`] makes the recorded decisions again, [`remarks`] says what a reader should know, and [`check`] compares a
-//! file with the work tree. What is recorded is data; `run` records it.
+//! the lines follow each other. [`replay`] makes the recorded decisions again, [`remarks`] says what a reader should know,
+//! [`unpassed`] which cycles have not passed, and [`check`] compares a file with the work tree. What is recorded is data; `run` records it.
 
 pub(crate) mod chain;
 pub(crate) mod charts;
@@ -13,6 +13,7 @@ pub(crate) mod replay;
 pub(crate) mod seal;
 pub(crate) mod signature;
 pub(crate) mod statement;
+pub(crate) mod unpassed;
 
 use serde::{Deserialize, Serialize};
 

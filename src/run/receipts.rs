@@ -31,6 +31,7 @@ use crate::receipt::charts::{self, Whole};
 use crate::receipt::check::{self, Seen};
 use crate::receipt::replay::word;
 use crate::receipt::statement::{self, Predicate, Statement, Subject};
+use crate::receipt::unpassed::{self, Unpassed};
 use crate::receipt::{self, Entry, Gate, Open, Review, Sealed};
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
@@ -268,6 +269,17 @@ pub(crate) fn stale(place: &Place) -> Option<Stale> {
     let files: Vec<String> = files.collect();
     let review = review.clone();
     (!files.is_empty()).then_some(Stale { review, files })
+}
+
+/// Returns the cycles of the instance that were left without having passed.
+pub(crate) fn unpassed(place: &Place) -> Vec<Unpassed> {
+    let Record { chain, open, .. } = Record::of(place);
+    let mut walk = unpassed::Walk::of(&place.chart);
+    for statement in chain.statements() {
+        walk.add(&statement.predicate.entries);
+    }
+    walk.add(&open);
+    walk.into_left()
 }
 
 /// Returns whether the record says that this program has left these fields of the state. What others may have added since the

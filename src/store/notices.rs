@@ -13,7 +13,6 @@ use serde_json::Value as Json;
 use super::lock::WriteLock;
 use super::{Store, driver, record};
 use crate::chart::Chart;
-use crate::chart::model::FieldType;
 use crate::engine::context::{self, Context, cycle_of, text};
 use crate::engine::decision::Decision;
 use crate::engine::event::{Event, Trigger};
@@ -184,14 +183,13 @@ impl Kept {
             .filter(|was| Some(was) != running.as_ref());
         if let Some(cycle) = left {
             let what = match &by {
-                _ if paused(chart, context, &cycle) => format!("The {cycle} was paused"),
+                _ if context::unfinished(chart, context).is_some_and(|on| on.id == cycle) => {
+                    format!("The {cycle} was paused")
+                }
                 // It may have passed on another machine.
                 By::Unknown | By::Elsewhere => format!("The {cycle} was left"),
                 By::Command { .. } => format!("The {cycle} was left without having passed"),
             };
-            let next = text(context, chart.next.as_ref());
-            let next = next.map(|next| format!(", and {next} comes next"));
-            let what = what + &next.unwrap_or_default();
             let left = Some(cycle);
             self.notices.push(Notice { left, what, by });
         }
@@ -223,19 +221,6 @@ fn plain(value: &Json) -> String {
 /// Returns the id of the running cycle.
 fn running(chart: &Chart, context: &Context) -> Option<String> {
     context::running(chart, context).map(|cycle| cycle.id.clone())
-}
-
-/// Returns whether another field than the next phase remembers a phase of the cycle.
-fn paused(chart: &Chart, context: &Context, cycle: &str) -> bool {
-    let is_other = |name: &&String| **name != chart.state && Some(*name) != chart.next.as_ref();
-    let phases = chart.context.iter();
-    let phases = phases.filter(|(_, field)| field.kind == FieldType::Phase);
-    let mut names = phases.map(|(name, _)| name).filter(is_other);
-    names.any(|name| {
-        let phase = text(context, Some(name));
-        let found = phase.and_then(|phase| cycle_of(chart, phase));
-        found.is_some_and(|found| found.id == cycle)
-    })
 }
 
 /// Returns whether a command lets something else come first, before a cycle that has had no review yet: it is not over.
@@ -318,9 +303,15 @@ impl Pending {
             let _lock = WriteLock::acquire(store, instance).ok()?;
             kept.write(store, instance).ok()?;
         }
-        let texts = kept.notices.iter();
-        let texts =
-            texts.map(|notice| format!("{} ({}).", notice.what, notice.by.in_words(session)));
+        let next = text(context, chart.next.as_ref());
+        let last = kept.notices.len().saturating_sub(1);
+        let in_words = |(at, notice): (usize, &Notice)| {
+            let next = next.filter(|_| at == last && notice.left.is_some());
+            let next = next.map(|next| format!(", and {next} comes next"));
+            let by = notice.by.in_words(session);
+            format!("{}{} ({by}).", notice.what, next.unwrap_or_default())
+        };
+        let texts = kept.notices.iter().enumerate().map(in_words);
         Some(Self {
             texts: texts.collect(),
             notices: kept.notices,

@@ -38,6 +38,11 @@ impl Once {
         self.read(store, instance, state)?.why
     }
 
+    /// Forgets that it was done, so that it can be done again.
+    pub(crate) fn forget(&self, store: &Store, instance: &str) {
+        record::remove(store, instance, self.0);
+    }
+
     /// Records that it is done for it.
     pub(crate) fn note(
         &self,

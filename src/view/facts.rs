@@ -18,6 +18,7 @@ use crate::engine::spent::of_cycle;
 use crate::process::log;
 use crate::project::find;
 use crate::project::state_file::Reading;
+use crate::receipt::unpassed::Unpassed;
 use crate::run::place::Place;
 use crate::run::receipts;
 use crate::store::journal;
@@ -40,6 +41,8 @@ pub(crate) struct Facts {
     pub(crate) context: Context,
     pub(crate) cycle: Option<CycleFacts>,
     pub(crate) reviews: Vec<ReviewFacts>,
+    /// The cycles that were left without having passed.
+    pub(crate) unpassed: Vec<Unpassed>,
     /// The progress of the tables with finished rows.
     pub(crate) progress: Vec<Progress>,
     /// The totals of all reviews that this machine ran.
@@ -165,12 +168,12 @@ impl Facts {
             .filter(|running| !running.log.is_empty())
             .and_then(|running| log::last_line(&place.dir().join(&running.log)));
         let limits = place.unfit_settings();
-        let stale = receipts::stale(place);
+        let (unpassed, stale) = (receipts::unpassed(place), receipts::stale(place));
         let mut on_disk = on_disk(
             place,
             known(snapshot.names(), &mut unread).unwrap_or_default(),
-            (&lines, &journal),
-            stale.as_ref(),
+            &journal,
+            (&unpassed, stale.as_ref()),
         );
         if chart.scope.since.is_some() {
             // A change that begins leaves the files of the one before it, and writes over them.
@@ -207,6 +210,7 @@ impl Facts {
                 .collect(),
             of_cycles: of_cycles(chart, &view, invoke.as_deref()),
             finished: is_final.then(|| finished(place)),
+            unpassed,
             stale,
             context,
             chart: Arc::clone(chart),
@@ -230,6 +234,20 @@ impl Facts {
         groups.collect()
     }
 
+    /// Returns the cycles that were left without having passed and without a review.
+    pub(crate) fn unreviewed(&self) -> impl Iterator<Item = &Unpassed> {
+        let is_reviewed = |left: &&Unpassed| {
+            let mut reviews = self.reviews.iter();
+            reviews.any(|review| (&review.cycle, &review.base) == (&left.cycle, &left.base))
+        };
+        // The next change is about something else.
+        let left = self
+            .unpassed
+            .iter()
+            .filter(|_| self.chart.scope.since.is_none());
+        left.filter(move |left| !is_reviewed(left))
+    }
+
     /// Returns the facts as JSON, for programs; without the version.
     pub(crate) fn to_json(&self) -> Json {
         let cycle = self.cycle.as_ref().map(|cycle| {
@@ -246,13 +264,16 @@ impl Facts {
                 "timeout": running.timeout, "gate": running.gate, "last_line": self.last_line,
             })
         });
+        let unpassed = self.unpassed.iter();
+        let unpassed = unpassed.map(|left| json!({ "cycle": left.cycle, "of": left.base }));
+        let unpassed: Vec<Json> = unpassed.collect();
         let next = self.next.as_ref();
         let next = next.map(|next| json!({ "action": next.action, "why": next.why }));
         json!({
             "chart": self.chart.id, self.chart.scope.noun.as_str(): self.name, "directory": self.dir,
             "started": self.is_started, "usable": self.is_usable, "stage": self.stage, "final": self.is_final,
             "phase": self.phase(), "due": self.due(), "owner": self.owner, "cycle": cycle,
-            "reviews": self.reviews, "spent": self.totals.all,
+            "reviews": self.reviews, "skipped": unpassed, "spent": self.totals.all,
             "progress": progress_json(&self.progress), "running": running, "others": self.others,
             "next": next, "stop": self.stop, "waits_for": self.waits, "context": self.context,
             "warnings": self.warnings,

@@ -7,6 +7,7 @@ use crate::page::counted;
 use crate::project::ledger::OPEN;
 use crate::run::place::Place;
 use crate::run::receipts;
+use crate::text::shown;
 
 /// Returns the sentence for the instance at `place`, which is in a final phase.
 pub(crate) fn finished(place: &Place) -> String {
@@ -35,9 +36,16 @@ pub(crate) fn finished(place: &Place) -> String {
         false => left.join(", "),
     };
     let parts: Vec<String> = done.chain([reviews, left]).collect();
+    let unpassed = receipts::unpassed(place);
+    let unpassed = unpassed.iter().map(|left| left.title(chart));
+    let unpassed: Vec<String> = unpassed.collect();
+    let unpassed = match unpassed.is_empty() {
+        true => String::new(),
+        false => format!(" Skipped: {}.", shown(&unpassed.join(", "))),
+    };
     let stale = receipts::stale(place).map(|stale| format!(" {stale}"));
     format!(
-        "The {} '{}' is {phase}: {}.{}",
+        "The {} '{}' is {phase}: {}.{unpassed}{}",
         chart.scope.noun,
         place.instance.name,
         parts.join(", "),

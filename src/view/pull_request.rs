@@ -35,9 +35,13 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[Entry]) -> St
     let groups = facts.groups();
     let reviews = groups.iter().map(|(first, group)| {
         let verdicts: Vec<String> = group.iter().map(verdict).collect();
-        format!("- {}: {}", shown(&title(facts, first)), verdicts.join(", "))
+        let skipped = if first.is_skipped { " (skipped)" } else { "" };
+        let name = title(facts, first);
+        format!("- {}: {}{skipped}", shown(&name), verdicts.join(", "))
     });
-    section(&mut parts, "Reviews", reviews);
+    let unreviewed = facts.unreviewed();
+    let unreviewed = unreviewed.map(|left| format!("- {}: (skipped)", shown(&left.title(chart))));
+    section(&mut parts, "Reviews", reviews.chain(unreviewed));
     let is_ruling = |entry: &&Entry| {
         chart
             .findings
@@ -130,6 +134,5 @@ fn verdict(review: &ReviewFacts) -> String {
         "" => String::new(),
         found => format!(" ({found})"),
     };
-    let skipped = if review.is_skipped { " (skipped)" } else { "" };
-    shown(&format!("{verdict}{found}{by}{skipped}")).into_owned()
+    shown(&format!("{verdict}{found}{by}")).into_owned()
 }

@@ -61,11 +61,15 @@ fn tables(facts: &Facts) -> Vec<Json> {
 fn reviews(place: &Place, facts: &Facts) -> Vec<Json> {
     let group = |(first, group): (&ReviewFacts, &[ReviewFacts])| {
         let reviews: Vec<Json> = group.iter().map(|review| values(place, review)).collect();
-        let is_skipped = group.iter().any(|review| review.is_skipped);
-        let end = if is_skipped { " (skipped)" } else { "" };
+        let end = if first.is_skipped { " (skipped)" } else { "" };
         json!({ "title": screen::title(facts, first) + end, "reviews": reviews })
     };
-    facts.groups().into_iter().map(group).collect()
+    let unreviewed = facts
+        .unreviewed()
+        .map(|left| json!({ "title": left.title(&facts.chart) + " (skipped)", "reviews": [] }));
+    (facts.groups().into_iter().map(group))
+        .chain(unreviewed)
+        .collect()
 }
 
 fn values(place: &Place, review: &ReviewFacts) -> Json {

@@ -1,7 +1,5 @@
 //! The reviews of an instance: those on disk, and how the last ones went.
 
-use std::collections::HashSet;
-
 use serde::Serialize;
 
 use crate::chart::Chart;
@@ -9,9 +7,10 @@ use crate::disk;
 use crate::engine::inspect;
 use crate::page;
 use crate::project::seen;
+use crate::receipt::unpassed::Unpassed;
 use crate::run::place::Place;
 use crate::run::receipts::Stale;
-use crate::store::journal::{self, Line};
+use crate::store::journal;
 use crate::text::full_stop;
 
 /// A review on disk.
@@ -40,7 +39,7 @@ pub(crate) struct ReviewFacts {
     pub(crate) is_answered: bool,
     /// The files that it was about and that have changed since, if it is the last one about them and had no finding that counts.
     pub(crate) changed: Vec<String>,
-    /// It is the last one of a cycle that was left without having passed.
+    /// Its cycle was left without having passed.
     #[serde(rename = "skipped")]
     pub(crate) is_skipped: bool,
 }
@@ -69,10 +68,9 @@ pub(super) fn failures(journal: &[journal::Review]) -> Option<String> {
 pub(super) fn on_disk(
     place: &Place,
     names: &[String],
-    (lines, journal): (&[Line], &[journal::Review]),
-    stale: Option<&Stale>,
+    journal: &[journal::Review],
+    (unpassed, stale): (&[Unpassed], Option<&Stale>),
 ) -> Vec<ReviewFacts> {
-    let skipped = skipped(&place.chart, lines);
     let files = inspect::reviews(&place.chart, names.iter().map(String::as_str));
     let dir = place.dir();
     let with_ending = |file: inspect::ReviewFile| {
@@ -101,7 +99,9 @@ pub(super) fn on_disk(
                 .unwrap_or_default(),
             answer: file.answer.clone(),
             is_answered: names.binary_search(&file.answer).is_ok(),
-            is_skipped: skipped.contains(&*file.name),
+            is_skipped: unpassed
+                .iter()
+                .any(|left| left.cycle == file.cycle && left.base == file.base),
             file: format!("{}/{}", place.instance.dir.display(), file.name),
             cycle: file.cycle,
             base: file.base,
@@ -123,22 +123,6 @@ pub(super) fn on_disk(
         }
     }
     reviews.into_iter().map(|(review, _)| review).collect()
-}
-
-/// Returns the files of the reviews after which a cycle was left that they had not ended.
-fn skipped<'l>(chart: &Chart, lines: &'l [Line]) -> HashSet<&'l str> {
-    let mut last = None;
-    let ends = |line: &'l Line| match line {
-        Line::Review(review) if review.run.error.is_none() => {
-            last = Some(&*review.run.file);
-            None
-        }
-        Line::Decision(decided) if decided.fired().any(|tried| chart.advances(&tried.rule)) => {
-            last.take().filter(|_| decided.review.is_none())
-        }
-        _ => None,
-    };
-    lines.iter().filter_map(ends).collect()
 }
 
 /// Returns the verdict that the text of a review states: the only one on its last line about a verdict, or on the line

@@ -12,6 +12,7 @@ use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, span,
     unbroken,
 };
+use crate::receipt::unpassed;
 use crate::store::running::Running;
 use crate::text::{shown, shown_lines};
 
@@ -217,9 +218,14 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
         false => (MOST_IN_ROW, MOST_ROWS),
     };
     let groups = facts.groups();
-    let widths = groups
-        .iter()
-        .map(|(first, _)| title(facts, first).chars().count());
+    let unreviewed: Vec<String> = facts
+        .unreviewed()
+        .map(|left| left.title(&facts.chart))
+        .collect();
+    let names = groups.iter().map(|(first, _)| title(facts, first));
+    let widths = names
+        .chain(unreviewed.clone())
+        .map(|name| name.chars().count());
     let widest = widths.max().unwrap_or(0);
     let running = facts.cycle.as_ref();
     let running = running.and_then(|cycle| cycle.standing.base.as_deref());
@@ -245,7 +251,7 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
             if skipped > 0 {
                 marks.insert(0, paint(FAINT, unbroken(&format!("… {skipped} earlier"))));
             }
-            if group.iter().any(|review| review.is_skipped) {
+            if first.is_skipped {
                 marks.push(paint_words(ALERT, "(skipped)"));
             }
             let changed = group.last().map_or(&[][..], |review| &review.changed);
@@ -265,20 +271,19 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
             ));
         }
     }
+    for name in unreviewed {
+        rows.push(format!(
+            "{}  {}",
+            unbroken(&format!("{name:<widest$}")),
+            paint_words(ALERT, "(skipped)")
+        ));
+    }
     rows
 }
 
 /// Returns a review's cycle, and what was reviewed if that differs from review to review.
 pub(crate) fn title(facts: &Facts, review: &ReviewFacts) -> String {
-    let is_fixed = facts
-        .chart
-        .cycles
-        .get(&review.cycle)
-        .is_none_or(|cycle| cycle.base.holes().next().is_none());
-    match is_fixed {
-        true => review.cycle.clone(),
-        false => format!("{} {}", review.cycle, review.base),
-    }
+    unpassed::title(&facts.chart, &review.cycle, &review.base)
 }
 
 fn mark(facts: &Facts, review: &ReviewFacts) -> String {
@@ -352,13 +357,22 @@ fn turn(facts: &Facts) -> String {
 
 /// Returns the facts as JSON, with the sentence that says where the instance stands; without the version.
 pub(crate) fn json(facts: &Facts) -> Json {
-    let sentence = strip_str(&sentence(facts)).to_string();
-    let sentence = shown(&sentence.replace('\u{a0}', " ")).into_owned();
     let mut json = facts.to_json();
     if let Some(fields) = json.as_object_mut() {
-        fields.insert("sentence".to_owned(), Json::from(sentence));
+        fields.insert("sentence".to_owned(), Json::from(plain(&sentence(facts))));
     }
     json
+}
+
+/// Returns whose turn it is and what is to be done, as a line of text.
+pub(crate) fn turn_in_words(facts: &Facts) -> String {
+    plain(&turn(facts))
+}
+
+/// Returns a text of the screen without its styles.
+fn plain(text: &str) -> String {
+    let text = strip_str(text).to_string();
+    shown(&text.replace('\u{a0}', " ")).into_owned()
 }
 
 /// Says in one sentence where the instance stands and whose turn it is.

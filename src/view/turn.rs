@@ -129,10 +129,10 @@ impl Turn {
         let is_unattended = drivers.is_empty();
         let named = next.as_ref().ok().and_then(Option::as_ref);
         let is_action = named.is_some_and(|next| chart.phases.contains_key(&next.action));
-        // A stop that changes the state moves the work forward, with or without a review.
+        // A stop that changes the state moves the work forward, with or without a review, unless it calls the user.
         let moves = match &foreseen {
             Ok(Step::Invoke(_)) => true,
-            Ok(Step::Done(decision)) => !decision.patch.is_empty(),
+            Ok(Step::Done(decision)) => !decision.patch.is_empty() && decision.call().is_none(),
             Err(_) => false,
         };
         let waits = match () {

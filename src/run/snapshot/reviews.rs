@@ -6,6 +6,7 @@ use minijinja::value::Value;
 
 use super::Snapshot;
 use crate::engine::spent::{PastReview, of_cycle};
+use crate::project::state_file::Reading;
 use crate::project::{ledger, seen};
 use crate::store::journal::Journal;
 
@@ -98,7 +99,15 @@ impl Snapshot {
         unfinished: Option<(&str, i64)>,
     ) -> Vec<ledger::Entry> {
         runs.extend(self.all_runs());
-        ledger::entries(&self.chart, &self.root, &self.dir(), runs, unfinished)
+        let is_known = !matches!(self.state, Reading::Broken(_));
+        ledger::entries(
+            &self.chart,
+            &self.root,
+            &self.dir(),
+            runs,
+            unfinished,
+            is_known,
+        )
     }
 
     /// Returns the findings, or those of the cycle that is not over only, as records.

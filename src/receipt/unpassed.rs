@@ -1,0 +1,101 @@
+//! Which review cycles of an instance were left without having passed, as its record has it.
+
+use super::{Decision, Entry};
+use crate::chart::field::name_part;
+use crate::chart::{Chart, Cycle};
+use crate::engine::context::{self, Context};
+
+/// A review cycle that was left without having passed: by a command, by a change of the state, or because it has no reviews.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Unpassed {
+    pub(crate) cycle: String,
+    /// What it was about: the stem of the names of its reviews.
+    pub(crate) base: String,
+}
+
+/// What is known of a record up to some entry.
+pub(crate) struct Walk<'c> {
+    chart: &'c Chart,
+    /// The fields as the last decision has left them.
+    state: Option<Context>,
+    /// The cycle that is not over.
+    current: Option<Unpassed>,
+    left: Vec<Unpassed>,
+}
+
+impl Unpassed {
+    /// Returns it in words, as a row or a list has it: what it was about is only named where that can differ.
+    pub(crate) fn title(&self, chart: &Chart) -> String {
+        title(chart, &self.cycle, &self.base)
+    }
+}
+
+/// Returns a cycle, and what it is about if that can differ.
+pub(crate) fn title(chart: &Chart, cycle: &str, base: &str) -> String {
+    let known = chart.cycles.get(cycle);
+    match known.is_none_or(|known| known.base.holes().next().is_none()) {
+        true => cycle.to_owned(),
+        false => format!("{cycle} {base}"),
+    }
+}
+
+impl<'c> Walk<'c> {
+    pub(crate) fn of(chart: &'c Chart) -> Self {
+        Self {
+            chart,
+            state: None,
+            current: None,
+            left: Vec::new(),
+        }
+    }
+
+    /// Goes over the next entries.
+    pub(crate) fn add<'e, W: 'e>(&mut self, entries: impl IntoIterator<Item = &'e Entry<W>>) {
+        for entry in entries {
+            if let Entry::Decision(decision) = entry {
+                self.decision(decision);
+            }
+        }
+    }
+
+    fn decision<W>(&mut self, decision: &Decision<W>) {
+        // Someone else may have changed the state before it.
+        if let Some(before) = decision.state.as_ref().or(self.state.as_ref()) {
+            let cycle = self.cycle(before);
+            self.go_on(cycle, false);
+        }
+        self.state = decision.after(self.state.take());
+        let cycle = self.state.as_ref().and_then(|after| self.cycle(after));
+        let advances = decision.fired.iter().any(|rule| self.chart.advances(rule));
+        self.go_on(cycle, decision.is_reviewed && advances);
+    }
+
+    /// Takes note of the cycle that is not over now; `has_passed` says whether the one before has.
+    fn go_on(&mut self, now: Option<Unpassed>, has_passed: bool) {
+        if now == self.current {
+            return;
+        }
+        let before = std::mem::replace(&mut self.current, now);
+        self.left.extend(before.filter(|_| !has_passed));
+        // It has another chance.
+        if let Some(now) = &self.current {
+            self.left.retain(|left| left != now);
+        }
+    }
+
+    fn cycle(&self, state: &Context) -> Option<Unpassed> {
+        let of_state = |cycle: &Cycle| {
+            let base = |field: &str| state.get(field).and_then(name_part).ok_or(());
+            Some(Unpassed {
+                cycle: cycle.id.clone(),
+                base: cycle.base.render(base).ok()?,
+            })
+        };
+        context::unfinished(self.chart, state).and_then(of_state)
+    }
+
+    /// Returns those cycles, in the order in which they were left. The one that goes on is not among them.
+    pub(crate) fn into_left(self) -> Vec<Unpassed> {
+        self.left
+    }
+}
