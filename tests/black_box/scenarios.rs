@@ -112,7 +112,7 @@ fn every_chart_here_can_be_simulated() {
     ];
     let paths = ends.iter().map(|(name, ..)| chart(&format!("{name}.toml")));
     let paths: Vec<String> = paths.chain(["dr-done".to_owned()]).collect();
-    let dr_done = ("dr-done", json!("off"), nothing);
+    let dr_done = ("dr-done", json!("off"), "ask: The session is off");
     for (path, (name, phase, ended)) in paths.iter().zip(ends.iter().chain([&dr_done])) {
         let ran = Project::empty().run(&["--chart", path, "simulate", "--json"]);
         let object = ran.json();
@@ -224,7 +224,7 @@ fn every_part_of_the_charts_compiled_in_has_a_scenario() {
     assert_eq!(
         printed,
         "\n81 scenarios in suite/taskie; covered: 81 of 81 phases, rules, commands and refusals (100%)\n\
-         \n39 scenarios in suite/dr-done; covered: 39 of 39 phases, rules, commands and refusals (100%)\n\
+         \n43 scenarios in suite/dr-done; covered: 43 of 43 phases, rules, commands and refusals (100%)\n\
          \n34 scenarios in suite/change; covered: 34 of 34 phases, rules, commands and refusals (100%)\n"
     );
     for chart in ["taskie", "dr-done", "change"] {
