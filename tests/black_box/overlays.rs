@@ -308,6 +308,30 @@ fn a_new_version_of_the_base_is_named() {
     assert_eq!(project.run(&["config"]).stderr, "");
 }
 
+/// A chart that extends a shipped one can change, move and remove each of its rules, checks and properties.
+#[test]
+fn each_rule_that_is_shipped_can_be_named() {
+    let charts = ["statechart.toml", "plugin/dr-done/statechart.toml"].map(str::to_owned);
+    let parts = ["change", "plans", "policy", "reviewers", "stops"];
+    let parts = parts.map(|name| format!("parts/{name}/statechart.toml"));
+    let mut nameless = Vec::new();
+    for name in charts.iter().chain(&parts) {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        let chart: toml::Table = toml::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+        let of_tables = |key: &str| {
+            let tables = chart.get(key).and_then(toml::Value::as_table);
+            tables.into_iter().flatten().map(|(_, list)| list)
+        };
+        let lists = of_tables("on").chain(of_tables("checks"));
+        for list in lists.chain(chart.get("properties")) {
+            let entries = list.as_array().unwrap().iter();
+            let lacking = entries.filter(|entry| entry.get("id").is_none());
+            nameless.extend(lacking.map(|entry| format!("{name}: {entry}")));
+        }
+    }
+    assert_eq!(nameless, Vec::<String>::new());
+}
+
 /// A chart of one's own has the reviewers of the shipped part.
 #[test]
 fn a_chart_has_the_shipped_reviewers() {
