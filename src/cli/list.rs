@@ -73,8 +73,7 @@ impl Row {
     fn of(place: &Place) -> Self {
         let chart = &place.chart;
         let snapshot = place.snapshot();
-        let journal = place.journal();
-        let turn = Turn::of(place, &snapshot, &journal.read(), None);
+        let turn = Turn::of(place, &snapshot, &place.journal().read(), None);
         let is_sound = matches!(snapshot.state, Reading::Sound { .. });
         let field = |name: Option<&String>| {
             let value = context::text(snapshot.context(), name).filter(|_| is_sound);
@@ -85,7 +84,7 @@ impl Row {
             phase: field(Some(&chart.state)),
             next: field(chart.next.as_ref()),
             progress: progress(chart, &snapshot.as_world()),
-            figures: Figures::of(chart, journal.runs().iter()),
+            figures: Figures::of(chart, place.reviews().iter().map(|review| &review.run)),
             waits: turn.waits,
             driver: turn.owner,
         }
