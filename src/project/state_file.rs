@@ -13,9 +13,9 @@ use serde_json::{Map, Value as Json};
 
 use crate::chart::Chart;
 use crate::chart::field;
-use crate::chart::model::FieldType;
+use crate::chart::model::{Field, FieldType};
 use crate::chart::schema;
-use crate::diagnostic::suggest::suggest;
+use crate::diagnostic::suggest::{did_you_mean, suggest};
 use crate::disk;
 use crate::engine::context::Context;
 use crate::files::json;
@@ -221,7 +221,7 @@ pub(crate) fn parse_config(
             continue;
         };
         if let Err(wanted) = field.accepts(&chart.phases, &value) {
-            let misfit = misfit(name, &value, &wanted);
+            let misfit = misfit(name, &value, &wanted) + &slip(chart, field, &value);
             if field.lenient || unusable == Wrong::PassedOver {
                 passed_over.push(format!("{misfit}; the default counts"));
                 continue;
@@ -235,15 +235,8 @@ pub(crate) fn parse_config(
         .keys()
         .filter(|key| *key != "$schema" && !chart.config.contains_key(*key));
     let warnings = unknown.map(|key| {
-        let hint = suggest(key, known()).map_or_else(
-            || {
-                format!(
-                    "the settings are {}",
-                    known().collect::<Vec<_>>().join(", ")
-                )
-            },
-            |name| format!("did you mean `{name}`?"),
-        );
+        let hint = did_you_mean(key, known());
+        let hint = hint.unwrap_or_else(|| format!("`{} config` lists them", chart.program()));
         format!("there is no setting `{}`; {hint}", crate::text::shown(key))
     });
     let warnings: Vec<String> = passed_over.into_iter().chain(warnings).collect();
@@ -314,13 +307,7 @@ fn wrong_fields<'j>(
     let fields = chart.context.iter().filter_map(|(name, field)| {
         let value = raw.get(name)?;
         let wanted = field.accepts(&chart.phases, &whole(value)).err()?;
-        let mut message = misfit(name, value, &wanted);
-        if let (FieldType::Phase, Some(wrong)) = (field.kind, value.as_str())
-            && let Some(close) = suggest(wrong, chart.phases.keys().map(String::as_str))
-        {
-            message.push_str(&format!("; did you mean \"{close}\"?"));
-        }
-        Some(message)
+        Some(misfit(name, value, &wanted) + &slip(chart, field, value))
     });
     schema.into_iter().chain(fields)
 }
@@ -331,6 +318,25 @@ fn not_an_object(json: &Json) -> String {
 
 fn misfit(name: &str, value: &Json, wanted: &str) -> String {
     format!("`{name}` is {}, but must be {wanted}", shown(value))
+}
+
+/// Asks which of the words that a field may have a text was meant to be, or an item of a list.
+fn slip(chart: &Chart, field: &Field, value: &Json) -> String {
+    let words: Vec<&str> = match (field.kind, &field.one_of) {
+        (FieldType::Phase, _) => chart.phases.keys().map(String::as_str).collect(),
+        (_, words) => words
+            .iter()
+            .flat_map(|words| words.list())
+            .map(String::as_str)
+            .collect(),
+    };
+    let one = std::slice::from_ref(value);
+    let items = value.as_array().map_or(one, Vec::as_slice).iter();
+    let wrong = items
+        .filter_map(Json::as_str)
+        .find(|item| !words.contains(item));
+    let meant = wrong.and_then(|item| suggest(item, words.iter().copied()));
+    meant.map_or_else(String::new, |word| format!("; did you mean \"{word}\"?"))
 }
 
 /// Returns `2.0` as 2: to JSON Schema, it is an integer.
