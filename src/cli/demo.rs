@@ -27,7 +27,7 @@ pub(crate) fn run(
         let ids: Vec<&str> = with_demo.map(|chart| chart.id).collect();
         return Err(CliError::with_help(
             message,
-            format!("omit --chart, or use one of {}", ids.join(", ")),
+            format!("omit --chart: the demo is of {}", ids.join(", ")),
         ));
     };
     demo::play(embedded, scenario, chart, matches.get_flag("keep")).map_err(|error| {

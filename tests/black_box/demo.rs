@@ -111,7 +111,7 @@ fn only_embedded_charts_have_a_demo() {
     let ran = demo.run(&["--chart", chart, "demo"]);
     assert_eq!(ran.out(), (1, ""));
     let expected =
-        format!("taskie: {chart} has no demo\n  help: omit --chart, or use one of taskie");
+        format!("taskie: {chart} has no demo\n  help: omit --chart: the demo is of taskie");
     assert!(ran.stderr.starts_with(&expected), "{}", ran.stderr);
 }
 

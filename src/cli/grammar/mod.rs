@@ -336,6 +336,8 @@ fn of_charts(chart: &Chart) -> Vec<Command> {
 
 /// Returns the commands about this machine, its settings and its shells.
 fn of_this_machine(chart: &Chart) -> Vec<Command> {
+    let with_demo = CHARTS.iter().filter(|chart| chart.demo.is_some());
+    let with_demo: Vec<&str> = with_demo.map(|chart| chart.id).collect();
     vec![
         asking(
             chart,
@@ -362,7 +364,8 @@ fn of_this_machine(chart: &Chart) -> Vec<Command> {
             .arg(arg!(--revoke "Withdraw your consent").conflicts_with("yes")),
         Command::new("demo")
             .about("Play a whole plan without an account: the real hook, a scripted reviewer")
-            .arg(arg!(--keep "Keep the temporary project and print its path")),
+            .arg(arg!(--keep "Keep the temporary project and print its path"))
+            .arg(arg!(--chart <CHART>).help(format!("The workflow: {}", with_demo.join(", ")))),
         Command::new("completions")
             .about("Print a completion script for a shell")
             .arg(arg!(shell: <SHELL>).value_parser(value_parser!(Shell))),
