@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::chart::Chart;
-use crate::engine::context::running;
+use crate::engine::context::{self, running};
 use crate::engine::decision::Invocation;
 use crate::engine::inspect::Inspector;
 use crate::engine::world::World;
@@ -57,9 +57,12 @@ impl Place {
     /// Returns what the checks find that look at nothing but settings and fields of the state.
     pub(crate) fn unfit_settings(&self) -> Vec<String> {
         let snapshot = self.snapshot();
-        let found = snapshot.view().unfit_settings();
+        let phase = context::text(snapshot.context(), Some(&self.chart.state));
+        // Nothing of it is reviewed anymore.
+        let is_over = phase.is_some_and(|phase| self.chart.is_final(phase));
+        let found = (!is_over).then(|| snapshot.view().unfit_settings());
         // A setting that cannot be read is reported where it is used.
-        found.unwrap_or_default()
+        found.and_then(Result::ok).unwrap_or_default()
     }
 
     /// Returns these variables, and those of this place.
