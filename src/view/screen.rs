@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::facts::{CycleFacts, Facts, in_words};
 use super::reviews::ReviewFacts;
-use super::turn::Waits;
+use super::turn::{Next, Waits};
 use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, span,
     unbroken,
@@ -80,7 +80,12 @@ pub(crate) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> 
         let label = if at == 0 { "reviews" } else { "" };
         rows.push((label.to_owned(), line));
     }
-    let at_stop = shown_lines(&facts.stop.text);
+    // What the user has just read need not be said again.
+    let is_said = |next: &Next| next.message == facts.stop.said;
+    let at_stop = match facts.next.as_ref().is_some_and(is_said) {
+        true => "it is allowed, with this message".into(),
+        false => shown_lines(&facts.stop.text),
+    };
 
     let labels = rows
         .iter()
@@ -188,7 +193,8 @@ fn progress(facts: &Facts) -> String {
             "{of}: {done} of {limit}, {}{cost}",
             paint_words(ALERT, "the limit is reached")
         ),
-        _ => match by(cycle.by.as_deref()) {
+        // Who does the running one is said where it is named.
+        _ => match by(cycle.by.as_deref().filter(|_| facts.running.is_none())) {
             by if by.is_empty() => format!("{of}: {}{cost}", reviews_so_far(cycle)),
             by => format!("{of}: {}, the next one{by}{cost}", reviews_so_far(cycle)),
         },

@@ -11,6 +11,9 @@ use crate::run::stuck::Stuck;
 pub(crate) struct Stop {
     pub(crate) does: Does,
     pub(crate) text: String,
+    /// What an allowed stop says to the user, as part of the text.
+    #[serde(skip)]
+    pub(crate) said: String,
 }
 
 /// The kinds of answer to a stop.
@@ -30,6 +33,7 @@ impl Stop {
         Self {
             does: Does::Allow,
             text: format!("it is allowed: {why}"),
+            said: String::new(),
         }
     }
 
@@ -41,10 +45,17 @@ impl Stop {
         is_unattended: bool,
     ) -> Self {
         match step.map(|step| what(place, step, by)) {
-            Ok(stop) if is_unattended => Self::allowed(&format!(
-                "no session drives the {}; once one has taken it up, {}",
-                place.chart.scope.noun, stop.text
-            )),
+            Ok(stop) if is_unattended => {
+                let then = match (stop.does, stop.said.is_empty()) {
+                    (Does::Allow, true) => String::new(),
+                    (Does::Allow, false) => {
+                        format!("; to one that takes it up, it says: {}", stop.said)
+                    }
+                    _ => format!("; once one has taken it up, {}", stop.text),
+                };
+                let noun = &place.chart.scope.noun;
+                Self::allowed(&format!("no session drives the {noun}{then}"))
+            }
             Ok(stop) => stop,
             Err(why) => Self::allowed(&why.to_string()),
         }
@@ -53,18 +64,21 @@ impl Stop {
 
 /// Returns in one line what the hook would do.
 fn what(place: &Place, step: Step, by: Option<&str>) -> Stop {
+    let mut said = String::new();
     let (does, text) = match step {
         Step::Invoke(invocation) => (Does::Review, runs(place, &invocation, by)),
-        Step::Done(decision) => {
-            let said = decision.messages.join(" ");
-            match decision.answer {
-                Answer::Block(reason) => (Does::Block, format!("the agent is sent back: {reason}")),
-                _ if said.is_empty() => (Does::Allow, "it is allowed".to_owned()),
-                _ => (Does::Allow, format!("it is allowed: {said}")),
+        Step::Done(decision) => match decision.answer {
+            Answer::Block(reason) => (Does::Block, format!("the agent is sent back: {reason}")),
+            _ => {
+                said = decision.messages.join(" ");
+                match said.as_str() {
+                    "" => (Does::Allow, "it is allowed".to_owned()),
+                    said => (Does::Allow, format!("it is allowed: {said}")),
+                }
             }
-        }
+        },
     };
-    Stop { does, text }
+    Stop { does, text, said }
 }
 
 fn runs(place: &Place, invocation: &Invocation, by: Option<&str>) -> String {
