@@ -195,7 +195,7 @@ fn answer(
     event.fields["bare"] = Json::from(bare);
     // A plugin also calls the hook at the start of a session, and only then is an old record looked up.
     if bare || name == "SessionStart" {
-        driver::set_bare(&store, &place.instance.name, bare);
+        driver::set_bare(&store, bare);
     }
     let turn = session.and_then(|session| Turn::of(host, &store, session, goes_on));
     let root = place.root.clone();

@@ -32,7 +32,7 @@ pub(super) fn reply_to(
         return Ok(None);
     };
     host.describe(&mut event.fields);
-    event.fields["bare"] = driver::is_bare(&place.store, &place.instance.name).into();
+    event.fields["bare"] = driver::is_bare(&place.store).into();
     event.fields["wakes"] = true.into();
     let performed = wake::perform(&place, &mut event).map_err(|stuck| {
         // Nobody is woken. What is not about a review, the other entry reports at the same time.

@@ -36,7 +36,7 @@ pub(crate) fn limit(fields: &mut Json) {
 /// Returns the same for a command about `place`, with how its hook is called.
 pub(crate) fn typed_at(place: &Place) -> Json {
     let mut fields = typed();
-    fields["bare"] = driver::is_bare(&place.store, &place.instance.name).into();
+    fields["bare"] = driver::is_bare(&place.store).into();
     // In a host's sandbox, the shell of the agent often cannot write there.
     fields["sandboxed"] = (hosts::around().is_some() && place.store.place().1.is_some()).into();
     fields["awaited"] = beside::is_awaited(place, &fields).into();
@@ -45,7 +45,7 @@ pub(crate) fn typed_at(place: &Place) -> Json {
 
 /// Returns the next stop of a session.
 pub(crate) fn stop(place: &Place, session: Option<&str>) -> Event {
-    let bare = driver::is_bare(&place.store, &place.instance.name);
+    let bare = driver::is_bare(&place.store);
     let mut fields = json!({ "session_id": session.unwrap_or_default(), "bare": bare });
     fields["awaited"] = beside::is_awaited(place, &fields).into();
     limit(&mut fields);

@@ -30,6 +30,9 @@ const REPORTED: &str = "reported";
 /// The kind of record that says that a settings file calls the hook for an instance, and no plugin does.
 const BARE: &str = "bare";
 
+/// What the record about the hook is called.
+const HOOK: &str = "hook";
+
 /// The record of a session that has claimed nothing for this long is removed.
 const FORGOTTEN: Duration = Duration::from_secs(60 * 24 * 60 * 60);
 
@@ -180,19 +183,20 @@ pub(crate) fn forget(store: &Store, session: &str) {
     record::remove(store, session, SESSION);
 }
 
-/// Returns whether a settings file calls the hook for an instance, so that the commands of a plugin are missing.
-pub(crate) fn is_bare(store: &Store, instance: &str) -> bool {
-    record::read(store, instance, BARE).unwrap_or(false)
+/// Returns whether a settings file calls the hook, so that the commands of a plugin are missing. That is the same for all
+/// instances.
+pub(crate) fn is_bare(store: &Store) -> bool {
+    record::read(store, HOOK, BARE).unwrap_or(false)
 }
 
-/// Records that a settings file calls the hook for an instance, or that a plugin does.
-pub(crate) fn set_bare(store: &Store, instance: &str, bare: bool) {
-    if is_bare(store, instance) != bare {
+/// Records that a settings file calls the hook, or that a plugin does.
+pub(crate) fn set_bare(store: &Store, bare: bool) {
+    if is_bare(store) != bare {
         // If this cannot be recorded, commands are named as the plugin has them.
         let _ = match bare {
-            true => record::write(store, instance, BARE, true),
+            true => record::write(store, HOOK, BARE, true),
             false => {
-                record::remove(store, instance, BARE);
+                record::remove(store, HOOK, BARE);
                 Ok(())
             }
         };
