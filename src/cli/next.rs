@@ -9,11 +9,12 @@ use serde_json::json;
 
 use super::enter::cannot_run;
 use super::error::CliError;
-use super::output::{is_reviewer, say, say_json, warn};
+use super::output::{is_reviewer, say, say_json, say_styled, warn};
 use super::place;
 use crate::chart::Chart;
 use crate::engine::context;
 use crate::engine::decision::Answer;
+use crate::page;
 use crate::project::git;
 use crate::run::asked::{self, FailingGate};
 use crate::run::change;
@@ -22,7 +23,9 @@ use crate::run::receipts;
 use crate::store::lock::ReviewLock;
 use crate::store::{driver, postponed};
 use crate::text::shown;
+use crate::view::facts::Facts;
 use crate::view::finished::finished;
+use crate::view::screen;
 
 /// Prints the next action.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -73,7 +76,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         return Ok(ExitCode::SUCCESS);
     }
     say(&format!("next: {action}"));
-    say(&format!("why:  {why}"));
+    // In a terminal, no agent reads it.
+    let is_users = asked_by.is_none() && page::terminal().is_some();
+    match is_users {
+        true => say_styled(&screen::turn(&Facts::gather(&place, None))),
+        false => say(&format!("why:  {why}")),
+    }
     let stop = change::stop(&place, asked_by.as_deref());
     if !chart.phases.contains_key(&action)
         && let Ok(foreseen) = foresee(&place, &stop)
@@ -93,7 +101,9 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     let phase = context::text(&performed.context, Some(&chart.state));
     if phase.is_some_and(|phase| chart.is_final(phase)) {
-        say(&finished(&place));
+        if !is_users {
+            say(&finished(&place));
+        }
     } else if let Some(stale) = stale {
         say(&format!("stale: {stale}"));
     }

@@ -345,7 +345,7 @@ fn what_runs(running: &Running) -> String {
 }
 
 /// Says whose turn it is, and what is to be done.
-fn turn(facts: &Facts) -> String {
+pub(crate) fn turn(facts: &Facts) -> String {
     let who = who(facts.waits);
     let mut letters = who.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);

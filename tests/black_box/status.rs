@@ -337,6 +337,20 @@ fn the_values_of_settings_are_broken_between_words() {
 }
 
 #[test]
+fn next_speaks_to_the_user_in_a_terminal() {
+    let project = reviewed();
+    let agents = project.run(&["next"]).stdout;
+    assert!(agents.contains("\nwhy: "), "{agents}");
+    let (mut child, mut terminal) = on_terminal(project.command(["next"]), 100, 24);
+    let mut bytes = Vec::new();
+    let _ = terminal.read_to_end(&mut bytes);
+    assert!(child.wait().unwrap().success());
+    let users = without_escapes(&String::from_utf8(bytes).unwrap());
+    assert!(users.contains("\nYour turn"), "{users}");
+    assert!(!users.contains("why: "), "{users}");
+}
+
+#[test]
 fn a_terminal_is_drawn_in_place() {
     let project = reviewed();
     for (columns, rows, height) in [(80, 40, 20), (40, 8, 7)] {
