@@ -90,22 +90,30 @@ impl Files {
 }
 
 /// Returns a sentence for the user about what has changed since `before` was taken: the state, the settings and these files,
-/// apart from the `review`, which the reviewer had to write. `None` if nothing has.
+/// apart from the `review`, which the reviewer had to write. A `pause` is named as that, if it is to be named. `None` if
+/// nothing has changed.
 pub(crate) fn changes(
     place: &Place,
     (before, now): (&Snapshot, &Snapshot),
     files: Vec<PathBuf>,
     review: &str,
+    pause: Option<(&Pause, bool)>,
 ) -> Option<String> {
     let chart = &place.chart;
-    let mut changes = in_words(&chart.context, before.context(), now.context());
+    let is_paused = |name: &String| pause.is_some_and(|(pause, _)| pause.before.contains_key(name));
+    let changes = in_words(&chart.context, before.context(), now.context()).into_iter();
+    let changes = changes.filter(|(name, _)| !is_paused(name));
+    let changes = changes.map(|(name, change)| format!("{} {change}", name.replace('_', " ")));
+    let named = pause.filter(|(_, is_named)| *is_named);
+    let paused = named.map(|(pause, _)| format!("what `{}` changes", chart.call(&pause.command)));
+    let mut changes: Vec<String> = paused.into_iter().chain(changes).collect();
     let mut known = vec![place.instance.dir.join(review)];
-    if !changes.is_empty() {
+    if !changes.is_empty() || pause.is_some() {
         known.push(place.instance.dir.join(state_file::FILE));
     }
     if let (Ok(before), Ok(now)) = (before.config(), now.config()) {
         let settings = in_words(&chart.config, before, now).into_iter();
-        changes.extend(settings.map(|change| format!("the setting {change}")));
+        changes.extend(settings.map(|(name, change)| format!("the setting {name} {change}")));
     }
     let part = part::paths(place).unwrap_or_default();
     // What is in the work tree, but not in the part, is not what was reviewed.
@@ -125,16 +133,28 @@ pub(crate) fn changes(
     Some(format!("Changed while it was reviewed: {changes}."))
 }
 
-/// Returns the fields that are not the same, in words.
-fn in_words(fields: &IndexMap<String, Field>, before: &Context, now: &Context) -> Vec<String> {
-    let words = |value: &Json| cut(shown(&value.to_string()).into_owned(), VALUE);
+/// Returns the fields that are not the same, and in words how they have changed.
+fn in_words<'f>(
+    fields: &'f IndexMap<String, Field>,
+    before: &Context,
+    now: &Context,
+) -> Vec<(&'f String, String)> {
+    let words = |value: &Json| match value {
+        Json::Null => "none".to_owned(),
+        value => cut(shown(&value.to_string()).into_owned(), VALUE),
+    };
     let changes = fields.iter().filter_map(|(name, field)| {
         let (old, new) = (before.get(name)?, now.get(name)?);
         let note = match field.is_looser(new, old) {
             true => "; looser, so it does not count for this review",
             false => "",
         };
-        (old != new).then(|| format!("{name} (from {} to {}{note})", words(old), words(new)))
+        (old != new).then(|| {
+            (
+                name,
+                format!("(from {} to {}{note})", words(old), words(new)),
+            )
+        })
     });
     changes.collect()
 }

@@ -132,13 +132,15 @@ impl Meanwhile {
     /// Returns the world as the outcome of a review sees it, and what has happened in it.
     fn of(place: &Place, run: &Unwritten, now: &Arc<Snapshot>) -> (Arc<Snapshot>, Self) {
         let (chart, before) = (&place.chart, &run.before);
+        let is_done = matches!(run.ended.outcome, Outcome::Ran { .. });
+        let pause = Pause::between(chart, (before, now));
         let changes = (run.changed.clone()).and_then(|files| {
             let file = &run.ended.invocation.file;
-            meanwhile::changes(place, (before, now), files, file)
+            // If the review counts, another sentence names the pause.
+            let pause = pause.as_ref().map(|pause| (pause, !is_done));
+            meanwhile::changes(place, (before, now), files, file, pause)
         });
-        let is_done = matches!(run.ended.outcome, Outcome::Ran { .. });
-        let pause = is_done.then(|| Pause::between(chart, (before, now)));
-        let pause = pause.flatten();
+        let pause = pause.filter(|_| is_done);
         let restored = pause.as_ref().map(|pause| pause.before.clone());
         let restored = restored.unwrap_or_default();
         let has_moved_on = meanwhile::has_moved_on(chart, (before, now), &restored);
