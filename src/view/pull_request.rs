@@ -49,10 +49,14 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[Entry]) -> St
             .values()
             .any(|word| *word == entry.state)
     };
+    let why = |entry: &Entry| {
+        let why = entry.why.as_ref();
+        why.map_or_else(String::new, |why| format!(": {}", literal(why)))
+    };
+    let item = |entry: &Entry| format!("- {}{}", literal(&entry.to_string()), why(entry));
     let said = |entry: &Entry| {
-        let why = entry.why.as_ref().map(|why| format!(": {}", literal(why)));
-        let why = why.unwrap_or_default();
-        format!("- {}: {}{why}", literal(&entry.to_string()), entry.state)
+        let (finding, state) = (literal(&entry.to_string()), &entry.state);
+        format!("- {finding}: {state}{}", why(entry))
     };
     section(
         &mut parts,
@@ -60,15 +64,20 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[Entry]) -> St
         ledger.iter().filter(is_ruling).map(said),
     );
     let is_put_off = |entry: &&Entry| chart.findings.put_off() == Some(&entry.state);
+    let others = chart.findings.answers.iter().skip(1);
+    let is_left = |entry: &&Entry| others.clone().any(|word| *word == entry.state);
+    let left = ledger.iter().filter(|entry| !is_put_off(entry));
+    let left = left.filter(is_left).map(said);
+    section(&mut parts, "Left as it is", left);
     section(
         &mut parts,
         "Put off",
-        ledger.iter().filter(is_put_off).map(said),
+        ledger.iter().filter(is_put_off).map(item),
     );
     section(
         &mut parts,
         "Not answered",
-        ledger.iter().filter(|entry| entry.state == OPEN).map(said),
+        ledger.iter().filter(|entry| entry.state == OPEN).map(item),
     );
     if facts.totals.all.reviews > 0 {
         let cost = strip_str(&facts.totals.all.sentence()).to_string();

@@ -67,7 +67,7 @@ pub struct CycleSource {
 pub struct Findings {
     /// The severities that a finding may have, from the worst to the mildest.
     pub severities: Vec<String>,
-    /// What the answer to a review can say of a finding: `plan-review-2.1: fixed`.
+    /// What the answer to a review can say of a finding: `plan-review-2.1: fixed`. The first one says that it is gone.
     #[serde(default)]
     pub answers: Vec<String>,
     /// What a finding is whose review has no answer when its cycle is over. A cycle is over if it isn't running and no
