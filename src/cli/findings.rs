@@ -122,7 +122,7 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCo
     ledger::rule(chart, &place.root, &place.dir(), entry, said)
         .map_err(CliError::because("the ruling cannot be written"))?;
     say(&format!(
-        "{} is {word}: later reviewers will know",
+        "{} is {word}: later reviewers will know.",
         entry.id
     ));
     // What stood in the way of a review may not anymore.

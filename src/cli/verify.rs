@@ -275,10 +275,12 @@ impl Verified {
         let plans = counted(self.plans.len(), &chart.scope.noun);
         let code = match &self.uncompared {
             Some(_) if self.covered.is_empty() => String::new(),
-            _ => {
-                let files = counted(self.covered.len(), "changed file");
-                format!(", and {files} that count, all as a clean review has seen them")
-            }
+            _ => match self.covered.len() {
+                1 => ", and 1 changed file that counts, as a clean review has seen it".to_owned(),
+                many => format!(
+                    ", and {many} changed files that count, all as a clean review has seen them"
+                ),
+            },
         };
         format!("{}: {plans}{code}", paint_words(GOOD, "verified"))
     }
