@@ -125,9 +125,13 @@ pub fn cut(text: String, most: usize) -> String {
     }
 }
 
-/// Returns a value for a person: a string without quotes, everything else as JSON.
+/// Returns a value for a person: a string without quotes, a hash by its start, everything else as JSON.
 pub fn in_words(value: &Json) -> String {
-    match value.as_str() {
+    let is_hash = |text: &&str| {
+        matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    let text = value.as_str();
+    match text.map(|text| text.get(..8).filter(|_| is_hash(&text)).unwrap_or(text)) {
         Some(text) => shown(text).into_owned(),
         None => shown(&value.to_string()).into_owned(),
     }
