@@ -10,42 +10,42 @@ const CODE: &str = "A code review (iteration 3) has been written to .taskie/plan
 independent reviewer. Read this review file and perform the post-code-review action: address all issues, update the \
 code, then create .taskie/plans/test-plan/task-2-post-review-3.md documenting your fixes. `/taskie:post-code-review` \
 has the steps. Skip a suggestion that would remove working functionality, and say so in the post-review file. Update \
-tasks.md, commit and push to remote. If there is no remote, skip the push and say so. Do not push to its default \
-branch unless the user asked for that. As the last step, AFTER completing all post-review work and writing the \
-post-review file, run `taskie enter post-code-review --plan test-plan`: it updates state.json atomically (phase \
-\"post-code-review\", next_phase \"code-review\", all other fields unchanged). Do not edit state.json yourself. (User: Esc, \
-then `! taskie pause`, stops the review loop.)";
+tasks.md, commit and push to remote. If there is no remote, skip the push and say so. Do not push to the default \
+branch of the remote unless the user asked for that. As the last step, AFTER completing all post-review work and \
+writing the post-review file, run `taskie enter post-code-review --plan test-plan`: it updates state.json atomically \
+(phase \"post-code-review\", next_phase \"code-review\", all other fields unchanged). Do not edit state.json \
+yourself. (User: Esc, then `! taskie pause`, stops the review loop.)";
 
 const PLAN: &str = "A plan review (iteration 1) has been written to .taskie/plans/test-plan/plan-review-1.md by an \
 independent reviewer. Read this review file and perform the post-plan-review action: address all issues in plan.md, \
 then create .taskie/plans/test-plan/plan-post-review-1.md documenting your fixes. `/taskie:post-plan-review` has the \
-steps. Skip a suggestion that would remove working functionality, and say so in the post-review file. Commit and push \
-to remote. If there is no remote, skip the push and say so. Do not push to its default branch unless the user asked \
-for that. As the last step, AFTER completing all post-review work and writing the post-review file, run `taskie enter \
-post-plan-review --plan test-plan`: it updates state.json atomically (phase \"post-plan-review\", next_phase \
-\"plan-review\", all other fields unchanged). Do not edit state.json yourself. (User: Esc, then `! taskie pause`, stops the \
-review loop.)";
-
-const TASKS: &str = "A tasks review (iteration 2) has been written to .taskie/plans/test-plan/tasks-review-2.md by an \
-independent reviewer. Read this review file and perform the post-tasks-review action: address all issues in tasks.md \
-and task files, then create .taskie/plans/test-plan/tasks-post-review-2.md documenting your fixes. \
-`/taskie:post-tasks-review` has the steps. Skip a suggestion that would remove working functionality, and say so in \
-the post-review file. Commit and push to remote. If there is no remote, skip the push and say so. Do not push to its \
-default branch unless the user asked for that. As the last step, AFTER completing all post-review work and writing the \
-post-review file, run `taskie enter post-tasks-review --plan test-plan`: it updates state.json atomically (phase \
-\"post-tasks-review\", next_phase \"tasks-review\", all other fields unchanged). Do not edit state.json yourself. \
+steps. Skip a suggestion that would remove working functionality, and say so in the post-review file. Commit and \
+push to remote. If there is no remote, skip the push and say so. Do not push to the default branch of the remote \
+unless the user asked for that. As the last step, AFTER completing all post-review work and writing the post-review \
+file, run `taskie enter post-plan-review --plan test-plan`: it updates state.json atomically (phase \
+\"post-plan-review\", next_phase \"plan-review\", all other fields unchanged). Do not edit state.json yourself. \
 (User: Esc, then `! taskie pause`, stops the review loop.)";
+
+const TASKS: &str = "A tasks review (iteration 2) has been written to .taskie/plans/test-plan/tasks-review-2.md by \
+an independent reviewer. Read this review file and perform the post-tasks-review action: address all issues in \
+tasks.md and task files, then create .taskie/plans/test-plan/tasks-post-review-2.md documenting your fixes. \
+`/taskie:post-tasks-review` has the steps. Skip a suggestion that would remove working functionality, and say so in \
+the post-review file. Commit and push to remote. If there is no remote, skip the push and say so. Do not push to the \
+default branch of the remote unless the user asked for that. As the last step, AFTER completing all post-review work \
+and writing the post-review file, run `taskie enter post-tasks-review --plan test-plan`: it updates state.json \
+atomically (phase \"post-tasks-review\", next_phase \"tasks-review\", all other fields unchanged). Do not edit \
+state.json yourself. (User: Esc, then `! taskie pause`, stops the review loop.)";
 
 const ALL_CODE: &str = "An all-code review (iteration 1) has been written to \
 .taskie/plans/test-plan/all-code-review-1.md by an independent reviewer. Read this review file and perform the \
 post-all-code-review action: address all issues across all tasks, then create \
 .taskie/plans/test-plan/all-code-post-review-1.md documenting your fixes. `/taskie:post-all-code-review` has the \
-steps. Skip a suggestion that would remove working functionality, and say so in the post-review file. Update tasks.md, \
-commit and push to remote. If there is no remote, skip the push and say so. Do not push to its default branch unless \
-the user asked for that. As the last step, AFTER completing all post-review work and writing the post-review file, run \
-`taskie enter post-all-code-review --plan test-plan`: it updates state.json atomically (phase \
-\"post-all-code-review\", next_phase \"all-code-review\", all other fields unchanged). Do not edit state.json \
-yourself. (User: Esc, then `! taskie pause`, stops the review loop.)";
+steps. Skip a suggestion that would remove working functionality, and say so in the post-review file. Update \
+tasks.md, commit and push to remote. If there is no remote, skip the push and say so. Do not push to the default \
+branch of the remote unless the user asked for that. As the last step, AFTER completing all post-review work and \
+writing the post-review file, run `taskie enter post-all-code-review --plan test-plan`: it updates state.json \
+atomically (phase \"post-all-code-review\", next_phase \"all-code-review\", all other fields unchanged). Do not edit \
+state.json yourself. (User: Esc, then `! taskie pause`, stops the review loop.)";
 
 /// The whole answer to a stop at which a review is due.
 fn answer(before: Value) -> Ran {

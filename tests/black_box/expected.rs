@@ -195,9 +195,10 @@ impl Review {
             "{name} (iteration {n}) has been written to {review} by an independent reviewer. Read this review file and \
              perform the post-{id} action: {fix}, then create {answer} documenting your fixes. `/taskie:post-{id}` has \
              the steps. Skip a suggestion that would remove working functionality, and say so in the post-review file. \
-             {last} If there is no remote, skip the push and say so. Do not push to its default branch unless the \
-             user asked for that. As the last step, AFTER completing all post-review work and writing the post-review \
-             file, run `taskie enter post-{id} --plan {PLAN}`: it updates state.json atomically (phase \"post-{id}\", \
+             {last} If there is no remote, skip the push and say so. Do not push to the default branch of the remote \
+             unless the user asked for that. As the last step, AFTER completing all post-review work and writing the \
+             post-review file, run `taskie enter post-{id} --plan {PLAN}`: it updates state.json atomically (phase \
+             \"post-{id}\", \
              next_phase \"{id}\", all other fields unchanged). Do not edit state.json yourself. (User: Esc, then \
              `! taskie pause`, stops the review loop.){}",
             if self.is_clean { NO_FINDINGS } else { "" }
