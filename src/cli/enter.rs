@@ -231,10 +231,15 @@ fn transition(
     })?;
     warn(performed.warnings.iter().chain(&performed.notes));
     if let Answer::Refuse(why) = &performed.decision.answer {
-        return Err(match is_first {
-            true => CliError::with_help(why.clone(), "nothing was written"),
-            false => CliError::new(why.clone()),
-        });
+        let (program, option) = (chart.program(), place.option());
+        let help = format!("`{program} status {option}` says what comes next");
+        return Err(CliError::with_help(
+            why.clone(),
+            match is_first {
+                true => format!("nothing was written; {help}"),
+                false => help,
+            },
+        ));
     }
     let decision = &performed.decision;
     let (noun, name) = (&chart.scope.noun, &place.instance.name);

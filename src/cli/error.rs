@@ -6,6 +6,12 @@ use crate::diagnostic::flaw::ChartError;
 use crate::engine::fault::Fault;
 use crate::run::stuck::Stuck;
 
+/// What to do where nothing but the cause is known.
+const AGAIN: &str = "fix the cause, and run the command again";
+
+/// What to do about a file of the user's.
+pub(super) const FIX: &str = "fix the file, or restore an earlier version of it";
+
 /// A command that failed, and what the user sees.
 #[derive(Debug)]
 pub(crate) enum CliError {
@@ -37,7 +43,7 @@ impl CliError {
 
     /// Returns what makes an error of what went wrong, for `map_err`: `what` is the sentence before it.
     pub(crate) fn because<E: Display>(what: impl Display) -> impl FnOnce(E) -> Self {
-        move |error| Self::new(format!("{what}: {error}"))
+        move |error| Self::with_help(format!("{what}: {error}"), AGAIN)
     }
 }
 
@@ -45,6 +51,11 @@ impl From<Stuck> for CliError {
     fn from(stuck: Stuck) -> Self {
         match stuck {
             Stuck::Fault(fault) => fault.into(),
+            Stuck::Broken(why) => Self::with_help(why, FIX),
+            Stuck::Io { ref error, .. } if error.raw_os_error().is_some() => {
+                Self::with_help(stuck.to_string(), AGAIN)
+            }
+            // The others say what to do, or leave nothing to do.
             other => Self::new(other.to_string()),
         }
     }
@@ -52,12 +63,13 @@ impl From<Stuck> for CliError {
 
 impl From<Fault> for CliError {
     fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::File(why) => {
-                Self::with_help(why, "fix the file, or restore an earlier version of it")
-            }
-            other => Self::new(other.to_string()),
-        }
+        let help = match (&fault, fault.place()) {
+            (Fault::File(_), _) => FIX.to_owned(),
+            (Fault::Argument { .. }, _) => "add --help to see what the options mean".to_owned(),
+            (_, Some(place)) => format!("check {place} in the chart"),
+            (_, None) => AGAIN.to_owned(),
+        };
+        Self::with_help(fault.to_string(), help)
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let place = place::chosen(chart, matches)?;
     if matches.get_flag("retry") {
         let lifted = postponed::lift(&place.store);
-        lifted.map_err(|error| CliError::new(format!("this cannot be recorded: {error}")))?;
+        lifted.map_err(CliError::because("this cannot be recorded"))?;
     }
     let gate = FailingGate::at(&place).filter(|gate| gate.has_ended_turn);
     let gate = gate.as_ref().map(|gate| gate.text.as_str());
@@ -59,7 +59,8 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     let Answer::Action { action, why } = performed.decision.answer else {
         let message = format!("the chart {} does not say what is next", chart.id);
-        return Err(CliError::new(message));
+        let help = "add a rule to `on.next` that has an `action`";
+        return Err(CliError::with_help(message, help));
     };
     // While the work goes on, what has changed is what the next review is about.
     let is_over = [Some(&chart.state), chart.next.as_ref()]

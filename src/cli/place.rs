@@ -8,6 +8,7 @@ use clap::parser::ValueSource;
 
 use super::error::CliError;
 use super::output::{say, warn};
+use crate::chart::choice::of_changes;
 use crate::chart::{Chart, Scope};
 use crate::diagnostic::suggest::did_you_mean;
 use crate::disk;
@@ -49,20 +50,7 @@ pub(crate) fn resolve(
 ) -> Result<Place, CliError> {
     let scope = &chart.scope;
     let noun = &scope.noun;
-    let start = || {
-        let (program, initial) = (chart.program(), &chart.initial);
-        match scope.is_per_session() {
-            false if scope.since.is_some() => "`taskie review` reviews what has changed".to_owned(),
-            false => format!("start one with `{program} enter {initial} --{noun} NAME`"),
-            true if chart.commands.is_empty() => {
-                format!("start one with `{program} enter {initial}`")
-            }
-            true => format!(
-                "start one with `{program} enter {initial}`, or with a command of the chart; `{program} run --help` \
-                 lists them"
-            ),
-        }
-    };
+    let start = || start(chart);
     let named = match matches.try_get_one::<String>("instance") {
         _ if scope.is_per_session() => Some(of_session(chart, session)?),
         Ok(Some(name)) => Some(named(chart, name)?),
@@ -111,6 +99,38 @@ pub(crate) fn resolve(
     Ok(Place::new(Arc::clone(chart), root, instance))
 }
 
+/// Returns what to do where there is no instance.
+fn start(chart: &Chart) -> String {
+    let (scope, program, initial) = (&chart.scope, chart.program(), &chart.initial);
+    let start = format!("start one with `{program} enter {initial}");
+    match scope.is_per_session() {
+        false if scope.since.is_some() => "`taskie review` reviews what has changed".to_owned(),
+        false => format!("{start} --{} NAME`{}", scope.noun, changes_instead()),
+        true if chart.commands.is_empty() => format!("{start}`"),
+        true => {
+            format!("{start}`, or with a command of the chart; `{program} run --help` lists them")
+        }
+    }
+}
+
+/// Returns what shows the changes that are reviewed here without any instance of another chart, if there are some.
+fn changes_instead() -> String {
+    let here = || {
+        let chart = of_changes()?.load().ok()?;
+        let (top, home) = home::in_git(&chart.scope.home, &cwd().ok()?)?;
+        let folder = top.join(home).join(&chart.scope.folder);
+        let is_there = folder.read_dir().ok()?.next().is_some();
+        is_there.then(|| {
+            format!(
+                "; `{} status` is about the {}",
+                chart.program(),
+                chart.scope.noun
+            )
+        })
+    };
+    here().unwrap_or_default()
+}
+
 /// Returns true if the command line names the instance. What the environment says of a session does not count.
 pub(super) fn is_named(matches: &ArgMatches) -> bool {
     ["instance", "session"]
@@ -136,8 +156,11 @@ fn of_session(chart: &Chart, session: Option<&str>) -> Result<Instance, CliError
             "session" => "the session is unknown".to_owned(),
             noun => format!("each session has its own {noun}, but the session is unknown"),
         };
-        let help =
-            "pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"";
+        let help = format!(
+            "pass --session ID: `{} list` shows what there is; in a command of Claude Code: --session \
+             \"${{CLAUDE_SESSION_ID}}\"",
+            chart.program()
+        );
         return Err(CliError::with_help(message, help));
     };
     named(chart, session)
@@ -175,7 +198,8 @@ fn inside(root: &Path, instance: &Instance, scope: &Scope) -> Result<(), CliErro
             "{noun} `{}` leads out of the project through a symbolic link",
             instance.name
         );
-        return Err(CliError::new(message));
+        let help = "put a folder in the place of the link";
+        return Err(CliError::with_help(message, help));
     }
     for dir in [Path::new(home), &instance.dir] {
         if let Some(why) = disk::distrust(&root.join(dir)) {
@@ -215,7 +239,8 @@ pub(crate) fn find(
 /// Returns the root of the project around the working directory.
 pub(crate) fn root(chart: &Chart) -> Result<PathBuf, CliError> {
     let (cwd, home) = (cwd()?, &chart.scope.home);
-    home::project_root(&cwd, home).ok_or_else(|| CliError::new(no_home(home, &cwd)))
+    let root = home::project_root(&cwd, home);
+    root.ok_or_else(|| CliError::with_help(no_home(home, &cwd), start(chart)))
 }
 
 /// Returns the error about a directory that is not in a project.
@@ -239,7 +264,8 @@ pub(crate) fn existing(chart: &Arc<Chart>, root: &Path, name: &str) -> Result<Pl
 
 /// Returns the instance of that name, whether or not it exists.
 pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
-    find::named(&chart.scope, name).map_err(CliError::new)
+    let named = find::named(&chart.scope, name);
+    named.map_err(|why| CliError::with_help(why, "choose another name"))
 }
 
 /// Returns the instance that the session claimed last, otherwise the only one of which a review is running, otherwise the

@@ -48,7 +48,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         let (before, commit) = manifest::ends(&place.root, commit).map_err(unknown)?;
         let home = &chart.scope.home;
         let read = Manifest::read(&place.root, home, Some(&before), Some(&commit), &[]);
-        let read = read.ok_or_else(|| CliError::new("this is no git repository"))?;
+        let read = read.ok_or_else(|| {
+            CliError::with_help(
+                "this is no git repository",
+                "run it in the repository of the commit",
+            )
+        })?;
         let read = read.map_err(unknown)?;
         receipt.subject = vec![
             Subject::new("commit", "gitCommit", &commit),

@@ -9,7 +9,7 @@ use clap::ArgMatches;
 use miette::MietteDiagnostic;
 use serde_json::json;
 
-use super::error::CliError;
+use super::error::{CliError, FIX};
 use super::output::{tell, warn};
 use super::place;
 use crate::chart::Chart;
@@ -228,7 +228,7 @@ fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<S
         .map_err(CliError::because(format!("{file} cannot be read")))?;
     let state = state_file::validate(chart, &bytes);
     if let Reading::Broken(why) = &state {
-        return Err(CliError::new(format!("{file}: {why}")));
+        return Err(CliError::with_help(format!("{file}: {why}"), FIX));
     }
     Ok(Snapshot::with_state(
         chart,

@@ -364,7 +364,10 @@ fn below(root: &Path, prefix: &Path, paths: &[String]) -> Result<Vec<String>, Cl
         let help = "omit it to review the whole change";
         return Err(CliError::with_help("a path is empty", help));
     }
-    let outside = |path| CliError::new(format!("`{path}` is outside this work tree"));
+    let outside = |path| {
+        let message = format!("`{path}` is outside this work tree");
+        CliError::with_help(message, "name files and folders of this one")
+    };
     let paths = paths
         .iter()
         .map(|path| whole(path).ok_or_else(|| outside(shown(path))));

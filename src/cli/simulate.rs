@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use serde_json::{Value as Json, json};
 
-use super::error::CliError;
+use super::error::{CliError, FIX};
 use super::output::{Target, say_json};
 use super::{enter, place};
 use crate::chart::Chart;
@@ -128,10 +128,12 @@ fn instance(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<Instance, CliErr
         }
         Reading::Broken(why) => {
             let file = place::state_file(&place);
-            return Err(CliError::new(format!("{}: {why}", file.display())));
+            let message = format!("{}: {why}", file.display());
+            return Err(CliError::with_help(message, FIX));
         }
     }
-    let settings = settings::read(chart, &place.root).map_err(CliError::new)?;
+    let settings = settings::read(chart, &place.root);
+    let settings = settings.map_err(|why| CliError::with_help(why, FIX))?;
     instance.disk.config.extend(settings.values());
     for (name, text) in files(&place)? {
         instance.write(&name, &text)?;

@@ -105,5 +105,8 @@ fn new_file(path: &Path, text: &str) -> Result<(), CliError> {
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
         fs::File::create_new(path)?.write_all(text.as_bytes())
     };
-    write().map_err(|error| CliError::new(format!("{} cannot be written: {error}", path.display())))
+    write().map_err(CliError::because(format!(
+        "{} cannot be written",
+        path.display()
+    )))
 }

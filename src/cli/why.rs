@@ -76,7 +76,9 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
     if let Some(stuck) = &stop.stuck
         && stop.answer == "none"
     {
-        return Err(CliError::new(format!("nothing could be decided: {stuck}")));
+        let message = format!("nothing could be decided: {stuck}");
+        let help = format!("`{} log` shows what came before", place.chart.program());
+        return Err(CliError::with_help(message, help));
     }
     Ok(Stop {
         at: Some(stop.at.clone()),

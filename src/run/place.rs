@@ -78,6 +78,16 @@ impl Place {
         running(&self.chart, self.snapshot().context()).is_some()
     }
 
+    /// Returns the option with which a command is about this instance.
+    pub(crate) fn option(&self) -> String {
+        let scope = &self.chart.scope;
+        let of = match scope.is_per_session() {
+            true => "session",
+            false => &scope.noun,
+        };
+        format!("--{of} {}", self.instance.name)
+    }
+
     /// Returns the instance's directory.
     pub(crate) fn dir(&self) -> PathBuf {
         self.root.join(&self.instance.dir)

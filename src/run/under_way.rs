@@ -84,14 +84,11 @@ fn said_of_running(place: &Place, end: &str) -> String {
     let running = Running::read(&place.store, name, &place.dir());
     let running = running.map(|running| format!(" ({})", running.in_words()));
     let running = running.unwrap_or_default();
-    let option = match place.chart.scope.is_per_session() {
-        true => String::new(),
-        false => format!(" --{noun} {name}"),
-    };
+    let option = place.option();
     let cancel = place.chart.cancels();
     let cancel = cancel.map(|command| {
         let call = place.chart.call(command);
-        format!(" To end the review: `{call}{option}`.")
+        format!(" To end the review: `{call} {option}`.")
     });
     format!(
         "A review of {noun} `{name}` is already running{running}{end}{}",

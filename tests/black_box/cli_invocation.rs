@@ -235,7 +235,7 @@ fn nothing_to_review() {
         (
             json!({ "next_phase": "all-code-review" }),
             no_rows,
-            "no task in tasks.md is implemented: /taskie:complete-task",
+            "tasks.md lists no tasks: /taskie:create-tasks",
         ),
         (
             json!({ "current_task": "3" }),

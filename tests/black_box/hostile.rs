@@ -57,7 +57,8 @@ fn a_write_that_does_not_fit_leaves_the_old_state() {
     let line = "ulimit -f 1 && exec taskie limit 3";
     let ran = Ran::of(project.shell(line).output().unwrap());
     let why = format!(
-        "taskie: .taskie/plans/{PLAN}/state.json cannot be written: File too large (os error 27)\n"
+        "taskie: .taskie/plans/{PLAN}/state.json cannot be written: File too large (os error 27)\n  help: fix the cause, \
+         and run the command again\n"
     );
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (1, "", why));
     assert_eq!(project.files(), before);
@@ -92,7 +93,10 @@ fn plans_outside_the_project_are_not_followed() {
             let ran = project.run(&["enter", "new-plan", "--plan", name]);
             assert_eq!(
                 ran.stderr,
-                format!("taskie: plan `{name}` leads out of the project through a symbolic link\n")
+                format!(
+                    "taskie: plan `{name}` leads out of the project through a symbolic link\n  help: put a folder in the \
+                     place of the link\n"
+                )
             );
             assert_eq!(ran.code, 1);
         }
@@ -139,7 +143,9 @@ fn names_that_no_plan_can_have() {
         let ran = project.run(&["enter", "new-plan", "--plan", name]);
         assert_eq!(
             ran.stderr,
-            format!("taskie: `{shown}` cannot be the name of a plan: {rule}\n")
+            format!(
+                "taskie: `{shown}` cannot be the name of a plan: {rule}\n  help: choose another name\n"
+            )
         );
         assert_eq!(ran.code, 1);
     }
