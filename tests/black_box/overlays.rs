@@ -326,7 +326,7 @@ fn each_rule_that_is_shipped_can_be_named() {
         for list in lists.chain(chart.get("properties")) {
             let entries = list.as_array().unwrap().iter();
             let lacking = entries.filter(|entry| entry.get("id").is_none());
-            nameless.extend(lacking.map(|entry| format!("{name}: {entry}")));
+            nameless.extend(lacking.map(|entry| format!("{name}: {entry:?}")));
         }
     }
     assert_eq!(nameless, Vec::<String>::new());
