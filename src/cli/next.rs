@@ -42,7 +42,9 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let gate = gate.as_ref().map(|gate| gate.text.as_str());
     let asked_by = session.clone();
     let drivers = driver::of(&place.store, &place.instance.name);
-    let performed = perform(&place, &asked::next(&place, session, gate))?;
+    let mut asked = asked::next(&place, session, gate);
+    change::see(&place, &mut asked.fields);
+    let performed = perform(&place, &asked)?;
     // Every review waits for that.
     let wrong = place.snapshot().config().err().map(|why| why.to_string());
     let flaw = git::untrusted_locks(&place.root, &chart.scope.home).map(|why| format!("{why}."));

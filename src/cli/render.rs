@@ -24,6 +24,7 @@ use crate::render::error::RenderError;
 use crate::render::preview::{Scene, next, template, templates};
 use crate::run::asked;
 use crate::run::change;
+use crate::run::coming;
 use crate::run::place::Place;
 use crate::run::review::or_called;
 use crate::run::snapshot::Snapshot;
@@ -80,10 +81,12 @@ pub(crate) fn run(
     }
     let mut seen = json!({});
     change::see(&place, &mut seen);
+    let event = assumed.stop(&cwd.display().to_string(), session.as_deref(), seen);
+    let snapshot = coming::at_stop(&place, snapshot, &event);
     let scene = Scene {
         chart,
         world: snapshot.as_world(),
-        event: assumed.stop(&cwd.display().to_string(), session.as_deref(), seen),
+        event,
         assumed: &assumed,
     };
     let Some(name) = wanted else {

@@ -18,7 +18,6 @@ use super::reviewed::Reviewed;
 use super::{place, render, wait};
 use crate::chart::choice::{Choice, of_changes};
 use crate::chart::{Chart, IN_GIT};
-use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Step};
 use crate::engine::event::Event;
 use crate::hook;
@@ -31,9 +30,8 @@ use crate::project::find;
 use crate::run::perform::perform;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
-use crate::run::{asked, change, part, under_way};
+use crate::run::{asked, change, coming, part, under_way};
 use crate::store::running::Running;
 use crate::text::shown;
 
@@ -123,7 +121,7 @@ fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     let base = change::base(&place);
     let base = base.as_deref().map_or(Base::AtHand, Base::Known);
     let change = find(&mut place, base)?;
-    let begins = entering(&place, &place.snapshot())?.is_some();
+    let begins = coming::entered(&place.snapshot(), &change::began(chart))?.is_some();
     let mut event = match begins {
         true => change::began(chart),
         false => asked::next(&place, None, None),
@@ -206,7 +204,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     let performed = match change.files.is_empty() {
         true => Performed::allowed(format!("Nothing has changed {}.", change.against)),
         false => watched(&place, &change, || {
-            if entering(&place, &place.snapshot())?.is_some() {
+            if coming::entered(&place.snapshot(), &change::began(chart))?.is_some() {
                 let mut began = change::began(chart);
                 began.fields.clone_from(&event.fields);
                 perform(&place, &began)?;
@@ -243,21 +241,10 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     Ok(code)
 }
 
-/// Returns the fields that the beginning of a change would set; `None` if a review waits already.
-fn entering(place: &Place, snapshot: &Arc<Snapshot>) -> Result<Option<Context>, Stuck> {
-    let step = snapshot.decide(&change::began(&place.chart), None)?;
-    Ok(match step {
-        Step::Done(decision) if !matches!(decision.answer, Answer::Refuse(_)) => {
-            Some(decision.patch.into_iter().collect())
-        }
-        _ => None,
-    })
-}
-
 /// Returns what the stop would do. Nothing is run or written.
 fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
     let snapshot = place.snapshot();
-    let entered = entering(place, &snapshot)?.unwrap_or_default();
+    let entered = coming::entered(&snapshot, &change::began(&place.chart))?.unwrap_or_default();
     Ok(Arc::new(snapshot.again(&entered)).decide(event, None)?)
 }
 

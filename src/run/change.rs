@@ -11,15 +11,17 @@ use serde_json::{Value as Json, json};
 use crate::chart::Chart;
 use crate::diagnostic::quote::quoted;
 use crate::disk;
-use crate::engine::context::{Context, running, text};
-use crate::engine::event::{Event, Trigger};
+use crate::engine::context::{running, text};
+use crate::engine::event::Event;
 use crate::hash::{self, Hash};
 use crate::page::counted;
 use crate::project::change::{self, Base, Change, OBJECTS, Unknown};
 use crate::project::stamp::Stamp;
 use crate::project::{ledger, settings, state_file};
 use crate::run::place::Place;
-use crate::run::{asked, part, under_way};
+use crate::run::{asked, coming, part, under_way};
+
+pub(crate) use crate::run::part::{is_own, is_own_name, own_name};
 
 /// The folder in the instance's directory with the objects of the change, hidden like everything that is this program's.
 const STORED: &str = ".objects";
@@ -36,9 +38,6 @@ const STAMP: &str = ".stamp";
 /// How much of a prompt is kept, in characters, and how many prompts of one change: the first and the last ones.
 const PROMPT: usize = 2_000;
 const PROMPTS: usize = 10;
-
-/// What the folder of a session's own change begins with. A branch has no dot in the name of its folder.
-const OWN: &str = "session.";
 
 /// How long after its last use what belongs to a change is removed: its session has ended, or its branch is gone.
 const FORGOTTEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -61,30 +60,7 @@ pub(crate) fn base(place: &Place) -> Option<String> {
 
 /// Returns the beginning of a new change.
 pub(crate) fn began(chart: &Chart) -> Event {
-    Event {
-        trigger: Trigger::Enter {
-            phase: chart.initial.clone(),
-            force: false,
-        },
-        fields: asked::typed(),
-        args: Context::default(),
-        session: None,
-    }
-}
-
-/// Returns the name of the change of a session alone.
-pub(crate) fn own_name(session: &str) -> String {
-    format!("{OWN}{session}")
-}
-
-/// Returns whether a change of this name is that of a session alone.
-pub(crate) fn is_own_name(name: &str) -> bool {
-    name.starts_with(OWN)
-}
-
-/// Returns whether the change is that of a session alone: nobody has asked for its review.
-pub(crate) fn is_own(place: &Place) -> bool {
-    is_own_name(&place.instance.name)
+    coming::began(chart, asked::typed())
 }
 
 /// Finds out what has changed, and has the reviewers that are started at `place` see it.

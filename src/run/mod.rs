@@ -7,6 +7,7 @@ pub(crate) mod beside;
 pub(crate) mod call;
 pub(crate) mod called;
 pub(crate) mod change;
+pub(crate) mod coming;
 mod effects;
 pub(crate) mod gates;
 mod meanwhile;

@@ -1,4 +1,4 @@
-//! The names of changes: that of a branch, or of a part of its work tree, and which paths such a part has.
+//! The names of changes: that of a branch, of a part of its work tree, or of a session alone, and which paths a part has.
 
 use std::fs;
 use std::io;
@@ -15,6 +15,9 @@ const PATHS: &str = ".paths";
 
 /// What the folder of a part begins with. A branch has no dot in the name of its folder.
 const PART: &str = "part.";
+
+/// What the folder of a session's own change begins with. A branch has no dot in the name of its folder.
+const OWN: &str = "session.";
 
 /// Returns the paths that the change at `place` is limited to: none if it is that of the whole work tree. `None` if it is a part,
 /// but not known which.
@@ -58,6 +61,21 @@ pub(crate) fn is_of_branch(name: &str, branch: &str) -> bool {
     let part = name.strip_prefix(PART);
     let part = part.and_then(|name| name.strip_prefix(branch));
     name == branch || part.is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// Returns the name of the change of a session alone.
+pub(crate) fn own_name(session: &str) -> String {
+    format!("{OWN}{session}")
+}
+
+/// Returns whether a change of this name is that of a session alone.
+pub(crate) fn is_own_name(name: &str) -> bool {
+    name.starts_with(OWN)
+}
+
+/// Returns whether the change is that of a session alone: nobody has asked for its review.
+pub(crate) fn is_own(place: &Place) -> bool {
+    is_own_name(&place.instance.name)
 }
 
 /// Returns a name for a folder, without a dot. No two texts share one.

@@ -21,7 +21,7 @@ use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
 use crate::run::under_way::running;
 use crate::run::write::{claim, claimant, is_reviewed_by_another, write};
-use crate::run::{beside, called, receipts};
+use crate::run::{beside, called, coming, receipts};
 use crate::store::driver;
 use crate::store::journal::{self, Decided, Line};
 use crate::store::notices::Pending;
@@ -266,14 +266,14 @@ fn forget_if_taken_over(place: &Place, event: &Event) {
 
 /// Returns what the chart would decide about `event` at `place` now. Nothing is run, locked or written.
 pub(crate) fn peek(place: &Place, event: &Event) -> Result<(Step, Arc<Snapshot>), Stuck> {
-    let snapshot = place.snapshot();
+    let snapshot = coming::at_stop(place, place.snapshot(), event);
     let step = snapshot.decide(event, None)?;
     Ok((step, snapshot))
 }
 
 /// Returns the same, with the rules that would be tried. Nothing is run, locked or written.
 pub(crate) fn peek_rules(place: &Place, event: &Event) -> Result<(Step, Vec<Tried>), Stuck> {
-    let snapshot = place.snapshot();
+    let snapshot = coming::at_stop(place, place.snapshot(), event);
     Ok(explain(&place.chart, &snapshot.as_world(), event, None)?)
 }
 

@@ -135,6 +135,7 @@ impl Facts {
             is_unattended,
             next,
             foreseen,
+            coming,
             failing_gate,
         } = Turn::of(place, &snapshot, &lines, session);
         let next = known(next, &mut unread).flatten();
@@ -151,7 +152,8 @@ impl Facts {
         let is_final = phase.is_some_and(|phase| chart.is_final(phase));
         let running_cycle = view.running();
         let stage = stage(chart, running_cycle, phase);
-        let (invoke, by) = known(reviewer(chart, &view), &mut unread).unwrap_or_default();
+        let coming = Inspector::new(chart, &coming.as_world());
+        let (invoke, by) = known(reviewer(chart, &coming), &mut unread).unwrap_or_default();
         let cycle =
             running_cycle.map(|cycle| CycleFacts::of(chart, &view, cycle, by.clone(), &journal));
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));

@@ -14,6 +14,7 @@ use crate::hook::why_elsewhere;
 use crate::project::state_file::Reading;
 use crate::run::asked::{self, FailingGate};
 use crate::run::change;
+use crate::run::coming;
 use crate::run::perform::foresee;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -72,6 +73,8 @@ pub(crate) struct Turn {
     pub(crate) next: Result<Option<Next>, Fault>,
     /// What the next stop does.
     pub(crate) foreseen: Result<Step, Stuck>,
+    /// The snapshot in which it decides that.
+    pub(crate) coming: Arc<Snapshot>,
     /// The gate that has failed again and again, if it would run at that stop.
     pub(crate) failing_gate: Option<FailingGate>,
 }
@@ -101,6 +104,7 @@ impl Turn {
         let stops = session.or(owner.map(String::as_str));
         let stops = stops.or((!is_per_session).then_some(ANY));
         let stop = change::stop(place, stops);
+        let coming = coming::at_stop(place, Arc::clone(snapshot), &stop);
         let is_awaited = stop.fields["awaited"] == Json::Bool(true);
         let foreseen = match why_elsewhere(place, stops) {
             Some(why) => Ok(Step::Done(Performed::allowed(format!("{why}.")).decision)),
@@ -155,6 +159,7 @@ impl Turn {
             is_unattended,
             next,
             foreseen: foreseen.map(|step| or_called(&stop, step)),
+            coming,
             failing_gate,
         }
     }
