@@ -313,7 +313,11 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, Refused> {
     let Some(instance) = found.instance else {
         return Err(CliError::new(found.warnings.join(" ")).into());
     };
-    let place = Place::new(Arc::clone(chart), top, instance);
+    let mut place = Place::new(Arc::clone(chart), top, instance);
+    if !paths.is_empty() {
+        // Whoever reviews or previews the same part now ends perhaps before this has begun.
+        change::hold(&mut place);
+    }
     part::limit(&place, &paths).map_err(CliError::because(format!(
         "{} cannot be written",
         place.dir().display()

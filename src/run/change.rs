@@ -20,6 +20,7 @@ use crate::project::stamp::Stamp;
 use crate::project::{ledger, settings, state_file};
 use crate::run::place::Place;
 use crate::run::{asked, coming, part, under_way};
+use crate::store::lock::Use;
 
 pub(crate) use crate::run::part::{is_own, is_own_name, own_name};
 
@@ -63,8 +64,16 @@ pub(crate) fn began(chart: &Chart) -> Event {
     coming::began(chart, asked::typed())
 }
 
+/// From now on, nobody removes what is stored of the change at `place`, until it is released here.
+pub(crate) fn hold(place: &mut Place) {
+    if place.in_use.is_none() {
+        place.in_use = Use::begin(&place.store, &place.instance.name);
+    }
+}
+
 /// Finds out what has changed, and has the reviewers that are started at `place` see it.
 pub(crate) fn find(place: &mut Place, base: Base<'_>) -> Result<Change, Unknown> {
+    hold(place);
     let objects = place.dir().join(STORED);
     let paths = part::paths(place).ok_or_else(|| {
         let message = format!(
@@ -81,21 +90,47 @@ pub(crate) fn find(place: &mut Place, base: Base<'_>) -> Result<Change, Unknown>
 /// Removes what is kept of a change that nobody reviews anymore: what git does not have of it, and what the user has asked
 /// for. Reviews and rulings stay.
 pub(crate) fn forget(place: &Place) {
-    forget_prompts(place);
-    let _ = fs::remove_file(place.dir().join(STAMP));
-    // Whatever stays is removed with the next change.
-    let _ = fs::remove_dir_all(place.dir().join(STORED));
+    forget_marks(place);
+    alone(place, || remove_stored(place));
 }
 
 /// Removes what is kept of a change that is compared with nothing now, and the change itself if no review of it has begun.
 pub(crate) fn release(place: &Place) {
-    if place.is_in_cycle() || under_way::running(place).is_some() {
+    let is_reviewed = || place.is_in_cycle() || under_way::running(place).is_some();
+    if is_reviewed() {
         return;
     }
-    forget(place);
-    if !place.dir().join(state_file::FILE).exists() {
-        part::forget(place);
-        let _ = fs::remove_dir(place.dir());
+    forget_marks(place);
+    alone(place, || {
+        if is_reviewed() {
+            return;
+        }
+        remove_stored(place);
+        if !place.dir().join(state_file::FILE).exists() {
+            part::forget(place);
+            let _ = fs::remove_dir(place.dir());
+        }
+    });
+}
+
+fn forget_marks(place: &Place) {
+    forget_prompts(place);
+    let _ = fs::remove_file(place.dir().join(STAMP));
+}
+
+fn remove_stored(place: &Place) {
+    // Whatever stays is removed with the next change.
+    let _ = fs::remove_dir_all(place.dir().join(STORED));
+}
+
+/// Calls `remove` if nobody else uses what is stored of the change: whoever does removes it.
+fn alone(place: &Place, remove: impl FnOnce()) {
+    let begun = match place.in_use {
+        Some(_) => None,
+        None => Use::begin(&place.store, &place.instance.name),
+    };
+    if let Some(used) = place.in_use.as_ref().or(begun.as_ref()) {
+        used.end(remove);
     }
 }
 
@@ -295,11 +330,19 @@ pub(crate) fn stop(place: &Place, session: Option<&str>) -> Event {
 pub(crate) fn see(place: &Place, fields: &mut Json) {
     let base = place.chart.scope.since.as_ref().and_then(|_| base(place));
     let objects = place.dir().join(STORED);
-    let change = base
-        .zip(part::paths(place))
-        .map(|(base, paths)| change::read(&place.root, &objects, Base::Known(&base), &paths));
+    let used = base.and_then(|base| Some((base, Use::begin(&place.store, &place.instance.name)?)));
+    // Whoever has reviewed it can have removed it in between.
+    let Some((base, used)) = used.filter(|_| place.dir().is_dir()) else {
+        return;
+    };
+    let change = part::paths(place)
+        .map(|paths| change::read(&place.root, &objects, Base::Known(&base), &paths));
     if let Some(Ok(change)) = change {
         describe(place, fields, &change);
+    }
+    drop(used);
+    if !is_own(place) {
+        release(place);
     }
 }
 

@@ -9,6 +9,7 @@ use crate::diagnostic::quote::quoted;
 use crate::disk;
 use crate::hash;
 use crate::run::place::Place;
+use crate::store::lock::WriteLock;
 
 /// The file in the instance's directory with the paths of the part, from the root on: a list in JSON.
 const PATHS: &str = ".paths";
@@ -30,15 +31,17 @@ pub(crate) fn paths(place: &Place) -> Option<Vec<String>> {
 }
 
 /// Limits the change at `place` to these paths, if there are any. Makes its directory.
-pub(crate) fn limit(place: &Place, paths: &[String]) -> io::Result<()> {
+pub(crate) fn limit(place: &Place, given: &[String]) -> io::Result<()> {
     fs::create_dir_all(place.dir())?;
-    match paths {
-        [] => Ok(()),
-        paths => disk::replace(
-            &place.dir().join(PATHS),
-            json!(paths).to_string().as_bytes(),
-        ),
+    if paths(place).as_deref() == Some(given) {
+        return Ok(());
     }
+    // Another process may be about to write the same.
+    let _lock = WriteLock::acquire(&place.store, &place.instance.name)?;
+    disk::replace(
+        &place.dir().join(PATHS),
+        json!(given).to_string().as_bytes(),
+    )
 }
 
 /// Removes the paths, so that the directory can go.

@@ -16,7 +16,7 @@ use crate::receipt::elsewhere;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::store::journal::{self, Journal};
-use crate::store::lock::WriteLock;
+use crate::store::lock::{Use, WriteLock};
 use crate::store::{Store, last_chart};
 
 /// An instance of a chart in a project.
@@ -30,6 +30,8 @@ pub(crate) struct Place {
     pub(crate) store: Store,
     /// Variables for the reviewers that are started here.
     pub(crate) env: Vec<(String, String)>,
+    /// What is stored in its directory for now is in use.
+    pub(crate) in_use: Option<Use>,
 }
 
 impl Place {
@@ -42,6 +44,7 @@ impl Place {
             instance,
             store,
             env: Vec::new(),
+            in_use: None,
         }
     }
 

@@ -22,6 +22,9 @@ const REVIEW: &str = "review";
 /// The file of the lock of whoever waits until a review can run.
 const WAIT: &str = "wait";
 
+/// The file of the lock of whoever uses what is stored beside an instance.
+const USE: &str = "use";
+
 /// The file of the revision in the git directory.
 const REVISION: &str = "revision";
 
@@ -144,6 +147,36 @@ pub(crate) fn try_to_wait(store: &Store, instance: &str) -> io::Result<Option<Re
 /// Returns whether a process waits until a review of the instance can run.
 pub(crate) fn is_waited_for(store: &Store, instance: &str) -> bool {
     is_locked(open_existing(&store.beside, instance, WAIT).map(|(file, _)| file))
+}
+
+/// What is stored beside an instance is used: as long as this exists, nobody removes it.
+#[derive(Debug)]
+pub(crate) struct Use {
+    file: File,
+}
+
+impl Use {
+    /// Waits until nobody removes what is stored; `None` if that cannot be known.
+    pub(crate) fn begin(store: &Store, instance: &str) -> Option<Self> {
+        let file = open(&store.home, instance, USE).ok()?;
+        let start = Instant::now();
+        while file.try_lock_shared().is_err() {
+            if start.elapsed() > PATIENCE {
+                return None;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Some(Self { file })
+    }
+
+    /// Calls `remove` if nobody else uses what is stored; whoever does removes it after that. This use ends.
+    pub(crate) fn end(&self, remove: impl FnOnce()) {
+        let _ = self.file.unlock();
+        if self.file.try_lock().is_ok() {
+            remove();
+            let _ = self.file.unlock();
+        }
+    }
 }
 
 pub(super) fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {
