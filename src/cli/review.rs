@@ -327,16 +327,9 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, Refused> {
 
 /// Returns paths that are given in the folder `prefix` as they are from the root on; an error if one is outside.
 fn below(root: &Path, prefix: &Path, paths: &[String]) -> Result<Vec<String>, CliError> {
-    let whole = |path: &String| {
-        let given = Path::new(path);
-        let given = given.strip_prefix(root).unwrap_or(given);
-        let start = if Path::new(path).is_absolute() {
-            Path::new("")
-        } else {
-            prefix
-        };
+    let inside = |path: &Path| {
         let mut steps: Vec<&str> = Vec::new();
-        for step in start.components().chain(given.components()) {
+        for step in path.components() {
             match step {
                 Component::Normal(step) => steps.push(step.to_str()?),
                 Component::CurDir => {}
@@ -349,6 +342,20 @@ fn below(root: &Path, prefix: &Path, paths: &[String]) -> Result<Vec<String>, Cl
             ".".to_owned()
         } else {
             steps.join("/")
+        })
+    };
+    let whole = |path: &String| {
+        let path = prefix.join(path);
+        let given = inside(path.strip_prefix(root).unwrap_or(&path));
+        // A link outside of the work tree can lead into it. What follows the first such folder is as git has it.
+        given.or_else(|| {
+            let (real, path) = (root.canonicalize().ok()?, root.join(&path));
+            let above: Vec<&Path> = path.ancestors().collect();
+            above.into_iter().rev().find_map(|above| {
+                let start = above.canonicalize().ok()?;
+                let start = start.strip_prefix(&real).ok()?;
+                inside(&start.join(path.strip_prefix(above).ok()?))
+            })
         })
     };
     if paths.iter().any(String::is_empty) {
