@@ -80,7 +80,8 @@ pub(crate) fn resolve(
     };
     inside(&root, &instance, scope)?;
     let dir = root.join(&instance.dir);
-    if !scope.is_per_session() && absent != Absent::Assume && !dir.is_dir() {
+    let is_missing = || !find::exists(&root, scope, &instance.dir);
+    if !scope.is_per_session() && absent != Absent::Assume && is_missing() {
         if absent == Absent::Refuse {
             let names = find::names(&root, scope).unwrap_or_default();
             let close = did_you_mean(&instance.name, names.iter().map(String::as_str));

@@ -192,6 +192,17 @@ pub(crate) fn folder(scope: &Scope) -> PathBuf {
     Path::new(&scope.home).join(&scope.folder)
 }
 
+/// Returns whether there is anything of an instance but what this program keeps for now: a review that was killed before it
+/// began leaves that of a change.
+pub(crate) fn exists(root: &Path, scope: &Scope, dir: &Path) -> bool {
+    let mut files = fs::read_dir(root.join(dir)).into_iter().flatten().flatten();
+    let is_hidden = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
+    match scope.since {
+        None => root.join(dir).is_dir(),
+        Some(_) => files.any(|file| !is_hidden(&file.file_name())),
+    }
+}
+
 /// Returns the names of all instances, sorted. A symbolic link is not an instance.
 pub(crate) fn names(root: &Path, scope: &Scope) -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(root.join(folder(scope))) {
@@ -206,6 +217,7 @@ pub(crate) fn names(root: &Path, scope: &Scope) -> io::Result<Vec<String>> {
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| name_flaw(name).is_none())
+        .filter(|name| scope.since.is_none() || exists(root, scope, &folder(scope).join(name)))
         .collect();
     names.sort();
     Ok(names)

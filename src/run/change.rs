@@ -288,8 +288,8 @@ pub(crate) fn sweep(place: &Place) {
             .any(|branch| part::is_of_branch(&name, branch))
         {
             // What its reviews have found still counts.
-            true => fs::remove_dir_all(dir.join(STORED)),
-            false => fs::remove_dir_all(&dir),
+            true if dir.join(state_file::FILE).exists() => fs::remove_dir_all(dir.join(STORED)),
+            _ => fs::remove_dir_all(&dir),
         };
     }
 }
