@@ -10,6 +10,7 @@ use crate::chart::Chart;
 use crate::cli::error::CliError;
 use crate::cli::output::{is_reviewer, refuse_agents, say, say_json};
 use crate::cli::place;
+use crate::diagnostic::quote::quoted;
 use crate::page::{FAINT, Page};
 use crate::project::ledger::{self, Entry};
 use crate::receipt::elsewhere;
@@ -110,7 +111,9 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCo
         ));
     };
     let is_it = |entry: &Entry| entry.id == text("finding");
-    place::refuse_ambiguous(&place, matches, text("finding"), |other| {
+    let words = ["finding", "ruling", "why"].map(|name| quoted(text(name)));
+    let call = format!("{} resolve {}", chart.program(), words.join(" "));
+    place::refuse_ambiguous(&place, matches, (text("finding"), &call), |other| {
         self::entries(other).iter().any(is_it)
     })?;
     let word = chart.findings.rulings.get(text("ruling"));

@@ -320,11 +320,11 @@ fn parts(root: &Path, scope: &Scope) -> Vec<String> {
         .collect()
 }
 
-/// Refuses what a command is about if it is in another change of the branch, too, and none is named.
+/// Refuses what a command is about if it is in another change of the branch, too, and none is named. `call` is the command.
 pub(super) fn refuse_ambiguous(
     place: &Place,
     matches: &ArgMatches,
-    id: &str,
+    (id, call): (&str, &str),
     has: impl Fn(&Place) -> bool,
 ) -> Result<(), CliError> {
     let scope = &place.chart.scope;
@@ -333,13 +333,22 @@ pub(super) fn refuse_ambiguous(
     }
     let others = parts(&place.root, scope).into_iter();
     let others = others.filter(|name| *name != place.instance.name);
-    let mut others = others.filter_map(|name| existing(&place.chart, &place.root, &name).ok());
-    match others.find(|other| has(other)) {
+    let others = others.filter_map(|name| existing(&place.chart, &place.root, &name).ok());
+    let others = others.filter(|other| has(other));
+    let others: Vec<String> = others.map(|other| other.instance.name).collect();
+    match others.first() {
         None => Ok(()),
         Some(other) => {
-            let (one, other) = (&place.instance.name, &other.instance.name);
-            let message = format!("`{}` is in {one} and in {other}", shown(id));
-            let help = format!("say which of them you mean: --{} {other}", scope.noun);
+            let (one, noun) = (&place.instance.name, &scope.noun);
+            let message = format!(
+                "`{}` is in {one} and in {}",
+                shown(id),
+                others.join(" and in ")
+            );
+            let help = format!(
+                "say which of them you mean with --{noun}: `{} --{noun} {other}`",
+                shown(call)
+            );
             Err(CliError::with_help(message, help))
         }
     }
