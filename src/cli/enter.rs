@@ -134,6 +134,10 @@ pub(crate) fn run(
         false => Absent::Refuse,
     };
     let place = place::resolve(chart, matches, session.as_deref(), absent)?;
+    let place = match chart.cancels() {
+        Some(cancels) if cancels == name => place::under_review(place, matches, &chart.call(name))?,
+        _ => place,
+    };
     let events = running(chart, name, matches, stdin)?;
     for (index, event) in events.into_iter().enumerate() {
         let event = Event {

@@ -354,6 +354,37 @@ pub(super) fn refuse_ambiguous(
     }
 }
 
+/// Returns `place`, which a command is about that ends a review; if no review of it is running and none is named, the only
+/// place where one is. `call` is the command.
+pub(super) fn under_review(
+    place: Place,
+    matches: &ArgMatches,
+    call: &str,
+) -> Result<Place, CliError> {
+    let (chart, scope) = (&place.chart, &place.chart.scope);
+    let can_end =
+        |place: &Place| running::can_end(&place.store, &place.instance.name, &place.dir());
+    if scope.is_per_session() || is_given(matches, "instance") || can_end(&place) {
+        return Ok(place);
+    }
+    let names = find::names(&place.root, scope).unwrap_or_default();
+    let running = names
+        .iter()
+        .filter_map(|name| existing(chart, &place.root, name).ok())
+        .filter(can_end);
+    let mut running: Vec<Place> = running.collect();
+    match (running.pop(), running.first()) {
+        (Some(last), Some(first)) => {
+            let (noun, first, last) = (&scope.noun, &first.instance.name, &last.instance.name);
+            let message = format!("reviews of {first} and of {last} are running");
+            let help =
+                format!("say which of them you mean with --{noun}: `{call} --{noun} {first}`");
+            Err(CliError::with_help(message, help))
+        }
+        (only, _) => Ok(only.unwrap_or(place)),
+    }
+}
+
 /// Returns the only instance of which a review is running.
 fn reviewed(chart: &Chart, root: &Path) -> Option<Newest> {
     let scope = &chart.scope;

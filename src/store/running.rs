@@ -104,10 +104,15 @@ fn note(store: &Store, instance: &str) -> Option<Running> {
 
 /// Asks whoever runs a review of the instance, or waits until one can run, to end that; an error if there is nobody.
 pub(crate) fn cancel(store: &Store, instance: &str, dir: &Path) -> io::Result<()> {
-    match ReviewLock::is_held(store, instance, dir) || lock::is_waited_for(store, instance) {
+    match can_end(store, instance, dir) {
         true => lock::open(&store.home, instance, CANCEL).map(drop),
         false => Err(io::Error::other("no review is running")),
     }
+}
+
+/// Returns whether there is somebody who could be asked to end a review of the instance.
+pub(crate) fn can_end(store: &Store, instance: &str, dir: &Path) -> bool {
+    ReviewLock::is_held(store, instance, dir) || lock::is_waited_for(store, instance)
 }
 
 /// Returns the file whose presence ends the running review of an instance. It is beside the instance, where everyone can
