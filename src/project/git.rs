@@ -8,8 +8,11 @@ use std::thread;
 use std::time::Duration;
 use std::{fs, io};
 
+use walkdir::WalkDir;
+
 use crate::hash::Hash;
 use crate::os;
+use crate::os::file::Version;
 use crate::process::program;
 use crate::store::{self, git_dir};
 use crate::text::shown;
@@ -17,8 +20,13 @@ use crate::text::shown;
 /// How long git may take. A host gives a hook as little as a minute, and nobody would learn why a stop was cut off.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// A changed file of this size is not read.
-const LARGE: u64 = 16 * 1024 * 1024;
+/// A file that is larger is not read: one that git does not track, and one that it does. What the file system says of it shows
+/// which version is there.
+pub(super) const LARGE: u64 = 1024 * 1024;
+pub(super) const LARGE_TRACKED: u64 = 16 * LARGE;
+
+/// The mode of a submodule in an index.
+const GITLINK: &[u8] = b"160000";
 
 /// Variables that would change the meaning of the paths below, or the repository: it is that of the folder.
 const OTHERS: [&str; 8] = [
@@ -84,11 +92,26 @@ fn without(home: &str) -> Option<String> {
 pub(crate) struct Tree {
     /// What the index has, as git lists it.
     index: Vec<u8>,
-    /// The files that differ from it, or that git passes over, each with a number for its content; `None` if nobody
-    /// wants to read that.
-    changed: BTreeMap<Vec<u8>, Option<u64>>,
+    /// The files that differ from it, or that git passes over.
+    changed: BTreeMap<Vec<u8>, Numbered>,
     /// The same for git's own rules: what they let it pass over may have changed.
     rules: BTreeMap<Vec<u8>, Option<u64>>,
+}
+
+/// A file of a work tree.
+#[derive(Debug)]
+struct Numbered {
+    /// How much of it is read.
+    limit: u64,
+    /// A number for its content; `None` if there is no such number.
+    number: Option<u64>,
+}
+
+impl Numbered {
+    fn of(root: &Path, name: &[u8], limit: u64) -> Self {
+        let number = number(root, name, limit);
+        Self { limit, number }
+    }
 }
 
 /// Returns what `git ls-files -z --stage -v` says of each file, and its name.
@@ -98,6 +121,44 @@ pub(super) fn entries(index: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
         let tab = line.iter().position(|byte| *byte == b'\t')?;
         Some((&line[..tab], &line[tab + 1..]))
     })
+}
+
+/// Returns whether an entry, or one without its mark, is a submodule.
+pub(super) fn is_submodule(entry: &[u8]) -> bool {
+    let mut words = entry.split(|byte| *byte == b' ');
+    words.any(|word| word == GITLINK)
+}
+
+/// Returns the submodules in which something is not committed: nothing in the repository shows that.
+pub(super) fn open_submodules(git: &mut Command) -> Result<Vec<String>, String> {
+    git.args(["status", "--porcelain=v2", "-z", "--untracked-files=normal"])
+        .arg("--ignore-submodules=none");
+    let status = output_within(git, LIMIT)?.stdout;
+    let status = String::from_utf8_lossy(&status);
+    let open = status.split('\0').filter_map(|line| {
+        let mut words = line.strip_prefix("1 ")?.splitn(8, ' ');
+        // `S`, and then what is different in it: its commit, a file, a new file.
+        let is_open = words.nth(1)?.get(2..)?.contains(['M', 'U']);
+        is_open.then_some(words.nth(5)?.to_owned())
+    });
+    Ok(open.collect())
+}
+
+/// Returns a text for the versions of the files at `path`, by what the file system says of them, and how large they are.
+pub(super) fn versions(path: &Path) -> (String, u64) {
+    // No git looks into another repository: that can name programs of its own.
+    let files = WalkDir::new(path).sort_by_file_name();
+    let files = files
+        .into_iter()
+        .filter_entry(|entry| entry.file_name() != ".git");
+    let (mut size, mut versions) = (0, Hash::default());
+    for file in files.flatten().filter(|file| !file.file_type().is_dir()) {
+        let Ok(meta) = file.metadata() else { continue };
+        size += meta.len();
+        versions.add(file.path().as_os_str().as_encoded_bytes());
+        versions.add(format!(" {:?}\n", Version::of(&meta)));
+    }
+    (versions.text(), size)
 }
 
 /// Returns whether a file is marked as unchanged in the index, whatever is in it.
@@ -123,12 +184,27 @@ impl Tree {
             output.status.success().then_some(output.stdout)
         };
         let index = list(&["--stage", "-v"])?;
-        let changed = list(&["--modified", "--others", "--exclude-standard"])?;
-        let numbered = |name: &[u8]| (name.to_vec(), number(root, name));
-        let names = changed.split(|byte| *byte == 0);
+        let changed = list(&["-t", "--modified", "--others", "--exclude-standard"])?;
+        let numbered =
+            |(name, limit): (&[u8], u64)| (name.to_vec(), Numbered::of(root, name, limit));
+        // Of a file, git says first whether it is tracked.
+        let names = changed.split(|byte| *byte == 0).filter_map(|line| {
+            let limit = match line.starts_with(b"?") {
+                true => LARGE,
+                false => LARGE_TRACKED,
+            };
+            Some((line.get(2..)?, limit))
+        });
+        let tracked = |name| (name, LARGE_TRACKED);
         let passed_over = entries(&index).filter(|(line, _)| is_passed_over(line));
-        let names = names.chain(passed_over.map(|(_, name)| name));
-        let changed = names.filter(|name| !name.is_empty()).map(numbered);
+        let names = names.chain(passed_over.map(|(_, name)| tracked(name)));
+        let has_submodules = entries(&index).any(|(line, _)| is_submodule(line));
+        let open = match has_submodules {
+            true => open_submodules(&mut git(root).ok()?).ok()?,
+            false => Vec::new(),
+        };
+        let names = names.chain(open.iter().map(|name| tracked(name.as_bytes())));
+        let changed = names.map(numbered);
         let mut rules = git(root).ok()?;
         rules.arg("rev-parse");
         for name in RULES {
@@ -136,7 +212,8 @@ impl Tree {
         }
         let rules = output_within(&mut rules, LIMIT).ok()?.stdout;
         let rules = rules.split(|byte| *byte == b'\n');
-        let rules = rules.filter(|name| !name.is_empty()).map(numbered);
+        let rules = rules.filter(|name| !name.is_empty());
+        let rules = rules.map(|name| (name.to_vec(), number(root, name, LARGE_TRACKED)));
         Some(Self {
             changed: changed.collect(),
             rules: rules.collect(),
@@ -148,9 +225,9 @@ impl Tree {
     /// counts as a change.)
     pub(crate) fn hash(&self, mut add: impl FnMut(&[u8])) -> Option<()> {
         add(&self.index);
-        for (name, number) in &self.changed {
+        for (name, file) in &self.changed {
             add(name);
-            add(&(*number)?.to_le_bytes());
+            add(&file.number?.to_le_bytes());
         }
         Some(())
     }
@@ -162,9 +239,9 @@ impl Tree {
         let differing = self.changed.keys().chain(now.changed.keys());
         let names: BTreeSet<&[u8]> = staged.chain(differing.map(Vec::as_slice)).collect();
         let is_changed = |name: &&[u8]| match (self.changed.get(*name), now.changed.get(*name)) {
-            (Some(before), Some(after)) => before != after,
+            (Some(before), Some(after)) => before.number != after.number,
             // It was added or committed, perhaps as it was.
-            (Some(before), None) => number(root, name) != *before,
+            (Some(before), None) => number(root, name, before.limit) != before.number,
             (None, Some(_)) => true,
             (None, None) => old.get(name) != new.get(name),
         };
@@ -182,16 +259,19 @@ impl Tree {
     }
 }
 
-/// Returns a number for what git would keep of a file that it names so; `None` if nobody wants to read it: a repository in the
-/// repository, or a very large file.
-fn number(root: &Path, name: &[u8]) -> Option<u64> {
+/// Returns a number for what git would keep of a file that it names so; for the version that is there of one that is larger
+/// than `limit`, or of a repository in the repository. `None` if it is something else.
+fn number(root: &Path, name: &[u8], limit: u64) -> Option<u64> {
     let path = root.join(os::file::path(name));
     let (kind, content) = match path.symlink_metadata() {
         Ok(meta) if meta.is_symlink() => {
             let target = fs::read_link(&path).ok()?.into_os_string();
             ("link", target.into_encoded_bytes())
         }
-        Ok(meta) if meta.is_file() && meta.len() < LARGE => {
+        Ok(meta) if meta.is_dir() || meta.is_file() && meta.len() > limit => {
+            ("versions", versions(&path).0.into_bytes())
+        }
+        Ok(meta) if meta.is_file() => {
             let kind = match os::file::is_executable(&meta) {
                 true => "program",
                 false => "file",
@@ -322,6 +402,27 @@ mod tests {
         assert!(start.elapsed() < Duration::from_secs(30));
         let fast = output_within(Command::new("echo").arg("x"), LIMIT);
         assert_eq!(fast.map(|output| output.stdout), Ok(b"x\n".to_vec()));
+    }
+
+    /// Of a large file, the version counts, so that nobody reads it; of another one, the content.
+    #[test]
+    fn a_large_file_is_not_read() {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("a");
+        for (length, limit, is_read) in [
+            (LARGE, LARGE, true),
+            (LARGE + 1, LARGE, false),
+            (LARGE + 1, LARGE_TRACKED, true),
+            (1 << 36, LARGE_TRACKED, false),
+        ] {
+            let made = fs::File::create(&file).unwrap();
+            made.set_len(length).unwrap();
+            let before = number(root.path(), b"a", limit);
+            assert!(before.is_some());
+            made.set_modified(std::time::UNIX_EPOCH).unwrap();
+            let is_same = number(root.path(), b"a", limit) == before;
+            assert_eq!(is_same, is_read, "{length} {limit}");
+        }
     }
 
     /// A clone can contain the files of a repository in a folder, and git would treat it as one.

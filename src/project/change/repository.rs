@@ -8,13 +8,14 @@ use std::time::Duration;
 use std::{fs, io};
 
 use tempfile::TempDir;
-use walkdir::WalkDir;
 
 use super::terms::{Base, Changed, Outside, Unknown};
-use crate::hash::Hash;
-use crate::os::file::{Version, path};
+use crate::os::file::path;
 use crate::os::regular::open_to_read;
-use crate::project::git::{entries, git, is_passed_over, output_within};
+use crate::project::git::{
+    LARGE, LARGE_TRACKED, entries, git, is_passed_over, is_submodule, open_submodules,
+    output_within, versions,
+};
 use crate::text::shown;
 
 /// The variable that shows a git command the objects of a change.
@@ -23,18 +24,11 @@ pub(crate) const OBJECTS: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
 /// How long each git command may take. It reads all files that have changed.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// An untracked file that is larger is not stored, and neither is a tracked one that is larger than this many of them.
-const LARGE: u64 = 1024 * 1024;
-const TRACKED: u64 = 16;
-
 /// How many files a command line names: it has an end.
 const CHUNK: usize = 500;
 
 /// How much of a file git looks at to find out whether it is text.
 const START: u64 = 8000;
-
-/// The mode of a submodule in an index.
-const GITLINK: &[u8] = b"160000";
 
 /// Line ends are nobody's business here.
 const SAFE: [&str; 2] = ["-c", "core.safecrlf=false"];
@@ -212,7 +206,7 @@ impl<'r> Repository<'r> {
             // Of a file, git says first whether it is tracked.
             let (path, limit, why) = match line.strip_prefix("? ") {
                 Some(path) => (path, LARGE, "untracked and larger than 1 MB"),
-                None => (line.get(2..)?, TRACKED * LARGE, "larger than 16 MB"),
+                None => (line.get(2..)?, LARGE_TRACKED, "larger than 16 MB"),
             };
             let meta = self.root.join(path).symlink_metadata();
             let is_large = meta.is_ok_and(|meta| meta.is_file() && meta.len() > limit);
@@ -238,7 +232,7 @@ impl<'r> Repository<'r> {
                 run(git.args(some))?.map_err(failed)?;
             }
         }
-        let has_submodules = entries(&listed).any(|(entry, _)| entry[2..].starts_with(GITLINK));
+        let has_submodules = entries(&listed).any(|(entry, _)| is_submodule(entry));
         let named = index.folder.path().join("paths");
         let excluded = large
             .iter()
@@ -334,40 +328,15 @@ impl<'r> Repository<'r> {
 
     /// Says why a file is in no tree, and which version of it is there.
     fn in_words(&self, file: &Outside) -> String {
-        // No git looks into another repository: that can name programs of its own.
-        let files = WalkDir::new(self.root.join(&file.path)).sort_by_file_name();
-        let files = files
-            .into_iter()
-            .filter_entry(|entry| entry.file_name() != ".git");
-        let (mut size, mut versions) = (0, Hash::default());
-        for file in files.flatten().filter(|file| !file.file_type().is_dir()) {
-            let Ok(meta) = file.metadata() else { continue };
-            size += meta.len();
-            versions.add(file.path().as_os_str().as_encoded_bytes());
-            versions.add(format!(" {:?}\n", Version::of(&meta)));
-        }
-        let version = versions.text();
+        let (version, size) = versions(&self.root.join(&file.path));
         format!("Not shown: {}. {size} bytes, version {version}\n", file.why)
     }
 
     /// Returns the submodules in which something is not committed: no tree of this repository has that.
     fn open_submodules(&self) -> Result<Vec<Outside>, Unknown> {
-        let status = self.ask(&[
-            "status",
-            "--porcelain=v2",
-            "-z",
-            "--untracked-files=normal",
-            "--ignore-submodules=none",
-        ])?;
-        let status = status.unwrap_or_default();
-        let open = status.split('\0').filter_map(|line| {
-            let mut words = line.strip_prefix("1 ")?.splitn(8, ' ');
-            // `S`, and then what is different in it: its commit, a file, a new file.
-            let is_open = words.nth(1)?.get(2..)?.contains(['M', 'U']);
-            is_open.then_some(words.nth(5)?)
-        });
+        let open = open_submodules(&mut self.git(&[])?).map_err(failed)?;
         let why = "a submodule in which something is not committed";
-        Ok(open.map(|path| Outside::new(path, why)).collect())
+        Ok(open.iter().map(|path| Outside::new(path, why)).collect())
     }
 
     /// Returns the commit from which HEAD and the commit `id`, which the user knows as `other`, went apart.
