@@ -161,13 +161,13 @@ impl Verified {
             }
             checked.name = name;
             let open: Vec<Open> = open_record::in_folder(&dir);
-            let files = check::files(&dir, &checked.chain, &open);
+            let open = checked.chain.unsealed(open, Open::at);
+            let state = state_file::fields(&dir);
+            let left = check::left(&checked.chain, open.clone(), state.as_ref());
+            checked.remarks.extend(left);
+            let is_sound = check::open(&mut checked, chart, open.clone());
+            let files = check::files(&dir, &checked.chain, &open, is_sound);
             checked.flaws.extend(files);
-            if let Some(state) = state_file::fields(&dir) {
-                let left = check::left(&checked.chain, open.clone(), &state);
-                checked.remarks.extend(left);
-            }
-            check::open(&mut checked, chart, open);
             self.seen.add(&checked.name, &checked.chain, &[]);
             self.plans.push(checked);
         }

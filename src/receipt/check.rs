@@ -198,14 +198,21 @@ impl Checked {
 pub(crate) fn left(
     chain: &Chain,
     open: Vec<Open>,
-    fields: &serde_json::Map<String, serde_json::Value>,
+    fields: Option<&serde_json::Map<String, serde_json::Value>>,
 ) -> Option<String> {
     let states = chain.states(&chain.unsealed(open, Entry::at));
+    let Some(fields) = fields else {
+        let what = "there is no state.json that can be read, and the record has left one";
+        return (!states.is_empty()).then(|| what.to_owned());
+    };
     let others = states.iter().map(|left| {
-        let others = left.iter().filter_map(|(name, old)| {
-            let new = fields.get(name)?;
-            (new != old).then(|| format!("{} is {new}, not {old}", shown(name)))
-        });
+        let others = left
+            .iter()
+            .filter_map(|(name, old)| match fields.get(name) {
+                Some(new) if new != old => Some(format!("{} is {new}, not {old}", shown(name))),
+                None if !old.is_null() => Some(format!("{} is missing, not {old}", shown(name))),
+                _ => None,
+            });
         others.collect::<Vec<String>>()
     });
     // Of several branches, one has left it.
@@ -245,8 +252,26 @@ pub(crate) fn counted<'e, W: 'e>(
 }
 
 /// Returns what is wrong with the files of reviews and answers in an instance's directory: those that are not as they were.
-pub(crate) fn files(dir: &Path, chain: &Chain, open: &[Open]) -> Vec<String> {
-    let known = chain.files(open, |_| Vec::new());
+/// `open` is what has happened since the last receipt. Where that is `sound`, a review about which something was decided can be
+/// in place of one that a receipt has.
+pub(crate) fn files(dir: &Path, chain: &Chain, open: &[Open], is_sound: bool) -> Vec<String> {
+    let sealed = chain.files(&[], |_| Vec::new());
+    let is_new = |review: &Review| {
+        let mut names = review.answers.keys().chain([&review.file]);
+        names.all(|name| !sealed.contains_key(name))
+    };
+    let is_decided = |at: usize| {
+        let next = open[at + 1..].iter().find_map(|entry| match entry {
+            Entry::Review(_) => Some(false),
+            Entry::Decision(decision) => decision.is_reviewed.then_some(true),
+        });
+        is_sound && next == Some(true)
+    };
+    let open: Vec<Open> = (open.iter().enumerate())
+        .filter(|(at, entry)| entry.review().is_none_or(is_new) || is_decided(*at))
+        .map(|(_, entry)| entry.clone())
+        .collect();
+    let known = chain.files(&open, |_| Vec::new());
     let flaw = |(file, versions): (String, Vec<Option<String>>)| {
         let path: PathBuf = dir.join(&file);
         match crate::disk::read_regular(&path).ok().flatten() {
@@ -359,11 +384,10 @@ pub(crate) fn join(covered: &mut Blobs, files: Blobs) {
 }
 
 /// Makes the decisions since the last receipt again, as far as the instance's directory knows them. `chart` is the one in use:
-/// the receipts may not have it yet.
-pub(crate) fn open(checked: &mut Checked, chart: &Arc<Chart>, open: Vec<Open>) {
-    let open = checked.chain.unsealed(open, Entry::at);
+/// the receipts may not have it yet. Returns whether all could be made again.
+pub(crate) fn open(checked: &mut Checked, chart: &Arc<Chart>, open: Vec<Open>) -> bool {
     if open.is_empty() {
-        return;
+        return true;
     }
     let charts = &mut checked.run.charts;
     charts
@@ -372,11 +396,12 @@ pub(crate) fn open(checked: &mut Checked, chart: &Arc<Chart>, open: Vec<Open>) {
     if open.iter().any(|entry| !charts.contains_key(entry.chart())) {
         let what = "what happened since the last receipt was decided by a chart that is not here";
         checked.remarks.push(what.to_owned());
-        return;
+        return false;
     }
     let predicate = checked.chain.next(open, Predicate::default());
     let differences = checked.run.line("", &predicate).into_iter();
     let flaws = differences.map(|what| format!("since the last receipt, {what}"));
     checked.flaws.extend(flaws);
     checked.remarks.extend(predicate.remarks);
+    true
 }

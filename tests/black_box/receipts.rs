@@ -71,16 +71,18 @@ pub(crate) fn first_flaw(project: &Project) -> (i32, String) {
     (ran.code, flaws[0].as_str().unwrap_or_default().to_owned())
 }
 
+fn sha256(text: &str) -> String {
+    let hash = Sha256::digest(text);
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Writes the lines with all hashes made again, as someone would who knows how.
 pub(crate) fn sealed_again(project: &Project, statements: Vec<Value>) {
     let mut previous = Value::Null;
     let lines = statements.into_iter().map(|mut statement| {
         statement["predicate"]["previous"] = previous.clone();
         let text = statement.to_string();
-        let sha256: String = Sha256::digest(&text)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let sha256 = sha256(&text);
         previous = json!(sha256);
         format!("{{\"statement\":{text},\"sha256\":\"{sha256}\"}}")
     });
@@ -371,6 +373,60 @@ fn an_edited_review_or_answer_is_refused() {
         assert_eq!(first_flaw(&project), (1, flaw.to_owned()));
         fs::remove_file(project.plan().join(name)).unwrap();
         assert_eq!(first_flaw(&project), (1, format!("{name} is gone")));
+    }
+}
+
+/// A line that nobody has decided about is no excuse for another text.
+#[test]
+fn an_edited_review_with_a_line_about_it_is_refused() {
+    let name = "task-1-review-1.md";
+    let flaw = "task-1-review-1.md was changed after the review".to_owned();
+    let project = reviewed();
+    let entries = statements(&lines(&project)).into_iter();
+    let entries = entries.flat_map(|line| line["predicate"]["entries"].as_array().unwrap().clone());
+    let is_it = |entry: &Value| entry["entry"] == "review" && entry["file"] == name;
+    let mut entries = entries.skip_while(|entry| !is_it(entry));
+    let (mut review, mut decision) = (entries.next().unwrap(), entries.next().unwrap());
+    project.write(name, "# Other\n");
+    review["review"] = json!(sha256("# Other\n"));
+    let open = |lines: &[&Value]| {
+        let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        project.write(".receipts-open.jsonl", &lines);
+    };
+    open(&[&review]);
+    assert_eq!(first_flaw(&project), (1, flaw.clone()), "of the same time");
+    review["at"] = json!("2999-01-01T00:00:00Z");
+    open(&[&review]);
+    assert_eq!(first_flaw(&project), (1, flaw.clone()), "of another time");
+    decision["at"] = json!("2999-01-01T00:00:01Z");
+    decision["chart"] = json!("0");
+    decision["world"] = json!([]);
+    open(&[&review, &decision]);
+    assert_eq!(first_flaw(&project), (1, flaw), "with another chart");
+}
+
+/// A field that is gone has its default.
+#[test]
+fn a_state_without_its_fields_is_named() {
+    for (is_there, said) in [
+        (
+            true,
+            "state.json is not as the record has left it: consecutive_clean is missing, not 2",
+        ),
+        (
+            false,
+            "there is no state.json that can be read, and the record has left one",
+        ),
+    ] {
+        let project = reviewed();
+        let mut state = project.state();
+        state.as_object_mut().unwrap().remove("consecutive_clean");
+        match is_there {
+            true => project.write("state.json", state.to_string()),
+            false => fs::remove_file(project.plan().join("state.json")).unwrap(),
+        }
+        let json = project.run(&["verify", "--json"]).json();
+        assert_eq!(json["receipts"][0]["remarks"], json!([said]), "{json}");
     }
 }
 
