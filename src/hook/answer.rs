@@ -42,11 +42,12 @@ impl Due {
     }
 
     pub(super) fn settle(self) {
-        self.debts.into_iter().for_each(Debt::settle);
-        self.pending.into_iter().for_each(Pending::settle);
+        // If this process is killed in between, the user is called twice, and not never.
         for why in self.calls.into_iter().flat_map(UserCall::start) {
             tell(&why);
         }
+        self.debts.into_iter().for_each(Debt::settle);
+        self.pending.into_iter().for_each(Pending::settle);
     }
 }
 
@@ -183,7 +184,7 @@ fn answer(
     let is_own = change::is_own(&place);
     if is_own {
         warnings.extend(session_change::moved(&place));
-        if change::is_settled(&place) {
+        if change::is_settled(&place) && !owed::is_left(&place.store, &place.instance.name) {
             return reported(Reply::silent(name, quiet).with_warnings(warnings));
         }
     }

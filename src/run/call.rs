@@ -16,6 +16,8 @@ use crate::run::called;
 use crate::run::perform::peek;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
+use crate::store::Store;
+use crate::store::once::CALL;
 use crate::text::{plain_line, shown};
 
 /// The most characters of a text in the environment.
@@ -29,6 +31,11 @@ pub(crate) struct UserCall {
     commands: Vec<String>,
     env: Vec<(String, String)>,
     root: PathBuf,
+    /// What it is about, and why, to be noted once it is made.
+    store: Store,
+    instance: String,
+    state: Vec<u8>,
+    reason: String,
 }
 
 impl UserCall {
@@ -43,7 +50,7 @@ impl UserCall {
                 next(place, event, is_gate).unwrap_or_else(|| performed.decision.messages.join(" "))
             }
         };
-        Self::new(place, reason, &next)
+        Self::or_noted(place, reason, &next)
     }
 
     /// Returns the call at a stop about which nothing can be decided, and `why`, once for each state.
@@ -51,8 +58,16 @@ impl UserCall {
         if !called::is_stuck(place, event) {
             return None;
         }
-        called::note(place, Some(called::STUCK));
-        Self::new(place, called::STUCK, why)
+        Self::or_noted(place, called::STUCK, why)
+    }
+
+    /// Returns the call, which is noted when it is made. If the user does not want to be called, it is noted now.
+    fn or_noted(place: &Place, reason: &str, next: &str) -> Option<Self> {
+        let call = Self::new(place, reason, next);
+        if call.is_none() {
+            called::note(place, Some(reason));
+        }
+        call
     }
 
     fn new(place: &Place, reason: &str, next: &str) -> Option<Self> {
@@ -73,6 +88,10 @@ impl UserCall {
             commands,
             env: env.into(),
             root: place.root.clone(),
+            store: place.store.clone(),
+            instance: name.clone(),
+            state: place.snapshot().state.text().unwrap_or_default().to_vec(),
+            reason: reason.to_owned(),
         })
     }
 
@@ -99,7 +118,11 @@ impl UserCall {
                 "`{line}`, which would call you, was not started: {why}"
             ))
         });
-        failed.collect()
+        let failed = failed.collect();
+        // If this process is killed before, the next stop calls.
+        let (store, state) = (&self.store, &self.state);
+        let _ = CALL.note(store, &self.instance, state, Some(&self.reason));
+        failed
     }
 }
 

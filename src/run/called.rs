@@ -58,7 +58,10 @@ pub(super) fn reason(
     if !has_run && CALL.is_for(store, name, state) {
         return None;
     }
-    note(place, Some(&reason));
+    if event.fields.get("terminal").is_some() {
+        // Whoever runs a command reads its answer. A hook calls, and notes it then.
+        note(place, Some(&reason));
+    }
     Some(reason)
 }
 

@@ -260,7 +260,10 @@ pub(crate) fn note(
     }
     // A stop calls the user itself, unless it was woken to report to them first.
     let is_later = By::command(chart, event).is_some() || event.fields["wakes"] == true;
-    kept.calls = decision.call().filter(|_| is_later).into_iter().collect();
+    if is_later || !event.is_stop() {
+        // What a stop reports is kept until the host has it.
+        kept.calls = decision.call().filter(|_| is_later).into_iter().collect();
+    }
     match kept == known {
         true => Ok(()),
         false => kept.write(store, instance),

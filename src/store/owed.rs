@@ -32,6 +32,9 @@ struct Owed {
     left: u64,
     block: Option<String>,
     messages: Vec<String>,
+    /// Why the user is called.
+    #[serde(default)]
+    calls: Vec<String>,
 }
 
 impl Owed {
@@ -78,6 +81,7 @@ impl Debt {
                 _ => None,
             },
             messages: decision.messages.clone(),
+            calls: decision.calls.clone(),
         };
         // After a power failure, no host is waiting for it.
         record::write_for_now(store, instance, KIND, owed)?;
@@ -98,6 +102,7 @@ impl Debt {
         }
         let decision = Decision {
             messages: owed.messages,
+            calls: owed.calls,
             answer: owed.block.map_or(Answer::Allow, Answer::Block),
             ..Decision::default()
         };
@@ -143,6 +148,7 @@ mod tests {
                 left,
                 block: None,
                 messages: Vec::new(),
+                calls: Vec::new(),
             };
             record::write_for_now(store, "a", KIND, owed).unwrap();
             is_given_by_another(store, "a", state)
