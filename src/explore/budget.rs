@@ -1,7 +1,6 @@
 //! How much time and memory an exploration may still take, asked for in its innermost loops.
 
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -45,14 +44,12 @@ impl Default for Caps {
 
 /// Why not every state was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cut {
-    /// The number of states that were looked at.
-    States(usize),
-    /// The time was up, after this number of states.
-    Time(usize),
+pub(crate) enum Cut {
+    States,
+    Time,
     Memory,
-    /// The user asked for an end, after this number of states.
-    Stopped(usize),
+    /// The user asked for an end.
+    Stopped,
     Text,
     /// A field counts beyond this number.
     Count(String, u64),
@@ -60,27 +57,23 @@ pub enum Cut {
     Lost(String),
 }
 
-impl fmt::Display for Cut {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Cut {
+    /// Says so, after this many states.
+    pub(super) fn in_words(&self, states: usize) -> String {
         match self {
-            Self::States(states) => write!(
-                out,
-                "only the first {states} states were looked at (--max-states)"
-            ),
-            Self::Time(states) => {
-                write!(out, "the time was up after {states} states (--max-seconds)")
+            Self::States => {
+                format!("only the first {states} states were looked at (--max-states)")
             }
-            Self::Memory => out.write_str("the exploration takes too much memory"),
-            Self::Stopped(states) => write!(out, "interrupted after {states} states"),
-            Self::Text => write!(
-                out,
-                "states with a text of more than {LONGEST_TEXT} bytes were not looked at"
-            ),
-            Self::Count(field, far) => write!(
-                out,
+            Self::Time => format!("the time was up after {states} states (--max-seconds)"),
+            Self::Memory => "the exploration takes too much memory".to_owned(),
+            Self::Stopped => format!("interrupted after {states} states"),
+            Self::Text => {
+                format!("states with a text of more than {LONGEST_TEXT} bytes were not looked at")
+            }
+            Self::Count(field, far) => format!(
                 "`{field}` has no upper bound: states in which it is more than {far} were not looked at"
             ),
-            Self::Lost(why) => out.write_str(why),
+            Self::Lost(why) => why.clone(),
         }
     }
 }
@@ -141,11 +134,11 @@ impl Budget {
         left.asked.set(asked);
         if asked.is_multiple_of(OFTEN) && left.cut.borrow().is_none() {
             if left.end.is_some_and(|end| Instant::now() >= end) {
-                self.exhaust(Cut::Time(0));
+                self.exhaust(Cut::Time);
             }
             let stop = left.stop.as_ref();
             if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                self.exhaust(Cut::Stopped(0));
+                self.exhaust(Cut::Stopped);
             }
             if asked.is_multiple_of(OFTEN * OFTEN)
                 && let (Some(most), Some(used)) = (left.memory, os::memory())
@@ -162,15 +155,11 @@ impl Budget {
         self.0.cut.borrow_mut().get_or_insert(cut);
     }
 
-    /// Returns why nothing is left after this many states, where that is so.
-    pub(super) fn cut(&self, states: usize) -> Option<Cut> {
+    /// Returns why nothing is left, where that is so.
+    pub(super) fn cut(&self) -> Option<Cut> {
         // The next question looks at the clock.
         self.0.asked.set(OFTEN - 1);
         self.is_exhausted();
-        Some(match self.0.cut.borrow().clone()? {
-            Cut::Time(_) => Cut::Time(states),
-            Cut::Stopped(_) => Cut::Stopped(states),
-            other => other,
-        })
+        self.0.cut.borrow().clone()
     }
 }

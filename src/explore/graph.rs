@@ -37,39 +37,25 @@ pub(crate) fn back_from(end: usize, parent: impl Fn(usize) -> Option<Transition>
 /// The arrows by where they lead.
 #[derive(Debug)]
 pub(crate) struct Backward {
-    /// For each arrow, the state that it comes from, in place of the one that it leads to.
-    sources: Vec<Arrow>,
-    /// Those that lead to state `s` are `sources[starts[s]..starts[s + 1]]`.
-    starts: Vec<usize>,
+    /// For each state the arrows that lead there, with the state that each comes from in place of the one it leads to.
+    sources: Vec<Vec<Arrow>>,
 }
 
 impl Backward {
     /// Finds for each state the arrows that lead there.
     pub(crate) fn of(search: &Search) -> Self {
-        let all = || {
-            let states = 0..search.states.len();
-            states.flat_map(|from| search.arrows(from).iter().map(move |arrow| (from, arrow)))
-        };
-        let mut starts = vec![0_usize; search.states.len() + 1];
-        for (_, arrow) in all() {
-            starts[arrow.to() + 1] += 1;
+        let mut sources = vec![Vec::new(); search.states.len()];
+        for from in 0..search.looked_at() {
+            for arrow in search.arrows(from) {
+                sources[arrow.to()].push(Arrow::new(from, arrow.edge()));
+            }
         }
-        for index in 1..starts.len() {
-            starts[index] += starts[index - 1];
-        }
-        let mut filled = starts.clone();
-        let mut sources = vec![Arrow::new(0, 0); search.transitions()];
-        for (from, arrow) in all() {
-            sources[filled[arrow.to()]] = Arrow::new(from, arrow.edge());
-            filled[arrow.to()] += 1;
-        }
-        Self { sources, starts }
+        Self { sources }
     }
 
     /// Returns the steps that lead to a state.
     pub(crate) fn sources(&self, state: usize) -> impl Iterator<Item = Transition> {
-        let sources = self.sources[self.starts[state]..self.starts[state + 1]].iter();
-        sources.map(|arrow| Transition {
+        self.sources[state].iter().map(|arrow| Transition {
             from: arrow.to(),
             edge: arrow.edge(),
         })
@@ -117,9 +103,8 @@ const ROUNDS: usize = 32;
 /// Paths made of some arrows only, each of which weighs something or nothing.
 pub(crate) struct Longest<'s> {
     search: &'s Search,
-    arrows: Vec<Weighed>,
-    /// Those of state `s` are `arrows[ends[s]..ends[s + 1]]`.
-    ends: Vec<usize>,
+    /// By the state that they lead from.
+    arrows: Vec<Vec<Weighed>>,
     /// The component of each state: states that reach one another.
     component: Vec<usize>,
     /// The weight of the heaviest path out of each component.
@@ -134,26 +119,23 @@ impl<'s> Longest<'s> {
     pub(crate) fn of(search: &'s Search, weight: impl Fn(usize, &Arrow) -> Option<usize>) -> Self {
         const NONE: usize = usize::MAX;
         let count = search.states.len();
-        let mut found = Self {
-            search,
-            arrows: Vec::new(),
-            ends: vec![0],
-            component: vec![NONE; count],
-            best: Vec::new(),
-            endless: Vec::new(),
-        };
-        for state in 0..count {
-            let arrows = search.arrows(state).iter();
-            let kept = arrows.filter_map(|arrow| {
+        let weighed = |state: usize| {
+            let kept = search.arrows(state).iter().filter_map(|arrow| {
                 let weight = weight(state, arrow)?;
                 (arrow.to() != state || weight > 0).then_some(Weighed {
                     arrow: *arrow,
                     weight,
                 })
             });
-            found.arrows.extend(kept);
-            found.ends.push(found.arrows.len());
-        }
+            kept.collect()
+        };
+        let mut found = Self {
+            search,
+            arrows: (0..count).map(weighed).collect(),
+            component: vec![NONE; count],
+            best: Vec::new(),
+            endless: Vec::new(),
+        };
         let mut order = vec![NONE; count];
         let mut low = vec![NONE; count];
         let mut stack: Vec<usize> = Vec::new();
@@ -162,7 +144,7 @@ impl<'s> Longest<'s> {
         let mut next = 0;
         for root in 0..count {
             if order[root] == NONE {
-                calls.push((root, found.ends[root]));
+                calls.push((root, 0));
             }
             while let Some((state, at)) = calls.last_mut() {
                 if search.moves.tree.budget.is_exhausted() {
@@ -179,7 +161,7 @@ impl<'s> Longest<'s> {
                     next += 1;
                     stack.push(state);
                 }
-                let mut arrows = found.arrows[*at..found.ends[state + 1]].iter();
+                let mut arrows = found.arrows[state][*at..].iter();
                 let next_state = arrows.find_map(|Weighed { arrow, .. }| {
                     let to = arrow.to();
                     if found.component[to] == NONE && order[to] != NONE {
@@ -188,8 +170,8 @@ impl<'s> Longest<'s> {
                     (order[to] == NONE).then_some(to)
                 });
                 if let Some(to) = next_state {
-                    *at = found.ends[state + 1] - arrows.len();
-                    calls.push((to, found.ends[to]));
+                    *at = found.arrows[state].len() - arrows.len();
+                    calls.push((to, 0));
                     continue;
                 }
                 calls.pop();
@@ -204,11 +186,6 @@ impl<'s> Longest<'s> {
         found
     }
 
-    /// Returns the arrows of a state, and what they weigh.
-    fn arrows(&self, state: usize) -> &[Weighed] {
-        &self.arrows[self.ends[state]..self.ends[state + 1]]
-    }
-
     /// Makes a component of the states above `root` on the stack.
     fn close(&mut self, stack: &mut Vec<usize>, root: usize) {
         let number = self.best.len();
@@ -218,7 +195,7 @@ impl<'s> Longest<'s> {
         }
         let mut best = 0;
         for state in stack.drain(from..) {
-            for Weighed { arrow, weight } in &self.arrows[self.ends[state]..self.ends[state + 1]] {
+            for Weighed { arrow, weight } in &self.arrows[state] {
                 let target = self.component[arrow.to()];
                 if target != number {
                     best = best.max(weight + self.best[target]);
@@ -262,7 +239,7 @@ impl<'s> Longest<'s> {
         let mut parents: HashMap<usize, Transition> = HashMap::new();
         let mut open = VecDeque::from([start]);
         while let Some(from) = open.pop_front() {
-            for Weighed { arrow, weight } in self.arrows(from) {
+            for Weighed { arrow, weight } in &self.arrows[from] {
                 let edge = arrow.edge();
                 let step = Transition { from, edge };
                 if is_last(arrow, *weight) {

@@ -31,8 +31,8 @@ mod user_fields;
 use std::sync::Arc;
 
 use crate::chart::Chart;
+use budget::Budget;
 pub use budget::Caps;
-use budget::{Budget, Cut};
 use judge::Judged;
 use report::Report;
 use search::Search;
@@ -43,14 +43,13 @@ pub fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
     let places = (caps.walks_to)(chart);
     search.moves.tree.budget = Budget::of_judgments(caps);
     let Judged { results, walks } = judge::judge(&mut search, &places);
-    let cut = search.cut.clone();
-    let cut = cut.or_else(|| search.moves.tree.budget.cut(search.looked_at()));
+    let cut = search.cut_in_words();
     Report {
         domain: search.moves.domain_in_words(),
         states: search.looked_at(),
         transitions: search.transitions(),
         complete: cut.is_none(),
-        cut: cut.as_ref().map(Cut::to_string),
+        cut,
         results,
         walks,
     }

@@ -12,8 +12,8 @@ use super::budget::{Budget, Caps, Cut};
 use super::decision_tree::Target;
 use super::domain::config_path;
 use super::items;
-use super::moves::{Edge, Ending, Move, Moves};
-use super::state::{Look, Looks, Memo, Situation, StateRef, States, number};
+use super::moves::{Edge, Move, Moves};
+use super::state::{Look, Looks, Memo, Situation, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
 use crate::hash::IndexMap;
@@ -101,18 +101,15 @@ pub(crate) struct Search {
     /// True where every state was looked at.
     pub(crate) complete: bool,
     /// Where it was cut off first, if it was.
-    pub cut: Option<Cut>,
-    arrows: Vec<Arrow>,
-    /// The arrows of state `s` are `arrows[ends[s]..ends[s + 1]]`.
-    ends: Vec<usize>,
+    pub(super) cut: Option<Cut>,
+    /// The arrows of each state that was looked at.
+    arrows: Vec<Vec<Arrow>>,
     numbers: FxHashMap<Edge, u32>,
     /// For each edge, the number of those that differ from it only in what they need.
     alike: Vec<u32>,
     all_alike: FxHashMap<Edge, u32>,
     /// The edges of each move, and the parameters that it looks at.
     known: Vec<Memo<Leaving>>,
-    /// Kept for its memory: the state that a move leads to.
-    after: Situation,
 }
 
 impl Search {
@@ -131,21 +128,20 @@ impl Search {
             complete: false,
             cut: None,
             arrows: Vec::new(),
-            ends: vec![0],
             numbers: FxHashMap::default(),
             alike: Vec::new(),
             all_alike: FxHashMap::default(),
-            after: Situation::unstarted(std::iter::empty()),
         };
         search.begin(chart);
         search.moves.tree.budget = Budget::of_search(caps);
         let mut at = 0;
         while at < search.states.len() {
             if at >= caps.states {
-                search.cut = Some(Cut::States(at));
+                search.cut = Some(Cut::States);
                 break;
             }
             let mut needs = 0;
+            search.arrows.push(Vec::new());
             for mover in 0..search.moves.all.len() {
                 let found = search.edges_of(mover, at);
                 needs |= found.needs;
@@ -157,14 +153,13 @@ impl Search {
             if at.is_multiple_of(OFTEN) && os::memory().is_none() && search.bytes() > caps.memory {
                 search.moves.tree.budget.exhaust(Cut::Memory);
             }
-            if let Some(cut) = search.moves.tree.budget.cut(at) {
+            if let Some(cut) = search.moves.tree.budget.cut() {
                 // What was seen of this state is not all there is to see.
                 search.cut = Some(cut);
-                search.arrows.truncate(search.ends[at]);
+                search.arrows.pop();
                 break;
             }
             search.needs.push(needs);
-            search.ends.push(search.arrows.len());
             at += 1;
             caps.looked_at.store(at, Ordering::Relaxed);
         }
@@ -196,6 +191,12 @@ impl Search {
         found
     }
 
+    /// Returns, in words, where the search or what followed it was cut off.
+    pub(crate) fn cut_in_words(&self) -> Option<String> {
+        let cut = self.cut.clone().or_else(|| self.moves.tree.budget.cut());
+        cut.map(|cut| cut.in_words(self.looked_at()))
+    }
+
     /// Returns the state that a transition leads to: the same one where it changes nothing, and has no arrow.
     pub(crate) fn target(&self, step: Transition) -> usize {
         let mut arrows = self.arrows(step.from).iter();
@@ -207,7 +208,7 @@ impl Search {
     fn bytes(&self) -> usize {
         let width = self.moves.tree.chart.context.len() + 2;
         self.states.len() * (width * 4 + 64)
-            + self.arrows.len() * 8
+            + self.transitions() * 8
             + self.edges.len() * 600
             + self.moves.tree.bytes()
     }
@@ -237,21 +238,21 @@ impl Search {
             let tree = &mut self.moves.tree;
             let values = beginning.into_values().map(Answer::Value);
             let values = values.map(|value| tree.answer_id(&value));
-            self.states.insert(&Situation::unstarted(values));
+            self.states.insert(Situation::unstarted(values));
             self.parents.push(None);
         }
     }
 
     /// Returns the results of a move in a state.
     fn edges_of(&mut self, mover: usize, at: usize) -> Leaving {
-        if let Some(known) = self.known[mover].get(self.states.get(at), &[]) {
+        if let Some(known) = self.known[mover].get(&self.states[at], &[]) {
             return known.value.clone();
         }
-        let state = self.states.get(at).to_situation();
+        let state = self.states[at].clone();
         let mut looks = Looks::default();
         let mut edges: IndexSet<u32> = IndexSet::new();
-        for ending in self.moves.endings_of(mover, state.as_ref(), &mut looks) {
-            let edge = self.number(mover, state.as_ref(), ending);
+        for ending in self.moves.endings_of(mover, &state, &mut looks) {
+            let edge = self.number(ending.edge);
             edges.insert(edge);
             // The file that answers a review has a name of its own.
             let tree = &self.moves.tree;
@@ -259,7 +260,7 @@ impl Search {
             let cycle = review.map(|review| &tree.runs[review as usize].invocation.cycle);
             if let Some(cycle) = cycle.and_then(|cycle| tree.chart.cycles.get_index_of(cycle)) {
                 let fields = tree.fields_of_names(cycle).iter();
-                fields.for_each(|field| looks.add(Look::field(*field)));
+                looks.extend(fields.map(|field| Look::field(*field)));
             }
         }
         let edges: Rc<[u32]> = self.widest(&edges).into();
@@ -268,7 +269,9 @@ impl Search {
             edges,
             needs: self.moves.tree.parameters_in(&looks),
         };
-        self.known[mover].put(state.as_ref(), &[], &looks.at_the_state(), found.clone());
+        // Nothing was chosen before it.
+        looks.retain(|look| !look.is_at_a_question());
+        self.known[mover].put(&state, &[], &looks, found.clone());
         found
     }
 
@@ -296,9 +299,8 @@ impl Search {
         edges.iter().copied().filter(is_widest).collect()
     }
 
-    /// Returns the number of the edge that an ending is.
-    fn number(&mut self, mover: usize, state: StateRef<'_>, ending: Ending) -> u32 {
-        let edge = self.moves.edge(mover, state, ending);
+    /// Returns the number of an edge.
+    fn number(&mut self, edge: Edge) -> u32 {
         if let Some(known) = self.numbers.get(&edge) {
             return *known;
         }
@@ -367,14 +369,13 @@ impl Search {
         let changes = !edge.assigned.is_empty() || !edge.sets.is_empty() || edge.answered.is_some();
         if !changes {
             if edge.block || edge.review.is_some() {
-                self.arrows.push(Arrow::new(from, edge_number));
+                self.arrows[from].push(Arrow::new(from, edge_number));
             }
             return;
         }
         let tree = &self.moves.tree;
-        let before = self.states.get(from);
-        let after = &mut self.after;
-        after.become_state(before);
+        let before = &self.states[from];
+        let mut after = before.clone();
         for (field, value) in &edge.assigned {
             after.assign(*field, *value);
         }
@@ -382,17 +383,16 @@ impl Search {
             after.start();
         }
         let answered = edge.answered.or(before.answered());
-        let answered =
-            answered.filter(|(question, _)| tree.is_current(*question, after.as_ref().fields()));
+        let answered = answered.filter(|(question, _)| tree.is_current(*question, after.fields()));
         // While no cycle runs, no rule asks for it.
-        let answered = answered.filter(|_| tree.running(after.as_ref()).is_some());
+        let answered = answered.filter(|_| tree.running(&after).is_some());
         after.set_answered(answered);
-        let to = self.states.insert(after);
+        let to = self.states.insert_full(after).0;
         if to == self.parents.len() {
             self.parents.push(Some(step));
         }
         if to != from || edge.block || edge.review.is_some() || !edge.sets.is_empty() {
-            self.arrows.push(Arrow::new(to, edge_number));
+            self.arrows[from].push(Arrow::new(to, edge_number));
         }
     }
 
@@ -414,20 +414,17 @@ impl Search {
 
     /// Returns the moves out of a state; none where it was not looked at.
     pub(crate) fn arrows(&self, state: usize) -> &[Arrow] {
-        match self.ends.get(state + 1) {
-            Some(end) => &self.arrows[self.ends[state]..*end],
-            None => &[],
-        }
+        self.arrows.get(state).map_or(&[], Vec::as_slice)
     }
 
     /// Returns how many moves lead from one state to another.
     pub(crate) fn transitions(&self) -> usize {
-        self.arrows.len()
+        self.arrows.iter().map(Vec::len).sum()
     }
 
     /// Returns how many states have been looked at.
     pub(crate) fn looked_at(&self) -> usize {
-        self.ends.len() - 1
+        self.arrows.len()
     }
 
     /// Returns the number of a context field.
@@ -437,8 +434,6 @@ impl Search {
 
     /// Returns what a field holds in a state.
     pub(crate) fn value(&self, state: usize, field: usize) -> &Json {
-        self.moves
-            .tree
-            .value(self.states.get(state).fields()[field])
+        self.moves.tree.value(self.states[state].fields()[field])
     }
 }

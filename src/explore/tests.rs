@@ -304,20 +304,19 @@ fn every_edge_is_a_decision_of_decide() {
         let (mut seen, mut compared) = (0, 0);
         let states = search.looked_at();
         for state in (0..states).step_by(states.div_ceil(50)) {
-            let situation = search.states.get(state).to_situation();
+            let situation = search.states[state].clone();
             for mover in 0..search.moves.all.len() {
                 let Some(trigger) = search.moves.all[mover].trigger.clone() else {
                     continue;
                 };
                 let mut looks = Looks::default();
-                let state_of = situation.as_ref();
-                for ending in search.moves.endings_of(mover, state_of, &mut looks) {
+                for ending in search.moves.endings_of(mover, &situation, &mut looks) {
                     seen += 1;
                     if seen % 5 != 0 {
                         continue;
                     }
-                    let edge = search.moves.edge(mover, state_of, ending);
-                    let witnesses = search.moves.witnesses(state_of, &edge);
+                    let edge = ending.edge;
+                    let witnesses = search.moves.witnesses(&situation, &edge);
                     assert!(!witnesses.is_empty(), "{edge:?}");
                     let questions = &search.moves.tree.questions;
                     let is_settled = |(asked, _): &(u32, u32)| {
@@ -346,7 +345,7 @@ fn compare(
 ) {
     let tree = &search.moves.tree;
     let chart = &tree.chart;
-    let situation = search.states.get(state);
+    let situation = &search.states[state];
     let shared = |value: u32| Arc::clone(&tree.values[value as usize]);
     let fields = situation.fields().iter().map(|value| shared(*value));
     let known = situation.answered();

@@ -379,7 +379,8 @@ impl Tree {
     /// Returns which of these fields was looked at, a bit for each; those beyond the last bit share it.
     pub(crate) fn parameters_in(&self, looks: &Looks) -> u128 {
         let parameters = self.parameters.iter();
-        let looked_at = parameters.filter(|(_, question)| looks.has(Look::question(**question)));
+        let looked_at =
+            parameters.filter(|(_, question)| looks.contains(&Look::question(**question)));
         looked_at.fold(0, |bits, (field, _)| bits | 1 << (*field).min(127))
     }
 

@@ -3,7 +3,7 @@
 use super::Tree;
 use crate::explore::answer::Answer;
 use crate::explore::imagined_world::Question;
-use crate::explore::state::{StateRef, number};
+use crate::explore::state::{Situation, number};
 use crate::files::pattern::{Pattern, is_slug};
 use serde_json::Value as Json;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 impl Tree {
     /// Returns the cycle that runs: the one that is due, or whose answer is.
-    pub(crate) fn running(&self, state: StateRef<'_>) -> Option<usize> {
+    pub(crate) fn running(&self, state: &Situation) -> Option<usize> {
         let due = self.value(state.fields()[self.due?]).as_str()?;
         self.chart
             .cycles

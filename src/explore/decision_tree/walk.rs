@@ -4,7 +4,7 @@ use super::{Choices, End, Ends, Leaf, Node, Segment, Settled, Tree, What, over};
 use crate::engine::event::Trigger;
 use crate::explore::answer::Answer;
 use crate::explore::imagined_world::{Kind, Question, is_of_the_host};
-use crate::explore::state::{Chosen, Look, Looks, Memo, StateRef, number};
+use crate::explore::state::{Chosen, Look, Looks, Memo, Situation, number};
 use crate::hash::IndexMap;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -19,7 +19,7 @@ pub(super) struct Walk<'w> {
     pub(super) segment: Segment,
     pub(super) place: Arc<str>,
     pub(super) trigger: &'w Trigger,
-    pub(super) state: StateRef<'w>,
+    pub(super) state: &'w Situation,
     pub(super) before: &'w [Chosen],
 }
 
@@ -45,14 +45,14 @@ impl Tree {
         &mut self,
         segment: Segment,
         trigger: &Trigger,
-        state: StateRef<'_>,
+        state: &Situation,
         before: &[Chosen],
         looks: &mut Looks,
     ) -> Ends {
         if let Some(memo) = self.ends.get(&segment)
             && let Some(known) = memo.get(state, before)
         {
-            looks.add_behind(&known.looks, &[]);
+            looks.extend(known.looks.iter());
             return Rc::clone(&known.value);
         }
         let (root, place) = match self.roots.get(&segment) {
@@ -74,7 +74,7 @@ impl Tree {
         let ends: Ends = self
             .descend(&walk, root, 0, &mut Vec::new(), &mut own)
             .into();
-        looks.add_behind(own.all(), &[]);
+        looks.extend(own.iter());
         if !self.budget.is_exhausted() {
             let memo = self.ends.entry(segment).or_default();
             memo.put(state, before, &own, Rc::clone(&ends));
@@ -174,20 +174,20 @@ impl Tree {
         match self.question(question) {
             Question::Field(_) if is_own => {
                 let field = self.field_asked(question)?;
-                looks.add(Look::field(field));
+                looks.insert(Look::field(field));
                 Some(walk.state.fields()[field])
             }
             Question::Started => {
-                looks.add(Look::STARTED);
+                looks.insert(Look::STARTED);
                 Some(u32::from(walk.state.is_started()))
             }
             Question::Answered { .. } => {
-                looks.add(Look::ANSWERED);
+                looks.insert(Look::ANSWERED);
                 let (asked, value) = walk.state.answered()?;
                 (asked == question).then_some(value)
             }
             _ => {
-                looks.add(Look::question(question));
+                looks.insert(Look::question(question));
                 None
             }
         }

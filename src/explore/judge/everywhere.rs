@@ -27,17 +27,17 @@ pub(super) fn everywhere<V: Copy>(
     let mut known: Memo<V> = Memo::default();
     let mut all = Vec::new();
     for state in 0..search.states.len() {
-        if let Some(found) = known.get(search.states.get(state), &[]) {
+        if let Some(found) = known.get(&search.states[state], &[]) {
             all.push(found.value);
             continue;
         }
         let mut looks = Looks::default();
-        let situation = search.states.get(state);
+        let situation = &search.states[state];
         let outcomes = search.moves.outcomes(what, trigger, situation, &mut looks);
         let Some(found) = read(search, state, outcomes) else {
             break;
         };
-        known.put(search.states.get(state), &[], &looks, found);
+        known.put(&search.states[state], &[], &looks, found);
         all.push(found);
     }
     all

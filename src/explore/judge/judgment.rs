@@ -170,12 +170,8 @@ impl<'s> Judge<'s> {
 
     /// Says where the search was cut off.
     pub(super) fn cut_off(&self) -> Verdict {
-        let search = self.search;
-        let cut = search.cut.clone();
-        let cut = cut.or_else(|| search.moves.tree.budget.cut(search.looked_at()));
-        Verdict::Undecided {
-            why: cut.map(|cut| cut.to_string()).unwrap_or_default(),
-        }
+        let why = self.search.cut_in_words().unwrap_or_default();
+        Verdict::Undecided { why }
     }
 
     /// Returns a verdict; none is found where it depends on more combinations of settings than can be looked at.

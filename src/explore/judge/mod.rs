@@ -46,7 +46,7 @@ pub(crate) fn judge(search: &mut Search, places: &[String]) -> Judged {
     let checks = checks::checks(search);
     let blames = blame::blames(search);
     // Without time, not all values of a property or a check were found.
-    if let Some(cut) = search.moves.tree.budget.cut(search.looked_at()) {
+    if let Some(cut) = search.moves.tree.budget.cut() {
         search.cut.get_or_insert(cut);
         search.complete = false;
     }

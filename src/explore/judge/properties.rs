@@ -217,7 +217,7 @@ impl Truth {
         if !is_breach || self.breaches.len() >= BREACHES {
             return;
         }
-        let situation = search.states.get(state);
+        let situation = &search.states[state];
         let looks = &mut Looks::default();
         let outcomes = search.moves.outcomes(what, &by_hand(), situation, looks);
         let tree = &search.moves.tree;

@@ -1,24 +1,15 @@
 //! The transition that an ending of a move is.
 
-use super::{ACTIVE, Edge, Ending, Moves};
-use crate::engine::decision::{Ended, Outcome};
+use super::{ACTIVE, Edge, Moves};
+use crate::engine::decision::Outcome;
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
-use crate::explore::state::{FALSE, StateRef, TRUE};
+use crate::explore::state::{FALSE, Situation, TRUE};
 
 impl Moves {
-    /// Returns the result of a move with this end.
-    pub(crate) fn edge(&mut self, mover: usize, state: StateRef<'_>, ending: Ending) -> Edge {
-        let tail = match ending {
-            Ending::Decided(tail) => self.tails.get(tail).clone(),
-            Ending::Answered(answered) => {
-                return Edge {
-                    answered: Some(answered),
-                    mover,
-                    ..Edge::default()
-                };
-            }
-        };
+    /// Returns the result of a move whose decision ends with this tail.
+    pub(super) fn edge(&mut self, mover: usize, state: &Situation, tail: u32) -> Edge {
+        let tail = self.tails.get(tail).clone();
         let mut answered = None;
         let mut active = None;
         let mut needs = Vec::new();
@@ -35,18 +26,12 @@ impl Moves {
         }
         // A review that has just been written has no answer yet.
         if let Some(review) = tail.review
-            && let Ended {
-                invocation,
-                outcome: Outcome::Ran { .. },
-                ..
-            } = &self.tree.runs[review as usize]
-            && let Some(cycle) = self.tree.chart.cycles.get_index_of(&invocation.cycle)
+            && let run = &self.tree.runs[review as usize]
+            && matches!(run.outcome, Outcome::Ran { .. })
+            && let Some(cycle) = self.tree.chart.cycles.get_index_of(&run.invocation.cycle)
         {
-            let n = invocation.n;
-            answered = self
-                .tree
-                .answer(cycle, n, state.fields())
-                .map(|question| (question, FALSE));
+            let question = self.tree.answer(cycle, run.invocation.n, state.fields());
+            answered = question.map(|question| (question, FALSE));
         }
         let all = tail.assigned.iter().copied();
         let (mut sets, mut assigned): (Vec<_>, Vec<_>) =

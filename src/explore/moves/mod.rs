@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::decision_tree::{Choices, Leaf, Segment, Target, Tree, What, Witness};
 use super::imagined_world::{Kind, is_of_the_host};
-use super::state::{Chosen, Look, Looks, Memo, Situation, StateRef, TRUE};
+use super::state::{Chosen, Look, Looks, Memo, Situation, TRUE};
 use crate::chart::Chart;
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
@@ -90,12 +90,10 @@ impl Edge {
 }
 
 /// How a move ends.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Ending {
-    /// With a decision, by its tail.
-    Decided(u32),
-    /// The file that answers a review is written or deleted.
-    Answered(Chosen),
+pub(crate) struct Ending {
+    pub(crate) edge: Edge,
+    /// The tail of the decision; `None` where the file that answers a review is written or deleted.
+    pub(super) tail: Option<u32>,
 }
 
 /// Whether something holds, and what was chosen for that.
@@ -119,9 +117,9 @@ pub(super) struct Standing {
 
 impl Standing {
     /// Returns how a decision stands that begins in a state.
-    pub(super) fn of(state: StateRef<'_>) -> Self {
+    pub(super) fn of(state: &Situation) -> Self {
         Self {
-            situation: state.to_situation(),
+            situation: state.clone(),
             choices: Vec::new(),
         }
     }
@@ -186,16 +184,29 @@ impl Moves {
     pub(crate) fn endings_of(
         &mut self,
         mover: usize,
-        state: StateRef<'_>,
+        state: &Situation,
         looks: &mut Looks,
     ) -> Vec<Ending> {
         match self.all[mover].trigger.clone() {
             Some(trigger) => {
                 let standing = Standing::of(state);
                 let tails = self.part(Self::head(mover), &trigger, &standing, looks);
-                tails.iter().map(|tail| Ending::Decided(*tail)).collect()
+                let endings = tails.iter().map(|tail| Ending {
+                    edge: self.edge(mover, state, *tail),
+                    tail: Some(*tail),
+                });
+                endings.collect()
             }
-            None => self.answer(mover, state, looks).into_iter().collect(),
+            None => {
+                let answered = self.answer(mover, state, looks);
+                let edge = answered.map(|answered| Edge {
+                    mover,
+                    answered: Some(answered),
+                    ..Edge::default()
+                });
+                let ending = edge.map(|edge| Ending { edge, tail: None });
+                ending.into_iter().collect()
+            }
         }
     }
 
@@ -215,7 +226,7 @@ impl Moves {
         &mut self,
         what: What,
         trigger: &Trigger,
-        state: StateRef<'_>,
+        state: &Situation,
         looks: &mut Looks,
     ) -> Vec<Outcome> {
         let segment = Segment { what, review: None };
@@ -246,20 +257,20 @@ impl Moves {
     }
 
     /// Lets the agent write the file that answers the last review of the running cycle, or the user delete it.
-    fn answer(&mut self, mover: usize, state: StateRef<'_>, looks: &mut Looks) -> Option<Ending> {
+    fn answer(&mut self, mover: usize, state: &Situation, looks: &mut Looks) -> Option<Chosen> {
         let chart = Arc::clone(&self.tree.chart);
         let is_written = self.all[mover].actor == Actor::Agent;
-        looks.add(Look::ANSWERED);
+        looks.insert(Look::ANSWERED);
         if let Some(next) = chart.next.as_ref().and_then(|next| self.tree.field(next)) {
-            looks.add(Look::field(next));
+            looks.insert(Look::field(next));
         }
         let cycle = self.tree.running(state)?;
         for field in self.tree.fields_of_names(cycle).iter() {
-            looks.add(Look::field(*field));
+            looks.insert(Look::field(*field));
         }
         match self.tree.last_answer(cycle, state.fields()) {
             Some(question) if is_written != (state.answered() == Some((question, TRUE))) => {
-                Some(Ending::Answered((question, u32::from(is_written))))
+                Some((question, u32::from(is_written)))
             }
             _ => None,
         }

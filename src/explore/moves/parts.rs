@@ -6,7 +6,7 @@ use crate::engine::decide::rules_of;
 use crate::engine::decision::{Ended, Invocation, Outcome};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
-use crate::explore::decision_tree::{Choices, Leaf, Segment, Settled, Tail, Turn, What, over};
+use crate::explore::decision_tree::{Choices, Leaf, Segment, Tail, Turn, What, over};
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
 use crate::explore::state::{Chosen, Known, Look, Looks, number};
@@ -42,10 +42,7 @@ impl Moves {
         let count = rules.len();
         let (list, index) = match here.what {
             What::Rule { list, index } => (list, index + 1),
-            _ => match self.tree.lists.get_index_of(name) {
-                Some(list) => (list, 0),
-                None => (self.tree.lists.insert_full(name.to_owned()).0, 0),
-            },
+            _ => (self.tree.lists.insert_full(name.to_owned()).0, 0),
         };
         let what = What::Rule { list, index };
         (index < count).then_some(Segment { what, ..here })
@@ -65,19 +62,16 @@ impl Moves {
                 }
             }
         }
-        let state = standing.situation.as_ref();
+        let Standing { situation, choices } = standing;
         let known = self.rests.get(&here);
-        if let Some(known) = known.and_then(|rest| rest.get(state, &standing.choices)) {
+        if let Some(known) = known.and_then(|rest| rest.get(situation, choices)) {
             return known.clone();
         }
         let mut looks = Looks::default();
-        let tails = self.part(here, trigger, standing, &mut looks);
+        let value = self.part(here, trigger, standing, &mut looks);
         let rest = self.rests.entry(here).or_default();
-        let looks = rest.put(state, &standing.choices, &looks, Rc::clone(&tails));
-        Known {
-            value: tails,
-            looks,
-        }
+        let looks = rest.put(situation, choices, &looks, Rc::clone(&value));
+        Known { value, looks }
     }
 
     /// Returns the result of one part, and of those that follow it if none has answered.
@@ -103,14 +97,13 @@ impl Moves {
             let after = self.after(standing, *tail, choices);
             let rest = self.rest(*next, trigger, &after);
             // What this part has itself assigned or chosen was not there before it.
-            let mut made: Vec<Look> = (choices.iter())
-                .map(|(question, _)| Look::question(*question))
-                .collect();
+            let chosen = choices.iter().map(|(question, _)| *question);
+            let mut made: Vec<Look> = chosen.map(Look::question).collect();
             for (field, _) in &self.tails.get(*tail).assigned {
                 made.push(Look::field(*field));
                 made.extend(self.tree.parameter(*field).map(Look::question));
             }
-            looks.add_behind(&rest.looks, &made);
+            looks.extend(rest.looks.iter().filter(|look| !made.contains(look)));
             if ways.len() == 1 && *tail == NOTHING {
                 return rest.value;
             }
@@ -129,84 +122,68 @@ impl Moves {
         standing: &Standing,
         looks: &mut Looks,
     ) -> Vec<Way> {
-        let state = standing.situation.as_ref();
-        let ends = self
-            .tree
-            .walk(here, trigger, state, &standing.choices, looks);
+        let Standing { situation, choices } = standing;
+        let ends = self.tree.walk(here, trigger, situation, choices, looks);
         let next = self.next(here, trigger);
-        let mut ways = Vec::new();
-        for end in ends.iter() {
-            let choices = end.choices();
+        let ways = ends.iter().flat_map(|end| {
             let leaf = Rc::clone(&self.tree.leaves[end.leaf as usize]);
-            match leaf.as_ref() {
-                Leaf::Part(part) => {
-                    ways.extend(self.ways_of(part, here, next, choices));
-                }
-                Leaf::Value(_) => {}
-                Leaf::Fault(fault) => {
-                    // The command reports the option and changes nothing.
-                    if let Fault::Argument { .. } = self.tree.faults[*fault as usize] {
-                        continue;
-                    }
-                    let tail = Tail {
-                        fault: Some(*fault),
-                        choices: self.kept(&choices),
-                        ..Tail::default()
-                    };
-                    let tail = self.tails.number(tail);
-                    ways.push(Way {
-                        tail,
-                        choices,
-                        next: None,
-                    });
-                }
-            }
-        }
-        ways
+            self.ways_of(&leaf, here, next, &end.choices())
+        });
+        ways.collect()
     }
 
     /// Returns the ways behind a part that came out like this: of it and the one that follows, `here` and `next`.
     fn ways_of(
         &mut self,
-        part: &Settled,
+        leaf: &Leaf,
         here: Segment,
         next: Option<Segment>,
-        choices: Choices,
+        choices: &Choices,
     ) -> Vec<Way> {
+        let kept = self.kept(choices);
         let mut ways = Vec::new();
-        let first = Tail {
-            choices: self.kept(&choices),
-            ..part.tail.clone()
-        };
-        if part.swallowed.is_some() {
-            let fault = Tail {
-                fault: part.swallowed,
-                ..Tail::default()
-            };
-            let tail = self.tails.number(first.then(&fault));
+        let mut add = |moves: &mut Self, tail: Tail, next: Option<Segment>| {
+            let review = tail.review.or(here.review);
             ways.push(Way {
-                tail,
+                tail: moves.tails.number(tail),
                 choices: choices.clone(),
-                next: None,
-            });
-        }
-        let mut go_on = |moves: &mut Self, first: Tail, is_over: bool, choices: Choices| {
-            let review = first.review.or(here.review);
-            let next = next.filter(|_| !is_over);
-            ways.push(Way {
-                tail: moves.tails.number(first),
-                choices,
                 next: next.map(|next| Segment { review, ..next }),
             });
         };
+        let failed = |fault: u32| Tail {
+            fault: Some(fault),
+            ..Tail::default()
+        };
+        let part = match leaf {
+            Leaf::Part(part) => part,
+            Leaf::Value(_) => return ways,
+            Leaf::Fault(fault) => {
+                // The command reports the option and changes nothing.
+                if !matches!(self.tree.faults[*fault as usize], Fault::Argument { .. }) {
+                    let choices = kept;
+                    add(
+                        self,
+                        Tail {
+                            choices,
+                            ..failed(*fault)
+                        },
+                        None,
+                    );
+                }
+                return ways;
+            }
+        };
+        let first = Tail {
+            choices: kept,
+            ..part.tail.clone()
+        };
+        if let Some(fault) = part.swallowed {
+            add(self, first.then(&failed(fault)), None);
+        }
         match part.turn {
-            Turn::Gone => ways.push(Way {
-                tail: NOTHING,
-                choices,
-                next: None,
-            }),
-            Turn::Answered => go_on(self, first, true, choices),
-            Turn::On => go_on(self, first, false, choices),
+            Turn::Gone => add(self, Tail::default(), None),
+            Turn::Answered => add(self, first, None),
+            Turn::On => add(self, first, next),
             // The second call of `decide` takes the parts so far as the first one did: it is the same world.
             // So it is taken up behind the rule that invokes, once for each way in which the run can end.
             Turn::Invoke(invocation) => {
@@ -215,7 +192,7 @@ impl Moves {
                     let mut first = first.clone();
                     first.fired.extend(place);
                     first.review = Some(run);
-                    go_on(self, first, false, choices.clone());
+                    add(self, first, next);
                 }
             }
         }
@@ -240,7 +217,7 @@ impl Moves {
         };
         for (question, set) in choices {
             if let Some(value) = self.tree.only(*set)
-                && self.is_about_an_answer(*question, standing.situation.as_ref().fields())
+                && self.is_about_an_answer(*question, standing.situation.fields())
             {
                 // From here on it is known.
                 after.situation.set_answered(Some((*question, value)));
@@ -282,10 +259,8 @@ impl Moves {
     fn endings(&mut self, invocation: u32) -> Vec<u32> {
         let invocation = self.tree.invocations[invocation as usize].clone();
         let invoke = self.tree.chart.invoke.get(&invocation.name);
-        let verdicts = invoke
-            .map(|invoke| invoke.verdicts.clone())
-            .unwrap_or_default();
-        let ran = verdicts.into_iter().map(Some).chain([None]);
+        let verdicts = invoke.into_iter().flat_map(|invoke| &invoke.verdicts);
+        let ran = verdicts.cloned().map(Some).chain([None]);
         // What it found is asked where a rule looks at it.
         let ran = ran.map(|verdict| Outcome::Ran {
             verdict,

@@ -4,7 +4,7 @@ use super::parts::Way;
 use super::{Edge, Ending, Moves, Standing};
 use crate::engine::event::Trigger;
 use crate::explore::decision_tree::{Choices, Segment, Witness, over};
-use crate::explore::state::{Looks, StateRef};
+use crate::explore::state::{Looks, Situation};
 
 /// The most witnesses of one outcome that are looked for, and the most paths that are tried for that.
 const WITNESSES: usize = 3;
@@ -13,19 +13,19 @@ const TRIALS: usize = 400;
 impl Moves {
     /// Returns some witnesses of a move that leads to an edge: those without assumptions, if there are any. Where an edge
     /// needs less than an ending, these parameters have their defaults.
-    pub(crate) fn witnesses(&mut self, state: StateRef<'_>, edge: &Edge) -> Vec<Witness> {
+    pub(crate) fn witnesses(&mut self, state: &Situation, edge: &Edge) -> Vec<Witness> {
         let mut found: Vec<Choices> = Vec::new();
         let mut left = TRIALS;
         let any = edge.without_needs();
-        for ending in self.endings_of(edge.mover, state, &mut Looks::default()) {
-            let own = self.edge(edge.mover, state, ending);
+        for Ending { edge: own, tail } in self.endings_of(edge.mover, state, &mut Looks::default())
+        {
             let is_like =
                 own == *edge || own.without_needs() == any && self.is_by_default(&own, edge);
             if !is_like {
                 continue;
             }
-            match (ending, self.all[edge.mover].trigger.clone()) {
-                (Ending::Decided(tail), Some(trigger)) => {
+            match (tail, self.all[edge.mover].trigger.clone()) {
+                (Some(tail), Some(trigger)) => {
                     let standing = Standing::of(state);
                     let head = Self::head(edge.mover);
                     self.trace(head, &trigger, &standing, tail, &mut left, &mut found);
@@ -85,7 +85,7 @@ impl Moves {
                     *left = left.saturating_sub(1);
                     let mut all = over(&standing.choices, &choices);
                     // What was chosen at first is part of the situation by now.
-                    if let Some((question, value)) = standing.situation.as_ref().answered() {
+                    if let Some((question, value)) = standing.situation.answered() {
                         all.push((question, self.tree.set(vec![value])));
                     }
                     found.push(all);

@@ -18,7 +18,7 @@ pub(super) fn finding(
 ) -> Option<Witness> {
     let chart = Arc::clone(&search.moves.tree.chart);
     let (list, _, checks) = chart.checks.get_full(name)?;
-    let state = search.states.get(0).to_situation();
+    let state = search.states[0].clone();
     let trigger = by_hand();
     let mut open = vec![(0, wanted, Choices::new())];
     for _ in 0..PATHS {
@@ -35,7 +35,7 @@ pub(super) fn finding(
         };
         let tree = &mut search.moves.tree;
         let looks = &mut Looks::default();
-        let ends = tree.walk(segment, &trigger, state.as_ref(), &chosen, looks);
+        let ends = tree.walk(segment, &trigger, &state, &chosen, looks);
         let found = |leaf: &Leaf| match leaf {
             Leaf::Value(value) => usize::try_from(tree.value(*value).as_u64()?).ok(),
             Leaf::Part(_) | Leaf::Fault(_) => None,

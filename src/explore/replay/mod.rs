@@ -162,7 +162,7 @@ impl<'s> Replay<'s> {
 
     /// Returns how an instance stands in a state; `None` where something of it is not known.
     fn standing(&self, state: usize) -> Option<Standing> {
-        let mut fields = self.search.states.get(state).fields().iter();
+        let mut fields = self.search.states[state].fields().iter();
         let tree = &self.search.moves.tree;
         let is_known = fields.all(|held| matches!(tree.answer_of(*held), Answer::Value(_)));
         is_known.then(|| self.some_standing(state))
@@ -171,7 +171,7 @@ impl<'s> Replay<'s> {
     /// Returns the same, with some value for what is not known: good for steps that do not depend on it.
     fn some_standing(&self, state: usize) -> Standing {
         let tree = &self.search.moves.tree;
-        let state = self.search.states.get(state);
+        let state = &self.search.states[state];
         let fields = self.chart.context.iter().zip(state.fields());
         let value = |field: &Field, held: &Answer| match held {
             Answer::Value(value) => value.clone(),
@@ -301,7 +301,7 @@ impl<'s> Replay<'s> {
             return Some(before.clone());
         };
         let before = self.set_for(before, edge)?;
-        let known = search.states.get(at.from).answered();
+        let known = search.states[at.from].answered();
         let mut tried = 0;
         for is_new in [false, true] {
             let witnesses = self.witnesses(at, is_new);
@@ -343,7 +343,7 @@ impl<'s> Replay<'s> {
         let (tries, known) = self.witnesses.entry(step.edge).or_default();
         if with_new && *tries < TRIES {
             *tries += 1;
-            let state = self.search.states.get(step.from);
+            let state = &self.search.states[step.from];
             let edge = &self.search.edges[step.edge];
             for witness in self.moves.witnesses(state, edge) {
                 if !known.contains(&witness) {
