@@ -12,10 +12,11 @@ use super::budget::{Budget, Caps, Cut};
 use super::decision_tree::Target;
 use super::domain::config_path;
 use super::items;
-use super::moves::{Edge, Move, Moves};
+use super::moves::{Actor, Edge, Move, Moves};
 use super::state::{Look, Looks, Memo, Situation, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
+use crate::engine::decision::Ended;
 use crate::hash::IndexMap;
 use crate::os;
 use rustc_hash::FxHashMap;
@@ -256,9 +257,9 @@ impl Search {
             edges.insert(edge);
             // The file that answers a review has a name of its own.
             let tree = &self.moves.tree;
-            let review = self.edges[edge as usize].review;
-            let cycle = review.map(|review| &tree.runs[review as usize].invocation.cycle);
-            if let Some(cycle) = cycle.and_then(|cycle| tree.chart.cycles.get_index_of(cycle)) {
+            let run = self.run(&self.edges[edge as usize]);
+            let cycles = &tree.chart.cycles;
+            if let Some(cycle) = run.and_then(|run| cycles.get_index_of(&run.invocation.cycle)) {
                 let fields = tree.fields_of_names(cycle).iter();
                 looks.extend(fields.map(|field| Look::field(*field)));
             }
@@ -425,6 +426,22 @@ impl Search {
     /// Returns how many states have been looked at.
     pub(crate) fn looked_at(&self) -> usize {
         self.arrows.len()
+    }
+
+    /// Returns whether there are edges that exist only for some values of a parameter.
+    pub(crate) fn is_needed(&self, field: usize) -> bool {
+        let mut needs = self.edges.iter().flat_map(|edge| &edge.needs);
+        needs.any(|(needed, _)| *needed == field)
+    }
+
+    /// Returns who makes the move of an edge.
+    pub(crate) fn actor(&self, edge: &Edge) -> Actor {
+        self.moves.all[edge.mover].actor
+    }
+
+    /// Returns the run that ends on an edge.
+    pub(crate) fn run(&self, edge: &Edge) -> Option<&Ended> {
+        Some(&self.moves.tree.runs[edge.review? as usize])
     }
 
     /// Returns the number of a context field.

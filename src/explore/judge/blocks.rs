@@ -7,7 +7,6 @@ use super::judgment::{Breach, Found, Judge, Outcome};
 use super::place::path_of;
 use super::settings::{Settings, values_of};
 use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::Step;
 use crate::engine::event::Trigger;
 use crate::explore::domain::config_path;
 use crate::explore::graph::{Longest, Path};
@@ -55,26 +54,23 @@ impl Judge<'_> {
         let tree = &search.moves.tree;
         let fields = self.chart.config.keys().map(|name| config_path(name));
         let fields = fields.filter_map(|name| search.field(&name));
-        let is_needed = |field: &usize| {
-            let needs = search.edges.iter().flat_map(|edge| &edge.needs);
-            needs.into_iter().any(|(needed, _)| needed == field)
-        };
-        fields.filter(is_needed).find_map(|field| {
-            let mut bounds: BTreeMap<i64, usize> = BTreeMap::new();
-            for value in values_of(search, field) {
-                let settings = Settings::default().with(field, vec![value]);
-                let row = self.longest_row(&self.while_idle(&settings), &settings);
-                bounds.insert(tree.value(value).as_i64()?, row.map_or(0, |row| row.most));
-            }
-            let name = tree.name_of(field)?;
-            let described = bounds
-                .iter()
-                .rev()
-                .map(|(value, most)| format!("{most} where {name} is {value}"));
-            let described = described.collect::<Vec<_>>().join(", ");
-            let is_bound = bounds.values().collect::<BTreeSet<_>>().len() > 1;
-            is_bound.then(|| format!("at most {described}"))
-        })
+        fields
+            .filter(|field| search.is_needed(*field))
+            .find_map(|field| {
+                let mut bounds: BTreeMap<i64, usize> = BTreeMap::new();
+                for value in values_of(search, field) {
+                    let settings = Settings::default().with(field, vec![value]);
+                    let row = self.longest_row(&self.while_idle(&settings), &settings);
+                    bounds.insert(tree.value(value).as_i64()?, row.map_or(0, |row| row.most));
+                }
+                let name = tree.name_of(field)?;
+                let described = bounds.iter().rev();
+                let described =
+                    described.map(|(value, most)| format!("{most} where {name} is {value}"));
+                let described = described.collect::<Vec<_>>().join(", ");
+                let is_bound = bounds.values().collect::<BTreeSet<_>>().len() > 1;
+                is_bound.then(|| format!("at most {described}"))
+            })
     }
 
     /// Returns whether an edge is a block that can come after a block: the host then says so.
@@ -86,10 +82,17 @@ impl Judge<'_> {
     /// row: the next time, the gate has failed more often, or in another way, and then the agent has done something.
     /// The most times that are tried stand for all above, so they can come again.
     fn gate_times(&self, edge: &Edge) -> Option<usize> {
-        let tree = &self.search.moves.tree;
-        let run = &tree.runs[edge.review.filter(|_| edge.block)? as usize];
+        let run = self.search.run(edge).filter(|_| edge.block)?;
         let times = run.outcome.failed_gate()?.times;
-        let most = tree.ground.domain.gate().map(|gate| gate.times).max();
+        let most = self
+            .search
+            .moves
+            .tree
+            .ground
+            .domain
+            .gate()
+            .map(|gate| gate.times)
+            .max();
         usize::try_from(times).ok().filter(|_| Some(times) < most)
     }
 
@@ -108,7 +111,7 @@ impl Judge<'_> {
     fn is_aside(&self, edge: &Edge) -> bool {
         let trigger = &self.search.moves.all[edge.mover].trigger;
         let is_event = matches!(trigger, Some(Trigger::Hook(name)) if !matches!(name.as_str(), "Stop" | "UserPromptSubmit"));
-        is_event && !edge.block && self.search.moves.all[edge.mover].actor == Actor::Host
+        is_event && !edge.block && self.search.actor(edge) == Actor::Host
     }
 
     /// Returns how often an agent that does nothing is blocked.
@@ -116,11 +119,8 @@ impl Judge<'_> {
         let search = self.search;
         let idle = self.while_idle(settings);
         if let Some(lasso) = idle.lasso() {
-            return Outcome::Breach(Breach {
-                claim: "an agent that does nothing is blocked without end".to_owned(),
-                path: self.blocking_rule(&lasso.path),
-                way: Found::Lasso(lasso),
-            });
+            let claim = "an agent that does nothing is blocked without end";
+            return self.blocked(claim.to_owned(), Found::Lasso(lasso));
         }
         let row = self.longest_row(&idle, settings);
         let most = row.as_ref().map_or(0, |row| row.most);
@@ -135,11 +135,8 @@ impl Judge<'_> {
                     times = format!("more than {BLOCKS}");
                 }
                 way.extend(row);
-                Outcome::Breach(Breach {
-                    claim: format!("an agent that does nothing is blocked {times} times in a row"),
-                    path: self.blocking_rule(&way),
-                    way: Found::Tail(first.from, way),
-                })
+                let claim = format!("an agent that does nothing is blocked {times} times in a row");
+                self.blocked(claim, Found::Tail(way))
             }
             _ => self.with_gates(most),
         }
@@ -164,26 +161,18 @@ impl Judge<'_> {
         let gates = gates.unwrap_or_default();
         let count = gates.keys().last().copied().unwrap_or(0);
         let way: Path = gates.into_values().collect();
-        match way.first() {
-            Some(first) if count > BLOCKS => Outcome::Breach(Breach {
-                claim: format!("a gate blocks an agent that does nothing {count} times in a row"),
-                path: self.blocking_rule(&way),
-                way: Found::Tail(first.from, way),
-            }),
-            _ => {
-                let most = most + count;
-                let verdict = match most > BLOCKS {
-                    true => Verdict::Undecided {
-                        why: format!(
-                            "{} blocks and {count} because of a gate could follow each other",
-                            most - count
-                        ),
-                    },
-                    false => self.holds(format!("{most} at most")),
-                };
-                Outcome::Fine { most, verdict }
-            }
+        if count > BLOCKS {
+            let claim = format!("a gate blocks an agent that does nothing {count} times in a row");
+            return self.blocked(claim, Found::Tail(way));
         }
+        let all = most + count;
+        let verdict = match all > BLOCKS {
+            true => Verdict::Undecided {
+                why: format!("{most} blocks and {count} because of a gate could follow each other"),
+            },
+            false => self.holds(format!("{all} at most")),
+        };
+        Outcome::Fine { most: all, verdict }
     }
 
     /// Returns the most blocks in a row, of which the first may come at the first stop of a turn.
@@ -212,19 +201,16 @@ impl Judge<'_> {
             true => self.is_further_block(edge).then_some(1),
             // Starting a cycle over is progress.
             false => {
-                let actor = self.search.moves.all[edge.mover].actor;
-                let is_answer = actor == Actor::Agent && edge.arms.is_empty();
+                let is_answer = self.search.actor(edge) == Actor::Agent && edge.arms.is_empty();
                 (is_answer || self.is_aside(edge)).then_some(0)
             }
         });
         match goes_on.lasso() {
-            Some(lasso) => Outcome::Breach(Breach {
-                claim:
-                    "the agent is blocked again and again, and nothing that it does changes that"
-                        .to_owned(),
-                path: self.blocking_rule(&lasso.path),
-                way: Found::Lasso(lasso),
-            }),
+            Some(lasso) => {
+                let claim =
+                    "the agent is blocked again and again, and nothing that it does changes that";
+                self.blocked(claim.to_owned(), Found::Lasso(lasso))
+            }
             None => Outcome::Fine {
                 most: 0,
                 verdict: self.holds("what the agent does after a block leads on".to_owned()),
@@ -232,14 +218,14 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns the rule that blocks last on a path.
-    fn blocking_rule(&self, path: &Path) -> Vec<Step> {
-        let edges = path.iter().map(|step| &self.search.edges[step.edge]);
-        let blocked = edges.rev().find(|edge| edge.block);
-        let place = blocked.and_then(|edge| edge.fired.last());
+    /// Returns a breach because of blocks; its place is the rule that blocks last.
+    fn blocked(&self, claim: String, way: Found) -> Outcome {
+        let edges = way.steps().iter().map(|step| &self.search.edges[step.edge]);
+        let last = edges.rev().find(|edge| edge.block);
+        let place = last.and_then(|edge| edge.fired.last());
         let places = &self.search.moves.tree.places;
-        place
-            .map(|place| path_of(self.chart, &places[*place as usize]))
-            .unwrap_or_default()
+        let path = place.map(|place| path_of(self.chart, &places[*place as usize]));
+        let path = path.unwrap_or_default();
+        Outcome::Breach(Breach { claim, way, path })
     }
 }

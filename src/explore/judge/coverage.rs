@@ -9,31 +9,26 @@ use super::judgment::{Judge, untried_of};
 use super::place::key_of_phase;
 use crate::chart::Cycle;
 use crate::diagnostic::code::Code;
+use crate::diagnostic::toml::Step;
 use crate::explore::decision_tree::Target;
 use crate::explore::graph::path_to;
 use crate::explore::moves::Actor;
 use crate::explore::report::{PropertyResult, Verdict};
-use crate::explore::search::Shown;
-use crate::explore::state::number;
+use crate::explore::search::{Shown, Transition};
 
 /// What is claimed of rules, commands, targets and checks.
 const FIRES: &str = "every rule can fire";
 
-/// What is there to have an effect: how many, and the results about those that have none.
-#[derive(Default)]
-struct Expected {
-    count: usize,
-    results: Vec<PropertyResult>,
-}
-
-impl Expected {
-    /// Adds one: what is said where it has no effect, and where that is in doubt.
-    fn add(&mut self, is_there: bool, code: Code, absent: Verdict, doubtful: Option<Verdict>) {
-        self.count += 1;
-        let verdict = if is_there { doubtful } else { Some(absent) };
-        let result = verdict.map(|verdict| PropertyResult::new(FIRES, code, verdict));
-        self.results.extend(result);
-    }
+/// A rule, a command or an advance target, which is there to have an effect.
+struct Effect<'s> {
+    code: Code,
+    path: Vec<Step>,
+    /// What is said where it has none, and why that is so.
+    claim: String,
+    why: String,
+    examples: &'s [Transition],
+    /// It has one, and be it a fault.
+    fails: bool,
 }
 
 impl Judge<'_> {
@@ -58,9 +53,13 @@ impl Judge<'_> {
                 let claim = format!(
                     "the guard of the phase `{phase}` is never true: it is reached, but never entered"
                 );
-                match is_guarded && self.has_fired(&place) {
-                    true => self.doubtful(&place, &format!("the phase `{phase}` is never entered")),
-                    false => is_guarded.then(|| self.absent(claim, path)),
+                let entered = self.search.steps_to(&place);
+                if !is_guarded || self.fails_at(&place) {
+                    None
+                } else if entered.is_empty() {
+                    Some(self.absent(claim, path))
+                } else {
+                    self.doubtful(entered, &format!("the phase `{phase}` is never entered"))
                 }
             };
             let result = verdict.map(|verdict| PropertyResult::new(name, code, verdict));
@@ -78,30 +77,15 @@ impl Judge<'_> {
 
     /// Judges whether every rule, command, advance target and check has an effect.
     pub(super) fn rules(&self) -> Vec<PropertyResult> {
-        let mut expected = Expected::default();
-        self.expect_rules(&mut expected);
-        self.expect_commands_and_targets(&mut expected);
-        self.expect_checks(&mut expected);
-        for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
-            // What no move takes at all, and the rules that never fire, are reported above.
-            let is_taken = (0..cycle.advance.len()).any(|index| {
-                let target = Target { cycle: at, index };
-                !self.search.examples(Shown::Advances(target)).is_empty()
-            });
-            let is_ended = self.advances_without_the_user(at) || self.is_ended_by_the_user(cycle);
-            let mut rules = self.chart.on.values().flatten();
-            if is_taken && !is_ended && !rules.any(|rule| rule.advance) {
-                let claim = format!(
-                    "cycles.{id}.advance is never taken without the user: only commands end `{id}`"
-                );
-                let verdict = self.absent(claim, steps!["cycles", id, "advance"]);
-                expected
-                    .results
-                    .push(PropertyResult::new(FIRES, Code::TargetNeverTaken, verdict));
-            }
-        }
-        let Expected { count, mut results } = expected;
+        let effects = self.effects();
+        let mut results: Vec<PropertyResult> = effects
+            .iter()
+            .filter_map(|effect| self.without(effect))
+            .collect();
+        results.extend(self.checks.iter().filter_map(|seen| self.check(seen)));
+        results.extend(self.cycles_of_the_user());
         if results.is_empty() {
+            let count = effects.len() + self.checks.len();
             let verdict = Verdict::Proved {
                 detail: format!("{count} rules, commands, advance targets and checks"),
             };
@@ -110,96 +94,129 @@ impl Judge<'_> {
         results
     }
 
-    /// Expects every rule to fire.
-    fn expect_rules(&self, expected: &mut Expected) {
-        for (list, rules) in &self.chart.on {
-            for index in 0..rules.len() {
-                let place = format!("on.{list}[{index}]");
-                let blame = self.blames.get(&place);
-                let why = blame.map(Blame::in_words).unwrap_or_default();
-                let claim = format!("{place} never fires: {why}");
-                // What waits for a phase that is never reached is a finding about the phase.
-                let waits_for = |phase: &&String| {
-                    blame.is_some_and(|blame| blame.is_of_phase(self.chart, phase))
-                };
-                let phase = self.chart.phases.keys().find(waits_for);
-                let (code, path) = match phase {
-                    Some(phase) => (
-                        Code::PhaseUnreachable,
-                        steps!["phases", &key_of_phase(self.chart, phase)],
-                    ),
-                    None => (Code::RuleNeverFires, steps!["on", list, index]),
-                };
-                expected.add(
-                    self.has_fired(&place),
-                    code,
-                    self.absent(claim, path),
-                    self.doubtful(&place, &format!("{place} never fires")),
-                );
-            }
-        }
-    }
-
-    /// Expects every command to apply and every advance target to be taken.
-    fn expect_commands_and_targets(&self, expected: &mut Expected) {
-        for command in self.chart.commands.keys() {
+    /// Returns the rules, commands and advance targets.
+    fn effects(&self) -> Vec<Effect<'_>> {
+        let rules = self.chart.on.iter().flat_map(|(list, rules)| {
+            let places = (0..rules.len()).map(move |index| (list, index));
+            places.map(|(list, index)| self.rule(list, index))
+        });
+        let commands = self.chart.commands.keys().map(|command| {
             let place = format!("commands.{command}");
-            let has_fired = self.has_fired(&place);
-            let claim = format!("the command `{command}` applies nowhere");
-            expected.add(
-                has_fired,
-                Code::CommandNeverApplies,
-                self.absent(claim.clone(), steps!["commands", command]),
-                self.doubtful(&place, &claim),
-            );
-        }
-        for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
-            for (index, advance) in cycle.advance.iter().enumerate() {
-                let target = &advance.target;
-                let claim = format!(
-                    "cycles.{id}.advance[{index}] is never taken: `{id}` never leads to `{target}` that way"
-                );
-                let path = steps!["cycles", id, "advance", index];
-                let target = Target { cycle: at, index };
-                expected.add(
-                    !self.search.examples(Shown::Advances(target)).is_empty(),
-                    Code::TargetNeverTaken,
-                    self.absent(claim.clone(), path),
-                    self.doubtful_steps(Shown::Advances(target), &claim),
-                );
+            Effect {
+                code: Code::CommandNeverApplies,
+                path: steps!["commands", command],
+                claim: format!("the command `{command}` applies nowhere"),
+                why: String::new(),
+                examples: self.search.steps_to(&place),
+                fails: self.fails_at(&place),
             }
+        });
+        let cycles = self.chart.cycles.iter().enumerate();
+        let targets = cycles.flat_map(|(at, (id, cycle))| {
+            let targets = cycle.advance.iter().enumerate();
+            targets.map(move |(index, advance)| {
+                let target = &advance.target;
+                Effect {
+                    code: Code::TargetNeverTaken,
+                    path: steps!["cycles", id, "advance", index],
+                    claim: format!(
+                        "cycles.{id}.advance[{index}] is never taken: `{id}` never leads to `{target}` that way"
+                    ),
+                    why: String::new(),
+                    examples: self.advances(at, index),
+                    fails: false,
+                }
+            })
+        });
+        rules.chain(commands).chain(targets).collect()
+    }
+
+    /// Returns a rule, which is there to fire.
+    fn rule(&self, list: &str, index: usize) -> Effect<'_> {
+        let place = format!("on.{list}[{index}]");
+        let blame = self.blames.get(&place);
+        let why = blame.map(Blame::in_words).unwrap_or_default();
+        // What waits for a phase that is never reached is a finding about the phase.
+        let waits_for =
+            |phase: &&String| blame.is_some_and(|blame| blame.is_of_phase(self.chart, phase));
+        let phase = self.chart.phases.keys().find(waits_for);
+        let phase = phase.map(|phase| steps!["phases", &key_of_phase(self.chart, phase)]);
+        Effect {
+            code: match phase {
+                Some(_) => Code::PhaseUnreachable,
+                None => Code::RuleNeverFires,
+            },
+            path: phase.unwrap_or_else(|| steps!["on", list, index]),
+            claim: format!("{place} never fires"),
+            why: format!(": {why}"),
+            examples: self.search.steps_to(&place),
+            fails: self.fails_at(&place),
         }
     }
 
-    /// Expects every check to find something.
-    fn expect_checks(&self, expected: &mut Expected) {
-        for seen in &self.checks {
-            let CheckSeen { list, index, .. } = seen;
-            let claim = format!("checks.{list}[{index}] never finds anything");
-            let is_open = !seen.open.is_empty();
-            let absent = if is_open {
-                untried_of(&claim, &seen.open)
-            } else {
-                self.absent(claim.clone(), steps!["checks", list, *index])
-            };
-            let is_real = || {
-                seen.found
-                    .iter()
-                    .any(|at| self.finds(seen, at) == Some(Ok(true)))
-            };
-            let is_there = !seen.found.is_empty() || !seen.faults.is_empty();
-            let doubtful = (is_there && seen.faults.is_empty() && !is_real())
-                .then(|| self.undecided(&claim, &[]));
-            expected.add(is_there, Code::CheckNeverFinds, absent, doubtful);
+    /// Returns what is said of something that has no effect, or perhaps none.
+    fn without(&self, effect: &Effect<'_>) -> Option<PropertyResult> {
+        let Effect { claim, why, .. } = effect;
+        let verdict = match effect.fails {
+            true => None,
+            false if effect.examples.is_empty() => {
+                Some(self.absent(format!("{claim}{why}"), effect.path.clone()))
+            }
+            false => self.doubtful(effect.examples, claim),
+        };
+        Some(PropertyResult::new(FIRES, effect.code, verdict?))
+    }
+
+    /// Returns what is said of a check that finds nothing, or perhaps nothing.
+    fn check(&self, seen: &CheckSeen) -> Option<PropertyResult> {
+        let CheckSeen { list, index, .. } = seen;
+        let claim = format!("checks.{list}[{index}] never finds anything");
+        let finds = |at: &Example| self.finds(seen, at) == Some(Ok(true));
+        let verdict = if !seen.faults.is_empty() {
+            return None;
+        } else if !seen.found.is_empty() {
+            let is_real = seen.found.iter().any(finds);
+            (!is_real).then(|| self.undecided(&claim, &[]))?
+        } else if !seen.open.is_empty() {
+            untried_of(&claim, &seen.open)
+        } else {
+            self.absent(claim, steps!["checks", list, *index])
+        };
+        Some(PropertyResult::new(FIRES, Code::CheckNeverFinds, verdict))
+    }
+
+    /// Returns what is said of cycles that only commands end.
+    fn cycles_of_the_user(&self) -> Vec<PropertyResult> {
+        let mut results = Vec::new();
+        for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
+            // What no move takes at all, and the rules that never fire, are reported above.
+            let mut targets = 0..cycle.advance.len();
+            let is_taken = targets.any(|index| !self.advances(at, index).is_empty());
+            let is_ended = self.advances_without_the_user(at) || self.is_ended_by_the_user(cycle);
+            let mut rules = self.chart.on.values().flatten();
+            if is_taken && !is_ended && !rules.any(|rule| rule.advance) {
+                let claim = format!(
+                    "cycles.{id}.advance is never taken without the user: only commands end `{id}`"
+                );
+                let verdict = self.absent(claim, steps!["cycles", id, "advance"]);
+                let code = Code::TargetNeverTaken;
+                results.push(PropertyResult::new(FIRES, code, verdict));
+            }
         }
+        results
+    }
+
+    /// Returns examples of steps that take an advance target.
+    fn advances(&self, cycle: usize, index: usize) -> &[Transition] {
+        let target = Target { cycle, index };
+        self.search.examples(Shown::Advances(target))
     }
 
     /// Returns true where a review, or anything else but a command, can lead on from a cycle.
     fn advances_without_the_user(&self, at: usize) -> bool {
-        let moves = &self.search.moves;
         self.search.edges.iter().any(|edge| {
-            let is_of_the_user = moves.all[edge.mover].actor == Actor::User;
-            !is_of_the_user && edge.advanced.iter().any(|target| target.cycle == at)
+            self.search.actor(edge) != Actor::User
+                && edge.advanced.iter().any(|target| target.cycle == at)
         })
     }
 
@@ -214,11 +231,6 @@ impl Judge<'_> {
         })
     }
 
-    /// Returns true where a rule has fired somewhere, if only to end in a fault.
-    fn has_fired(&self, place: &str) -> bool {
-        !self.search.steps_to(place).is_empty() || self.fails_at(place)
-    }
-
     /// Returns true where the rule at a place ends in a fault.
     fn fails_at(&self, place: &str) -> bool {
         let faults = &self.search.moves.tree.faults;
@@ -230,20 +242,10 @@ impl Judge<'_> {
         })
     }
 
-    /// Judges where no witness of a rule is real.
-    fn doubtful(&self, place: &str, claim: &str) -> Option<Verdict> {
-        if self.fails_at(place) {
-            return None;
-        }
-        let place = self.search.moves.tree.places.get_index_of(place)?;
-        self.doubtful_steps(Shown::Fires(number(place)), claim)
-    }
-
     /// Judges where no example is real.
-    fn doubtful_steps(&self, shown: Shown, claim: &str) -> Option<Verdict> {
-        let steps = self.search.examples(shown);
-        let is_doubtful = !steps.is_empty() && !self.is_real(steps);
-        is_doubtful.then(|| self.undecided(claim, steps))
+    fn doubtful(&self, examples: &[Transition], claim: &str) -> Option<Verdict> {
+        let is_doubtful = !examples.is_empty() && !self.is_real(examples);
+        is_doubtful.then(|| self.undecided(claim, examples))
     }
 
     /// Judges where no witness of a phase is real.

@@ -79,17 +79,9 @@ impl<'c> Bounded<'c> {
 
     /// Returns whether a review of the cycle runs.
     fn is_review(&self, edge: &Edge) -> bool {
-        let run = edge
-            .review
-            .map(|run| &self.search.moves.tree.runs[run as usize]);
-        run.is_some_and(|run| {
+        self.search.run(edge).is_some_and(|run| {
             run.invocation.cycle == self.cycle.id && matches!(run.outcome, Outcome::Ran { .. })
         })
-    }
-
-    /// Returns whether the user makes the move.
-    fn is_of_the_user(&self, edge: &Edge) -> bool {
-        self.search.moves.all[edge.mover].actor == Actor::User
     }
 
     /// Returns whether the user starts the cycle over, though it has had a review: by what starts it, or by setting its
@@ -97,7 +89,7 @@ impl<'c> Bounded<'c> {
     fn is_fresh(&self, edge: &Edge) -> bool {
         let mut assigned = edge.assigned.iter();
         let is_new = assigned.any(|(field, _)| *field == self.limit || *field == self.count);
-        self.is_of_the_user(edge) && (is_new || edge.arms.contains(&self.at))
+        self.search.actor(edge) == Actor::User && (is_new || edge.arms.contains(&self.at))
     }
 
     /// Returns the limit in a state. One that is not known can be any.
@@ -111,27 +103,22 @@ impl<'c> Bounded<'c> {
 
     /// Returns the ways from one start of the cycle to the next, each review weighing one.
     fn between_starts(&self, given: &Settings) -> Longest<'c> {
-        // Per edge: what it weighs, and whether it starts the cycle over.
-        let edges = self.search.edges.iter().map(|edge| {
+        let weight = |edge: &Edge| {
             let is_kept = given.may(self.search, edge) && !self.is_fresh(edge);
-            is_kept.then(|| {
-                (
-                    usize::from(self.is_review(edge)),
-                    edge.arms.contains(&self.at),
-                )
-            })
-        });
-        let edges: Vec<Option<(usize, bool)>> = edges.collect();
+            is_kept.then(|| usize::from(self.is_review(edge)))
+        };
+        let weights: Vec<Option<usize>> = self.search.edges.iter().map(weight).collect();
         Longest::of(self.search, |state: usize, arrow: &Arrow| {
-            let (weight, arms) = edges[arrow.edge()]?;
-            (!arms || self.have_begun[state]).then_some(weight)
+            let arms = &self.search.edges[arrow.edge()].arms;
+            let is_between = self.have_begun[state] || !arms.contains(&self.at);
+            weights[arrow.edge()].filter(|_| is_between)
         })
     }
 
     /// Returns the ways on which the user does nothing, each review weighing one.
     fn without_the_user(&self, given: &Settings) -> Longest<'c> {
         Longest::over(self.search, given, |edge| {
-            (!self.is_of_the_user(edge)).then(|| usize::from(self.is_review(edge)))
+            (self.search.actor(edge) != Actor::User).then(|| usize::from(self.is_review(edge)))
         })
     }
 
@@ -372,7 +359,7 @@ impl Judge<'_> {
         let mut edges = self.search.edges.iter();
         edges.any(|edge| {
             let mut assigned = edge.assigned.iter();
-            self.search.moves.all[edge.mover].actor != Actor::User
+            self.search.actor(edge) != Actor::User
                 && assigned.any(|(assigned, _)| Some(*assigned) == field)
         })
     }

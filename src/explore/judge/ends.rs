@@ -1,7 +1,7 @@
 //! There is an end, and a way to it from everywhere.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 
 use super::judgment::Judge;
 use super::place::key_of_phase;
@@ -122,15 +122,9 @@ impl Judge<'_> {
         let parameters = search.moves.tree.ground.domain.parameters.keys();
         for field in parameters.filter_map(|name| search.field(name)) {
             let bit = 1_u128 << field.min(127);
-            let looks: Vec<bool> = states
-                .clone()
-                .map(|state| {
-                    search
-                        .needs
-                        .get(state)
-                        .is_some_and(|needs| needs & bit != 0)
-                })
-                .collect();
+            let needs = |state: usize| search.needs.get(state).copied().unwrap_or(0);
+            let looks = states.clone().map(|state| needs(state) & bit != 0);
+            let looks: Vec<bool> = looks.collect();
             let leads = self.back.leads_to(&looks, |_| true);
             for state in states.clone() {
                 let sets =
@@ -191,15 +185,13 @@ impl Judge<'_> {
         arrows: impl Iterator<Item = &'a Arrow>,
     ) -> Result<Option<Vec<Setting>>, TooMany> {
         let search = self.search;
-        let mut edges: Vec<usize> = arrows.map(|arrow| arrow.edge()).collect();
-        if edges
+        let edges: BTreeSet<usize> = arrows.map(|arrow| arrow.edge()).collect();
+        let mut always = edges
             .iter()
-            .any(|edge| search.edges[*edge].needs.is_empty())
-        {
+            .map(|edge| search.edges[*edge].needs.is_empty());
+        if always.any(|always| always) {
             return Ok(None);
         }
-        edges.sort_unstable();
-        edges.dedup();
         find_breach(search, Settings::default(), |settings| {
             let may = |edge: &&usize| settings.may(search, &search.edges[**edge]);
             let kept: Vec<usize> = edges.iter().filter(may).copied().collect();

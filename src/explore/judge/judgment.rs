@@ -54,16 +54,15 @@ pub(super) struct Breach {
 
 /// What was found.
 pub(super) enum Found {
-    /// From this state on.
-    Tail(usize, Path),
+    Tail(Path),
     Lasso(Lasso),
 }
 
 impl Found {
     /// Returns the steps that must be taken with the same settings.
-    fn steps(&self) -> &[Transition] {
+    pub(super) fn steps(&self) -> &[Transition] {
         match self {
-            Self::Tail(_, path) => path,
+            Self::Tail(path) => path,
             Self::Lasso(lasso) => lasso.round(),
         }
     }
@@ -209,7 +208,9 @@ impl<'s> Judge<'s> {
         });
         let verdict = breach.and_then(|breach| match breach {
             Some(Breach { claim, way, path }) => Ok(match way {
-                Found::Tail(state, way) => self.along(claim, state, &way, path),
+                Found::Tail(way) => {
+                    self.along(claim, way.first().map_or(0, |step| step.from), &way, path)
+                }
                 Found::Lasso(lasso) => self.endless(claim, &lasso, path),
             }),
             None => fine.map(|(_, verdict)| verdict).ok_or(TooMany),
@@ -224,7 +225,7 @@ impl<'s> Judge<'s> {
 
     /// Returns who makes the move.
     pub(super) fn actor(&self, arrow: &Arrow) -> Actor {
-        self.search.moves.all[self.edge(arrow).mover].actor
+        self.search.actor(self.edge(arrow))
     }
 
     /// Returns the phase in a state.

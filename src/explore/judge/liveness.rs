@@ -57,17 +57,10 @@ impl Judge<'_> {
 
     /// Returns true where a review ran that gave no verdict.
     fn is_failure(&self, edge: &Edge) -> bool {
-        let run = edge
-            .review
-            .map(|run| &self.search.moves.tree.runs[run as usize]);
-        run.is_some_and(|run| {
-            !matches!(
-                run.outcome,
-                Ended::Ran {
-                    verdict: Some(_),
-                    ..
-                }
-            )
+        let run = self.search.run(edge);
+        run.is_some_and(|run| match &run.outcome {
+            Ended::Ran { verdict, .. } => verdict.is_none(),
+            Ended::Failed(_) | Ended::Gate(_) => true,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Whether some states can be reached from every state, whatever the user has set.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use rustc_hash::FxHashMap;
 
@@ -143,18 +143,10 @@ impl Reach<'_> {
 
 /// Returns the combinations of what commands set and decisions look at.
 fn modes(search: &Search) -> Result<Vec<Vec<Setting>>, TooMany> {
-    let mut fields: Vec<usize> = Vec::new();
-    for edge in &search.edges {
-        fields.extend(edge.sets.iter().map(|(field, _)| *field));
-    }
-    fields.sort_unstable();
-    fields.dedup();
-    let is_needed = |field: &usize| {
-        let mut needs = search.edges.iter().flat_map(|edge| &edge.needs);
-        needs.any(|(needed, _)| needed == field)
-    };
+    let sets = search.edges.iter().flat_map(|edge| &edge.sets);
+    let fields: BTreeSet<usize> = sets.map(|(field, _)| *field).collect();
     let mut modes: Vec<Vec<Setting>> = vec![Vec::new()];
-    for field in fields.into_iter().filter(is_needed) {
+    for field in fields.into_iter().filter(|field| search.is_needed(*field)) {
         let values = values_of(search, field);
         if modes.len() * values.len() > MODES {
             return Err(TooMany);
