@@ -1,31 +1,60 @@
 //! What lets a list of checks find this many things.
 
-use crate::explore::decision_tree::{Choices, Leaf, Segment, What, Witness, over};
+use super::Replay;
+use crate::explore::decision_tree::{Choices, Leaf, Segment, Tree, What, Witness, over};
+use crate::explore::domain::Choice;
+use crate::explore::imagined_world::Question;
 use crate::explore::moves::by_hand;
-use crate::explore::search::Search;
-use crate::explore::state::Looks;
+use crate::explore::state::{Looks, Situation};
+use serde_json::Value as Json;
 use std::sync::Arc;
 
 /// The most ways through the checks that are looked at to find one in which they find as much as they should.
 const PATHS: usize = 2_000;
 
-/// Returns choices under which the checks of a list find this many things, or more, in the first state.
-pub(super) fn finding(
-    search: &mut Search,
+impl Replay<'_> {
+    /// Returns what else must be chosen so that checks find as much as was chosen.
+    pub(super) fn for_findings(&mut self, chosen: &Witness) -> Option<Witness> {
+        let mut more = Witness::new();
+        for (question, value) in chosen {
+            let tree = &self.search.moves.tree;
+            let Question::Choice(choice @ Choice::Findings(name)) = tree.question(*question) else {
+                continue;
+            };
+            let count = |found: &Json| found.as_array().map_or(0, Vec::len);
+            let wanted = count(tree.value(*value));
+            let known = self.checks.entry((name.clone(), wanted));
+            let found = known.or_insert_with(|| {
+                // How many there are does not depend on what fields hold, or any of it.
+                let values = tree.ground.domain.values(choice, &mut |_| Json::Null);
+                // The most stand for all that are more.
+                let is_most = values.iter().map(count).max() == Some(wanted);
+                let state = &self.search.states[0];
+                finding(&mut self.moves.tree, state, name, wanted, is_most)
+            });
+            more.extend(found.as_ref()?);
+        }
+        Some(more)
+    }
+}
+
+/// Returns choices under which the checks of a list find this many things, or more, in a state.
+fn finding(
+    tree: &mut Tree,
+    state: &Situation,
     name: &str,
     wanted: usize,
     or_more: bool,
 ) -> Option<Witness> {
-    let chart = Arc::clone(&search.moves.tree.chart);
+    let chart = Arc::clone(&tree.chart);
     let (list, _, checks) = chart.checks.get_full(name)?;
-    let state = search.states[0].clone();
     let trigger = by_hand();
     let mut open = vec![(0, wanted, Choices::new())];
     for _ in 0..PATHS {
         let (index, wanted, chosen) = open.pop()?;
         if index == checks.len() {
             match wanted {
-                0 => return search.moves.tree.witnesses(&chosen).into_iter().next(),
+                0 => return tree.witnesses(&chosen).into_iter().next(),
                 _ => continue,
             }
         }
@@ -33,9 +62,8 @@ pub(super) fn finding(
             what: What::Check { list, index },
             review: None,
         };
-        let tree = &mut search.moves.tree;
         let looks = &mut Looks::default();
-        let ends = tree.walk(segment, &trigger, &state, &chosen, looks);
+        let ends = tree.walk(segment, &trigger, state, &chosen, looks);
         let found = |leaf: &Leaf| match leaf {
             Leaf::Value(value) => usize::try_from(tree.value(*value).as_u64()?).ok(),
             Leaf::Part(_) | Leaf::Fault(_) => None,

@@ -58,7 +58,7 @@ impl Replay<'_> {
     }
 
     /// Returns the names that expressions see where an instance stands like that and this was chosen.
-    fn names_at(&self, standing: &Standing, witness: &Witness) -> Option<Arc<Names>> {
+    fn names_at(&mut self, standing: &Standing, witness: &Witness) -> Option<Arc<Names>> {
         let mut standing = self.loosened(standing);
         standing.config.clear();
         let tree = &self.search.moves.tree;
@@ -68,7 +68,7 @@ impl Replay<'_> {
             }
         }
         let trigger = by_hand();
-        let Scene { event, disk, .. } = self.lay_out(&trigger, &standing, witness)?;
+        let Scene { event, disk, .. } = self.scene(&trigger, &standing, witness)?;
         let world = self.world(&standing, disk);
         Some(self.names(&world, &event))
     }

@@ -142,7 +142,7 @@ impl Replay<'_> {
 
     /// Returns the review that runs on an edge, and how it ends.
     fn review(&self, edge: &Edge) -> Option<Review> {
-        let run = &self.search.moves.tree.runs[edge.review? as usize];
+        let run = self.search.run(edge)?;
         let cycle = &run.invocation.cycle;
         let named = format!("{cycle} {}", run.invocation.n);
         let (name, end) = match &run.outcome {

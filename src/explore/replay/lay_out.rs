@@ -49,13 +49,14 @@ impl Scene {
 
 impl Replay<'_> {
     /// Returns an event and a disk on which what was chosen is so, as far as that can be.
-    pub(super) fn lay_out(
-        &self,
+    pub(super) fn scene(
+        &mut self,
         trigger: &Trigger,
         standing: &Standing,
         chosen: &Witness,
     ) -> Option<Scene> {
-        let tree = &self.search.moves.tree;
+        let more = self.for_findings(chosen)?;
+        let tree = &self.moves.tree;
         let mut scene = Scene {
             event: event(trigger.clone(), Map::new()),
             disk: Disk {
@@ -66,7 +67,6 @@ impl Replay<'_> {
             found: Found::default(),
         };
         let mut tables: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
-        let more = self.for_findings(chosen)?;
         for (question, value) in more.iter().chain(chosen) {
             let value = tree.value(*value);
             let files = &mut scene.disk.files;
@@ -108,19 +108,6 @@ impl Replay<'_> {
             *session = Some(own.to_owned());
         }
         Some(scene)
-    }
-
-    /// Returns what else must be chosen so that checks find as much as was chosen.
-    fn for_findings(&self, chosen: &Witness) -> Option<Witness> {
-        let tree = &self.search.moves.tree;
-        let mut more = Witness::new();
-        for (question, value) in chosen {
-            if let Question::Choice(Choice::Findings(name)) = tree.question(*question) {
-                let count = tree.value(*value).as_array().map_or(0, Vec::len);
-                more.extend(self.checks.get(&(name.clone(), count))?.as_ref()?);
-            }
-        }
-        Some(more)
     }
 
     /// Returns the instances that were chosen; `None` where none can be like that.

@@ -17,9 +17,8 @@ use serde_json::{Map, Value as Json};
 
 use super::answer::Answer;
 use super::decision_tree::Witness;
-use super::domain::{Choice, Domain};
+use super::domain::Domain;
 use super::graph::{Backward, Path, back_from};
-use super::imagined_world::Question;
 use super::moves::{Edge, Moves, Setting};
 use super::possible_world::{Disk, PossibleWorld};
 use super::report::{Taken, Walk};
@@ -35,7 +34,6 @@ use crate::engine::event::Event;
 use crate::engine::names::Names;
 use crate::engine::world::World;
 use crate::reviewer::finding::Found;
-use checks::finding;
 
 /// How an instance really stands.
 #[derive(Debug, Clone)]
@@ -119,35 +117,10 @@ const DECISIONS: usize = 20_000;
 impl<'s> Replay<'s> {
     /// Returns a replay in which nothing is replayed yet.
     pub(super) fn of(search: &'s mut Search, back: &Rc<Backward>) -> Self {
-        let chart = Arc::clone(&search.moves.tree.chart);
-        let tree = &search.moves.tree;
-        let asked = tree
-            .questions
-            .iter()
-            .filter_map(|question| match &**question {
-                Question::Choice(choice @ Choice::Findings(name)) => Some((choice, name)),
-                _ => None,
-            });
-        let guarded = Self::guarded(search);
-        let mut wanted: Vec<(String, usize, bool)> = Vec::new();
-        for (choice, name) in asked {
-            // How many there are does not depend on what fields hold, or any of it.
-            let values = tree.ground.domain.values(choice, &mut |_| Json::Null);
-            let counts = values
-                .iter()
-                .filter_map(|found| Some(found.as_array()?.len()));
-            let most = counts.clone().max();
-            // The most stand for all that are more.
-            wanted.extend(counts.map(|count| (name.clone(), count, Some(count) == most)));
-        }
-        let checks = wanted.into_iter().map(|(name, count, or_more)| {
-            let found = finding(search, &name, count, or_more);
-            ((name, count), found)
-        });
         Self {
-            guarded,
-            checks: checks.collect(),
-            chart,
+            guarded: Self::guarded(search),
+            checks: HashMap::new(),
+            chart: Arc::clone(&search.moves.tree.chart),
             reached: HashMap::new(),
             back: Rc::clone(back),
             left: DECISIONS,
@@ -266,17 +239,14 @@ impl<'s> Replay<'s> {
 
     /// Returns the steps of a path from a first state, as they really happen; `None` where that is not real.
     fn walk(&mut self, path: &[Transition]) -> Option<Walk> {
-        let begins = self.standing(path.first()?.from)?;
-        let mut standing = begins.clone();
+        let mut standing = self.standing(path.first()?.from)?;
+        let begins = standing.context.clone();
         let mut steps = Vec::new();
         for step in path {
             standing = self.step(&standing, *step)?;
             steps.extend(self.taken.take());
         }
-        Some(Walk {
-            begins: begins.context,
-            steps,
-        })
+        Some(Walk { begins, steps })
     }
 
     /// Takes one step for real from where the search says that it begins.
@@ -315,7 +285,7 @@ impl<'s> Replay<'s> {
                     return None;
                 }
                 let chosen: Witness = known.iter().chain(witness).copied().collect();
-                let Some(scene) = self.lay_out(trigger, &before, &chosen) else {
+                let Some(scene) = self.scene(trigger, &before, &chosen) else {
                     continue;
                 };
                 let decided = self.decide(&before, &scene, edge);
@@ -380,8 +350,7 @@ impl<'s> Replay<'s> {
         let mut step = decide_with(names(), &event.trigger, None);
         let mut outcome = None;
         if let Ok(Step::Invoke(invocation)) = &step {
-            let run = &tree.runs[edge.review? as usize];
-            let ended = match &run.outcome {
+            let ended = match &self.search.run(edge)?.outcome {
                 Outcome::Ran { verdict, .. } => Outcome::Ran {
                     verdict: verdict.clone(),
                     found: found.clone(),
