@@ -28,10 +28,7 @@ pub(super) fn tops(
     });
     let tops = fields.filter_map(|(name, field)| {
         let assigned = chart.assigns().flat_map(|assign| assign.get(name));
-        let literals = assigned.filter_map(|literal| match literal {
-            Literal::Integer(number) => Some(*number),
-            _ => None,
-        });
+        let literals = assigned.filter_map(integer);
         let mut numbers: Vec<i64> = literals.chain(default_of(chart, field).as_i64()).collect();
         if let Some(uses) = dependence.uses.get(name) {
             for beside in &uses.beside {
@@ -49,6 +46,14 @@ pub(super) fn tops(
     match dependence.is_opaque {
         true => HashMap::new(),
         false => tops.collect(),
+    }
+}
+
+/// Returns an integer that is written out.
+pub(super) fn integer(literal: &Literal) -> Option<i64> {
+    match literal {
+        Literal::Integer(number) => Some(*number),
+        _ => None,
     }
 }
 

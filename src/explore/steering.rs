@@ -4,7 +4,7 @@ use indexmap::IndexSet;
 
 use super::counters::read_by_the_engine;
 use crate::chart::Chart;
-use crate::chart::fragments::{Fragment, Role};
+use crate::chart::fragments::Role;
 use crate::expr::Expressions;
 
 /// Returns the names on which it turns what happens next: those that guards, lists and file names look at, and those
@@ -12,27 +12,23 @@ use crate::expr::Expressions;
 pub(super) fn steering(chart: &Chart) -> IndexSet<String> {
     let own = [Some(chart.state.as_str()), chart.next.as_deref()];
     let own = own.into_iter().flatten().chain(read_by_the_engine(chart));
-    let mut found = IndexSet::new();
     let mut open: Vec<String> = own.map(str::to_owned).collect();
     let expressions = Expressions::new(chart.templates.clone());
     let fragments = chart.fragments();
-    let decides = |fragment: &&Fragment<'_>| {
-        matches!(fragment.role, Role::Condition | Role::List | Role::Default)
+    let texts_of = |is_so: &dyn Fn(&Role<'_>) -> bool| {
+        let texts = fragments.iter().filter(|fragment| is_so(&fragment.role));
+        chart.names_in(&expressions, texts.map(|fragment| fragment.text))
     };
-    let deciding = fragments.iter().filter(decides);
-    open.extend(deciding.flat_map(|fragment| expressions.names_in(fragment.text)));
+    open.extend(texts_of(&|role| {
+        matches!(role, Role::Condition | Role::List | Role::Default)
+    }));
+    let mut found = IndexSet::new();
     while let Some(name) = open.pop() {
-        if !found.insert(name.clone()) {
-            continue;
+        if found.insert(name.clone()) {
+            let first = name.split('.').next().unwrap_or_default();
+            open.extend(texts_of(&|role| *role == Role::Assigned(first)));
+            found.insert(first.to_owned());
         }
-        let first = name.split('.').next().unwrap_or_default();
-        let of_let = chart.lets.get(first).map(|expr| expr.0.as_str());
-        let of_field = fragments
-            .iter()
-            .filter(|fragment| fragment.role == Role::Assigned(first));
-        let texts = of_field.map(|fragment| fragment.text).chain(of_let);
-        open.extend(texts.flat_map(|text| expressions.names_in(text)));
-        found.insert(first.to_owned());
     }
     found
 }

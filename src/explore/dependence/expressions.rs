@@ -50,10 +50,10 @@ impl Reader<'_> {
     /// Returns the same where it may fail.
     pub(super) fn may_fail(&mut self, values: &[&Val]) -> Val {
         let value = self.made_of(values);
-        self.fails.extend(value.computed.iter().cloned());
+        self.own.fails.extend(value.computed.iter().cloned());
         if value.computed.is_empty() {
             let open = self.under_open.clone();
-            self.fails.extend(open);
+            self.own.fails.extend(open);
         }
         value
     }

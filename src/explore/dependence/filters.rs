@@ -15,7 +15,6 @@ impl Reader<'_> {
         let all = with_all(&input, &given);
         match name {
             "list" | "string" if self.is_text_or_list(&input) => input,
-            "reverse" | "sort" | "unique" => self.made_of(&all),
             "trim" if given.is_empty() => {
                 for term in &input.terms {
                     match term {
@@ -29,17 +28,16 @@ impl Reader<'_> {
             "first" => self.end(input, true),
             "last" => self.end(input, false),
             "length" | "count" => self.length(&input),
-            "selectattr" | "rejectattr" => self.selected_by(input, &given),
+            "selectattr" | "rejectattr" => match word(0) {
+                Some(attribute) => {
+                    let value = self.attributes(item_of(input.clone()), &attribute);
+                    self.selected(input, value, &given, 1)
+                }
+                None => self.may_fail(&all),
+            },
             "select" | "reject" => {
                 let value = item_of(input.clone());
-                let compared = match (word(0), given.get(1)) {
-                    (Some(test), arg) => self.test(&test, &value, arg),
-                    (None, _) if !given.is_empty() => self.may_fail(&all),
-                    (None, _) => self.truth(value),
-                };
-                let mut result = input;
-                result.computed.extend(compared.computed);
-                result
+                self.selected(input, value, &given, 0)
             }
             "map" => {
                 let attribute = args.iter().enumerate().find_map(|(index, arg)| match arg {
@@ -48,10 +46,7 @@ impl Reader<'_> {
                 });
                 match attribute {
                     Some(attribute) if args.len() == 1 => {
-                        let value = attribute
-                            .split('.')
-                            .fold(item_of(input), |value, part| self.attribute(&value, part));
-                        list_of(value)
+                        list_of(self.attributes(item_of(input), &attribute))
                     }
                     _ => self.may_fail(&all),
                 }
@@ -63,38 +58,23 @@ impl Reader<'_> {
             },
             "default" | "d" => given.into_iter().fold(input, Val::join),
             // What never fails on what it can be given, which types have been checked for.
-            "after" | "brief" | "join" | "surround" | "lower" | "upper" | "title"
-            | "capitalize" | "replace" | "string" | "list" | "trim" | "indent" | "lines"
-            | "split" | "safe" | "escape" | "e" | "tojson" => self.made_of(&all),
+            "after" | "brief" | "join" | "surround" | "lower" | "upper" | "title" | "reverse"
+            | "sort" | "unique" | "capitalize" | "replace" | "string" | "list" | "trim"
+            | "indent" | "lines" | "split" | "safe" | "escape" | "e" | "tojson" => {
+                self.made_of(&all)
+            }
             _ => self.may_fail(&all),
         }
     }
 
-    /// Returns a list of which an attribute of each item is looked at.
-    fn selected_by(&mut self, input: Val, given: &[Val]) -> Val {
-        let Some(attribute) = word_of(given, 0) else {
-            return self.may_fail(&with_all(&input, given));
-        };
-        let value = attribute
-            .split('.')
-            .fold(item_of(input.clone()), |value, part| {
-                self.attribute(&value, part)
-            });
-        let compared = match (word_of(given, 1), given.get(2)) {
+    /// Returns the items of a list for which a value of each is as the arguments from `at` on say.
+    fn selected(&mut self, input: Val, value: Val, given: &[Val], at: usize) -> Val {
+        let compared = match (word_of(given, at), given.get(at + 1)) {
             (Some(test), arg) => self.test(&test, &value, arg),
-            (None, _) if given.len() > 1 => self.may_fail(&with_all(&input, given)),
+            (None, _) if given.len() > at => self.may_fail(&with_all(&input, given)),
             (None, _) => self.truth(value),
         };
         let mut result = input;
-        if matches!(
-            word_of(given, 1).as_deref(),
-            Some("eq" | "equalto" | "==" | "ne" | "!=")
-        ) {
-            result.pinned.insert(attribute);
-        } else if word_of(given, 1).is_none() && attribute == "done" {
-            // A row is done by its status.
-            result.pinned.insert("status".to_owned());
-        }
         result.computed.extend(compared.computed);
         result
     }
@@ -140,7 +120,7 @@ impl Reader<'_> {
             field.is_none_or(|field| field.minimum < Some(1))
         };
         if !open.is_empty() && self.inputs(&value).iter().any(may_be_empty) {
-            self.fails.extend(open);
+            self.own.fails.extend(open);
         }
         for term in &value.terms {
             let Term::Input { path, .. } = term else {
@@ -149,9 +129,7 @@ impl Reader<'_> {
             // A text can be made of one item as well as of another.
             if !self.in_text {
                 let noted = self.note(path);
-                if is_first && !noted.first.contains(&value.pinned) {
-                    noted.first.push(value.pinned.clone());
-                }
+                noted.first |= is_first;
                 noted.last |= !is_first;
             }
         }

@@ -41,8 +41,8 @@ pub struct Compared {
     pub slug: bool,
     /// It is compared with other inputs.
     pub linked: bool,
-    /// Of a list: its first item matters, of a part that is filtered by these attributes.
-    pub first: Vec<BTreeSet<String>>,
+    /// Of a list: its first item matters.
+    pub first: bool,
     /// Of a list: its last item matters.
     pub last: bool,
     /// Of a list: its items are looked into.
@@ -76,10 +76,10 @@ pub struct Openness {
 
 impl Openness {
     /// Adds what is open about the same expression in another place.
-    fn merge(&mut self, other: Self) {
-        self.inputs.extend(other.inputs);
-        self.fails.extend(other.fails);
-        self.looks.extend(other.looks);
+    fn merge(&mut self, other: &Self) {
+        self.inputs.extend(other.inputs.iter().cloned());
+        self.fails.extend(other.fails.iter().cloned());
+        self.looks.extend(other.looks.iter().cloned());
     }
 }
 

@@ -43,9 +43,6 @@ impl Reader<'_> {
             return value;
         }
         if let Some(source) = chart.lets.get(name) {
-            if self.lets.iter().any(|open| open == name) {
-                return Val::settled();
-            }
             // Lets that use others twice would double the work at each step.
             let key = LetUse {
                 name: name.to_owned(),
@@ -54,37 +51,27 @@ impl Reader<'_> {
                 under_open: self.under_open.clone(),
             };
             if let Some(known) = self.known_lets.get(&key) {
-                self.fails.extend(known.fails.iter().cloned());
-                self.looks.extend(known.looks.iter().cloned());
+                self.own.merge(&known.own);
                 return known.value.clone();
             }
-            self.lets.push(name.to_owned());
-            // A let sees the chart's names, not those of the place that uses it.
-            let scopes = std::mem::take(&mut self.scopes);
-            let fails = std::mem::take(&mut self.fails);
-            let looks = std::mem::take(&mut self.looks);
-            let value = self.source(&source.0);
-            let own = LetValue {
-                value: value.clone(),
-                fails: self.fails.clone(),
-                looks: self.looks.clone(),
-            };
-            self.known_lets.insert(key, own);
-            self.fails.extend(fails);
-            self.looks.extend(looks);
-            self.scopes = scopes;
-            self.lets.pop();
-            return value;
+            let outer = std::mem::take(&mut self.own);
+            let value = self.apart(name, |reader| reader.source(&source.0));
+            if let Some(value) = value.clone() {
+                let own = self.own.clone();
+                self.known_lets.insert(key, LetValue { value, own });
+            }
+            self.own.merge(&outer);
+            return value.unwrap_or_else(Val::settled);
         }
         match SourceName::of(name) {
             Some(SourceName::it | SourceName::invoke) => Val::settled(),
             // Nobody, this session, another one: each is tried.
             Some(SourceName::driver) => {
-                self.looks.insert(name.to_owned());
+                self.own.looks.insert(name.to_owned());
                 Val::settled()
             }
             Some(SourceName::session | SourceName::now | SourceName::postponed) => {
-                self.looks.insert(name.to_owned());
+                self.own.looks.insert(name.to_owned());
                 if name == "session" && chart.scope.is_per_session() {
                     // In a hook, the session is chosen as the event's.
                     let of_event = "event.session_id".to_owned();
@@ -99,7 +86,7 @@ impl Reader<'_> {
                 | SourceName::drivers
                 | SourceName::findings,
             ) => {
-                self.looks.insert(name.to_owned());
+                self.own.looks.insert(name.to_owned());
                 Val::input(name, true)
             }
             _ => Val::input(name, false),
@@ -113,13 +100,18 @@ impl Reader<'_> {
             ..Val::default()
         };
         for term in &value.terms {
-            let more = match term {
-                Term::Input { path, .. } => self.below(&path.clone(), name),
+            result = result.join(match term {
+                Term::Input { path, .. } => self.below(path, name),
                 _ => Val::settled(),
-            };
-            result = result.join(more);
+            });
         }
         result
+    }
+
+    /// Returns an attribute of an attribute and so on, by a path with dots.
+    pub(super) fn attributes(&mut self, value: Val, path: &str) -> Val {
+        let parts = path.split('.');
+        parts.fold(value, |value, part| self.attribute(&value, part))
     }
 
     /// Returns an attribute of an input.
@@ -136,21 +128,21 @@ impl Reader<'_> {
         };
         let root = path.split('.').next().unwrap_or_default();
         if !matches!(root, "cycle" | "review" | "scope") {
-            self.looks.insert(root_of(&whole).to_owned());
+            self.own.looks.insert(root_of(&whole).to_owned());
         }
         match (path, name) {
             ("cycle", "n") | ("review", "n") => cycles(&|cycle| cycle.count.clone()),
             ("cycle", "limit") => cycles(&|cycle| cycle.limit.clone()),
             ("cycle", "subject") => Val::input(whole, true),
             ("cycle", "findings") => {
-                self.looks.insert(whole.clone());
+                self.own.looks.insert(whole.clone());
                 Val::input(whole, true)
             }
             ("cycle", "review" | "last" | "text") | ("review", "error" | "file" | "answer") => {
                 Val::input(whole, false)
             }
             ("cycle", "exit" | "ready" | "answered" | "due" | "owed" | "next" | "stalled") => {
-                self.looks.insert(whole);
+                self.own.looks.insert(whole);
                 Val::settled()
             }
             // Each of its values is tried.
@@ -197,15 +189,14 @@ impl Reader<'_> {
         };
         let mut value = Val::input(whole.clone(), false);
         if let Some(Literal::Text(text)) = &arg.default {
-            let default = self.within_option(&whole, |reader| match single_expression(&text.0) {
+            let default = self.apart(&whole, |reader| match single_expression(&text.0) {
                 Some(expr) => reader.source(expr),
                 None => Val::of(Term::Literal(text.0.clone().into())),
             });
             value = value.join(default.unwrap_or_default());
         }
         let one_of = arg.one_of.as_ref();
-        let allowed =
-            one_of.and_then(|expr| self.within_option(&whole, |reader| reader.source(&expr.0)));
+        let allowed = one_of.and_then(|expr| self.apart(&whole, |reader| reader.source(&expr.0)));
         if let Some(allowed) = allowed {
             for term in &allowed.terms {
                 match term {
@@ -225,12 +216,13 @@ impl Reader<'_> {
         value
     }
 
-    /// Reads something that an option is made of, unless that is being read. It sees the chart's names only.
-    fn within_option(&mut self, whole: &str, read: impl FnOnce(&mut Self) -> Val) -> Option<Val> {
-        if self.lets.iter().any(|open| open == whole) {
+    /// Reads a let, or something that an option is made of, unless that is being read. It sees the chart's names, not
+    /// those of the place that uses it.
+    fn apart(&mut self, name: &str, read: impl FnOnce(&mut Self) -> Val) -> Option<Val> {
+        if self.lets.iter().any(|open| open == name) {
             return None;
         }
-        self.lets.push(whole.to_owned());
+        self.lets.push(name.to_owned());
         let scopes = std::mem::take(&mut self.scopes);
         let value = read(self);
         self.scopes = scopes;
@@ -244,11 +236,7 @@ impl Reader<'_> {
         let root = path.split('.').next().unwrap_or_default();
         match path {
             _ if root == "tables" && path.matches('.').count() == 1 => match name {
-                "rows" => Val::input(format!("{path}.rows"), true),
-                "open" => Val {
-                    pinned: BTreeSet::from(["status".to_owned()]),
-                    ..Val::input(format!("{path}.rows"), true)
-                },
+                "rows" | "open" => Val::input(format!("{path}.rows"), true),
                 "lines" => Val::input(whole, false),
                 _ => Val::settled(),
             },

@@ -21,11 +21,10 @@ pub(super) struct LetUse {
     pub(super) under_open: BTreeSet<String>,
 }
 
-/// What a let stands for, with what it fails on and looks at.
+/// What a let stands for, and what is open about it.
 pub(super) struct LetValue {
     pub(super) value: Val,
-    pub(super) fails: BTreeSet<String>,
-    pub(super) looks: BTreeSet<String>,
+    pub(super) own: Openness,
 }
 
 /// Reads the expressions of a chart, and keeps what it finds.
@@ -38,9 +37,8 @@ pub(super) struct Reader<'c> {
     pub(super) scopes: Vec<(String, Val)>,
     pub(super) lets: Vec<String>,
     pub(super) known_lets: HashMap<LetUse, LetValue>,
-    /// What the expression that is being read may fail on.
-    pub(super) fails: BTreeSet<String>,
-    pub(super) looks: BTreeSet<String>,
+    /// What the expression that is being read may fail on, and looks at.
+    pub(super) own: Openness,
     /// Where what is read is only evaluated under a condition that is open.
     pub(super) under_open: BTreeSet<String>,
     /// A text is read, of which only matters whether it can be made.
@@ -69,8 +67,7 @@ impl Dependence {
                 scopes: Vec::new(),
                 lets: Vec::new(),
                 known_lets: HashMap::new(),
-                fails: BTreeSet::new(),
-                looks: BTreeSet::new(),
+                own: Openness::default(),
                 under_open: BTreeSet::new(),
                 in_text: false,
                 is_shown: false,
@@ -128,20 +125,12 @@ impl Reader<'_> {
 
     /// Reads something by itself, and keeps what is open about it.
     fn alone(&mut self, source: &str, read: impl FnOnce(&mut Self) -> Val) -> Val {
-        self.fails.clear();
-        self.looks.clear();
+        self.own = Openness::default();
         self.under_open.clear();
         let value = read(self);
-        let found = Openness {
-            inputs: value.computed.clone(),
-            fails: std::mem::take(&mut self.fails),
-            looks: std::mem::take(&mut self.looks),
-        };
-        self.found
-            .open
-            .entry(source.to_owned())
-            .or_default()
-            .merge(found);
+        self.own.inputs.clone_from(&value.computed);
+        let known = self.found.open.entry(source.to_owned()).or_default();
+        known.merge(&self.own);
         value
     }
 
@@ -186,7 +175,7 @@ impl Reader<'_> {
             None => self.alone(text, |reader| {
                 let mut value = reader.template(text);
                 reader.templates.clear();
-                value.computed.extend(reader.fails.iter().cloned());
+                value.computed.extend(reader.own.fails.iter().cloned());
                 value.terms = vec![Term::Settled];
                 value
             }),

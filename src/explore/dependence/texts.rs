@@ -51,18 +51,14 @@ impl Reader<'_> {
             Stmt::ForLoop(each) => self.for_loop(each),
             Stmt::Set(set) => {
                 let value = self.expr(&set.expr);
-                if let Expr::Var(var) = &set.target {
-                    self.scopes.push((var.id.to_owned(), value));
-                }
+                self.bind(&set.target, value);
                 Val::default()
             }
             Stmt::WithBlock(with) => {
                 let depth = self.scopes.len();
                 for (target, expr) in &with.assignments {
                     let value = self.expr(expr);
-                    if let Expr::Var(var) = target {
-                        self.scopes.push((var.id.to_owned(), value));
-                    }
+                    self.bind(target, value);
                 }
                 let value = self.body(&with.body);
                 self.scopes.truncate(depth);
@@ -75,18 +71,23 @@ impl Reader<'_> {
                 let value = self.body(&set.body);
                 self.is_shown = is_shown;
                 let value = Val::computed(self.inputs(&value));
-                if let Expr::Var(var) = &set.target {
-                    self.scopes.push((var.id.to_owned(), value));
-                }
+                self.bind(&set.target, value);
                 Val::default()
             }
             // Blocks, filters over blocks, macros: whatever they look at may make them fail.
             _ => {
-                self.fails.insert("a block of a text".to_owned());
-                self.looks.insert("a block of a text".to_owned());
+                self.own.fails.insert("a block of a text".to_owned());
+                self.own.looks.insert("a block of a text".to_owned());
                 self.found.is_opaque = true;
                 Val::default()
             }
+        }
+    }
+
+    /// Gives a variable of a text a value.
+    fn bind(&mut self, target: &Expr<'_>, value: Val) {
+        if let Expr::Var(var) = target {
+            self.scopes.push((var.id.to_owned(), value));
         }
     }
 
@@ -94,12 +95,13 @@ impl Reader<'_> {
     fn for_loop(&mut self, each: &ForLoop<'_>) -> Val {
         let items = self.expr(&each.iter);
         let shown = self.inputs(&items);
-        if let Expr::Var(var) = &each.target {
-            self.scopes.push((var.id.to_owned(), item_of(items)));
-            self.scopes
-                .push(("loop".to_owned(), Val::computed(shown.clone())));
+        let depth = self.scopes.len();
+        if let Expr::Var(_) = &each.target {
+            self.bind(&each.target, item_of(items));
+            let of_loop = Val::computed(shown.clone());
+            self.scopes.push(("loop".to_owned(), of_loop));
         } else {
-            self.fails.extend(shown.iter().cloned());
+            self.own.fails.extend(shown.iter().cloned());
         }
         let filter = each.filter_expr.as_ref().map(|expr| {
             let value = self.expr(expr);
@@ -107,9 +109,7 @@ impl Reader<'_> {
         });
         let body = self.body(&each.body);
         let other = self.body(&each.else_body);
-        if matches!(each.target, Expr::Var(_)) {
-            self.scopes.truncate(self.scopes.len() - 2);
-        }
+        self.scopes.truncate(depth);
         Val::computed(shown)
             .join(filter.unwrap_or_default())
             .join(body)
@@ -124,7 +124,7 @@ impl Reader<'_> {
             None => {
                 let value = self.expr(name);
                 let inputs = self.inputs(&value);
-                self.fails.extend(inputs);
+                self.own.fails.extend(inputs);
                 self.chart.templates.names().into_iter().collect()
             }
         };

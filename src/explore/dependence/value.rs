@@ -25,8 +25,6 @@ pub(super) struct Val {
     pub(super) terms: Vec<Term>,
     /// The inputs of which it is computed.
     pub(super) computed: BTreeSet<String>,
-    /// Of a list: the attributes that each item of it has, or has not.
-    pub(super) pinned: BTreeSet<String>,
     /// Of a list: items that are the same are one, in no order.
     pub(super) is_set: bool,
 }
@@ -70,7 +68,6 @@ impl Val {
             }
         }
         self.computed.extend(other.computed);
-        self.pinned.clear();
         self.is_set |= other.is_set;
         self
     }

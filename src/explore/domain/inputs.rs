@@ -17,12 +17,7 @@ impl Domain {
     /// compares that with.
     pub(super) fn findings(&self, name: &str, read: &mut Read<'_>) -> BTreeSet<usize> {
         let mut counts = BTreeSet::from([0, 1]);
-        let length = format!("checks.{name}.{LENGTH}");
-        if self.compared(&length).is_some() {
-            let numbers = self.integers(&length, Some(0), 0, read);
-            let numbers = numbers.iter().filter_map(Json::as_u64);
-            counts.extend(numbers.filter_map(|number| usize::try_from(number).ok()));
-        }
+        counts.extend(self.lengths(&format!("checks.{name}"), read));
         // A check without `each` finds one thing at most.
         let checks = self.chart.checks.get(name).map_or(&[][..], Vec::as_slice);
         if checks.iter().all(|check| check.each.is_none()) {

@@ -16,14 +16,13 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
-use super::counters::tops;
+use super::counters::{integer, tops};
 use super::dependence::{Compared, Dependence, Openness};
 use super::items::{self, Tried};
 use super::user_fields::Parameters;
 use crate::chart::Chart;
 use crate::chart::model::Limited;
 use crate::engine::names::types;
-use crate::expr::source::Literal;
 use crate::hash::IndexMap;
 pub use choice::Choice;
 pub(crate) use choice::item_in_words;
@@ -124,28 +123,15 @@ impl Domain {
     fn greatest(&self) -> u64 {
         let chart = &self.chart;
         let compared = self.dependence.compared.values();
+        let compared = compared.flat_map(|compared| &compared.literals);
         let tried = self.parameters.values().flat_map(|values| values.iter());
-        let known = compared
-            .flat_map(|compared| &compared.literals)
-            .chain(tried);
-        let fields = chart
-            .context
-            .values()
-            .filter_map(|field| field.default.as_ref());
-        let args = chart.args.values().filter_map(|arg| arg.default.as_ref());
-        let literals = chart
-            .assigns()
-            .flat_map(IndexMap::values)
-            .chain(fields)
-            .chain(args);
-        let literals = literals.filter_map(|literal| match literal {
-            Literal::Integer(number) => Some(*number),
-            _ => None,
-        });
+        let known = compared.chain(tried).filter_map(Json::as_i64);
+        let fields = chart.context.values().map(|field| &field.default);
+        let defaults = fields.chain(chart.args.values().map(|arg| &arg.default));
+        let assigned = chart.assigns().flat_map(IndexMap::values);
+        let literals = assigned.chain(defaults.flatten()).filter_map(integer);
         let numbers = self.dependence.numbers.iter().copied();
-        let numbers = numbers
-            .chain(known.filter_map(Json::as_i64))
-            .chain(literals);
+        let numbers = numbers.chain(known).chain(literals);
         numbers.map(i64::unsigned_abs).max().unwrap_or(0)
     }
 

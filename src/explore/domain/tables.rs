@@ -2,7 +2,7 @@
 
 use super::{Domain, Read, fresh};
 use crate::chart::{RowShape, Table};
-use crate::explore::dependence::{Compared, LENGTH};
+use crate::explore::dependence::LENGTH;
 use crate::explore::items::{self, Tried, Wanted};
 use crate::files::pattern::{HoleKind, LinePattern, Pattern, is_slug};
 use crate::files::table::is_finished;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 impl Domain {
     /// Returns what the rows of a table can be, by column.
-    pub(super) fn columns(
+    fn columns(
         &self,
         name: &str,
         table: &Table,
@@ -79,51 +79,28 @@ impl Domain {
         items::lists(kinds, &self.wanted(path, read))
     }
 
-    /// Returns whether it matters which item is the first. Not where only items of one kind can be.
-    fn first_matters(&self, path: &str, compared: &Compared, read: &mut Read<'_>) -> bool {
-        if compared.first.is_empty() {
-            return false;
-        }
-        let table = path
-            .strip_prefix("tables.")
-            .and_then(|path| path.strip_suffix(".rows"));
-        let table = table.and_then(|name| Some((name, self.chart.tables.get(name)?)));
-        let Some((name, table)) = table else {
-            return true;
-        };
-        let columns = self.columns(name, table, read);
-        let varied: Vec<(&String, usize)> = columns
-            .iter()
-            .map(|(column, values)| (column, values.len()))
-            .filter(|(_, count)| *count > 1)
-            .collect();
-        compared.first.iter().any(|pinned| {
-            let is_free =
-                |(column, count): &(&String, usize)| *count > 2 || !pinned.contains(*column);
-            varied.iter().any(is_free)
-        })
-    }
-
     /// Returns what of a list matters.
     pub(super) fn wanted(&self, path: &str, read: &mut Read<'_>) -> Wanted {
-        let length = format!("{path}.{LENGTH}");
-        let counts: Option<Vec<usize>> = self.compared(&length).map(|_| {
-            let sizes = self.integers(&length, Some(0), 0, read);
-            sizes
-                .iter()
-                .filter_map(Json::as_u64)
-                .filter_map(|size| usize::try_from(size).ok())
-                .collect()
-        });
         let compared = self.compared(path);
-        let mut counts: Vec<usize> = counts.unwrap_or_default();
+        let mut counts = self.lengths(path, read);
         counts.extend(self.counted_by_checks(path, read));
         Wanted {
             items: compared.is_some_and(|compared| compared.items) || path.starts_with("tables."),
-            first: compared.is_some_and(|compared| self.first_matters(path, compared, read)),
+            first: compared.is_some_and(|compared| compared.first),
             last: compared.is_some_and(|compared| compared.last),
             counts,
         }
+    }
+
+    /// Returns how long a list can be: on both sides of each number that its length is compared with.
+    pub(super) fn lengths(&self, path: &str, read: &mut Read<'_>) -> Vec<usize> {
+        let path = format!("{path}.{LENGTH}");
+        let compared = self.compared(&path);
+        let sizes = compared.map(|_| self.integers(&path, Some(0), 0, read));
+        let sizes = sizes.iter().flatten().filter_map(Json::as_u64);
+        sizes
+            .filter_map(|size| usize::try_from(size).ok())
+            .collect()
     }
 
     /// Returns the numbers of items that make a difference because checks of them are counted.
