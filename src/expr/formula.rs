@@ -125,7 +125,7 @@ pub(crate) fn conjuncts(source: &str) -> Vec<&str> {
 }
 
 /// Returns the condition of a value that is one of two, and these, each as a text.
-pub(crate) fn choice(source: &str) -> Option<(&str, [String; 2])> {
+pub(super) fn choice(source: &str) -> Option<(&str, [String; 2])> {
     let tokens = tokens(source, true)?;
     let first = split(&tokens, "if").first()?.len();
     let (one, rest) = (&tokens[..first], tokens.get(first + 1..)?);

@@ -9,7 +9,7 @@ use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::explore::answer::Answer;
-use crate::explore::imagined_world::{Asked, Base, ImaginedWorld, Kind, Question};
+use crate::explore::imagined_world::{Base, ImaginedWorld, Kind, Question};
 use crate::explore::state::{Chosen, number};
 use crate::expr::ExprError;
 use crate::expr::source::{Literal, Text};
@@ -42,25 +42,18 @@ impl Tree {
             Some(Arc::clone(&walk.place)),
         );
         let leaf = self.leaf(segment, walk.trigger, &fork);
+        let leaf = leaf.unwrap_or_else(|fault| Leaf::Fault(self.fault(fault)));
         let leaf = number(self.leaves.insert_full(Rc::new(leaf)).0);
         // The first questions are those on the way to the node.
         for asked in fork.account().into_iter().skip(depth) {
-            let Asked {
-                question,
-                options,
-                answer,
-            } = asked;
-            let (index, is_new) = match self.questions.get_index_of(&question) {
-                Some(known) => (known, false),
-                None => self.questions.insert_full(Arc::new(question)),
-            };
+            let (index, is_new) = self.questions.insert_full(Arc::new(asked.question));
             let question = number(index);
             if is_new && let Question::Field(name) = &*self.questions[index] {
                 self.asked
                     .extend(field_of(&self.chart, name).map(|field| (question, field)));
             }
-            let answer = self.answer_id(&answer);
-            let options = self.value_ids(&options);
+            let answer = self.answer_id(&asked.answer);
+            let options = self.value_ids(&asked.options);
             self.nodes[at as usize] = Node::Ask {
                 question,
                 options,
@@ -73,7 +66,12 @@ impl Tree {
     }
 
     /// Evaluates a part in a world.
-    fn leaf(&mut self, segment: Segment, trigger: &Trigger, fork: &ImaginedWorld) -> Leaf {
+    fn leaf(
+        &mut self,
+        segment: Segment,
+        trigger: &Trigger,
+        fork: &ImaginedWorld,
+    ) -> Result<Leaf, Fault> {
         let names = fork.names(trigger);
         if let Some(review) = segment.review {
             names.set_review(Arc::new(self.runs[review as usize].clone()));
@@ -83,56 +81,43 @@ impl Tree {
                 let (kind, source) = self.expressions[index].clone();
                 let apart = match kind {
                     Kind::Condition => fork.condition_of_parts(&source).map(Answer::from),
-                    Kind::Value => fork.chosen_value(&source).map(|value| (*value).clone()),
                     Kind::Text => {
                         let made = fork.prompt(&source);
                         let made = made.or_else(|| fork.text_of_pieces(&source));
                         made.map(Answer::from)
                     }
-                    Kind::Items => None,
+                    Kind::Items | Kind::Value => None,
                 };
-                return match apart.map_or_else(|| outcome(&names, kind, &source), Ok) {
-                    Ok(value) => Leaf::Value(self.answer_id(&value)),
-                    Err(error) => Leaf::Fault(self.fault(Fault::at("properties")(error))),
-                };
+                let value = apart.map_or_else(|| outcome(&names, kind, &source), Ok);
+                let value = value.map_err(Fault::at("properties"))?;
+                return Ok(Leaf::Value(self.answer_id(&value)));
             }
             What::Check { list, index } => {
                 let mut found = Vec::new();
                 let chart = Arc::clone(&self.chart);
-                let Some((name, checks)) = chart.checks.get_index(list) else {
-                    return Leaf::Value(self.answer_id(&Answer::Value(0.into())));
-                };
-                return match names
-                    .find(&checks[index], &mut found)
-                    .map_err(Fault::at(format!("checks.{name}[{index}]")))
-                {
-                    Ok(()) => Leaf::Value(self.answer_id(&Answer::Value(found.len().into()))),
-                    Err(fault) => Leaf::Fault(self.fault(fault)),
-                };
+                if let Some((name, checks)) = chart.checks.get_index(list) {
+                    let place = format!("checks.{name}[{index}]");
+                    let result = names.find(&checks[index], &mut found);
+                    result.map_err(Fault::at(place))?;
+                }
+                let count = Answer::Value(found.len().into());
+                return Ok(Leaf::Value(self.answer_id(&count)));
             }
-            What::Head(_) => decide::head(names, trigger),
+            What::Head(_) => decide::head(names, trigger)?,
             What::Rule { list, index } => {
                 let list = &self.lists[list];
                 let rule = &self.chart.on[list][index];
-                decide::rule(names, list, index, rule)
+                decide::rule(names, list, index, rule)?
             }
         };
-        match part {
-            Ok(part) => Leaf::Part(self.settle(part)),
-            Err(fault) => Leaf::Fault(self.fault(fault)),
-        }
+        Ok(Leaf::Part(self.settle(part)))
     }
 
     /// Returns the result of a part as numbers.
     fn settle(&mut self, part: Part) -> Settled {
-        let Part {
-            flow,
-            decision,
-            swallowed,
-            ..
-        } = part;
+        let decision = part.decision;
         let chart = Arc::clone(&self.chart);
-        let turn = match flow {
+        let turn = match part.flow {
             Flow::On => Turn::On,
             Flow::Answered => Turn::Answered,
             Flow::Leave(Step::Invoke(invocation)) => {
@@ -176,7 +161,7 @@ impl Tree {
         Settled {
             turn,
             tail,
-            swallowed: swallowed.map(|fault| self.fault(fault)),
+            swallowed: part.swallowed.map(|fault| self.fault(fault)),
         }
     }
 }
@@ -184,18 +169,11 @@ impl Tree {
 /// Returns of a request what rules see of it once it has run. What only the process gets, such as its arguments and its
 /// time limit, leads to no other state.
 fn seen_by_rules(invocation: Invocation) -> Invocation {
-    let Invocation {
-        name,
-        cycle,
-        n,
-        file,
-        ..
-    } = invocation;
     Invocation {
-        name,
-        cycle,
-        n,
-        file,
+        name: invocation.name,
+        cycle: invocation.cycle,
+        n: invocation.n,
+        file: invocation.file,
         ..Invocation::default()
     }
 }

@@ -28,12 +28,6 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 /// Things by their numbers, and numbers by things.
 type Numbered<T> = IndexSet<T, FxBuildHasher>;
 
-/// Lists of values and their numbers, by their address in memory. They are kept, so no other list can get the same address.
-type Lists = FxHashMap<*const Answer, (Arc<[Answer]>, Rc<[u32]>)>;
-
-/// Lists up to this length are numbered each time.
-const KEPT: usize = 4;
-
 /// Questions, each with the set of answers that are left to it.
 pub(crate) type Choices = Vec<Chosen>;
 
@@ -131,22 +125,29 @@ enum Node {
 }
 
 /// One way through the tree of a part.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct End {
     /// Its result, by number.
     pub(crate) leaf: u32,
-    /// Questions, the set of answers with which it is taken, and all that could be chosen there: none where that is one
-    /// answer, which is then part of each way.
-    choices: Vec<(u32, u32, u32)>,
+    /// In order.
+    forks: Vec<Fork>,
+}
+
+/// A question on a way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Fork {
+    question: u32,
+    /// The set of answers with which the way is taken.
+    taken: u32,
+    /// All that could be chosen there: none where that is one answer, which is then part of each way.
+    all: u32,
 }
 
 impl End {
     /// Returns what is left to choose on this way, of the questions that it turns on.
     pub(crate) fn choices(&self) -> Choices {
-        let choices = self.choices.iter();
-        choices
-            .map(|(question, set, _)| (*question, *set))
-            .collect()
+        let forks = self.forks.iter();
+        forks.map(|fork| (fork.question, fork.taken)).collect()
     }
 }
 
@@ -169,7 +170,6 @@ pub(crate) struct Tree {
     pub(crate) ground: Arc<Ground>,
     pub(crate) chart: Arc<Chart>,
     pub(crate) values: Numbered<Arc<Answer>>,
-    lists_of_values: Lists,
     pub(crate) questions: Numbered<Arc<Question>>,
     /// Where rules stand.
     pub(crate) places: Numbered<String>,
@@ -227,7 +227,6 @@ impl Tree {
         Self {
             due,
             made_of: made_of.collect(),
-            lists_of_values: Lists::default(),
             asked: asked.collect(),
             parameters,
             ground: Arc::new(ground),
@@ -317,8 +316,7 @@ impl Tree {
 
     /// Returns how much memory it takes up, by estimate.
     pub(super) fn bytes(&self) -> usize {
-        let ends = self.ends.values().map(Memo::len).sum::<usize>();
-        self.nodes.len() * 160 + self.values.len() * 200 + ends * 60
+        self.nodes.len() * 300 + self.values.len() * 200
     }
 
     /// Returns a question by its number.
@@ -356,18 +354,8 @@ impl Tree {
     }
 
     /// Returns the numbers of some values.
-    fn value_ids(&mut self, values: &Arc<[Answer]>) -> Rc<[u32]> {
-        let place = values.as_ptr();
-        if let Some((_, known)) = self.lists_of_values.get(&place) {
-            return Rc::clone(known);
-        }
-        let numbers: Rc<[u32]> = values.iter().map(|value| self.answer_id(value)).collect();
-        // Short ones are often made for one question only.
-        if numbers.len() > KEPT {
-            let known = (Arc::clone(values), Rc::clone(&numbers));
-            self.lists_of_values.insert(place, known);
-        }
-        numbers
+    fn value_ids(&mut self, values: &[Answer]) -> Rc<[u32]> {
+        values.iter().map(|value| self.answer_id(value)).collect()
     }
 
     /// Returns the question what a field holds, where the field is one that a user sets at any time.

@@ -1,18 +1,15 @@
 //! The ways through the tree of a part, and what is chosen on each.
 
-use super::{Choices, End, Ends, Leaf, Node, Segment, Settled, Tree, What, over};
+use super::{Choices, End, Ends, Fork, Leaf, Node, Segment, Tree, What, over};
 use crate::engine::event::Trigger;
 use crate::explore::answer::Answer;
 use crate::explore::imagined_world::{Kind, Question, is_of_the_host};
-use crate::explore::state::{Chosen, Look, Looks, Memo, Situation, number};
+use crate::explore::state::{Chosen, Look, Looks, Situation, number};
 use crate::hash::IndexMap;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// Ways that differ in the answers to one question only, with these answers and all that there are.
-type Groups = IndexMap<(u32, Vec<(u32, u32, u32)>), Option<(Vec<u32>, u32)>>;
 
 /// What a walk through the tree of a part begins with.
 pub(super) struct Walk<'w> {
@@ -35,6 +32,14 @@ impl Walk<'_> {
     /// Returns all that was chosen, each question once.
     pub(super) fn all(&self, made: &[Chosen]) -> Choices {
         over(self.before, made)
+    }
+}
+
+impl End {
+    /// Adds a question to the way.
+    fn ask(&mut self, fork: Fork) {
+        self.forks.push(fork);
+        self.forks.sort_unstable();
     }
 }
 
@@ -82,17 +87,6 @@ impl Tree {
         ends
     }
 
-    /// Returns true for a part that looks at nothing and does nothing.
-    pub(crate) fn never_does_anything(&self, segment: Segment) -> bool {
-        let ends = self.ends.get(&segment).and_then(Memo::constant);
-        ends.is_some_and(|ends| match &ends[..] {
-            [End { leaf, choices }] if choices.is_empty() => {
-                *self.leaves[*leaf as usize] == Leaf::Part(Settled::default())
-            }
-            _ => false,
-        })
-    }
-
     /// Returns the ways through the tree from a node at this depth on, behind what was chosen on the way there.
     fn descend(
         &mut self,
@@ -115,10 +109,8 @@ impl Tree {
                 if let Some(why) = self.lost.get(&at) {
                     self.is_lost.get_or_insert_with(|| why.clone());
                 }
-                return vec![End {
-                    leaf,
-                    choices: Vec::new(),
-                }];
+                let forks = Vec::new();
+                return vec![End { leaf, forks }];
             }
             Node::Ask {
                 question, options, ..
@@ -153,8 +145,11 @@ impl Tree {
                     // Where there is but one value, all of them lead here: that does not say that any value does.
                     let is_needed = has_one && self.is_made_of(end.leaf, value);
                     let all = if is_needed { nothing } else { all };
-                    end.choices.push((question, one, all));
-                    end.choices.sort_unstable();
+                    end.ask(Fork {
+                        question,
+                        taken: one,
+                        all,
+                    });
                 }
                 end
             }));
@@ -248,17 +243,13 @@ impl Tree {
             let below = self.descend(walk, next, depth + 1, made, looks);
             made.truncate(mark);
             ends.extend(below.into_iter().map(|mut end| {
-                for chosen in &outcome.choices {
-                    match end
-                        .choices
-                        .iter_mut()
-                        .find(|(asked, ..)| *asked == chosen.0)
-                    {
-                        Some(narrower) => narrower.2 = chosen.2,
-                        None => end.choices.push(*chosen),
+                for fork in &outcome.forks {
+                    let mut own = end.forks.iter_mut();
+                    match own.find(|own| own.question == fork.question) {
+                        Some(narrower) => narrower.all = fork.all,
+                        None => end.ask(*fork),
                     }
                 }
-                end.choices.sort_unstable();
                 end
             }));
         }
@@ -276,38 +267,27 @@ impl Tree {
             if leaves.len() == count {
                 return ends;
             }
-            let asked = ends.iter().flat_map(|end| &end.choices);
-            let asked: IndexSet<u32, FxBuildHasher> = asked.map(|(asked, ..)| *asked).collect();
+            let asked = ends.iter().flat_map(|end| &end.forks);
+            let asked: IndexSet<u32, FxBuildHasher> = asked.map(|fork| fork.question).collect();
             for question in asked {
-                let mut groups: Groups = IndexMap::default();
-                for End { leaf, mut choices } in ends {
-                    let own = choices.iter().position(|(asked, ..)| *asked == question);
-                    let own = own.map(|index| choices.remove(index));
-                    let own = own.map(|(_, set, all)| (self.members(set).to_vec(), all));
-                    match groups.entry((leaf, choices)) {
-                        indexmap::map::Entry::Vacant(entry) => {
-                            entry.insert(own);
-                        }
-                        indexmap::map::Entry::Occupied(mut entry) => {
-                            let joined = entry.get_mut().take().zip(own);
-                            *entry.get_mut() = joined.map(|((mut values, all), (more, _))| {
-                                values.extend(more);
-                                (values, all)
-                            });
+                let mut groups: IndexMap<End, Vec<Option<Fork>>> = IndexMap::default();
+                for mut end in ends {
+                    let own = end.forks.iter().position(|fork| fork.question == question);
+                    let own = own.map(|index| end.forks.remove(index));
+                    groups.entry(end).or_default().push(own);
+                }
+                let merged = groups.into_iter().map(|(mut end, own)| {
+                    // Where one of them does not ask, no answer makes a difference.
+                    if let Some(own) = own.into_iter().collect::<Option<Vec<Fork>>>() {
+                        let values = own.iter().flat_map(|fork| self.members(fork.taken));
+                        let taken = self.set(values.copied().collect());
+                        if taken != own[0].all {
+                            end.ask(Fork { taken, ..own[0] });
                         }
                     }
-                }
-                ends = Vec::with_capacity(groups.len());
-                for ((leaf, mut choices), own) in groups {
-                    if let Some((values, all)) = own {
-                        let set = self.set(values);
-                        if set != all {
-                            choices.push((question, set, all));
-                            choices.sort_unstable();
-                        }
-                    }
-                    ends.push(End { leaf, choices });
-                }
+                    end
+                });
+                ends = merged.collect();
             }
             if ends.len() == count {
                 return ends;

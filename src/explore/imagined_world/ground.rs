@@ -30,10 +30,24 @@ pub(crate) struct Ground {
     /// Values that were made before.
     pub(super) values: Mutex<FxHashMap<Choice, Vec<Made>>>,
     /// What expressions and texts reach, by their sources.
-    pub(super) reaches: Mutex<FxHashMap<String, Reach>>,
+    reaches: BySource<Reach>,
     /// What the chart's texts and conditions are made of.
-    pub(super) pieces: Mutex<FxHashMap<String, Arc<[Piece]>>>,
-    pub(super) formulas: Mutex<FxHashMap<String, Arc<Formula>>>,
+    pieces: BySource<Arc<[Piece]>>,
+    formulas: BySource<Arc<Formula>>,
+}
+
+/// What was found out about expressions and texts.
+type BySource<V> = Mutex<FxHashMap<String, V>>;
+
+/// Returns what is known of a source, which is found out once.
+fn once<V: Clone>(known: &BySource<V>, source: &str, find: impl FnOnce() -> V) -> V {
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known.get(source) {
+        return found.clone();
+    }
+    let found = find();
+    known.insert(source.to_owned(), found.clone());
+    found
 }
 
 /// The values of one choice, where the fields that they depend on hold this.
@@ -78,11 +92,12 @@ impl Ground {
     }
 
     /// Returns what an expression or a text reaches.
-    pub(super) fn reach(&self, source: &str) -> Reach {
-        let mut reaches = self.reaches.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(reach) = reaches.get(source) {
-            return *reach;
-        }
+    fn reach(&self, source: &str) -> Reach {
+        once(&self.reaches, source, || self.find_reach(source))
+    }
+
+    /// Follows an expression or a text to all that it reaches.
+    fn find_reach(&self, source: &str) -> Reach {
         let chart = &self.chart;
         let mut reach = Reach::default();
         let mut seen: HashSet<String> = HashSet::new();
@@ -136,7 +151,6 @@ impl Ground {
                 }
             }
         }
-        reaches.insert(source.to_owned(), reach);
         reach
     }
 
@@ -156,9 +170,7 @@ impl Ground {
 
     /// Returns what a condition consists of.
     pub(super) fn formula(&self, source: &str) -> Arc<Formula> {
-        let mut known = self.formulas.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = known.entry(source.to_owned());
-        Arc::clone(made.or_insert_with(|| Arc::new(formula(source))))
+        once(&self.formulas, source, || Arc::new(formula(source)))
     }
 
     /// Returns what is open about an expression.
@@ -180,10 +192,8 @@ impl Ground {
 
     /// Returns what a text is made of.
     pub(super) fn pieces(&self, text: &str) -> Arc<[Piece]> {
-        let mut known = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = known.entry(text.to_owned());
         let template = |name: &str| self.chart.template(name).ok();
-        Arc::clone(made.or_insert_with(|| pieces(text, &template).into()))
+        once(&self.pieces, text, || pieces(text, &template).into())
     }
 
     /// Returns true for a list of checks that looks at no input: what it finds is settled by the state.

@@ -129,8 +129,11 @@ impl ImaginedWorld {
             .map(|asked| Arc::clone(&asked.answer))
     }
 
-    /// Writes a question down, with its answer.
+    /// Writes a question down, with its answer, unless it was asked before.
     fn note(&self, question: Question, options: Arc<[Answer]>, answer: &Arc<Answer>) {
+        if self.known(&question).is_some() {
+            return;
+        }
         self.asked().push(Asked {
             question,
             options,

@@ -3,7 +3,7 @@
 use super::ImaginedWorld;
 use super::question::{Kind, Question};
 use crate::explore::answer::Answer;
-use crate::expr::formula::{Formula, choice};
+use crate::expr::formula::Formula;
 use crate::expr::pieces::Piece;
 use crate::expr::single_expression;
 use minijinja::value::Value;
@@ -83,13 +83,6 @@ impl ImaginedWorld {
             }
         }
         Some(true)
-    }
-
-    /// Returns a value that is one of two; `None` where it must be evaluated as a whole.
-    pub(crate) fn chosen_value(&self, source: &str) -> Option<Arc<Answer>> {
-        let (test, [one, other]) = choice(single_expression(source)?)?;
-        let holds = self.truth(&self.ground.formula(test))?;
-        self.outcome(Kind::Value, if holds { &one } else { &other })
     }
 
     /// Returns true where a text that is nothing but a prompt can be made, by what fills its holes; `None` where it

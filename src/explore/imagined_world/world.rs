@@ -16,12 +16,10 @@ impl World for ImaginedWorld {
     fn field(&self, name: &str) -> Option<&Json> {
         let value = self.held(name)?;
         let question = Question::Field(name.to_owned());
-        if self.known(&question).is_none() {
-            // What a user sets at any time is chosen; the state says the rest.
-            let options = self.ground.parameters.get(name);
-            let options = options.unwrap_or(&self.ground.none);
-            self.note(question, Arc::clone(options), value);
-        }
+        // What a user sets at any time is chosen; the state says the rest.
+        let options = self.ground.parameters.get(name);
+        let options = options.unwrap_or(&self.ground.none);
+        self.note(question, Arc::clone(options), value);
         Some(value.seen())
     }
 
@@ -29,13 +27,8 @@ impl World for ImaginedWorld {
         let chosen = |choice| to_value(self.choose(choice).value());
         Ok(match source {
             Source::Scope => {
-                if self.known(&Question::Started).is_none() {
-                    self.note(
-                        Question::Started,
-                        Arc::new([]),
-                        &Arc::new(self.base.started.into()),
-                    );
-                }
+                let started = Arc::new(self.base.started.into());
+                self.note(Question::Started, Arc::clone(&self.ground.none), &started);
                 let scope = &self.ground.chart.scope;
                 Value::from_pairs([
                     ("started", Value::from(self.base.started)),

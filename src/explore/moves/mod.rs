@@ -138,40 +138,25 @@ pub(crate) struct Moves {
 impl Moves {
     /// Returns the host's moves, then the agent's, then the user's, each in the order of the chart.
     pub(crate) fn of(chart: &Arc<Chart>) -> Self {
-        let events = chart
-            .on
-            .keys()
-            .filter(|name| !matches!(name.as_str(), "enter" | "run"))
-            .map(|name| Trigger::Hook(name.clone()));
+        let events = chart.on.keys().cloned();
+        let events = events.filter(|name| !matches!(name.as_str(), "enter" | "run"));
+        let events = events.map(Trigger::Hook);
         let (hooks, asked): (Vec<Trigger>, Vec<Trigger>) = events.partition(is_of_the_host);
-        let enters = chart.phases.keys().map(|phase| Trigger::Enter {
-            phase: phase.clone(),
+        let enters = chart.phases.keys().cloned().map(|phase| Trigger::Enter {
+            phase,
             force: false,
         });
-        let commands = chart
-            .commands
-            .keys()
-            .map(|name| Trigger::Command(name.clone()));
-        let by = |actor: Actor| {
-            move |trigger: Trigger| Move {
-                actor,
-                trigger: Some(trigger),
-            }
-        };
-        let answer = |actor: Actor| {
-            (!chart.cycles.is_empty()).then_some(Move {
-                actor,
-                trigger: None,
-            })
-        };
-        let all = hooks
-            .into_iter()
+        let commands = chart.commands.keys().cloned().map(Trigger::Command);
+        let by = |actor: Actor| move |trigger: Option<Trigger>| Move { actor, trigger };
+        let answer = || (!chart.cycles.is_empty()).then_some(None);
+        let asked = asked.into_iter().chain(enters).map(Some);
+        let host = hooks.into_iter().map(Some);
+        let agent = answer().into_iter().chain(asked);
+        let user = commands.map(Some).chain(answer());
+        let all = host
             .map(by(Actor::Host))
-            .chain(answer(Actor::Agent))
-            .chain(asked.into_iter().map(by(Actor::Agent)))
-            .chain(enters.map(by(Actor::Agent)))
-            .chain(commands.map(by(Actor::User)))
-            .chain(answer(Actor::User));
+            .chain(agent.map(by(Actor::Agent)))
+            .chain(user.map(by(Actor::User)));
         Self {
             tree: Tree::of(chart),
             all: all.collect(),
