@@ -270,9 +270,7 @@ impl Search {
             edges,
             needs: self.moves.tree.parameters_in(&looks),
         };
-        // Nothing was chosen before it.
-        looks.retain(|look| !look.is_at_a_question());
-        self.known[mover].put(&state, &[], &looks, found.clone());
+        self.known[mover].put(&state, &[], &looks.at_the_state(), found.clone());
         found
     }
 

@@ -66,7 +66,7 @@ pub(crate) fn number(index: usize) -> u32 {
 }
 
 /// What decisions look at: in a state, and of what was chosen before, or not yet, when it was asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Look(u32);
 
 impl Look {
@@ -86,7 +86,7 @@ impl Look {
     }
 
     /// Returns whether it is at a choice.
-    pub(crate) fn is_at_a_question(self) -> bool {
+    fn is_at_a_question(self) -> bool {
         self.0 > 1 && self.0 % 2 == 1
     }
 
@@ -105,8 +105,48 @@ impl Look {
     }
 }
 
-/// What was looked at, each once, in the order in which that happened.
-pub(crate) type Looks = IndexSet<Look, FxBuildHasher>;
+/// What was looked at, each once, in the order in which that happened. Hashing each look would take longer.
+#[derive(Debug, Default)]
+pub(crate) struct Looks {
+    order: Vec<Look>,
+    /// The same, a bit for each.
+    seen: Vec<u64>,
+}
+
+impl Looks {
+    /// Adds one, where it is new.
+    pub(crate) fn insert(&mut self, look: Look) {
+        if !self.contains(look) {
+            let word = look.0 as usize / 64;
+            self.seen.resize(self.seen.len().max(word + 1), 0);
+            self.seen[word] |= 1 << (look.0 % 64);
+            self.order.push(look);
+        }
+    }
+
+    /// Adds those that are new.
+    pub(crate) fn extend(&mut self, looks: impl IntoIterator<Item = Look>) {
+        looks.into_iter().for_each(|look| self.insert(look));
+    }
+
+    /// Returns whether this was looked at.
+    pub(crate) fn contains(&self, look: Look) -> bool {
+        let word = self.seen.get(look.0 as usize / 64);
+        word.is_some_and(|word| word >> (look.0 % 64) & 1 == 1)
+    }
+
+    /// Returns them in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Look> {
+        self.order.iter().copied()
+    }
+
+    /// Returns those at the state, where nothing was chosen before.
+    pub(crate) fn at_the_state(&self) -> Self {
+        let mut own = Self::default();
+        own.extend(self.iter().filter(|look| !look.is_at_a_question()));
+        own
+    }
+}
 
 /// Results, by what of a state and of what was chosen they depend on: what is looked at first, then what is looked at
 /// where that was seen, and so on.
@@ -174,7 +214,7 @@ impl<V> Memo<V> {
                 let Some(look) = rest.find(|look| !asked.contains(*look)) else {
                     break;
                 };
-                *node = Node::Look(*look, Vec::new());
+                *node = Node::Look(look, Vec::new());
             }
             let Node::Look(look, next) = node else { break };
             asked.insert(*look);
@@ -188,7 +228,7 @@ impl<V> Memo<V> {
                 }
             };
         }
-        let looks: Rc<[Look]> = looks.iter().copied().collect();
+        let looks: Rc<[Look]> = looks.order.as_slice().into();
         let known = Known {
             value,
             looks: Rc::clone(&looks),

@@ -46,7 +46,10 @@ impl Tree {
         let leaf = number(self.leaves.insert_full(Rc::new(leaf)).0);
         // The first questions are those on the way to the node.
         for asked in fork.account().into_iter().skip(depth) {
-            let (index, is_new) = self.questions.insert_full(Arc::new(asked.question));
+            let (index, is_new) = match self.questions.get_index_of(&asked.question) {
+                Some(known) => (known, false),
+                None => self.questions.insert_full(Arc::new(asked.question)),
+            };
             let question = number(index);
             if is_new && let Question::Field(name) = &*self.questions[index] {
                 self.asked

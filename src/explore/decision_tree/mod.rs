@@ -368,7 +368,7 @@ impl Tree {
     pub(crate) fn parameters_in(&self, looks: &Looks) -> u128 {
         let parameters = self.parameters.iter();
         let looked_at =
-            parameters.filter(|(_, question)| looks.contains(&Look::question(**question)));
+            parameters.filter(|(_, question)| looks.contains(Look::question(**question)));
         looked_at.fold(0, |bits, (field, _)| bits | 1 << (*field).min(127))
     }
 

@@ -57,7 +57,7 @@ impl Tree {
         if let Some(memo) = self.ends.get(&segment)
             && let Some(known) = memo.get(state, before)
         {
-            looks.extend(known.looks.iter());
+            looks.extend(known.looks.iter().copied());
             return Rc::clone(&known.value);
         }
         let (root, place) = match self.roots.get(&segment) {

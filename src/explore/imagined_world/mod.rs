@@ -129,11 +129,8 @@ impl ImaginedWorld {
             .map(|asked| Arc::clone(&asked.answer))
     }
 
-    /// Writes a question down, with its answer, unless it was asked before.
+    /// Writes a question down, with its answer.
     fn note(&self, question: Question, options: Arc<[Answer]>, answer: &Arc<Answer>) {
-        if self.known(&question).is_some() {
-            return;
-        }
         self.asked().push(Asked {
             question,
             options,

@@ -16,10 +16,12 @@ impl World for ImaginedWorld {
     fn field(&self, name: &str) -> Option<&Json> {
         let value = self.held(name)?;
         let question = Question::Field(name.to_owned());
-        // What a user sets at any time is chosen; the state says the rest.
-        let options = self.ground.parameters.get(name);
-        let options = options.unwrap_or(&self.ground.none);
-        self.note(question, Arc::clone(options), value);
+        if self.known(&question).is_none() {
+            // What a user sets at any time is chosen; the state says the rest.
+            let options = self.ground.parameters.get(name);
+            let options = options.unwrap_or(&self.ground.none);
+            self.note(question, Arc::clone(options), value);
+        }
         Some(value.seen())
     }
 
@@ -28,7 +30,9 @@ impl World for ImaginedWorld {
         Ok(match source {
             Source::Scope => {
                 let started = Arc::new(self.base.started.into());
-                self.note(Question::Started, Arc::clone(&self.ground.none), &started);
+                if self.known(&Question::Started).is_none() {
+                    self.note(Question::Started, Arc::clone(&self.ground.none), &started);
+                }
                 let scope = &self.ground.chart.scope;
                 Value::from_pairs([
                     ("started", Value::from(self.base.started)),

@@ -91,7 +91,8 @@ impl Moves {
                 made.push(Look::field(*field));
                 made.extend(self.tree.parameter(*field).map(Look::question));
             }
-            looks.extend(rest.looks.iter().filter(|look| !made.contains(look)));
+            let new = rest.looks.iter().filter(|look| !made.contains(look));
+            looks.extend(new.copied());
             if ways.len() == 1 && *tail == NOTHING {
                 return rest.value;
             }
