@@ -267,6 +267,8 @@ impl<'l> Merger<'l> {
         lets.1 = None;
         own.1 = None;
         let replaced = own.names();
+        let layers = self.layers;
+        let is_written = |name: &str| layers.iter().any(|layer| layer.text.contains(name));
         let mut renamed: HashMap<String, String> = HashMap::new();
         for (_, node) in &mut own.0 {
             let Node::Value(pieces) = node else { continue };
@@ -288,7 +290,9 @@ impl<'l> Merger<'l> {
                 } else if replaced.iter().any(|other| other == name) {
                     let new = renamed.entry(name.to_owned()).or_insert_with(|| {
                         let mut new = format!("base_{name}");
-                        while lets.get(&new).is_some() {
+                        // Not a name that any layer has: it would be one with this let.
+                        let has = |name: &str| lets.get(name).is_some() || is_written(name);
+                        while has(&new) {
                             new.insert_str(0, "base_");
                         }
                         new

@@ -211,6 +211,17 @@ fn lets_build_on_each_other() {
     assert_eq!(at(&merged, "let.base_clean"), "\"x > 1\"");
 }
 
+/// The name under which a let is kept is one that no chart has written.
+#[test]
+fn a_let_is_not_captured() {
+    let second = "[let]\nclean = \"base.clean or z\"\nbase_clean = \"5\"";
+    let merged = merged(&[BASE, second]);
+    assert_eq!(merged.faults, []);
+    assert_eq!(at(&merged, "let.clean"), "\"base_base_clean or z\"");
+    assert_eq!(at(&merged, "let.base_base_clean"), "\"x > 1\"");
+    assert_eq!(at(&merged, "let.base_clean"), "\"5\"");
+}
+
 #[test]
 fn each_place_leads_back_to_its_file() {
     let own = "[let]\nclean = \"base.clean or zz\"\n[[on.Stop]]\nid = \"waits\" # taskie: ignore[no-final] x\n";
