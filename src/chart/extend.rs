@@ -79,8 +79,13 @@ impl<'t> Extended<'t> {
         let faults = std::mem::take(&mut merged.faults).into_iter();
         let flaws = faults.map(|fault| {
             let known = fault.known.iter().map(String::as_str);
-            let help = did_you_mean(&fault.name, known);
-            let flaw = Flaw::new(Code::OverridesNothing, fault.message).help(help);
+            let help = did_you_mean(&fault.name, known).or(fault.help.map(str::to_owned));
+            let code = match fault.kind {
+                merge::Kind::Nothing => Code::OverridesNothing,
+                merge::Kind::Twice => Code::BadName,
+                merge::Kind::Conflict => Code::ConflictingKeys,
+            };
+            let flaw = Flaw::new(code, fault.message).help(help);
             extended.at(flaw.at(Some(fault.place.span)), fault.place.layer)
         });
         extended.flaws = in_order(flaws);

@@ -20,11 +20,25 @@ pub struct Place {
     pub span: Range<usize>,
 }
 
-/// What is wrong with a layer: it changes something that is not there.
+/// What kind of fault a layer has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It changes something that is not there.
+    Nothing,
+    /// Two entries of a list have the same `id`.
+    Twice,
+    /// Of two keys, only one can have an effect.
+    Conflict,
+}
+
+/// What is wrong with a layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
+    pub kind: Kind,
     pub place: Place,
     pub message: String,
+    /// What to do, unless a known name is like the unknown one.
+    pub help: Option<&'static str>,
     /// The name that is unknown, and those that are known.
     pub name: String,
     pub known: Vec<String>,

@@ -13,12 +13,13 @@ mod tests;
 mod tree;
 mod write;
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-pub use layer::{Fault, IGNORE, Layer, Place};
+pub use layer::{Fault, IGNORE, Kind, Layer, Place};
 
 use layer::Piece;
 use over::Merger;
@@ -69,7 +70,7 @@ pub fn is_file(name: &str) -> bool {
     name.contains('/') || name.ends_with(".toml")
 }
 
-/// Returns whether a chart says how it is to be merged.
+/// Returns whether a chart says how it is to be merged, or has an `id` twice in a list, which the merge reports.
 pub fn is_composed(text: &str) -> bool {
     let (table, _) = DeTable::parse_recoverable(text);
     let chart = table.get_ref();
@@ -81,15 +82,26 @@ pub fn is_composed(text: &str) -> bool {
         let table = table.get_ref().as_table();
         table.is_some_and(|table| keys.iter().any(|key| table.contains_key(*key)))
     };
+    let advance = values("cycles").filter_map(|cycle| cycle.get_ref().get("advance"));
     let mut lists = values("on")
         .chain(values("checks"))
+        .chain(advance)
         .chain(chart.get("properties"))
         .filter_map(|list| list.get_ref().as_array());
     ["extends", "remove"]
         .iter()
         .any(|key| chart.contains_key(*key))
         || values("cycles").any(|cycle| has(cycle, &["copy"]))
-        || lists.any(|list| list.iter().any(|entry| has(entry, &["before", "after"])))
+        || lists.any(|list| {
+            let mut ids = HashSet::new();
+            list.iter().any(|entry| {
+                let id = entry
+                    .get_ref()
+                    .get("id")
+                    .and_then(|id| id.get_ref().as_str());
+                has(entry, &["before", "after"]) || id.is_some_and(|id| !ids.insert(id))
+            })
+        })
 }
 
 /// Merges layers, each over those before it. A layer whose syntax is broken counts as far as it can be read.
@@ -99,6 +111,7 @@ pub fn merge(layers: &[Layer]) -> Merged {
     for (layer, Layer { text, .. }) in layers.iter().enumerate() {
         let (table, _) = DeTable::parse_recoverable(text);
         let mut own = Table::read(layers, layer, table.get_ref());
+        merger.look(&own);
         chart.take("extends");
         // Templates are looked up in the folders of each layer.
         chart.take("templates");

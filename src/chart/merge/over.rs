@@ -1,9 +1,9 @@
 //! Writes one chart over another: tables, lists, rules, copies of cycles, and lets that build on those below.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::layer::{Fault, Layer, Place};
+use super::layer::{Fault, Kind, Layer, Place};
 use super::tree::{Entry, Item, Node, Table};
 
 /// The keys of a table that changes a list.
@@ -24,11 +24,48 @@ impl<'l> Merger<'l> {
 
     fn fault(&mut self, place: Place, what: &str, name: &str, known: Vec<String>) {
         self.faults.push(Fault {
+            kind: Kind::Nothing,
             place,
             message: format!("there is no {what} `{name}` to change"),
+            help: None,
             name: name.to_owned(),
             known,
         });
+    }
+
+    /// Adds a fault that is not about an unknown name.
+    fn wrong(&mut self, kind: Kind, place: Place, message: String, help: Option<&'static str>) {
+        self.faults.push(Fault {
+            kind,
+            place,
+            message,
+            help,
+            name: String::new(),
+            known: Vec::new(),
+        });
+    }
+
+    /// Adds a fault for each `id` that is twice in one list of a layer.
+    pub(super) fn look(&mut self, own: &Table) {
+        for (_, node) in &own.0 {
+            match node {
+                Node::Table(table) => self.look(table),
+                Node::Tables(entries) => {
+                    let mut ids = HashSet::new();
+                    for entry in entries {
+                        self.look(&entry.table);
+                        let id = entry.table.get("id").and_then(|id| id.word(self.layers));
+                        if let Some((id, place)) = id
+                            && !ids.insert(id.clone())
+                        {
+                            let message = format!("another entry of this list has the id `{id}`");
+                            self.wrong(Kind::Twice, place, message, Some("rename one of them"));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Writes `own` over `base`.
@@ -121,12 +158,10 @@ impl<'l> Merger<'l> {
                     };
                     *list = Node::Tables([first, last].concat());
                 }
-                (name, _, _) => self.faults.push(Fault {
-                    place: key.place,
-                    message: format!("`{name}` needs a list like the one that it changes"),
-                    name: String::new(),
-                    known: Vec::new(),
-                }),
+                (name, _, _) => {
+                    let message = format!("`{name}` needs a list like the one that it changes");
+                    self.wrong(Kind::Nothing, key.place, message, None);
+                }
             }
         }
     }

@@ -186,6 +186,30 @@ fn what_changes_nothing_is_a_fault() {
     }
 }
 
+/// An `id` stands for one entry of a list, also in a chart that extends nothing.
+#[test]
+fn an_id_is_not_twice_in_a_list() {
+    for own in [
+        "[[on.Stop]]\nid = \"new\"\nbefore = \"limit\"\n[[on.Stop]]\nafter = \"limit\"\nid = \"new\"",
+        "[[on.Stop]]\nid = \"a\"\n[[on.Stop]]\nid = \"new\"\n[[on.Stop]]\nid = \"new\"",
+        "[cycles.a]\nadvance = [{ id = \"new\" }, { id = \"new\" }]",
+    ] {
+        assert!(is_composed(own), "{own}");
+        let faults = merged(&[own]).faults;
+        let twice = faults.iter().filter(|fault| fault.kind == Kind::Twice);
+        let [fault] = twice.collect::<Vec<_>>()[..] else {
+            panic!("{own}: {faults:?}");
+        };
+        let message = "another entry of this list has the id `new`";
+        assert_eq!(fault.message, message, "{own}");
+        let at = own.rfind("\"new\"");
+        assert_eq!(at, Some(fault.place.span.start), "{own}");
+    }
+    assert!(!is_composed(
+        "[[on.Stop]]\nid = \"a\"\n[[on.next]]\nid = \"a\""
+    ));
+}
+
 /// A let can only build on one that is there.
 #[test]
 fn the_base_of_a_let_is_known() {
