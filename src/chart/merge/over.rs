@@ -45,7 +45,7 @@ impl<'l> Merger<'l> {
         });
     }
 
-    /// Adds a fault for each `id` that is twice in one list of a layer.
+    /// Adds a fault for each `id` that is twice in one list of a layer, and for each entry with two places.
     pub(super) fn look(&mut self, own: &Table) {
         for (_, node) in &own.0 {
             match node {
@@ -54,6 +54,12 @@ impl<'l> Merger<'l> {
                     let mut ids = HashSet::new();
                     for entry in entries {
                         self.look(&entry.table);
+                        let [before, after] = ["before", "after"].map(|key| entry.table.key(key));
+                        if let (Some(_), Some(after)) = (before, after) {
+                            let message = "`before` and `after` exclude each other".to_owned();
+                            let help = Some("remove one of them");
+                            self.wrong(Kind::Conflict, after.place.clone(), message, help);
+                        }
                         let id = entry.table.get("id").and_then(|id| id.word(self.layers));
                         if let Some((id, place)) = id
                             && !ids.insert(id.clone())
@@ -191,6 +197,9 @@ impl<'l> Merger<'l> {
             let Some(at) = position(base, &name, layers) else {
                 let known = base.iter().filter_map(|entry| entry.id(layers)).collect();
                 self.fault(place, "entry with the id", &name, known);
+                if let (None, Some(fault)) = (anchor, self.faults.last_mut()) {
+                    fault.help = Some("say `before` or `after` to add an entry with an `id`");
+                }
                 continue;
             };
             match anchor {

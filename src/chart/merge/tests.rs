@@ -210,6 +210,28 @@ fn an_id_is_not_twice_in_a_list() {
     ));
 }
 
+/// An entry is put in one place.
+#[test]
+fn before_and_after_exclude_each_other() {
+    let own = "[[on.Stop]]\nbefore = \"waits\"\nafter = \"limit\"\nguard = \"b\"";
+    let faults = merged(&[BASE, own]).faults;
+    let [fault] = faults.as_slice() else {
+        panic!("{faults:?}");
+    };
+    assert_eq!(fault.kind, Kind::Conflict);
+    assert_eq!(fault.message, "`before` and `after` exclude each other");
+    assert_eq!(&own[fault.place.span.clone()], "after");
+}
+
+/// An `id` without a place changes an entry. What to write to add one is said.
+#[test]
+fn a_new_id_needs_a_place() {
+    let help = |own: &str| merged(&[BASE, own]).faults[0].help;
+    let said = "say `before` or `after` to add an entry with an `id`";
+    assert_eq!(help("[[on.Stop]]\nid = \"mine\""), Some(said));
+    assert_eq!(help("[[on.Stop]]\nid = \"mine\"\nafter = \"wait\""), None);
+}
+
 /// A let can only build on one that is there.
 #[test]
 fn the_base_of_a_let_is_known() {

@@ -33,6 +33,12 @@ impl Table {
         Self(pairs.collect(), None)
     }
 
+    /// Returns a key with its place.
+    pub(super) fn key(&self, name: &str) -> Option<&Key> {
+        let mut keys = self.0.iter().map(|(key, _)| key);
+        keys.find(|key| key.name == name)
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<&Node> {
         let pair = self.0.iter().find(|(key, _)| key.name == name);
         pair.map(|(_, node)| node)
