@@ -119,6 +119,15 @@ pub fn merge(layers: &[Layer]) -> Merged {
             merger.remove(&mut chart, &removed);
         }
         merger.copy_cycles(&chart, &mut own);
+        // What cycles share comes first: they can change it.
+        let cycle = own.0.iter().position(|(key, _)| key.name == "cycle");
+        if let Some(at) = cycle.filter(|_| chart.get("cycle").is_some()) {
+            let cycle = own.0.remove(at);
+            merger.merge(&mut chart, Table(vec![cycle], None));
+        }
+        if let Some(Node::Table(shared)) = chart.get("cycle") {
+            merger.change_shared(shared, &chart, &mut own);
+        }
         merger.redefine(&mut chart, &mut own);
         // The fields of a state have the order of the chart, whatever its parts know of them.
         let order = own.get("context").cloned();

@@ -9,6 +9,14 @@ use super::tree::{Entry, Item, Node, Table};
 /// The keys of a table that changes a list.
 const CHANGES: [&str; 4] = ["replace", "remove", "prepend", "append"];
 
+impl Table {
+    /// Returns whether it changes a list.
+    fn is_change(&self) -> bool {
+        let is_change = |key: &str| CHANGES.contains(&key);
+        self.0.iter().all(|(key, _)| is_change(&key.name))
+    }
+}
+
 pub(super) struct Merger<'l> {
     layers: &'l [Layer],
     pub(super) faults: Vec<Fault>,
@@ -98,10 +106,7 @@ impl<'l> Merger<'l> {
             let (old_key, old) = &mut base.0[at];
             match (old, node) {
                 (old @ (Node::List(..) | Node::Tables(_)), Node::Table(changes))
-                    if changes
-                        .0
-                        .iter()
-                        .all(|(key, _)| CHANGES.contains(&key.name.as_str())) =>
+                    if changes.is_change() =>
                 {
                     self.change(old, changes);
                 }
@@ -119,8 +124,42 @@ impl<'l> Merger<'l> {
         }
     }
 
+    /// Changes the lists that cycles share in `shared`, the `[cycle]` of all layers so far, for those cycles of `own` that
+    /// have no list of their own below.
+    pub(super) fn change_shared(&mut self, shared: &Table, base: &Table, own: &mut Table) {
+        let Some(Node::Table(cycles)) = own.get_mut("cycles") else {
+            return;
+        };
+        for (name, cycle) in &mut cycles.0 {
+            let below = match base.get("cycles") {
+                Some(Node::Table(cycles)) => cycles.get(&name.name),
+                _ => None,
+            };
+            let Node::Table(cycle) = cycle else { continue };
+            for (key, node) in &mut cycle.0 {
+                let is_own =
+                    matches!(below, Some(Node::Table(below)) if below.key(&key.name).is_some());
+                let list = shared.get(&key.name).filter(|_| !is_own);
+                if let (Some(list @ (Node::List(..) | Node::Tables(_))), Node::Table(changes)) =
+                    (list, &*node)
+                    && changes.is_change()
+                {
+                    let changes = changes.clone();
+                    *node = list.clone();
+                    self.change(node, changes);
+                    cycle.1 = None;
+                }
+            }
+        }
+    }
+
     /// Changes a list.
     fn change(&mut self, list: &mut Node, changes: Table) {
+        if let (Some(key), [_, _, ..]) = (changes.key("replace"), changes.0.as_slice()) {
+            let message = "`replace` and other changes of a list exclude each other".to_owned();
+            let help = Some("write the whole list under `replace`, or remove it");
+            self.wrong(Kind::Conflict, key.place.clone(), message, help);
+        }
         for (key, node) in changes.0 {
             match (key.name.as_str(), list.clone(), node) {
                 ("replace", _, node) => *list = node,

@@ -210,6 +210,53 @@ fn an_id_is_not_twice_in_a_list() {
     ));
 }
 
+/// A cycle can change a list that all cycles share, whatever its layer does with the shared one.
+#[test]
+fn a_cycle_changes_what_cycles_share() {
+    let base = "[cycle]\nclear = [\"a\", \"b\"]\n[cycles.code]\nstage = \"S\"\n[cycles.own]\nclear = [\"x\"]";
+    let change = "[cycles.code]\nclear = { append = [\"c\"] }";
+    for (own, path, value) in [
+        (change.to_owned(), "cycles.code.clear", r#"["a","b","c"]"#),
+        (change.to_owned(), "cycle.clear", r#"["a","b"]"#),
+        (
+            format!("{change}\n[cycle.clear]\nremove = [\"a\"]"),
+            "cycles.code.clear",
+            r#"["b","c"]"#,
+        ),
+        (
+            "[cycles.new.clear]\nremove = [\"a\"]".to_owned(),
+            "cycles.new.clear",
+            "[\"b\"]",
+        ),
+        (
+            "[cycles.new]\ncopy = \"code\"\nclear = { prepend = [\"c\"] }".to_owned(),
+            "cycles.new.clear",
+            r#"["c","a","b"]"#,
+        ),
+        (
+            "[cycles.own.clear]\nappend = [\"y\"]".to_owned(),
+            "cycles.own.clear",
+            r#"["x","y"]"#,
+        ),
+    ] {
+        let merged = merged(&[base, &own]);
+        assert_eq!(merged.faults, [], "{own}");
+        assert_eq!(at(&merged, path), value, "{own}\n{}", merged.text);
+    }
+}
+
+/// A list that is replaced is not changed, too.
+#[test]
+fn a_replaced_list_is_not_changed() {
+    let own = "[cycles.code.subject]\nreplace = [\"x\"]\nappend = [\"y\"]";
+    let faults = merged(&[BASE, own]).faults;
+    let [fault] = faults.as_slice() else {
+        panic!("{faults:?}");
+    };
+    assert_eq!(fault.kind, Kind::Conflict);
+    assert_eq!(&own[fault.place.span.clone()], "replace");
+}
+
 /// An entry is put in one place.
 #[test]
 fn before_and_after_exclude_each_other() {
