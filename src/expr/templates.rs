@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,6 +21,22 @@ pub enum Templates {
     Folders(Vec<PathBuf>, Texts),
     /// Those of a chart, and behind them those of the charts that it extends.
     Over(Arc<Self>, Arc<Self>),
+}
+
+/// A block that replaces none, because the template behind it has no block of that name.
+#[derive(Debug)]
+pub struct Unfit {
+    /// The name of its template.
+    pub template: String,
+    /// That template for messages, and its text.
+    pub file: String,
+    pub text: String,
+    /// The name of the block, its place in the text, and the names that are known.
+    pub block: String,
+    pub span: Range<usize>,
+    pub known: Vec<String>,
+    /// The template without what should replace its blocks.
+    pub base: String,
 }
 
 /// How a block begins, up to its name, and how that and the block end.
@@ -83,6 +100,35 @@ impl Templates {
                 Ok(text.map(Cow::Owned))
             }
         }
+    }
+
+    /// Returns the blocks that replace none.
+    pub fn unfit(&self) -> Vec<Unfit> {
+        let Self::Over(own, base) = self else {
+            return Vec::new();
+        };
+        let mut unfit = base.unfit();
+        for template in own.names() {
+            let texts = (own.with_blocks(&template), base.with_blocks(&template));
+            let (Ok(Some(text)), Ok(Some(base))) = texts else {
+                continue;
+            };
+            let known = block_names(&base);
+            for (block, _) in blocks(&text).unwrap_or_default() {
+                let mark = format!("{}{block}{}", BLOCK[0], BLOCK[1]);
+                let at = text.find(&mark).filter(|_| !base.contains(&mark));
+                unfit.extend(at.map(|at| Unfit {
+                    template: template.clone(),
+                    file: own.shown(&template),
+                    text: text.to_string(),
+                    block: block.to_owned(),
+                    span: at + BLOCK[0].len()..at + BLOCK[0].len() + block.len(),
+                    known: known.clone(),
+                    base: without_marks(&base),
+                }));
+            }
+        }
+        unfit
     }
 
     /// Returns the name of a template for messages: its path if it is a file.
@@ -149,18 +195,41 @@ fn first_block(text: &str) -> Option<[&str; 4]> {
     Some([before, name, content, after])
 }
 
-/// Returns the blocks of a template that consists of nothing else, by their names.
+/// Returns the names of the blocks of a text.
+fn block_names(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut rest = text;
+    while let Some([_, name, _, after]) = first_block(rest) {
+        names.push(name.to_owned());
+        rest = after;
+    }
+    names
+}
+
+/// Returns whether a text has nothing but comments.
+fn is_blank(text: &str) -> bool {
+    let mut rest = text.trim_start();
+    while let Some((_, after)) = rest
+        .strip_prefix("{#")
+        .and_then(|rest| rest.split_once("#}"))
+    {
+        rest = after.trim_start();
+    }
+    rest.is_empty()
+}
+
+/// Returns the blocks of a template that consists of nothing else, comments aside, by their names.
 fn blocks(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some([before, name, content, after]) = first_block(rest) {
-        if !before.trim().is_empty() {
+        if !is_blank(before) {
             return None;
         }
         found.push((name, content));
         rest = after;
     }
-    (!found.is_empty() && rest.trim().is_empty()).then_some(found)
+    (!found.is_empty() && is_blank(rest)).then_some(found)
 }
 
 /// Returns `text` with the contents of these blocks. One that it does not have is an error.
@@ -238,7 +307,10 @@ mod tests {
             ("b.md", "whole"),
         ];
         const OWN: &[(&str, &str)] = &[
-            ("a.md", "{% block two %}Other.{% endblock %}\n"),
+            (
+                "a.md",
+                "{# Ours. #}\n{% block two %}Other.{% endblock %}\n{# End. #}\n",
+            ),
             ("c.md", "{% block x %}Alone.{% endblock %} And more."),
         ];
         const WRONG: &[(&str, &str)] = &[("a.md", "{% block four %}4{% endblock %}")];
@@ -258,5 +330,13 @@ mod tests {
         let wrong = Templates::Embedded(WRONG).over(Templates::Embedded(BASE));
         let error = wrong.get("a.md").unwrap_err().to_string();
         assert!(error.contains("has no block `four`"), "{error}");
+        assert!(templates.unfit().is_empty());
+        let unfit = wrong.unfit();
+        let [unfit] = unfit.as_slice() else {
+            panic!("{unfit:?}");
+        };
+        assert_eq!((&*unfit.template, &*unfit.block), ("a.md", "four"));
+        assert_eq!(&unfit.text[unfit.span.clone()], "four");
+        assert_eq!(unfit.known, ["two", "three"]);
     }
 }

@@ -212,6 +212,30 @@ fn findings_point_into_the_file_where_the_text_stands() {
     }
 }
 
+/// A misspelled block is found in its template, and nothing is said of a template that is there.
+#[test]
+fn a_block_that_replaces_none_is_found_in_its_template() {
+    let project = with_own("extends = [\"taskie\"]\n");
+    let folder = project.root.join(".taskie/templates");
+    fs::create_dir_all(&folder).unwrap();
+    let text = "{# Ours. #}\n{% block procede %}Go on.{% endblock %}\n";
+    fs::write(folder.join("passed.md"), text).unwrap();
+    let ran = project.run(&["check-chart", "--format", "concise"]);
+    assert_eq!(ran.code, 1);
+    let lines: Vec<&str> = ran
+        .stdout
+        .lines()
+        .filter(|line| line.contains(": unknown-template: "))
+        .collect();
+    let place = "templates/passed.md:2:10: unknown-template: ";
+    let message = "the template that it replaces has no block `procede`";
+    assert!(
+        lines.len() == 1 && lines[0].contains(&format!("{place}{message}")),
+        "{}",
+        ran.stdout
+    );
+}
+
 #[test]
 fn the_whole_chart_is_printed_with_where_each_part_is_from() {
     let project = with_own(
