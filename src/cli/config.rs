@@ -19,7 +19,12 @@ use crate::run::place::Place;
 use crate::text::shown;
 
 /// Prints the settings of the project; outside a project, those that a new one would have.
-pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+/// If the project's own chart is `refused`, for this reason, no chart is named.
+pub(super) fn run(
+    chart: &Arc<Chart>,
+    refused: Option<&str>,
+    matches: &ArgMatches,
+) -> Result<ExitCode, CliError> {
     let cwd = place::cwd()?;
     let root = home::project_root(&cwd, &chart.scope.home);
     let read = settings::read(chart, root.as_deref().unwrap_or(&cwd))
@@ -49,10 +54,13 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
                 (name.clone(), facts)
             })
             .collect();
-        say_json(json!({ "chart": chart.with_bases(), "settings": settings }));
+        let named = refused.is_none().then(|| chart.with_bases());
+        say_json(json!({ "chart": named, "refused": refused, "settings": settings }));
         return Ok(ExitCode::SUCCESS);
     }
-    if !CHARTS.iter().any(|embedded| embedded.id == chart.origin) {
+    if let Some(why) = refused {
+        say(&format!("Chart: none. {}", shown(why)));
+    } else if !CHARTS.iter().any(|embedded| embedded.id == chart.origin) {
         say(&format!("Chart: {}", shown(&chart.with_bases())));
     }
     let origin = |origin: &Origin| match origin {

@@ -18,11 +18,12 @@ use crate::page::{self, ALERT, BAD, FAINT, GOOD, Page, counted, paint};
 pub(crate) fn run(
     choice: &Choice<'_>,
     chart: &Arc<Chart>,
+    refused: Option<&str>,
     matches: &ArgMatches,
 ) -> Result<ExitCode, CliError> {
     let session = place::session(matches)?;
     let (place, warnings) = place::find(chart, matches, session.as_deref())?;
-    let found = doctor::examine(choice, chart, place.as_ref(), warnings);
+    let found = doctor::examine(choice, chart, place.as_ref(), warnings, refused);
     let count = |level: Level| found.iter().filter(|found| found.level == level).count();
     let (problems, warnings) = (count(Level::Problem), count(Level::Warning));
     if matches.get_flag("json") {

@@ -203,7 +203,7 @@ fn carry_out(
             Some((name, sub)) => enter::run(chart, name, sub),
             None => Ok(ExitCode::SUCCESS),
         },
-        Some(("doctor", sub)) => doctor::run(choice, chart, sub),
+        Some(("doctor", sub)) => doctor::run(choice, chart, refused(name).as_deref(), sub),
         Some(("diagram", sub)) => diagram::run(chart, sub),
         Some(("simulate", sub)) => simulate::run(chart, sub),
         Some(("test", sub)) => test::run(chart, sub),
@@ -211,11 +211,19 @@ fn carry_out(
         Some(("render", sub)) => render::run(choice, chart, sub),
         Some(("completions", sub)) => Ok(completions::print(chart, sub)),
         Some(("trust", sub)) => trust::run(chart, sub),
-        Some(("config", sub)) => config::run(chart, sub),
+        Some(("config", sub)) => config::run(chart, refused(name).as_deref(), sub),
         Some(("schema", sub)) => Ok(schema::print(chart, sub)),
         // A command of the chart, without `run`.
         Some((name, sub)) => enter::run(chart, name, sub),
         None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Returns why no chart decides in this project, if the command line names none.
+fn refused(name: Option<&str>) -> Option<String> {
+    match name {
+        None => trust::refused(),
+        Some(_) => None,
     }
 }
 

@@ -218,7 +218,7 @@ fn not_started(chart: &Arc<Chart>) -> Result<Place, CliError> {
 /// Returns a snapshot of the instance, with the state of `--state` if it is given.
 fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<Snapshot, CliError> {
     let Some(file) = matches.get_one::<String>("state") else {
-        let state = state_file::read(chart, &place.dir());
+        let state = place.state();
         return Ok(Snapshot::take(
             chart,
             &place.root,

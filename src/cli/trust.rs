@@ -117,11 +117,9 @@ const HARMLESS: [&str; 5] = ["completions", "config", "demo", "doctor", "schema"
 /// Returns the project's own chart if the user trusts it. Says so if it is ignored. If it has changed, a `command` that
 /// needs a chart is refused.
 pub(super) fn own_chart(command: Option<&str>) -> Result<Option<PathBuf>, CliError> {
-    let root = std::env::current_dir().ok();
-    let root = root.and_then(|cwd| home::project_root(&cwd, CHARTS[0].home()));
     let is_harmless = command.is_none_or(|command| HARMLESS.contains(&command))
         || std::env::var_os(REVIEWER).is_some();
-    match root.map_or(OwnChart::Absent, |root| trust::own_chart(&root)) {
+    match here() {
         OwnChart::Absent => Ok(None),
         OwnChart::Trusted(path) => Ok(Some(path)),
         OwnChart::Changed(why) if !is_harmless => Err(CliError::new(why)),
@@ -130,4 +128,19 @@ pub(super) fn own_chart(command: Option<&str>) -> Result<Option<PathBuf>, CliErr
             Ok(None)
         }
     }
+}
+
+/// Returns why no chart decides in this project: the user trusts its own chart in another form.
+pub(super) fn refused() -> Option<String> {
+    match here() {
+        OwnChart::Changed(why) => Some(why),
+        _ => None,
+    }
+}
+
+/// Returns the own chart of the project of the working directory.
+fn here() -> OwnChart {
+    let root = std::env::current_dir().ok();
+    let root = root.and_then(|cwd| home::project_root(&cwd, CHARTS[0].home()));
+    root.map_or(OwnChart::Absent, |root| trust::own_chart(&root))
 }

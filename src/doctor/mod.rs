@@ -29,12 +29,13 @@ pub(crate) use diagnosis::{Diagnosis, Level};
 use settings::Settings;
 
 /// Checks everything for this chart and, if there is one, this instance; `warnings` are about instances that were
-/// skipped.
+/// skipped. If the project's own chart is `refused`, for this reason, no chart decides, and this one is not reported.
 pub(crate) fn examine(
     choice: &Choice<'_>,
     chart: &Arc<Chart>,
     place: Option<&Place>,
     warnings: Vec<String>,
+    refused: Option<&str>,
 ) -> Vec<Diagnosis> {
     let snapshot = place.map(Place::snapshot);
     let context = snapshot.as_ref().map(|snapshot| snapshot.context());
@@ -71,7 +72,10 @@ pub(crate) fn examine(
     found.extend(settings.rules(chart));
     found.extend(settings.blocks(chart, context));
     found.extend(others.found);
-    found.extend(workflow::chart(choice, chart));
+    match refused {
+        Some(why) => found.push(workflow::refused(why)),
+        None => found.extend(workflow::chart(choice, chart)),
+    }
     if let Some(root) = root {
         found.extend(workflow::owners(chart, &root, place));
         found.extend(workflow::project(chart, &root));
@@ -81,7 +85,9 @@ pub(crate) fn examine(
         let help = "change one of the two settings";
         found.extend(unfit.map(|text| Diagnosis::warning("settings", text, help)));
     }
-    found.extend(workflow::instance(chart, place, warnings));
+    if refused.is_none() {
+        found.extend(workflow::instance(chart, place, warnings));
+    }
     // A setting that cannot be read is in the way of more than one check.
     let mut seen = HashSet::new();
     found.retain(|diagnosis| seen.insert(diagnosis.text.clone()));

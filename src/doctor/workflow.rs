@@ -60,6 +60,14 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
     vec![sound, state_schema(chart)]
 }
 
+/// Returns the problem with a chart of the project's own that the user trusts in another form.
+pub(super) fn refused(why: &str) -> Diagnosis {
+    Diagnosis {
+        help: None,
+        ..Diagnosis::problem("chart", why.trim_end_matches('.'), "")
+    }
+}
+
 /// Checks that a new instance matches the schema.
 fn state_schema(chart: &Chart) -> Diagnosis {
     let state = Json::Object(initial(chart).into_iter().collect());

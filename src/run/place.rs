@@ -104,28 +104,41 @@ impl Place {
     /// Takes a snapshot with the answer that git has already given. With `has_run`, the outcome of the last run is still to
     /// be decided on.
     pub(crate) fn snapshot_with(&self, git: &Arc<Git>, has_run: bool) -> Arc<Snapshot> {
-        let state = self.explained(state_file::read(&self.chart, &self.dir()));
+        let state = self.state();
         let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
         Arc::new(snapshot.with_git(git).after_run(has_run))
     }
 
-    /// Says of a state that cannot be used whether the chart has changed since the instance last ran.
+    /// Reads the state, and says of one that cannot be used whether the chart has changed since the instance last ran.
+    pub(crate) fn state(&self) -> Reading {
+        self.explained(state_file::read(&self.chart, &self.dir()))
+    }
+
+    /// Says of a state that cannot be used whether the chart has changed since the instance last ran. One in whose running
+    /// cycle the chart has changed cannot be used.
     fn explained(&self, state: Reading) -> Reading {
-        let Reading::Broken(why) = state else {
-            return state;
+        let is_sound = match &state {
+            Reading::Missing => return state,
+            Reading::Sound { .. } => true,
+            Reading::Broken(_) => false,
         };
         let misfit = state_file::fields(&self.dir()).and_then(|fields| {
-            last_chart::misfit(&self.store, &self.shared_name(), &self.chart, &fields)
+            let name = self.shared_name();
+            last_chart::misfit(&self.store, &name, &self.chart, &fields, is_sound)
         });
-        match misfit {
-            Some(misfit) => Reading::Broken(format!("{why}. {misfit}")),
-            None => Reading::Broken(why),
+        match (state, misfit) {
+            (Reading::Broken(why), Some(misfit)) => Reading::Broken(format!("{why}. {misfit}")),
+            (_, Some(misfit)) => Reading::Broken(misfit),
+            (state, None) => state,
         }
     }
 
     /// Takes a snapshot for a first look: an event that does nothing needs no more. The state is not validated.
     pub(crate) fn glance(&self, git: &Arc<Git>) -> Arc<Snapshot> {
-        let state = self.explained(state_file::glance(&self.chart, &self.dir()));
+        let state = match state_file::glance(&self.chart, &self.dir()) {
+            broken @ Reading::Broken(_) => self.explained(broken),
+            state => state,
+        };
         let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
         Arc::new(snapshot.with_git(git))
     }

@@ -49,3 +49,22 @@ fn a_home_of_another_user() {
     let stop = project.stop().message();
     assert!(stop.contains("`sudo chown -R 0 "), "{stop}");
 }
+
+/// No other chart decides in place of one that has changed since the user trusted it, and none is reported as sound.
+#[test]
+fn a_chart_that_has_changed_is_the_problem() {
+    let project = Project::in_state(json!({}));
+    let chart = project.root.join(".taskie/statechart.toml");
+    std::fs::write(&chart, "extends = [\"taskie\"]\n").unwrap();
+    assert_eq!(project.run(&["trust", "--yes"]).code, 0);
+    assert_eq!(trouble(&project, "chart"), None);
+    std::fs::write(&chart, "extends = [\"taskie\"]\n# changed\n").unwrap();
+    let [text, _] = trouble(&project, "chart").unwrap();
+    let why = ".taskie/statechart.toml has changed since you trusted it. No other chart decides";
+    assert!(text.as_str().unwrap().starts_with(why), "{text}");
+    let doctor = project.run(&["doctor"]).stdout;
+    assert!(!doctor.contains("the chart taskie has"), "{doctor}");
+    let config = project.run(&["config", "--json"]).json();
+    assert_eq!(config["chart"], json!(null));
+    assert!(config["refused"].as_str().unwrap().starts_with(why));
+}
