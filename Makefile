@@ -6,7 +6,7 @@ test:
 
 # The suites about reviews and state.json.
 test-state:
-	cargo test --test black_box -- auto_review:: state_transitions:: cli_invocation:: block_messages:: edge_cases:: review_loop::
+	cargo test --test black_box -- auto_review:: state_transitions:: cli_invocation:: block_messages:: edge_cases:: transcripts::loop_of_reviews
 
 # The structure rules of a plan.
 test-validation:
