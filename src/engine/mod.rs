@@ -14,6 +14,7 @@ pub mod fault;
 pub mod file_values;
 pub mod inspect;
 pub mod names;
+pub mod possible_world;
 mod references;
 pub mod replayable;
 pub mod saw;

@@ -19,7 +19,6 @@ mod judge;
 mod moves;
 mod parameters;
 mod plain;
-pub mod possible_world;
 mod replay;
 pub mod report;
 pub mod search;

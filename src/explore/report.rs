@@ -1,12 +1,12 @@
 //! What an exploration gives: the properties, and whether each holds.
 
-use super::possible_world::Disk;
 use super::trace::Trace;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
 use crate::engine::context::Context;
 use crate::engine::decision::Outcome;
 use crate::engine::event::Event;
+use crate::engine::possible_world::Disk;
 
 /// What an exploration has found.
 #[derive(Debug)]

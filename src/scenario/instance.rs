@@ -19,9 +19,9 @@ use crate::engine::decision::{self, Decision, Effect, Ended, FailedGate, Invocat
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::inspect::Inspector;
+use crate::engine::possible_world::{Disk, INSTANCE, PossibleWorld, Sibling};
 use crate::engine::spent::PastReview;
 use crate::engine::world::World;
-use crate::explore::possible_world::{Disk, INSTANCE, PossibleWorld, Sibling};
 use crate::files::timestamp;
 use crate::reviewer::finding::{Finding, Found};
 use crate::reviewer::ran::Ran;

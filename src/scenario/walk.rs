@@ -22,7 +22,7 @@ use crate::diagnostic::quote::quoted;
 use crate::engine::context::Context;
 use crate::engine::decision::{self, Outcome};
 use crate::engine::event::{Event, Trigger};
-use crate::explore::possible_world;
+use crate::engine::possible_world;
 use crate::explore::report::{Taken, Walk};
 use crate::store::journal::Decided;
 

@@ -20,7 +20,6 @@ use super::decision_tree::Witness;
 use super::domain::Domain;
 use super::graph::{Backward, Path, back_from};
 use super::moves::{Edge, Moves, Setting};
-use super::possible_world::{Disk, PossibleWorld};
 use super::report::{Taken, Walk};
 use super::search::{Search, Transition};
 use crate::chart::Chart;
@@ -32,6 +31,7 @@ use crate::engine::decision::{Answer as Reply, Decision, Ended, Outcome, Step};
 use crate::engine::evaluator::{Evaluator, InPlace};
 use crate::engine::event::Event;
 use crate::engine::names::Names;
+use crate::engine::possible_world::{Disk, PossibleWorld};
 use crate::engine::world::World;
 use crate::reviewer::finding::Found;
 

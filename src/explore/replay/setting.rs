@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use super::{Replay, Standing};
+use crate::engine::possible_world::{Disk, event};
 use crate::explore::moves::{Edge, Setting, by_hand};
-use crate::explore::possible_world::{Disk, event};
 use crate::explore::search::Search;
 use crate::explore::user_fields::guards_of;
 use serde_json::{Map, Value as Json};

@@ -31,10 +31,10 @@ use crate::engine::decision::{Answer, Decision, Ended, FailedGate, Outcome, Step
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
+use crate::engine::possible_world::{Disk, PossibleWorld, Sibling, event};
 use crate::engine::world::World;
 use crate::explore::budget::Caps;
 use crate::explore::explore;
-use crate::explore::possible_world::{Disk, PossibleWorld, Sibling, event};
 use crate::explore::report::Verdict;
 use crate::expr::source::Expr;
 use crate::expr::templates::Templates;

@@ -1,6 +1,6 @@
 //! A world whose files lie in memory: what a disk, an event and a user could really bring.
 //!
-//! Here a counterexample of the model checker is replayed before it is reported: the sets of files, the tables and the checks come
+//! Here the model checker replays a counterexample before it reports it, and a scenario is played: the sets of files, the tables and the checks come
 //! from the same files, by the same code that reads the disk.
 
 use std::collections::BTreeMap;
