@@ -480,7 +480,10 @@ fn a_new_task_comes_before_the_final_review() {
     assert_eq!(project.stop().json(), validated());
     let next = project.run(&["next", "--json"]).json();
     assert_eq!(next["action"], "complete-task");
-    assert_eq!(next["why"], "code-review is over. Next task: 2.");
+    assert_eq!(
+        next["why"],
+        "The code-review was left without any review. Next task: 2."
+    );
     tasks("done");
     finish(&project, "complete-task", "2");
     assert_eq!(project.stop().json()["decision"], "block");
@@ -501,7 +504,7 @@ fn the_end_names_what_is_still_open() {
         (&next()["action"], &next()["why"]),
         (
             &json!("complete"),
-            &json!("all-code-review is over. Still open: 1, 2.")
+            &json!("The all-code-review was left without any review. Still open: 1, 2.")
         )
     );
     project.set_state(json!({ "phase": "complete", "next_phase": null }));

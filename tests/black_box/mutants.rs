@@ -260,7 +260,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("phase_iteration = \"{{ review.n }}\"\n", 1, "", &[("cycle-unbounded", Rule("a review is due: run it")), ("block-loop", Rule("the cycle goes on")), ("rule-never-fires", Rule(r#"the limit is reached""#))]),
     // A guard that is true in no state that can be reached.
     mutant(r#"guard = "review.ok and cycle.exit""#, 1, r#"guard = "review.ok and cycle.exit and free""#, &[("rule-never-fires", Rule("enough clean reviews, and the user is not"))]),
-    mutant("next_phase == it.id\n or phase in", 1, "next_phase == it.cycle\n  and phase in", &[("phase-unreachable", Line(r#"[phases."post-{cycle}"]"#))]),
+    mutant("next_phase == it.id or phase in", 1, "next_phase == it.cycle and phase in", &[("phase-unreachable", Line(r#"[phases."post-{cycle}"]"#))]),
     // Swapped targets: past the final review, or back to the previous cycle.
     mutant(r#"target = "all-code-review""#, 1, r#"target = "complete""#, &[("target-never-taken", Line("[{ target = \"complete\" }]"))]),
     mutant(r#"arms = "tasks-review""#, 1, r#"arms = "plan-review""#, &[("target-never-taken", Line("{ guard = \"tdd\"")), ("target-never-taken", Line("{ target = \"complete-task\" }"))]),

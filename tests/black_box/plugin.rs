@@ -652,8 +652,9 @@ fn the_samples_are_what_the_engine_reads() {
     );
     let ran = project.run(&["next"]);
     // Of the two tasks the first is done.
-    let expected =
-        format!("next: complete-task\nwhy:  tasks-review is over. Next task: 2.\nplan: {PLAN}\n");
+    let expected = format!(
+        "next: complete-task\nwhy:  The tasks-review was left without any review. Next task: 2.\nplan: {PLAN}\n"
+    );
     assert_eq!((ran.code, ran.stdout), (0, expected));
     project.set_state(json!({ "current_task": "2" }));
     let action = |text: &str| {
