@@ -86,7 +86,7 @@ impl Row {
             progress: progress(chart, &snapshot.as_world()),
             figures: Figures::of(chart, place.reviews().iter().map(|review| &review.run)),
             waits: turn.waits,
-            driver: turn.owner,
+            driver: turn.driver,
         }
     }
 
@@ -113,7 +113,7 @@ impl Row {
     fn to_json(&self, chart: &Chart) -> Json {
         json!({
             chart.scope.noun.as_str(): self.name, "phase": self.phase, "due": self.next, "waits_for": self.waits,
-            "progress": progress_json(&self.progress), "reviews": self.figures, "owner": self.driver,
+            "progress": progress_json(&self.progress), "reviews": self.figures, "driver": self.driver,
         })
     }
 }

@@ -53,7 +53,7 @@ pub(crate) struct Facts {
     /// The names of the other instances.
     pub(crate) others: Vec<String>,
     /// The session that drives the instance.
-    pub(crate) owner: Option<String>,
+    pub(crate) driver: Option<String>,
     pub(crate) next: Option<Next>,
     /// Why it is unknown what comes next.
     pub(crate) unknown: Option<String>,
@@ -130,7 +130,7 @@ impl Facts {
         let Turn {
             waits,
             running,
-            owner,
+            driver,
             is_anothers,
             is_unattended,
             next,
@@ -197,7 +197,7 @@ impl Facts {
             running,
             last_line,
             others: others(place),
-            owner,
+            driver,
             next,
             unknown,
             stop,
@@ -274,7 +274,7 @@ impl Facts {
         json!({
             "chart": self.chart.id, self.chart.scope.noun.as_str(): self.name, "directory": self.dir,
             "started": self.is_started, "usable": self.is_usable, "stage": self.stage, "final": self.is_final,
-            "phase": self.phase(), "due": self.due(), "owner": self.owner, "cycle": cycle,
+            "phase": self.phase(), "due": self.due(), "driver": self.driver, "cycle": cycle,
             "reviews": self.reviews, "skipped": unpassed, "spent": self.totals.all,
             "progress": progress_json(&self.progress), "running": running, "others": self.others,
             "next": next, "stop": self.stop, "waits_for": self.waits, "context": self.context,

@@ -52,8 +52,8 @@ pub(crate) fn rows(facts: &Facts) -> Vec<(String, String)> {
     if facts.cycle.is_some() {
         row("review", progress(facts));
     }
-    if let Some(owner) = &facts.owner {
-        row("driven by", format!("session {}", shown(owner)));
+    if let Some(driver) = &facts.driver {
+        row("driven by", format!("session {}", shown(driver)));
     }
     let parts = facts.progress.iter().map(|part| {
         let name = part.name.replace('_', " ");
@@ -421,7 +421,7 @@ fn before(what: &str) -> &'static str {
 fn what_to_do(facts: &Facts) -> String {
     let next = facts.next.as_ref();
     let left = next.map(|next| shown_lines(&next.message).into_owned());
-    match (facts.waits, &facts.running, &facts.owner) {
+    match (facts.waits, &facts.running, &facts.driver) {
         (Waits::Review, Some(running), _) => {
             format!(
                 "{}, for {} of at most {}",
@@ -434,9 +434,9 @@ fn what_to_do(facts: &Facts) -> String {
                 .map(|line| format!("\nits log: {}", shown(line)))
                 .unwrap_or_default()
         }
-        (Waits::Session, _, Some(owner)) => format!(
+        (Waits::Session, _, Some(driver)) => format!(
             "session {} drives this {}, so every stop of this session is allowed",
-            shown(owner),
+            shown(driver),
             facts.chart.scope.noun
         ),
         _ if !facts.is_usable => "state.json has to be fixed".to_owned(),

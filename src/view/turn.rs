@@ -64,7 +64,7 @@ pub(crate) struct Turn {
     pub(crate) waits: Waits,
     pub(crate) running: Option<Running>,
     /// The session that drives the instance.
-    pub(crate) owner: Option<String>,
+    pub(crate) driver: Option<String>,
     /// Another session than the one that asks drives the instance.
     pub(crate) is_anothers: bool,
     /// No session drives the instance.
@@ -99,9 +99,9 @@ impl Turn {
         let is_killed = running.is_none() && running::has_note(&place.store, &place.instance.name);
         let has_stopped = is_killed || at_work::has_stopped(lines, &drivers);
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
-        let owner = drivers.first().filter(|_| !is_per_session);
+        let driver = drivers.first().filter(|_| !is_per_session);
         // In a terminal, the stop of whoever drives the instance is meant, or would be if one did.
-        let stops = session.or(owner.map(String::as_str));
+        let stops = session.or(driver.map(String::as_str));
         let stops = stops.or((!is_per_session).then_some(ANY));
         let stop = change::stop(place, stops);
         let coming = coming::at_stop(place, Arc::clone(snapshot), &stop);
@@ -143,7 +143,7 @@ impl Turn {
             () if running.is_some() => Waits::Review,
             () if !is_usable => Waits::User,
             () if is_awaited => Waits::Limit,
-            () if is_anothers && owner.is_some() => Waits::Session,
+            () if is_anothers && driver.is_some() => Waits::Session,
             // An agent that has stopped does nothing by itself, and one that was not sent back only asks.
             () if has_stopped && (is_action || moves) || is_ended => Waits::User,
             () if is_action => Waits::Agent,
@@ -154,7 +154,7 @@ impl Turn {
         Self {
             waits,
             running,
-            owner: owner.cloned(),
+            driver: driver.cloned(),
             is_anothers,
             is_unattended,
             next,
