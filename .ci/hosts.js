@@ -7,7 +7,7 @@
 //   node hosts.js change HOST PROJECT                   asks for reviews of a change, without a plan, and plays the agent
 //                                                       until it is clean; HOST is codex, copilot or gemini
 //   node hosts.js cap HOST PROJECT REVIEWS              plays an agent whose reviews find something else each time, until
-//                                                       the user is asked after so many; HOST is copilot or qwen
+//                                                       the user is asked at the limit; HOST is copilot or qwen
 // What the host has shown is in PROJECT/.git/shown.txt afterwards.
 const assert = require("node:assert/strict");
 const { execFileSync, spawn } = require("node:child_process");
@@ -201,8 +201,8 @@ async function drive(host, project, agent, review) {
     client.on("error", failed);
     client.on("close", (code) => done([code, printed]));
   });
-  const story = (printed) => `${heard.map((text, n) => `${n}: ${text.slice(-600)}`).join("\n")}\n${printed}`;
-  return { start, heard, story, close: model.close };
+  const transcript = (printed) => `${heard.map((text, n) => `${n}: ${text.slice(-600)}`).join("\n")}\n${printed}`;
+  return { start, heard, transcript, close: model.close };
 }
 
 // What a host has sent about this, from the first request on.
@@ -229,7 +229,7 @@ async function played([host, project, seconds, ...reviewers]) {
     say("The review is answered."),
   ];
   let isSlow = Number(seconds) > 0;
-  const { start, heard, story: tale, close } = await drive(host, project, agent, async (...asked) => {
+  const { start, heard, transcript: whole, close } = await drive(host, project, agent, async (...asked) => {
     const block = reviewed(...asked);
     if (isSlow && block.text !== "A title") {
       isSlow = false;
@@ -241,10 +241,10 @@ async function played([host, project, seconds, ...reviewers]) {
   close();
   fs.writeFileSync(path.join(project, ".git/shown.txt"), printed);
 
-  const story = () => tale(printed);
-  assert.equal(code, 0, story());
+  const transcript = () => whole(printed);
+  assert.equal(code, 0, transcript());
   const state = JSON.parse(fs.readFileSync(path.join(project, plan, "state.json"), "utf8"));
-  assert.deepEqual([state.phase, state.phase_iteration, state.next_phase, state.consecutive_clean], ["plan-review", 2, "create-tasks", 2], story());
+  assert.deepEqual([state.phase, state.phase_iteration, state.next_phase, state.consecutive_clean], ["plan-review", 2, "create-tasks", 2], transcript());
   const files = fs.readdirSync(path.join(project, plan)).filter((name) => name.endsWith(".md"));
   assert.deepEqual(files.sort(), ["plan-post-review-1.md", "plan-review-1.md", "plan-review-2.md", "plan.md"]);
   // What the machine keeps is in the git directory, or beside the plan where a sandbox cannot write there.
@@ -258,7 +258,7 @@ async function played([host, project, seconds, ...reviewers]) {
   const reviews = log.trim().split("\n").map((line) => JSON.parse(line)).filter(({ line }) => line === "review");
   assert.deepEqual(reviews.map(({ by }) => by), reviewers, "the reviewers took turns");
   assert.ok(reviews[0].seconds >= Number(seconds), "the first review was slow");
-  for (const part of hears) assert.ok(heard.some((text) => text.includes(part)), `the agent hears: ${part}\n${story()}`);
+  for (const part of hears) assert.ok(heard.some((text) => text.includes(part)), `the agent hears: ${part}\n${transcript()}`);
   assert.ok(heard.some((text) => text.includes(`\`${command}post-plan-review\` has the steps`)), "the review names the skill");
 }
 
@@ -299,7 +299,7 @@ async function changed([host, project, every]) {
   const clean = { verdict: "PASS", findings: [], review: "It greets." };
   const answers = [{ verdict: "FAIL", findings: [finding], review: "It says helo." }, clean, clean];
   const asked = [];
-  const { start, heard, story, close } = await drive(host, project, agent, (text) => {
+  const { start, heard, transcript, close } = await drive(host, project, agent, (text) => {
     asked.push(text);
     return say(`I checked all of it.\n\n\`\`\`json\n${JSON.stringify(answers[asked.length - 1])}\n\`\`\``);
   });
@@ -307,7 +307,7 @@ async function changed([host, project, every]) {
   const prompt = every ? "Greet the user" : command;
   const [code, printed] = await start([...argv.slice(0, -1), prompt]);
   close();
-  const all = story(printed);
+  const all = transcript(printed);
   assert.equal(code, 0, all);
   assert.equal(asked.length, every ? 2 : 3, all);
   assert.ok(/change-review-1\.1: fixed|says about them is in \S+change-answer-1\.md/.test(asked[1]), `the second reviewer reads what the agent said last\n${asked[1]}`);
@@ -323,7 +323,7 @@ async function changed([host, project, every]) {
   assert.deepEqual([git("fsck"), git("count-objects")], ["", objects]);
 }
 
-// A plan whose reviews find something else each time, on a host that sends an agent back only so many times in a turn: the
+// A plan whose reviews find something else each time, on a host that sends an agent back a limited number of times in a turn: the
 // user is asked before a review is paid whose findings the host would keep from the agent.
 async function capped([host, project, reviews]) {
   const { argv, first = [], root: shown, calls } = hosts[host];
@@ -352,24 +352,24 @@ async function capped([host, project, reviews]) {
     ...rounds.flat(),
   ];
   let n = 0;
-  const { start, heard, story, close } = await drive(host, project, agent, (text, results, client) => {
+  const { start, heard, transcript, close } = await drive(host, project, agent, (text, results, client) => {
     n += results === 0;
     const finding = { severity: "major", file: "plan.md", line: n, title: `Word ${n} is unclear` };
     return reviewed(text, results, client, { verdict: "FAIL", findings: [finding] });
   });
   const [, printed] = await start(argv);
   close();
-  const all = story(printed);
+  const all = transcript(printed);
   assert.equal(n, Number(reviews), all);
   for (let review = 1; review <= n; review += 1) {
     assert.ok(heard.some((text) => text.includes(`plan-review-${review}.1`)), `the agent hears of review ${review}\n${all}`);
   }
-  const question = "sends the agent back only so many times in one turn";
+  const question = "sends the agent back only a few times in one turn";
   assert.ok([printed, ...heard].some((text) => text.includes(question)), `the user is asked\n${all}`);
 }
 
-const [story, ...rest] = process.argv.slice(2);
-({ plan: played, change: changed, cap: capped })[story](rest).catch((error) => {
+const [what, ...rest] = process.argv.slice(2);
+({ plan: played, change: changed, cap: capped })[what](rest).catch((error) => {
   console.error(error.message);
   process.exit(1);
 });

@@ -16,7 +16,7 @@
 //                                                   it is clean
 //   node model.js every PROJECT                     turns `every_stop` on, and checks what is read how many times
 //   node model.js alone PROJECT SECONDS             a whole plan after one prompt, with reviews beside the turn: two that fail,
-//                                                   one that takes so many seconds, and a usage limit that resets
+//                                                   one that takes that number of seconds, and a usage limit that resets
 //   node model.js restricted PROJECT                runs the reviews of a task with `permissions` set to `restricted`,
 //                                                   and checks what the reviewer can do and what it cannot
 const assert = require("node:assert/strict");
@@ -129,8 +129,8 @@ async function play(prompt, project, agent, review = () => ({ verdict: "PASS" })
   });
   const printed = await type(prompt, project, model.address);
   model.close();
-  const story = () => `${heard.map((text, n) => `${n}: ${text.slice(-400)}`).join("\n")}\n${printed}`;
-  return { heard, printed, story };
+  const transcript = () => `${heard.map((text, n) => `${n}: ${text.slice(-400)}`).join("\n")}\n${printed}`;
+  return { heard, printed, transcript };
 }
 
 // Writes files of a project: the plan `greeting`, whose task 1 waits for its review, and others.
@@ -191,7 +191,7 @@ async function played([project, seconds = 0]) {
     text("The review is answered."),
   ];
   const review = () => ({ verdict: "PASS" });
-  const { heard, printed, story } = await play("/taskie:new-plan Greet the user", project, agent, review, Number(seconds));
+  const { heard, printed, transcript } = await play("/taskie:new-plan Greet the user", project, agent, review, Number(seconds));
 
   const state = JSON.parse(fs.readFileSync(path.join(project, plan, "state.json"), "utf8"));
   assert.deepEqual(
@@ -200,7 +200,7 @@ async function played([project, seconds = 0]) {
       max_reviews: 8, current_task: null, phase: "plan-review", phase_iteration: 2, next_phase: "create-tasks",
       review_model: "opus", consecutive_clean: 2, tdd: false, paused: null,
     },
-    story(),
+    transcript(),
   );
   const session = JSON.parse(printed.split("\n")[0]).session_id;
   // In a folder of its own in the git directory.
@@ -209,9 +209,9 @@ async function played([project, seconds = 0]) {
   assert.ok(taken.includes(path.basename(plan)), `the plan belongs to the session that made it: ${taken}`);
   const files = fs.readdirSync(path.join(project, plan)).filter((name) => name.endsWith(".md"));
   assert.deepEqual(files.sort(), ["plan-post-review-1.md", "plan-review-1.md", "plan-review-2.md", "plan.md"]);
-  assert.equal(heard.length, agent.length, story());
+  assert.equal(heard.length, agent.length, transcript());
   assert.match(printed, /plan-review 1\/8: PASS by opus/, "the user sees the verdict");
-  assert.match(heard[3], /A plan review \(iteration 1\) has been written to/, story());
+  assert.match(heard[3], /A plan review \(iteration 1\) has been written to/, transcript());
 }
 
 async function gated([project]) {
@@ -228,17 +228,17 @@ async function gated([project]) {
     text("The code is fixed."),
   ];
   const read = [];
-  const { heard, story } = await play("/taskie:continue-plan", project, agent, (prompt) => {
+  const { heard, transcript } = await play("/taskie:continue-plan", project, agent, (prompt) => {
     read.push([isFixed(), prompt]);
     return { verdict: "PASS" };
   });
 
-  assert.match(heard[2], /The gate `sh check\.sh` exited with code 3, so no reviewer has read the work yet\.[^]*it is broken/, story());
-  assert.equal(heard.length, agent.length, story());
+  assert.match(heard[2], /The gate `sh check\.sh` exited with code 3, so no reviewer has read the work yet\.[^]*it is broken/, transcript());
+  assert.equal(heard.length, agent.length, transcript());
   assert.ok(read.length > 0 && read.every(([fixed]) => fixed), "no reviewer was started before the gate succeeded");
   assert.match(read[0][1], /all of them succeeded\. Don't run them again:\s+- `sh check\.sh`/);
   const state = JSON.parse(fs.readFileSync(path.join(project, plan, "state.json"), "utf8"));
-  assert.deepEqual([state.phase, state.phase_iteration, state.next_phase], ["code-review", 1, "complete-task"], story());
+  assert.deepEqual([state.phase, state.phase_iteration, state.next_phase], ["code-review", 1, "complete-task"], transcript());
   const log = execFileSync("taskie", ["log", "--json"], { cwd: project, encoding: "utf8" });
   const lines = log.trim().split("\n").map((line) => JSON.parse(line));
   assert.deepEqual(lines.filter(({ line }) => line === "gate").map(({ exit }) => exit), [3, 0]);
@@ -281,17 +281,17 @@ async function converged([project]) {
     ...answer(3, "Nothing to do.\n"),
     text("The third review is answered."),
   ];
-  const { heard, printed, story } = await play("/taskie:continue-plan", project, agent, review);
+  const { heard, printed, transcript } = await play("/taskie:continue-plan", project, agent, review);
 
-  assert.equal(heard.length, agent.length, story());
+  assert.equal(heard.length, agent.length, transcript());
   const shown = seen(printed);
-  assert.ok(shown.some((line) => /code-review 1\/8: FAIL: 2 major, 1 minor \(/.test(line)), story());
-  assert.match(heard[2], /- task-1-review-1\.2 \(major\): It does not greet in French/, story());
+  assert.ok(shown.some((line) => /code-review 1\/8: FAIL: 2 major, 1 minor \(/.test(line)), transcript());
+  assert.match(heard[2], /- task-1-review-1\.2 \(major\): It does not greet in French/, transcript());
   const titles = reported.slice(1).map((findings) => findings.map(({ title }) => title));
   const expected = [["It greets nobody", declined.title, "It shouts"], ["It has no test"], ["It has no help"]];
   assert.deepEqual(titles, expected, "the user's decision reached the second reviewer");
   const question = "Stop says: The last two code-reviews were not clean, and nothing has changed since: what should happen?";
-  assert.ok(shown.at(-1).startsWith(question), story());
+  assert.ok(shown.at(-1).startsWith(question), transcript());
   const states = JSON.parse(execFileSync("taskie", ["findings", "--json"], { cwd: project, encoding: "utf8" })).findings.map(({ state }) => state);
   assert.deepEqual(states, ["fixed", "rejected", "deferred", "open", "open"]);
 }
@@ -343,9 +343,9 @@ async function tampered([folder]) {
         () => (act(project), text("The review is answered.")),
       );
     });
-    const { printed, story } = await play("/taskie:continue-plan", project, agent, () => ({ verdict: "FAIL" }));
+    const { printed, transcript } = await play("/taskie:continue-plan", project, agent, () => ({ verdict: "FAIL" }));
     const shown = seen(printed).join("\n");
-    for (const [, expected] of some) assert.match(shown, new RegExp(expected), story());
+    for (const [, expected] of some) assert.match(shown, new RegExp(expected), transcript());
   };
   const begin = (name) => {
     const project = path.join(folder, name);
@@ -535,12 +535,12 @@ async function stopped([project]) {
     return typeof step === "function" ? step() : step;
   });
   const printed = await type("/taskie:review", project, model.address);
-  const story = () => `${heard.map((text, n) => `${n}: ${text.slice(-400)}`).join("\n")}\n${printed}`;
-  assert.deepEqual(wrong, [], story());
-  assert.equal(reviews, 3, story());
+  const transcript = () => `${heard.map((text, n) => `${n}: ${text.slice(-400)}`).join("\n")}\n${printed}`;
+  assert.deepEqual(wrong, [], transcript());
+  assert.equal(reviews, 3, transcript());
   const ends = [/What has changed since HEAD, and what you still change/, /change-review-1.1 \(major, greet.sh:1\): The greeting is misspelled/, /1 of 2 reviews in a row/];
-  for (const end of ends) assert.ok(heard.some((text) => end.test(text)), `${end}\n${story()}`);
-  assert.match(seen(printed).join("\n"), /^Stop says: The change is clean, 2 reviews in a row: read by opus in /, story());
+  for (const end of ends) assert.ok(heard.some((text) => end.test(text)), `${end}\n${transcript()}`);
+  assert.match(seen(printed).join("\n"), /^Stop says: The change is clean, 2 reviews in a row: read by opus in /, transcript());
   // It is off again.
   fs.writeFileSync(file, "echo hello everybody\n");
   heard = [];
@@ -680,7 +680,7 @@ async function alone([project, seconds = 5]) {
   client.stdout.on("data", (part) => (printed += part));
   // It goes on as long as there may be another prompt; there is none.
   client.stdin.write(`${JSON.stringify({ type: "user", message: { role: "user", content: "/taskie:new-plan Greet the user" } })}\n`);
-  const story = () => `${heard.join("\n")}\n${printed.slice(-4000)}`;
+  const transcript = () => `${heard.join("\n")}\n${printed.slice(-4000)}`;
   const end = Date.now() + 1000 * (Number(seconds) + 180);
   while (!fs.existsSync(calls) && Date.now() < end && client.exitCode === null) await new Promise((later) => setTimeout(later, 200));
   await new Promise((later) => setTimeout(later, 3000));
@@ -690,11 +690,11 @@ async function alone([project, seconds = 5]) {
   const called = fs.existsSync(calls) ? fs.readFileSync(calls, "utf8") : "";
   fs.rmSync(bin, { recursive: true });
   console.log(heard.join("\n"));
-  assert.deepEqual(reviews, ["plan-review-1: FAIL", "plan-review-2: PASS", "tasks-review-1: PASS", "task-1-review-1: FAIL", "task-1-review-2: PASS", "task-2-review-1: PASS", "all-code-review-1: PASS"], story());
-  assert.match(called, /^the plan is complete\. .*\n$/, story());
-  assert.equal(JSON.parse(fs.readFileSync(own(plan, "state.json"), "utf8")).phase, "complete", story());
-  assert.match(seen(printed).join("\n"), /The review runs beside your turn: its outcome wakes the agent\./, story());
-  assert.ok(!heard.includes("which taskie has not said"), story());
+  assert.deepEqual(reviews, ["plan-review-1: FAIL", "plan-review-2: PASS", "tasks-review-1: PASS", "task-1-review-1: FAIL", "task-1-review-2: PASS", "task-2-review-1: PASS", "all-code-review-1: PASS"], transcript());
+  assert.match(called, /^the plan is complete\. .*\n$/, transcript());
+  assert.equal(JSON.parse(fs.readFileSync(own(plan, "state.json"), "utf8")).phase, "complete", transcript());
+  assert.match(seen(printed).join("\n"), /The review runs beside your turn: its outcome wakes the agent\./, transcript());
+  assert.ok(!heard.includes("which taskie has not said"), transcript());
 }
 
 async function guarded([folder]) {

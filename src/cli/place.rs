@@ -18,8 +18,8 @@ use crate::project::change as changes;
 use crate::project::find::{self, Instance, Newest};
 use crate::project::home;
 use crate::project::state_file;
+use crate::run::part;
 use crate::run::place::Place;
-use crate::run::{change, part};
 use crate::store::running::{self, Running};
 use crate::store::{Store, driver};
 use crate::text::shown;
@@ -301,7 +301,7 @@ fn of_branch(root: &Path, scope: &Scope) -> Newest {
     let name = (names.iter())
         .find(|name| Some(*name) == branch.as_ref())
         .or_else(|| parts.iter().max_by_key(written))
-        .or_else(|| (names.iter().filter(|name| change::is_own_name(name))).max_by_key(written));
+        .or_else(|| (names.iter().filter(|name| part::is_own_name(name))).max_by_key(written));
     name.map_or_else(Newest::default, |name| find::of_name(root, scope, name))
 }
 

@@ -1,4 +1,4 @@
-//! What came of a review of a change, for people and in the formats of other programs.
+//! The result of a review of a change, for people and in the formats of other programs.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -43,7 +43,7 @@ fn file_of(finding: &Finding) -> Option<&str> {
     finding.file.as_deref().filter(is_inside)
 }
 
-/// What came of a review.
+/// The result of a review.
 pub(super) struct Reviewed<'p> {
     chart: &'p Chart,
     change: &'p Change,
@@ -58,7 +58,7 @@ pub(super) struct Reviewed<'p> {
 }
 
 impl<'p> Reviewed<'p> {
-    /// Returns what came of the review of `change` at `place`; `is_outdated` if something else is there by now.
+    /// Returns the result of the review of `change` at `place`; `is_outdated` if something else is there by now.
     pub(super) fn of(
         place: &'p Place,
         change: &'p Change,

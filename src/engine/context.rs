@@ -31,13 +31,14 @@ pub fn running<'c>(chart: &'c Chart, context: &Context) -> Option<&'c Cycle> {
 }
 
 /// Returns the cycle that is not over: the running one, or the one that the user can return to, because a field remembers one
-/// of its phases.
-pub fn unfinished<'c>(chart: &'c Chart, context: &Context) -> Option<&'c Cycle> {
+/// of its phases. `value` reads a field.
+pub fn unfinished<'c>(chart: &'c Chart, value: impl Fn(&str) -> Json) -> Option<&'c Cycle> {
     let fields = chart.context.iter();
-    let mut remembered =
+    let remembered =
         fields.filter(|(name, field)| field.kind == FieldType::Phase && **name != chart.state);
-    running(chart, context)
-        .or_else(|| remembered.find_map(|(name, _)| cycle_of(chart, text(context, Some(name))?)))
+    let names = chart.next.iter().chain(remembered.map(|(name, _)| name));
+    let mut cycles = names.filter_map(|name| cycle_of(chart, value(name).as_str()?));
+    cycles.next()
 }
 
 /// Returns the cycle that a phase belongs to: as its review, or as the answer to it.

@@ -38,7 +38,7 @@ pub(crate) type Open = Entry<Vec<Known>>;
 /// An entry of a receipt, which has each answer once.
 pub(crate) type Sealed = Entry<Vec<usize>>;
 
-/// A review that was due, and what came of it.
+/// A review that was due, and its result.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Review {
     pub(crate) at: String,

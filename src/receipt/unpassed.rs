@@ -14,7 +14,7 @@ pub(crate) struct Unpassed {
 }
 
 /// What is known of a record up to some entry.
-pub(crate) struct Walk<'c> {
+pub(crate) struct Finder<'c> {
     chart: &'c Chart,
     /// The fields as the last decision has left them.
     state: Option<Context>,
@@ -39,7 +39,7 @@ pub(crate) fn title(chart: &Chart, cycle: &str, base: &str) -> String {
     }
 }
 
-impl<'c> Walk<'c> {
+impl<'c> Finder<'c> {
     pub(crate) fn of(chart: &'c Chart) -> Self {
         Self {
             chart,
@@ -91,7 +91,8 @@ impl<'c> Walk<'c> {
                 base: cycle.base.render(base).ok()?,
             })
         };
-        context::unfinished(self.chart, state).and_then(of_state)
+        let value = |name: &str| state.get(name).cloned().unwrap_or_default();
+        context::unfinished(self.chart, value).and_then(of_state)
     }
 
     /// Returns those cycles, in the order in which they were left. The one that goes on is not among them.

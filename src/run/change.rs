@@ -22,8 +22,6 @@ use crate::run::place::Place;
 use crate::run::{asked, coming, part, under_way};
 use crate::store::lock::Use;
 
-pub(crate) use crate::run::part::{is_own, is_own_name, own_name};
-
 /// The folder in the instance's directory with the objects of the change, hidden like everything that is this program's.
 const STORED: &str = ".objects";
 
@@ -54,7 +52,7 @@ pub(crate) fn base(place: &Place) -> Option<String> {
     let base = text(context, place.chart.scope.since.as_ref());
     let base = match running(&place.chart, context) {
         Some(_) => Some(base.unwrap_or_default()),
-        None => base.filter(|_| is_own(place)),
+        None => base.filter(|_| part::is_own(place)),
     };
     base.map(str::to_owned)
 }
@@ -341,7 +339,7 @@ pub(crate) fn see(place: &Place, fields: &mut Json) {
         describe(place, fields, &change);
     }
     drop(used);
-    if !is_own(place) {
+    if !part::is_own(place) {
         release(place);
     }
 }
@@ -387,7 +385,7 @@ pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change) {
         ),
         ("lines", json!(change.lines(&skipped(place)))),
         ("paths", json!(paths.collect::<String>())),
-        ("own", json!(is_own(place))),
+        ("own", json!(part::is_own(place))),
         ("asked", json!(asked(place))),
         ("rules", json!(rules(place))),
         ("model", json!("")),

@@ -274,12 +274,12 @@ pub(crate) fn stale(place: &Place) -> Option<Stale> {
 /// Returns the cycles of the instance that were left without having passed.
 pub(crate) fn unpassed(place: &Place) -> Vec<Unpassed> {
     let Record { chain, open, .. } = Record::of(place);
-    let mut walk = unpassed::Walk::of(&place.chart);
+    let mut finder = unpassed::Finder::of(&place.chart);
     for statement in chain.statements() {
-        walk.add(&statement.predicate.entries);
+        finder.add(&statement.predicate.entries);
     }
-    walk.add(&open);
-    walk.into_left()
+    finder.add(&open);
+    finder.into_left()
 }
 
 /// Returns whether the record says that this program has left these fields of the state. What others may have added since the
@@ -491,7 +491,7 @@ pub(crate) fn decided(
     Ok(news)
 }
 
-/// Returns a sentence about what a reader of the record should know and nobody has said: what has come to it since the decision
+/// Returns a sentence about what a reader of the record should know and nobody has said: what was added to it since the decision
 /// about the review before, or since it began.
 fn news(place: &Place, record: &Record) -> Option<String> {
     let is_outcome = |entry: &Open| match entry {

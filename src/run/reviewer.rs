@@ -1,4 +1,4 @@
-//! Runs the reviewer's program, and finds out what came of it.
+//! Runs the reviewer's program, and finds out its result.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -80,7 +80,7 @@ struct Reviewer<'r> {
 }
 
 impl Reviewer<'_> {
-    /// Returns what came of it, and what it took.
+    /// Returns its result, and what it took.
     fn ended(&self, end: End) -> (Outcome, Effort) {
         let failure = end.failure();
         let (code, stdout) = match end {

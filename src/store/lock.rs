@@ -159,14 +159,8 @@ impl Use {
     /// Waits until nobody removes what is stored; `None` if that cannot be known.
     pub(crate) fn begin(store: &Store, instance: &str) -> Option<Self> {
         let file = open(&store.home, instance, USE).ok()?;
-        let start = Instant::now();
-        while file.try_lock_shared().is_err() {
-            if start.elapsed() > PATIENCE {
-                return None;
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        Some(Self { file })
+        let is_locked = within(PATIENCE, || file.try_lock_shared()).ok()?;
+        is_locked.then_some(Self { file })
     }
 
     /// Calls `remove` if nobody else uses what is stored; whoever does removes it after that. This use ends.
@@ -180,14 +174,20 @@ impl Use {
 }
 
 pub(super) fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {
+    let is_locked = within(LOOK, || file.try_lock())?;
+    Ok(is_locked.then_some(ReviewLock { file }))
+}
+
+/// Tries to lock until that succeeds, or until `patience` is over; returns whether it has.
+fn within(patience: Duration, lock: impl Fn() -> Result<(), TryLockError>) -> io::Result<bool> {
     let start = Instant::now();
     loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(Some(ReviewLock { file })),
-            Err(TryLockError::WouldBlock) if start.elapsed() < LOOK => {
+        match lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) if start.elapsed() < patience => {
                 std::thread::sleep(Duration::from_millis(2));
             }
-            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::WouldBlock) => return Ok(false),
             Err(TryLockError::Error(error)) => return Err(error),
         }
     }

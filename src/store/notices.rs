@@ -1,5 +1,5 @@
 //! Notices for the user at the next stop, because nobody else would say it: something has left a review cycle that had not
-//! come to its end, or lets it end sooner.
+//! passed, or lets it end sooner.
 //!
 //! There is one record for each instance: the cycle that was running when this program last wrote or saw the state, the
 //! fields that can get looser, and what has not been reported yet. A state in which another cycle runs, or none, or in which
@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use super::lock::WriteLock;
 use super::{Store, driver, record};
-use crate::chart::Chart;
+use crate::chart::{Chart, Cycle};
 use crate::engine::context::{self, Context, cycle_of, text};
 use crate::engine::decision::Decision;
 use crate::engine::event::{Event, Trigger};
@@ -183,7 +183,7 @@ impl Kept {
             .filter(|was| Some(was) != running.as_ref());
         if let Some(cycle) = left {
             let what = match &by {
-                _ if context::unfinished(chart, context).is_some_and(|on| on.id == cycle) => {
+                _ if unfinished(chart, context).is_some_and(|on| on.id == cycle) => {
                     format!("The {cycle} was paused")
                 }
                 // It may have passed on another machine.
@@ -221,6 +221,11 @@ fn plain(value: &Json) -> String {
 /// Returns the id of the running cycle.
 fn running(chart: &Chart, context: &Context) -> Option<String> {
     context::running(chart, context).map(|cycle| cycle.id.clone())
+}
+
+/// Returns the cycle that is not over.
+fn unfinished<'c>(chart: &'c Chart, context: &Context) -> Option<&'c Cycle> {
+    context::unfinished(chart, |name| context.get(name).cloned().unwrap_or_default())
 }
 
 /// Returns whether a command lets something else come first, before a cycle that has had no review yet: it is not over.

@@ -26,7 +26,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 /// Where nobody knows whether something has changed since, an answer of this age is not about what is there now.
 const STALE: Duration = PATIENCE;
 
-/// What the review has come to.
+/// The result of the review.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Answer {
     pub(crate) code: u8,

@@ -79,7 +79,7 @@ pub(crate) struct CycleFacts {
     pub(crate) by: Option<String>,
     /// How near it is to its end, in words.
     pub(crate) streak: String,
-    /// What its reviews came to so far.
+    /// The figures of its reviews so far.
     pub(crate) figures: Figures,
 }
 

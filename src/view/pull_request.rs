@@ -129,7 +129,7 @@ fn read(place: &Place, name: &str) -> Option<String> {
     Some(shown_lines(&String::from_utf8_lossy(&text)).into_owned())
 }
 
-/// Returns what a review came to.
+/// Returns the result of a review.
 fn verdict(review: &ReviewFacts) -> String {
     let verdict = review.verdict.clone();
     let verdict = verdict.or_else(|| Some(format!("{}?", review.stated.as_ref()?)));

@@ -109,7 +109,7 @@ fn plans_outside_the_project_are_not_followed() {
     }
 }
 
-/// A link that stays inside the project works like a directory.
+/// A link to a place in the project works like a directory.
 #[test]
 fn plans_linked_within_the_project_are_followed() {
     let project = Project::valid();

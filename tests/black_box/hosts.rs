@@ -188,7 +188,7 @@ fn no_review_is_paid_for_whose_block_would_be_ignored() {
         event["stop_hook_active"] = json!(true);
     }
     let message = "The plan-review is due and waits for your answer, such as \"Continue\": Qwen Code sends the agent back only \
-                   so many times in one turn.";
+                   a few times in one turn.";
     assert_eq!(stop(&event).message(), message);
     assert_eq!(project.calls().len(), 7);
     event["stop_hook_active"] = json!(false);
@@ -239,7 +239,7 @@ fn the_agent_tells_what_the_host_does_not_show() {
     assert!(
         last.as_str()
             .unwrap()
-            .contains("sends the agent back only so many times"),
+            .contains("sends the agent back only a few times"),
         "{last}"
     );
 }

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::Names;
 use crate::chart::Cycle;
 use crate::chart::field::name_part;
-use crate::chart::model::{Amount, FieldType};
+use crate::chart::model::Amount;
 use crate::engine::context;
 use crate::engine::fault::Fault;
 use crate::engine::world::Source;
@@ -26,11 +26,7 @@ impl Names {
     /// Returns the cycle that is not over: the running one, or the one that the user can return to, because a field
     /// remembers one of its phases.
     pub fn unfinished(&self) -> Option<&Cycle> {
-        let fields = self.chart.context.iter();
-        let mut remembered = fields
-            .filter(|(name, field)| field.kind == FieldType::Phase && **name != self.chart.state);
-        self.running()
-            .or_else(|| remembered.find_map(|(name, _)| self.cycle_of(&self.field(name))))
+        context::unfinished(&self.chart, |name| self.field(name))
     }
 
     fn cycle_of(&self, phase: &Json) -> Option<&Cycle> {

@@ -1,7 +1,7 @@
 //! Charts made at random, walked at random: what the checker claims must be so in every world.
 //!
 //! The worlds know nothing of the values that the checker tries: files, tables, events, options and settings are drawn
-//! from pools of their own and go through `decide` as the hook calls it. A claim that a walk contradicts fails the
+//! from pools of their own and are decided by `decide` as the hook calls it. A claim that a walk contradicts fails the
 //! test, with the chart and the walk.
 //!
 //! A few charts are walked in every run. For more:

@@ -26,7 +26,7 @@ use super::signals::{Wakeups, Watched, caught};
 /// How long the supervisor may take to kill a program: its own time limits, and a little more.
 const PATIENCE: Duration = Duration::from_millis(1_200);
 
-/// What came of an order.
+/// The result of an order.
 #[derive(Debug)]
 pub(crate) enum Delegated {
     /// The supervisor's report; empty if it ended without one.

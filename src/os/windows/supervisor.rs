@@ -14,7 +14,7 @@ use win32job::{ExtendedLimitInfo, Job};
 
 use super::signals::{Wakeups, Watched};
 
-/// What came of an order.
+/// The result of an order.
 #[derive(Debug)]
 pub(crate) enum Delegated {
     /// The supervisor's report; empty if it ended without one.
