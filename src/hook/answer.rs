@@ -1,7 +1,10 @@
 //! The answer to an event: what the decision says, in the words of the host, and what is counted against the turn.
 
+use std::sync::Arc;
+
 use serde_json::Value as Json;
 
+use super::due::Due;
 use super::output::tell;
 use super::session_change;
 use super::target::{Target, find_place, place_of_change, release};
@@ -18,38 +21,10 @@ use crate::run::perform::{peek, perform};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
-use crate::run::{beside, change};
+use crate::run::{beside, change, part};
 use crate::store::driver;
-use crate::store::notices::Pending;
-use crate::store::owed::{self, Debt};
+use crate::store::owed;
 use crate::store::turn::Turn;
-
-/// What is done once the host has the answer.
-#[derive(Default)]
-pub(super) struct Due {
-    pub(super) debts: Vec<Debt>,
-    pending: Vec<Pending>,
-    pub(super) calls: Vec<UserCall>,
-}
-
-impl Due {
-    /// Adds what another answer is due.
-    fn and(mut self, other: Self) -> Self {
-        self.debts.extend(other.debts);
-        self.pending.extend(other.pending);
-        self.calls.extend(other.calls);
-        self
-    }
-
-    pub(super) fn settle(self) {
-        // If this process is killed in between, the user is called twice, and not never.
-        for why in self.calls.into_iter().flat_map(UserCall::start) {
-            tell(&why);
-        }
-        self.debts.into_iter().for_each(Debt::settle);
-        self.pending.into_iter().for_each(Pending::settle);
-    }
-}
 
 /// Why there is no answer.
 pub(super) enum Ended {
@@ -73,7 +48,7 @@ impl From<Stuck> for Ended {
 
 /// Returns the messages, for a session that drives nothing, about an instance that nobody drives: once in each of
 /// its states. Nothing is started.
-fn unclaimed(place: &Place, event: &Event, host: &Host) -> Vec<String> {
+fn unclaimed(place: &Place, event: &Event, host: &Host, due: &mut Due) -> Vec<String> {
     let (store, name) = (&place.store, &place.instance.name);
     let asked = Event {
         trigger: Trigger::Hook(UNCLAIMED.to_owned()),
@@ -96,10 +71,13 @@ fn unclaimed(place: &Place, event: &Event, host: &Host) -> Vec<String> {
     let (Some(state), false) = (snapshot.state.text(), messages.is_empty()) else {
         return Vec::new();
     };
-    match place.lock() {
-        Ok(_lock) if !driver::is_news(store, name, session, state) => Vec::new(),
-        _ => messages,
+    if driver::has_reported(store, name, session, state) {
+        return Vec::new();
     }
+    let (store, name, session) = (store.clone(), name.clone(), session.to_owned());
+    let state = state.to_vec();
+    due.once(move || driver::report(&store, &name, &session, &state));
+    messages
 }
 
 /// Returns the answer to an event: that of the chart, or of the project's own. If it has nothing against a stop and none of its
@@ -166,143 +144,174 @@ fn answer(
     host: &Host,
 ) -> Result<(Reply, Due), Ended> {
     let goes_on = event.fields["stop_hook_active"] == Json::Bool(true);
-    // Without a decision, nothing is counted: the agent reports it once per turn, where the host would not show it.
+    // Where nothing is counted, the agent reports once per turn what the host would not show.
     let reported = |mut reply: Reply| {
-        if is_stop(name) && !goes_on && !host.shows_messages {
+        if is_stop(name) && !goes_on && !host.shows_messages && !reply.blocks() {
             reply.ask_to_tell();
         }
-        Ok((reply, Due::default()))
+        reply
     };
     let found = match found {
         Ok(found) => found,
-        Err(reply) => return reported(*reply),
+        Err(reply) => return Ok((reported(*reply), Due::default())),
     };
-    let (quiet, mut warnings) = (found.quiet, found.warnings);
+    let (mut warnings, mut due) = (found.warnings, found.due);
+    let silent = Reply::silent(name, found.quiet);
     let Some(mut place) = found.place else {
-        return reported(Reply::silent(name, quiet).with_warnings(warnings));
+        return Ok((reported(silent.with_warnings(warnings)), due));
     };
-    let is_own = change::is_own(&place);
+    let is_own = part::is_own(&place);
     if is_own {
         warnings.extend(session_change::moved(&place));
         if change::is_settled(&place) && !owed::is_left(&place.store, &place.instance.name) {
-            return reported(Reply::silent(name, quiet).with_warnings(warnings));
+            return Ok((reported(silent.with_warnings(warnings)), due));
         }
     }
-    let (plugin, store) = (place.chart.plugin().to_owned(), place.store.clone());
+    let store = place.store.clone();
     let state = place.dir().join(state_file::FILE);
     let session = event.session.clone().filter(|_| is_stop(name));
-    let session = session.as_deref();
     let bare = host.is_bare(&event.fields);
     event.fields["bare"] = Json::from(bare);
     // A plugin also calls the hook at the start of a session, and only then is an old record looked up.
     if bare || name == "SessionStart" {
         driver::set_bare(&store, bare);
     }
-    let turn = session.and_then(|session| Turn::of(host, &store, session, goes_on));
-    let root = place.root.clone();
-    let mark = || change::mark(&state, is_own.then_some(&root));
+    let turn = session.as_deref();
+    let turn = turn.and_then(|session| Turn::of(host, &store, session, goes_on));
+    let root = is_own.then(|| place.root.clone());
+    let mark = || change::mark(&state, root.as_ref());
     if turn.as_ref().is_some_and(|turn| turn.was_telling(mark)) {
-        return Ok((Reply::silent(name, quiet), Due::default()));
-    }
-    let has_turn = turn.is_some();
-    let is_used_up = turn.as_ref().is_some_and(|turn| turn.is_used_up(host));
-    let counted = |mut reply: Reply| {
-        if let (Some(turn), Some(session)) = (turn, session) {
-            turn.count(host, &store, session, mark, &mut reply);
-        }
-        reply
-    };
-    let sent = |reply| match has_turn {
-        true => Ok((reply, Due::default())),
-        false => reported(reply),
-    };
-    if found.is_unclaimed {
-        let messages = unclaimed(&place, &event, host);
-        let reply = Reply::new(name, quiet, None, messages, Vec::new());
-        return Ok((counted(reply.with_warnings(warnings)), Due::default()));
+        return Ok((silent, due));
     }
     if is_stop(name) {
-        host.describe(&mut event.fields);
-        event.fields["ignores_blocks"] = Json::from(is_used_up);
-        event.fields["awaited"] = Json::from(beside::is_awaited(&place, &event.fields));
+        let is_used_up = turn.as_ref().is_some_and(|turn| turn.is_used_up(host));
+        event.fields["ignores_blocks"] = is_used_up.into();
     }
-    let stamp = is_own.then(|| change::look(&place)).flatten();
-    let is_due = match session_change::is_meant(&place, &mut warnings) {
-        Ok(true) => see_change(&mut place, &mut event.fields, session),
-        unmeant => unmeant,
+    let done = match found.is_unclaimed {
+        true => Ok(silent.with_messages(unclaimed(&place, &event, host, &mut due))),
+        false => decided(name, &mut place, &mut event, (host, &mut due)),
     };
-    match is_due {
+    let mut reply = done?.with_warnings(warnings);
+    let reply = match (turn, session) {
+        (Some(turn), Some(session)) => {
+            if let Some(turn) = turn.count(host, mark, &mut reply) {
+                due.once(move || {
+                    let written = turn.write(&store, &session);
+                    written.unwrap_or_else(|error| {
+                        tell(&format!(
+                            "the blocks of this turn cannot be counted: {error}"
+                        ));
+                    });
+                });
+            }
+            reply
+        }
+        _ => reported(reply),
+    };
+    if let (true, Some(text)) = (is_own, reply.reason()) {
+        change::note_sent(&place.dir(), &text);
+    }
+    // The process is about to end, so the memory of the chart is not freed piece by piece.
+    std::mem::forget(place);
+    Ok((reply, due))
+}
+
+/// Returns what the chart decides about an event, and adds what is due once the host has it.
+fn decided(
+    name: &str,
+    place: &mut Place,
+    event: &mut Event,
+    (host, due): (&Host, &mut Due),
+) -> Result<Reply, Ended> {
+    let (is_own, quiet) = (part::is_own(place), place.chart.quiet);
+    let silent = Reply::silent(name, quiet);
+    if event.is_stop() {
+        host.describe(&mut event.fields);
+        event.fields["awaited"] = Json::from(beside::is_awaited(place, &event.fields));
+    }
+    let stamp = is_own.then(|| change::look(place)).flatten();
+    match session_change::off(place) {
+        Ok(None) => {}
+        Ok(Some(why)) => {
+            let (chart, root) = (Arc::clone(&place.chart), place.root.clone());
+            let place = Place::new(chart, root, place.instance.clone());
+            due.once(move || session_change::abandon(&place));
+            return Ok(silent.with_warnings(why));
+        }
+        Err(why) => return Ok(undecided(place, event, why, due)),
+    }
+    match see_change(place, event) {
         Ok(true) => {}
         // Its last answer has not been given yet.
-        Ok(false) if owed::is_left(&store, &place.instance.name) => {}
+        Ok(false) if owed::is_left(&place.store, &place.instance.name) => {}
         Ok(false) => {
             if place.dir().join(state_file::FILE).exists() {
-                change::settle(&place, stamp);
+                change::settle(place, stamp);
             }
-            return sent(counted(Reply::silent(name, quiet).with_warnings(warnings)));
+            return Ok(silent);
         }
-        Err(why) => return undecided(&place, &event, why, |reply| sent(counted(reply))),
+        Err(why) => return Ok(undecided(place, event, why, due)),
     }
-    let result = perform(&place, &event);
-    let done = result.as_ref().ok().filter(|_| is_stop(name));
-    let call = done.and_then(|done| UserCall::of(&place, &event, done));
+    let result = perform(place, event);
+    let (store, session) = (&place.store, event.session.as_deref());
+    let session = session.filter(|_| event.is_stop());
+    let done = result.as_ref().ok().filter(|_| event.is_stop());
+    let call = done.and_then(|done| UserCall::of(place, event, done));
     if place.chart.scope.since.is_some() && !place.is_in_cycle() {
         if is_own {
-            change::forget_prompts(&place);
-            change::settle(&place, stamp);
+            change::forget_prompts(place);
+            change::settle(place, stamp);
         } else {
-            change::forget(&place);
+            change::forget(place);
             // From now on, its stops are nothing to us.
             session
                 .iter()
-                .for_each(|session| driver::forget(&store, session));
+                .for_each(|session| driver::forget(store, session));
         }
     }
-    let answered = match result {
+    match result {
         Ok(performed) => {
-            let (mut reply, mut due) = reply_of(performed, name, quiet);
-            reply.call = call.as_ref().map(|call| call.text.clone());
-            due.calls.extend(call);
-            let reply = reply.map_texts(|text| host.rename_commands(text, &plugin));
-            let reply = counted(reply.with_warnings(warnings));
-            if let (true, Some(text)) = (is_own, reply.reason()) {
-                change::note_sent(&place.dir(), &text);
+            if let Some(session) = session.filter(|session| is_taken_over(place, session)) {
+                let (store, session) = (store.clone(), session.to_owned());
+                due.once(move || driver::forget(&store, &session));
             }
-            Ok((reply, due))
+            let mut reply = reply_of(performed, name, quiet, due);
+            reply.call = call.as_ref().map(|call| call.text.clone());
+            due.call(call);
+            Ok(reply.map_texts(|text| host.rename_commands(text, place.chart.plugin())))
         }
         Err(stuck) => match Ended::from(stuck) {
-            Ended::Stuck(why) => undecided(&place, &event, why, |reply| sent(counted(reply))),
+            Ended::Stuck(why) => Ok(undecided(place, event, why, due)),
             ended => Err(ended),
         },
-    };
-    // The process is about to end, so the memory of the chart is not freed piece by piece.
-    std::mem::forget(place);
-    answered
+    }
 }
 
-/// Returns the answer to an event about which nothing can be decided, as it is `reported`. The user is called: the loop stands
-/// still.
-fn undecided(
-    place: &Place,
-    event: &Event,
-    why: String,
-    reported: impl FnOnce(Reply) -> Result<(Reply, Due), Ended>,
-) -> Result<(Reply, Due), Ended> {
+/// Returns whether another session has claimed the instance that `session` claimed. That is reported once.
+fn is_taken_over(place: &Place, session: &str) -> bool {
+    let drivers = driver::of(&place.store, &place.instance.name);
+    let is_this = |driver: &String| driver == session;
+    !place.chart.scope.is_per_session() && !drivers.is_empty() && !drivers.iter().any(is_this)
+}
+
+/// Returns the answer to an event about which nothing can be decided. The user is called: the loop stands still.
+fn undecided(place: &Place, event: &Event, why: String, due: &mut Due) -> Reply {
     let Trigger::Hook(name) = &event.trigger else {
-        return reported(Reply::undecided("event", why));
+        return Reply::undecided("event", why);
     };
     let call = UserCall::of_stuck(place, event, &why);
     let mut reply = Reply::undecided(name, why);
     reply.call = call.as_ref().map(|call| call.text.clone());
-    let (reply, mut due) = reported(reply)?;
-    due.calls.extend(call);
-    Ok((reply, due))
+    due.call(call);
+    reply
 }
 
 /// Finds out what has changed, if the chart reviews changes and is reviewing this one, and adds it to the event. Only then
 /// is the place looked at for this: it validates the state, which takes longer than a whole stop of a plan. Returns whether
 /// there is something to decide.
-fn see_change(place: &mut Place, fields: &mut Json, session: Option<&str>) -> Result<bool, String> {
+fn see_change(place: &mut Place, event: &mut Event) -> Result<bool, String> {
+    let session = event.session.clone().filter(|_| event.is_stop());
+    let fields = &mut event.fields;
     let is_of_change = place.chart.scope.since.is_some();
     let Some(base) = is_of_change.then(|| change::base(place)).flatten() else {
         return Ok(true);
@@ -310,11 +319,11 @@ fn see_change(place: &mut Place, fields: &mut Json, session: Option<&str>) -> Re
     let base = Base::Known(&base);
     let change = change::find(place, base).map_err(Unknown::in_words)?;
     change::describe(place, fields, &change);
-    if change::is_own(place) && !place.is_in_cycle() {
+    if part::is_own(place) && !place.is_in_cycle() {
         // The agent has gone on without a prompt.
         let counts = !fields["lines"].is_null();
         if let (true, Some(session)) = (counts, session) {
-            session_change::begin(place, session, base)?;
+            session_change::begin(place, &session, base)?;
         } else {
             return Ok(false);
         }
@@ -326,18 +335,17 @@ fn see_change(place: &mut Place, fields: &mut Json, session: Option<&str>) -> Re
     Ok(true)
 }
 
-/// Returns what a decision that was carried out says, and what is due once the host has it.
-pub(super) fn reply_of(performed: Performed, name: &str, quiet: bool) -> (Reply, Due) {
+/// Returns what a decision that was carried out says, and adds what is due once the host has it.
+pub(super) fn reply_of(performed: Performed, name: &str, quiet: bool, due: &mut Due) -> Reply {
     // The chart's own message reports the failure to the user; stderr is for the host's log.
     let failure = performed.decision.failure();
     let failure = failure.map(|why| format!("the review failed: {why}"));
     let reply = performed.decision.into_reply(name, quiet);
     let mut reply = reply.with_warnings(performed.warnings);
     reply.log.extend(failure.into_iter().chain(performed.notes));
-    let due = Due {
-        debts: performed.debt.into_iter().collect(),
-        pending: performed.pending.into_iter().collect(),
-        calls: Vec::new(),
-    };
-    (reply, due)
+    due.owe(performed.debt);
+    if let Some(pending) = performed.pending {
+        due.once(|| pending.settle());
+    }
+    reply
 }

@@ -1,8 +1,9 @@
-//! The entry of the hook that runs reviews beside the turn: it does nothing else, and says nothing but what came of a review.
+//! The entry of the hook that runs reviews beside the turn: it does nothing else, and reports nothing but the result of a review.
 
 use serde_json::Value as Json;
 
-use super::answer::{Due, Ended, reply_of};
+use super::answer::{Ended, reply_of};
+use super::due::Due;
 use super::output::tell;
 use super::target::find_place;
 use crate::engine::event::Event;
@@ -49,8 +50,9 @@ pub(super) fn reply_to(
     };
     let call = UserCall::of(&place, &event, &performed);
     let wakes = beside::is_worth_waking(&place, &performed);
-    let (mut reply, mut due) = reply_of(performed, name, true);
-    due.calls.extend(call);
+    let mut due = Due::default();
+    let mut reply = reply_of(performed, name, true, &mut due);
+    due.call(call);
     if wakes && !reply.blocks() {
         reply.ask_to_tell();
     }

@@ -6,6 +6,7 @@
 
 mod answer;
 mod beside;
+mod due;
 mod event;
 mod output;
 mod session_change;
@@ -26,9 +27,9 @@ use crate::host::hosts::{self, HOOK, HOSTS, Host};
 use crate::host::reply::Reply;
 use crate::os::supervisor;
 use crate::project::state_file::Reading;
-use crate::run::change;
 use crate::run::perform::STANDS_IN;
 use crate::run::place::Place;
+use crate::run::{change, part};
 use crate::text::shown;
 
 /// How the hook was called.
@@ -183,7 +184,7 @@ pub(crate) fn why_elsewhere(place: &Place, session: Option<&str>) -> Option<Stri
     let scope = &place.chart.scope;
     let session = session.filter(|_| scope.since.is_some())?;
     if let Some(setting) = scope.always.as_ref()
-        && change::is_own(place)
+        && part::is_own(place)
         && change::is_on(place, Some(setting)) == Ok(false)
     {
         return Some(format!("`{setting}` is off, so the change is not reviewed"));
@@ -199,10 +200,8 @@ pub(crate) fn why_elsewhere(place: &Place, session: Option<&str>) -> Option<Stri
 /// the review was ended.
 pub(crate) fn stand_in(session: &str) -> Option<Reply> {
     let host = hosts::around().unwrap_or(hosts::DEFAULT).patient();
-    let (reply, mut due) = reply_to(STOPPED, stop_of(session).fields, None, true, &host).ok()?;
-    // Nobody has the answer yet: if whoever waits for it is killed, the next stop gives it.
-    due.debts.clear();
-    due.settle();
+    let (reply, due) = reply_to(STOPPED, stop_of(session).fields, None, true, &host).ok()?;
+    due.settle_but_owe();
     Some(reply)
 }
 

@@ -9,9 +9,9 @@ use crate::chart::choice::of_changes;
 use crate::engine::event::Event;
 use crate::project::change::{Base, Unknown};
 use crate::project::{find, settings, state_file};
-use crate::run::change;
 use crate::run::perform::perform;
 use crate::run::place::Place;
+use crate::run::{change, part};
 use crate::store::{driver, postponed};
 
 /// Begins the change of the session with the prompt of its user, unless the last one still waits for a review. Returns what
@@ -28,7 +28,7 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         return Ok(Vec::new());
     };
     let chart = at_home(embedded, home)?;
-    let found = find::of_session(&root, &chart.scope, Some(&change::own_name(session)));
+    let found = find::of_session(&root, &chart.scope, Some(&part::own_name(session)));
     let found = distrusting(&root, &chart.scope.home, found);
     let is_on = |place: &Place| change::is_on(place, place.chart.scope.always.as_ref());
     let Some(instance) = found.instance else {
@@ -87,27 +87,25 @@ pub(super) fn begin(
     Ok(performed.warnings)
 }
 
-/// Returns whether a stop is reviewed here. The change of a session is forgotten where this was turned off since, which adds a
-/// warning: the agent can do that, too.
-pub(super) fn is_meant(place: &Place, warnings: &mut Vec<String>) -> Result<bool, String> {
+/// Returns what is reported at a stop of a session whose change is not reviewed, because this was turned off since: the agent
+/// can do that, too. `None` if it is reviewed.
+pub(super) fn off(place: &Place) -> Result<Option<Vec<String>>, String> {
     let setting = place.chart.scope.always.as_ref();
-    let is_on = !change::is_own(place) || change::is_on(place, setting)?;
-    if !is_on {
-        warnings.extend(setting.filter(|_| place.is_in_cycle()).map(|setting| {
-            format!(
-                "`{setting}` is no longer on: what has changed since your prompt was not reviewed."
-            )
-        }));
-        abandon(place);
+    if !part::is_own(place) || change::is_on(place, setting)? {
+        return Ok(None);
     }
-    Ok(is_on)
+    let setting = setting.filter(|_| place.is_in_cycle());
+    let was_on = |setting| {
+        format!("`{setting}` is no longer on: what has changed since your prompt was not reviewed.")
+    };
+    Ok(Some(setting.map(was_on).into_iter().collect()))
 }
 
 /// Says that the agent has moved to another work tree than that of the session's change, where nothing is reviewed.
 pub(super) fn moved(reviewed: &Place) -> Option<String> {
     let embedded = of_changes()?;
     let (here, _) = homes(embedded).next()?;
-    (change::is_own(reviewed) && here != reviewed.root).then(|| {
+    (part::is_own(reviewed) && here != reviewed.root).then(|| {
         format!(
             "The agent is now in {}, where nothing that it changes is reviewed before your next prompt: this session's change is that \
              of {}.",
@@ -119,7 +117,7 @@ pub(super) fn moved(reviewed: &Place) -> Option<String> {
 
 /// Forgets the change, if it is that of a session. Its next prompt begins another one.
 pub(super) fn abandon(place: &Place) {
-    if !change::is_own(place) {
+    if !part::is_own(place) {
         return;
     }
     for session in driver::of(&place.store, &place.instance.name) {
@@ -138,7 +136,7 @@ pub(super) fn release(session: Option<&str>) {
         return;
     };
     for (root, home) in homes(embedded) {
-        let name = change::own_name(session);
+        let name = part::own_name(session);
         if !root
             .join(&home)
             .join(embedded.folder())

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 use std::sync::Arc;
 
+use super::due::Due;
 use crate::chart::choice::{Choice, Embedded, of_changes};
 use crate::chart::{Chart, Scope};
 use crate::disk;
@@ -75,6 +76,8 @@ fn own_chart(named: Option<&str>, home: &str, known: Option<&Meant>) -> OwnChart
 
 /// The instance that an event is about.
 pub(super) struct Target {
+    /// What is done once the host has the warnings.
+    pub(super) due: Due,
     /// `None` if there is none yet.
     pub(super) place: Option<Place>,
     pub(super) quiet: bool,
@@ -144,8 +147,9 @@ pub(super) fn find_place(
         claimed,
         is_unclaimed,
     } = meant;
+    let mut due = Due::default();
     let found = match claimed {
-        Some(claimed) => of_claim(&claimed, scope, session),
+        Some(claimed) => of_claim(claimed, scope, session, &mut due),
         None if scope.is_per_session() => find::of_session(&root, scope, session),
         None => find::newest(&root, scope),
     };
@@ -160,6 +164,7 @@ pub(super) fn find_place(
     warnings.splice(0..0, ignored);
     let place = instance.map(|instance| Place::new(chart, root, instance));
     Ok(Target {
+        due,
         place,
         quiet,
         warnings,
@@ -173,7 +178,7 @@ fn is_nothings(meant: Option<&Meant>) -> bool {
 }
 
 /// Finds the instance that the session claimed last. If it is gone, that is said once.
-fn of_claim(claimed: &Claimed, scope: &Scope, session: Option<&str>) -> Newest {
+fn of_claim(claimed: Claimed, scope: &Scope, session: Option<&str>, due: &mut Due) -> Newest {
     let name = &claimed.instance;
     let mut found = find::of_name(&claimed.root, scope, name);
     let is_gone = found.instance.is_none() && found.warnings.is_empty();
@@ -186,8 +191,12 @@ fn of_claim(claimed: &Claimed, scope: &Scope, session: Option<&str>) -> Newest {
                 folder.display()
             ));
         }
-        // If it cannot be recorded, the next stop says it again.
-        let _ = session.map(|session| driver::say(&claimed.store, name, session, is_gone));
+        if let Some(session) = session.map(str::to_owned) {
+            // If it cannot be recorded, the next stop says it again.
+            due.once(move || {
+                let _ = driver::say(&claimed.store, &claimed.instance, &session, is_gone);
+            });
+        }
     }
     found
 }
@@ -225,9 +234,11 @@ pub(super) fn place_of_change(event: &Event, name: &str) -> Result<Option<Target
             break;
         }
         let chart = at_home(embedded, home)?;
-        let found = of_claim(&claimed, &chart.scope, Some(session));
+        let mut due = Due::default();
+        let found = of_claim(claimed, &chart.scope, Some(session), &mut due);
         let found = distrusting(&root, &chart.scope.home, found);
         return Ok(Some(Target {
+            due,
             quiet: chart.quiet,
             warnings: found.warnings,
             is_unclaimed: false,

@@ -74,6 +74,12 @@ impl Reply {
         }
     }
 
+    /// Adds messages for the user.
+    pub fn with_messages(mut self, messages: Vec<String>) -> Self {
+        self.messages.extend(messages);
+        self
+    }
+
     /// Adds problems with files. The user reads them after the decision's messages; they also go to stderr.
     pub fn with_warnings(mut self, warnings: Vec<String>) -> Self {
         self.warnings.extend(warnings);

@@ -32,7 +32,7 @@ pub(super) struct Due<'r> {
     /// How many seconds the host leaves for it.
     pub(super) hook: u64,
     pub(super) lock: &'r ReviewLock,
-    pub(super) note: Option<&'r Note>,
+    pub(super) note: &'r Note,
 }
 
 /// How far a review came.
@@ -111,9 +111,7 @@ impl Due<'_> {
         let files = Files::read(place);
         announced.started = clock::now();
         announced.is_started = true;
-        if let Some(note) = self.note {
-            let _ = note.say(&announced);
-        }
+        let _ = self.note.say(&announced);
         let run = reviewer::run(place, invocation, announced.timeout, self.lock);
         let (outcome, spent) = run.inspect_err(|stuck| {
             let spent = effort(&announced, Effort::default());

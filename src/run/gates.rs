@@ -30,7 +30,7 @@ pub(crate) fn run(
     invocation: &Invocation,
     most: u64,
     lock: &ReviewLock,
-    note: Option<&Note>,
+    note: &Note,
     announced: &Running,
 ) -> Result<Option<(Outcome, bool)>, Stuck> {
     let gates = &invocation.gates;
@@ -43,16 +43,14 @@ pub(crate) fn run(
     }
     let _ = effects::ignore_logs(&place.root, &place.chart.scope, &gates.log);
     for command in &gates.commands {
-        if let Some(note) = note {
-            // Without it, the gate is not shown, but nothing else changes.
-            let _ = note.say(&Running {
-                gate: Some(command.clone()),
-                started: clock::now(),
-                timeout: timeout.saturating_sub(start.elapsed().as_secs()),
-                log: gates.log.clone(),
-                ..announced.clone()
-            });
-        }
+        // Without it, the gate is not shown, but nothing else changes.
+        let _ = note.say(&Running {
+            gate: Some(command.clone()),
+            started: clock::now(),
+            timeout: timeout.saturating_sub(start.elapsed().as_secs()),
+            log: gates.log.clone(),
+            ..announced.clone()
+        });
         let began = Instant::now();
         let left = limit.saturating_sub(start.elapsed());
         let end = one(place, command, &log, left, lock);

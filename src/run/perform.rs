@@ -139,7 +139,6 @@ fn carry_out(
                 claim(place, event, &decision)?;
             }
             let performed = Performed::of(snapshot, decision);
-            forget_if_taken_over(place, event);
             return Ok(performed);
         }
         Step::Done(_) => Next::Write(None, git),
@@ -248,20 +247,6 @@ fn kept_for_review(place: &Place, event: &Event) -> Option<Performed> {
 fn is_claiming(place: &Place, event: &Event, decision: &Decision) -> bool {
     claimant(place, event, decision)
         .is_some_and(|session| !driver::drives(&place.store, &place.instance.name, session))
-}
-
-/// Removes the claim of a session whose instance another session has claimed: this stop has just reported it.
-fn forget_if_taken_over(place: &Place, event: &Event) {
-    let Some(session) = &event.session else {
-        return;
-    };
-    let is_anothers = || {
-        let drivers = driver::of(&place.store, &place.instance.name);
-        !drivers.is_empty() && !drivers.contains(session)
-    };
-    if event.is_stop() && !place.chart.scope.is_per_session() && is_anothers() {
-        driver::forget(&place.store, session);
-    }
 }
 
 /// Returns what the chart would decide about `event` at `place` now. Nothing is run, locked or written.

@@ -105,8 +105,10 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     if !before.is_zero() {
         announced.timeout = time_left(hook, invocation.timeout, Duration::ZERO);
     }
-    // A file system that stores no note stores no state either, and that is reported.
-    let note = Note::leave(&place.store, &place.instance.name, &announced).ok();
+    // A file system that stores no note stores no verdict either, and that would be paid for and lost.
+    let note = Note::leave(&place.store, &place.instance.name, &announced).map_err(io(
+        "no review was started, because its result could not be written",
+    ))?;
     // To read a large program takes a while, and everybody is to see that the review has begun.
     let mut record = receipts::due(place, &snapshot, &invocation);
     let due = Due {
@@ -115,7 +117,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         revision,
         hook,
         lock: &running,
-        note: note.as_ref(),
+        note: &note,
     };
     let Some(attempt) = due.attempt(place, event, announced)? else {
         return Ok(Reviewed::NotDue(Arc::default()));

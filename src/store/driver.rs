@@ -129,18 +129,17 @@ fn claim_one(store: &Store, instance: &str, session: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether `session` has not reported yet that nobody drives an instance in this state, and records that it
-/// reports this now. The caller holds the instance's write lock.
-pub(crate) fn is_news(store: &Store, instance: &str, session: &str, state: &[u8]) -> bool {
-    let reported = (instance.to_owned(), hash::number(state));
-    let before: Option<(String, u64)> = record::read(store, session, REPORTED);
-    let is_news = before.as_ref() != Some(&reported);
-    if is_news {
-        sweep(store, REPORTED);
-        // If this cannot be recorded, it is said again.
-        let _ = record::write(store, session, REPORTED, reported);
-    }
-    is_news
+/// Returns whether `session` has reported that nobody drives an instance in this state.
+pub(crate) fn has_reported(store: &Store, instance: &str, session: &str, state: &[u8]) -> bool {
+    let reported: Option<(String, u64)> = record::read(store, session, REPORTED);
+    reported == Some((instance.to_owned(), hash::number(state)))
+}
+
+/// Records that `session` has reported that nobody drives an instance in this state.
+pub(crate) fn report(store: &Store, instance: &str, session: &str, state: &[u8]) {
+    sweep(store, REPORTED);
+    // If this cannot be recorded, it is said again.
+    let _ = record::write(store, session, REPORTED, (instance, hash::number(state)));
 }
 
 /// Removes the records of sessions that ended long ago.

@@ -3,6 +3,8 @@
 //! Some hosts let an agent stop after a number of blocks, whatever it does in between, and some show the user no message.
 //! For those, and for no others, this is kept beside the claim of the session.
 
+use std::io;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Store, record};
@@ -62,17 +64,15 @@ impl Turn {
             .is_some_and(|most| self.used.blocks + kept >= most)
     }
 
-    /// Counts the block of this reply. A reply that allows the stop becomes one that blocks it if the user would not see its
-    /// message, and the agent has not reported it yet. The stop after that is allowed if what `mark`
-    /// stands for is still the same.
+    /// Counts the block of this reply, and returns what is to be written once the host has it; `None` if nothing is. A reply that
+    /// allows the stop becomes one that blocks it if the user would not see its message, and the agent has not reported it yet.
+    /// The stop after that is allowed if what `mark` stands for is still the same.
     pub(crate) fn count(
         mut self,
         host: &Host,
-        store: &Store,
-        session: &str,
         mark: impl FnOnce() -> Option<u64>,
         reply: &mut Reply,
-    ) {
+    ) -> Option<Self> {
         let before = self.used.clone();
         self.used.telling = None;
         let is_free = self.most.is_none_or(|most| self.used.blocks < most);
@@ -97,11 +97,11 @@ impl Turn {
             }
         }
         self.used.blocks += usize::from(reply.blocks());
-        if self.used != before
-            && let Err(error) = record::write_for_now(store, session, KIND, self.used)
-        {
-            let why = format!("the blocks of this turn cannot be counted: {error}");
-            reply.log.push(why);
-        }
+        (self.used != before).then_some(self)
+    }
+
+    /// Writes what the turn of `session` has used up.
+    pub(crate) fn write(self, store: &Store, session: &str) -> io::Result<()> {
+        record::write_for_now(store, session, KIND, self.used)
     }
 }

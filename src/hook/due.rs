@@ -1,0 +1,51 @@
+//! What is done once the host has the answer, and not before: if this process is killed in between, what the answer says is
+//! said again, and not never.
+
+use super::output::tell;
+use crate::run::call::UserCall;
+use crate::store::owed::Debt;
+
+/// What is done once the host has the answer.
+#[derive(Default)]
+pub(super) struct Due {
+    once: Vec<Box<dyn FnOnce()>>,
+    debts: Vec<Debt>,
+}
+
+impl Due {
+    /// Adds something that is done then.
+    pub(super) fn once(&mut self, done: impl FnOnce() + 'static) {
+        self.once.push(Box::new(done));
+    }
+
+    /// Adds a call of the user that is made then.
+    pub(super) fn call(&mut self, call: Option<UserCall>) {
+        if let Some(call) = call {
+            self.once(|| call.start().iter().for_each(|why| tell(why)));
+        }
+    }
+
+    /// Adds an answer that is repeated until then.
+    pub(super) fn owe(&mut self, debt: Option<Debt>) {
+        self.debts.extend(debt);
+    }
+
+    /// Adds what another answer is due.
+    pub(super) fn and(mut self, other: Self) -> Self {
+        self.once.extend(other.once);
+        self.debts.extend(other.debts);
+        self
+    }
+
+    /// Does it: the host has the answer.
+    pub(super) fn settle(self) {
+        self.once.into_iter().for_each(|done| done());
+        self.debts.into_iter().for_each(Debt::settle);
+    }
+
+    /// Does what is not owed: the answer waits for someone who may never get it, and then the next stop gives it.
+    pub(super) fn settle_but_owe(mut self) {
+        self.debts.clear();
+        self.settle();
+    }
+}
