@@ -8,8 +8,10 @@
 
 mod claims;
 mod differential;
+mod fold;
 mod limits;
 mod random;
+mod state;
 mod undecided;
 
 use std::path::Path;
