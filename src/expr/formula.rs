@@ -1,17 +1,8 @@
-//! Conditions, and values that are one of two, taken apart into the conditions that they consist of.
+//! Conditions, and values that are one of two, taken apart.
 
 use std::ops::Range;
 
 use minijinja::machinery::{Span, Token, tokenize};
-
-/// A condition, by the conditions that it consists of.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Formula {
-    Atom(String),
-    Not(Box<Formula>),
-    All(Vec<Formula>),
-    Any(Vec<Formula>),
-}
 
 pub(super) type Tokens<'t> = Vec<(Token<'t>, Span)>;
 
@@ -26,37 +17,6 @@ pub(super) fn bytes(tokens: &[(Token<'_>, Span)]) -> Option<Range<usize>> {
     Some(tokens.first()?.1.start_offset as usize..tokens.last()?.1.end_offset as usize)
 }
 
-/// Takes a condition apart at `and`, `or` and `not`.
-pub(crate) fn formula(source: &str) -> Formula {
-    let tokens = tokens(source, true).unwrap_or_default();
-    apart(source, &tokens).unwrap_or_else(|| Formula::Atom(source.to_owned()))
-}
-
-fn apart(source: &str, tokens: &[(Token<'_>, Span)]) -> Option<Formula> {
-    let all = |parts: Vec<&[(Token<'_>, Span)]>| {
-        let parts = parts.into_iter().map(|part| apart(source, part));
-        parts.collect::<Option<Vec<Formula>>>()
-    };
-    let atom = || Some(Formula::Atom(source.get(bytes(tokens)?)?.to_owned()));
-    if split(tokens, "if").len() > 1 {
-        return atom();
-    }
-    let (any, every) = (split(tokens, "or"), split(tokens, "and"));
-    if any.len() > 1 {
-        return Some(Formula::Any(all(any)?));
-    }
-    if every.len() > 1 {
-        return Some(Formula::All(all(every)?));
-    }
-    match tokens {
-        [(Token::Ident("not"), _), rest @ ..] => Some(Formula::Not(Box::new(apart(source, rest)?))),
-        [(Token::ParenOpen, _), inside @ .., (Token::ParenClose, _)] if is_closed(inside) => {
-            apart(source, inside)
-        }
-        _ => atom(),
-    }
-}
-
 /// Returns how deep the brackets are behind a token.
 fn depth(before: i32, token: &Token<'_>) -> i32 {
     match token {
@@ -64,15 +24,6 @@ fn depth(before: i32, token: &Token<'_>) -> i32 {
         Token::ParenClose | Token::BracketClose | Token::BraceClose => before - 1,
         _ => before,
     }
-}
-
-/// Returns true for what stands inside a pair of brackets that belong together, and is no list of several.
-fn is_closed(inside: &[(Token<'_>, Span)]) -> bool {
-    let mut open = 0;
-    inside.iter().all(|(token, _)| {
-        open = depth(open, token);
-        open >= 0 && !(open == 0 && matches!(token, Token::Comma))
-    })
 }
 
 /// Returns the parts between the words `word` that are in no bracket.
@@ -166,43 +117,6 @@ mod tests {
         ];
         for (source, parts) in cases {
             assert_eq!(conjuncts(source), *parts, "{source}");
-        }
-    }
-
-    #[test]
-    fn a_condition_is_taken_apart() {
-        fn shown(formula: &Formula) -> String {
-            let all = |parts: &[Formula]| parts.iter().map(shown).collect::<Vec<_>>().join(", ");
-            match formula {
-                Formula::Atom(source) => source.clone(),
-                Formula::Not(inner) => format!("no({})", shown(inner)),
-                Formula::All(parts) => format!("all({})", all(parts)),
-                Formula::Any(parts) => format!("any({})", all(parts)),
-            }
-        }
-        let cases = [
-            ("a", "a"),
-            ("a and b or not c and d", "any(all(a, b), all(no(c), d))"),
-            (
-                "(a or b) and not (c and d)",
-                "all(any(a, b), no(all(c, d)))",
-            ),
-            (
-                "a is not none and b not in [c or d, (e)]",
-                "all(a is not none, b not in [c or d, (e)])",
-            ),
-            ("(a) == (b) and c", "all((a) == (b), c)"),
-            ("(a, b) and c", "all((a, b), c)"),
-            (
-                "a == 'b and c' or d | f(e or g)",
-                "any(a == 'b and c', d | f(e or g))",
-            ),
-            ("a and b if c or d else e", "a and b if c or d else e"),
-            ("not not a", "no(no(a))"),
-            ("a and", "a and"),
-        ];
-        for (source, apart) in cases {
-            assert_eq!(shown(&formula(source)), apart, "{source}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use minijinja::machinery::Token;
 
-use super::formula::{Formula, Tokens, bytes, choice, formula, tokens};
+use super::formula::{Tokens, bytes, choice, tokens};
 
 /// How deeply templates are followed that include others.
 const DEPTH: usize = 8;
@@ -16,7 +16,7 @@ pub(crate) enum Piece {
     /// A hole with its braces, or more of a text.
     Hole(String),
     /// A condition, what follows it where it is true, and where it is not.
-    If(Formula, Vec<Piece>, Vec<Piece>),
+    If(String, Vec<Piece>, Vec<Piece>),
 }
 
 impl Piece {
@@ -151,7 +151,7 @@ impl<'t> Reader<'t> {
             let needed = needed(&side, &self.variables)?;
             Some(vec![Piece::Hole(needed + &side)])
         });
-        Some(Piece::If(formula(test), one?, other?))
+        Some(Piece::If(test.to_owned(), one?, other?))
     }
 
     /// Returns nothing if a condition needs a variable.
@@ -200,7 +200,7 @@ impl<'t> Reader<'t> {
             _ => Vec::new(),
         };
         self.leave(known);
-        Some(Piece::If(formula(test), then, otherwise))
+        Some(Piece::If(test.to_owned(), then, otherwise))
     }
 
     /// Variables that were set from here on need not be set behind it.
@@ -296,10 +296,6 @@ mod tests {
                 let one = |piece: &Piece| match piece {
                     Piece::Hole(hole) => hole.clone(),
                     Piece::If(test, then, otherwise) => {
-                        let test = match test {
-                            Formula::Atom(source) => source.clone(),
-                            formula => format!("{formula:?}"),
-                        };
                         format!("[{test}? {} : {}]", show(then), show(otherwise))
                     }
                 };

@@ -82,17 +82,12 @@ impl Tree {
         let part = match segment.what {
             What::Outcome { index, .. } => {
                 let (kind, source) = self.expressions[index].clone();
-                let apart = match kind {
-                    Kind::Condition => fork.condition_of_parts(&source).map(Answer::from),
-                    Kind::Text => {
-                        let made = fork.prompt(&source);
-                        let made = made.or_else(|| fork.text_of_pieces(&source));
-                        made.map(Answer::from)
-                    }
-                    Kind::Items | Kind::Value => None,
+                let is_made =
+                    kind == Kind::Text && (fork.prompt(&source) || fork.text_of_pieces(&source));
+                let value = match is_made {
+                    true => Answer::from(true),
+                    false => outcome(&names, kind, &source).map_err(Fault::at("properties"))?,
                 };
-                let value = apart.map_or_else(|| outcome(&names, kind, &source), Ok);
-                let value = value.map_err(Fault::at("properties"))?;
                 return Ok(Leaf::Value(self.answer_id(&value)));
             }
             What::Check { list, index } => {

@@ -8,7 +8,6 @@ use crate::explore::answer::Answer;
 use crate::explore::dependence::Openness;
 use crate::explore::domain::{Choice, Domain};
 use crate::expr::Expressions;
-use crate::expr::formula::{Formula, formula};
 use crate::expr::pieces::{Piece, pieces};
 use crate::expr::source::{Expr, Literal};
 use minijinja::value::Value;
@@ -31,9 +30,8 @@ pub(crate) struct Ground {
     pub(super) values: Mutex<FxHashMap<Choice, Vec<Made>>>,
     /// What expressions and texts reach, by their sources.
     reaches: BySource<Reach>,
-    /// What the chart's texts and conditions are made of.
+    /// What the chart's texts are made of.
     pieces: BySource<Arc<[Piece]>>,
-    formulas: BySource<Arc<Formula>>,
 }
 
 /// What was found out about expressions and texts.
@@ -85,7 +83,6 @@ impl Ground {
             expressions: Arc::new(Expressions::new(chart.templates.clone())),
             reaches: Mutex::default(),
             pieces: Mutex::default(),
-            formulas: Mutex::default(),
             none: Arc::new([]),
             values: Mutex::default(),
         }
@@ -166,11 +163,6 @@ impl Ground {
         let is_it = || root.get_attr("it").is_ok_and(|it| !it.is_undefined());
         let is_bound = reach.open || reach.touched || reach.it && is_it();
         !is_bound && !self.is_open(kind, source)
-    }
-
-    /// Returns what a condition consists of.
-    pub(super) fn formula(&self, source: &str) -> Arc<Formula> {
-        once(&self.formulas, source, || Arc::new(formula(source)))
     }
 
     /// Returns what is open about an expression.
