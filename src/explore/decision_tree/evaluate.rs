@@ -56,7 +56,7 @@ impl Tree {
                     .extend(field_of(&self.chart, name).map(|field| (question, field)));
             }
             let answer = self.answer_id(&asked.answer);
-            let options = self.value_ids(&asked.options);
+            let options = self.options(question, &asked.options);
             self.nodes[at as usize] = Node::Ask {
                 question,
                 options,

@@ -171,6 +171,8 @@ pub(crate) struct Tree {
     pub(crate) chart: Arc<Chart>,
     pub(crate) values: Numbered<Arc<Answer>>,
     pub(crate) questions: Numbered<Arc<Question>>,
+    /// What each question could last be answered, and the numbers of that.
+    options: FxHashMap<u32, (Arc<[Answer]>, Rc<[u32]>)>,
     /// Where rules stand.
     pub(crate) places: Numbered<String>,
     /// Names of lists of rules.
@@ -237,6 +239,7 @@ impl Tree {
                 .map(Arc::new)
                 .collect(),
             questions,
+            options: FxHashMap::default(),
             places: Numbered::default(),
             lists: Numbered::default(),
             expressions: Numbered::default(),
@@ -353,9 +356,17 @@ impl Tree {
         }
     }
 
-    /// Returns the numbers of some values.
-    fn value_ids(&mut self, values: &[Answer]) -> Rc<[u32]> {
-        values.iter().map(|value| self.answer_id(value)).collect()
+    /// Returns the numbers of what a question can be answered. The same list is not looked up again.
+    fn options(&mut self, question: u32, options: &Arc<[Answer]>) -> Rc<[u32]> {
+        if let Some((known, numbers)) = self.options.get(&question)
+            && Arc::ptr_eq(known, options)
+        {
+            return Rc::clone(numbers);
+        }
+        let numbers: Rc<[u32]> = options.iter().map(|value| self.answer_id(value)).collect();
+        let known = (Arc::clone(options), Rc::clone(&numbers));
+        self.options.insert(question, known);
+        numbers
     }
 
     /// Returns the question what a field holds, where the field is one that a user sets at any time.

@@ -39,17 +39,29 @@ impl Moves {
     /// Returns the part behind another; `None` behind the last one.
     fn next(&mut self, here: Segment, trigger: &Trigger) -> Option<Segment> {
         let (name, rules) = rules_of(&self.tree.chart, trigger);
-        let count = rules.len();
-        let (list, index) = match here.what {
-            What::Rule { list, index } => (list, index + 1),
-            _ => (self.tree.lists.insert_full(name.to_owned()).0, 0),
+        let (list, index) = match (here.what, self.tree.lists.get_index_of(name)) {
+            (What::Rule { list, index }, _) => (list, index + 1),
+            (_, Some(list)) => (list, 0),
+            (_, None) => (self.tree.lists.insert_full(name.to_owned()).0, 0),
         };
         let what = What::Rule { list, index };
-        (index < count).then_some(Segment { what, ..here })
+        (index < rules.len()).then_some(Segment { what, ..here })
     }
 
     /// Returns the result of a decision from a part on, and what it looks at.
     pub(super) fn rest(&mut self, here: Segment, trigger: &Trigger, standing: &Standing) -> Rest {
+        let mut here = here;
+        while self.tree.never_does_anything(here) {
+            match self.next(here, trigger) {
+                Some(next) => here = next,
+                None => {
+                    return Known {
+                        value: Rc::new([NOTHING]),
+                        looks: Rc::new([]),
+                    };
+                }
+            }
+        }
         let Standing { situation, choices } = standing;
         let known = self.rests.get(&here);
         if let Some(known) = known.and_then(|rest| rest.get(situation, choices)) {
@@ -91,8 +103,11 @@ impl Moves {
                 made.push(Look::field(*field));
                 made.extend(self.tree.parameter(*field).map(Look::question));
             }
-            let new = rest.looks.iter().filter(|look| !made.contains(look));
-            looks.extend(new.copied());
+            for look in rest.looks.iter() {
+                if !looks.contains(*look) && !made.contains(look) {
+                    looks.insert(*look);
+                }
+            }
             if ways.len() == 1 && *tail == NOTHING {
                 return rest.value;
             }
