@@ -1,11 +1,8 @@
 //! The answer to a question of a decision: a value, or what is known of one.
 
-use std::fmt;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value as Json};
-
-use super::plain::plain;
 
 /// The answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -55,17 +52,5 @@ impl Answer {
 impl From<bool> for Answer {
     fn from(value: bool) -> Self {
         Self::Value(Json::Bool(value))
-    }
-}
-
-impl fmt::Display for Answer {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&match self {
-            Self::Value(value) => plain(value),
-            Self::AsItIs => "its result".to_owned(),
-            Self::Made => "a text".to_owned(),
-            Self::Fails(_) => "an error".to_owned(),
-            Self::Unknown => "a value that is not known".to_owned(),
-        })
     }
 }

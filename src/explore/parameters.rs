@@ -24,29 +24,19 @@ pub(super) fn is_tried_whole(field: &Field) -> bool {
     field.kind == FieldType::List && words.is_some_and(|count| count <= WORDS)
 }
 
-/// Returns selections of `words`: all there are, or of many words none, each one, and all but one.
+/// Returns selections of `words`: all there are, or of many words none, each one, and all of them.
 fn some_of(words: &[String]) -> Vec<Vec<&String>> {
-    let count = words.len();
-    let masks: Vec<u64> = match count {
-        0..=WORDS => (0..1 << count).collect(),
-        _ => {
-            let one = |at: usize| 1_u64.checked_shl(u32::try_from(at).unwrap_or(u32::MAX));
-            let each = (0..count).map(|at| one(at).unwrap_or_default());
-            [0, u64::MAX]
-                .into_iter()
-                .chain(each.flat_map(|one| [one, !one]))
-                .collect()
-        }
-    };
-    let has = |mask: u64, at: usize| at >= 64 || mask >> at & 1 == 1;
-    let some = |mask: u64| {
+    if words.len() > WORDS {
+        let each = words.iter().map(|word| vec![word]);
+        let ends = [Vec::new(), words.iter().collect()];
+        return ends.into_iter().chain(each).collect();
+    }
+    let some = |mask: usize| {
         let words = words.iter().enumerate();
-        words
-            .filter(|(at, _)| has(mask, *at))
-            .map(|(_, word)| word)
-            .collect()
+        let words = words.filter(|(at, _)| mask >> at & 1 == 1);
+        words.map(|(_, word)| word).collect()
     };
-    masks.into_iter().map(some).collect()
+    (0..1 << words.len()).map(some).collect()
 }
 
 impl Domain {

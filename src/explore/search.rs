@@ -19,7 +19,7 @@ use crate::engine::context;
 use crate::engine::decision::Ended;
 use crate::hash::IndexMap;
 use crate::os;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// The most states in which an instance can begin.
 const BEGINNINGS: usize = 64;
@@ -92,7 +92,7 @@ pub(crate) struct Search {
     /// How each state was first reached; `None` for the first one.
     pub(crate) parents: Vec<Option<Transition>>,
     /// The results of moves.
-    pub(crate) edges: Vec<Edge>,
+    pub(crate) edges: IndexSet<Edge, FxBuildHasher>,
     /// For each of them, why the states that it leads to are not looked at.
     barred: Vec<Option<Cut>>,
     /// Some examples of each.
@@ -105,7 +105,6 @@ pub(crate) struct Search {
     pub(super) cut: Option<Cut>,
     /// The arrows of each state that was looked at.
     arrows: Vec<Vec<Arrow>>,
-    numbers: FxHashMap<Edge, u32>,
     /// For each edge, the number of those that differ from it only in what they need.
     alike: Vec<u32>,
     all_alike: FxHashMap<Edge, u32>,
@@ -122,14 +121,13 @@ impl Search {
             moves,
             states: States::default(),
             parents: Vec::new(),
-            edges: Vec::new(),
+            edges: IndexSet::default(),
             barred: Vec::new(),
             examples: FxHashMap::default(),
             needs: Vec::new(),
             complete: false,
             cut: None,
             arrows: Vec::new(),
-            numbers: FxHashMap::default(),
             alike: Vec::new(),
             all_alike: FxHashMap::default(),
         };
@@ -300,17 +298,15 @@ impl Search {
 
     /// Returns the number of an edge.
     fn number(&mut self, edge: Edge) -> u32 {
-        if let Some(known) = self.numbers.get(&edge) {
-            return *known;
+        let (index, is_new) = self.edges.insert_full(edge);
+        if is_new {
+            let edge = &self.edges[index];
+            self.barred.push(self.moves.tree.bar(&edge.assigned));
+            let next = number(self.all_alike.len());
+            let alike = self.all_alike.entry(edge.without_needs());
+            self.alike.push(*alike.or_insert(next));
         }
-        let new = number(self.edges.len());
-        self.numbers.insert(edge.clone(), new);
-        self.barred.push(self.moves.tree.bar(&edge.assigned));
-        let next = number(self.all_alike.len());
-        let alike = self.all_alike.entry(edge.without_needs());
-        self.alike.push(*alike.or_insert(next));
-        self.edges.push(edge);
-        new
+        number(index)
     }
 
     /// Keeps a transition as an example of what its edge shows.

@@ -90,16 +90,12 @@ impl Reader<'_> {
             },
             Expr::List(list) => self.all(&list.items),
             Expr::Tuple(tuple) => self.all(&tuple.items),
-            Expr::Map(map) => {
-                let values = self.all(&map.values).join(self.all(&map.keys));
-                self.made_of(&[&values])
-            }
             Expr::GetAttr(get) => {
                 let value = self.expr(&get.expr);
                 self.attribute(&value, get.name)
             }
             Expr::GetItem(get) => self.item(&get.expr, &get.subscript_expr),
-            Expr::Slice(_) => {
+            Expr::Map(_) | Expr::Slice(_) => {
                 let all = parts(expr).into_iter();
                 let all: Vec<Val> = all.map(|part| self.expr(part)).collect();
                 self.made_of(&all.iter().collect::<Vec<_>>())

@@ -96,35 +96,18 @@ impl ImaginedWorld {
 /// Returns true for an input that is chosen where it is looked at. Others are always there and never tried.
 fn is_chosen(input: &str) -> bool {
     use SourceName as Name;
-    match SourceName::of(input.split('.').next().unwrap_or_default()) {
+    matches!(
+        SourceName::of(input.split('.').next().unwrap_or_default()),
         Some(
             Name::args
-            | Name::checks
-            | Name::event
-            | Name::files
-            | Name::git
-            | Name::postponed
-            | Name::session
-            | Name::siblings
-            | Name::tables,
-        ) => true,
-        Some(
-            Name::config
-            | Name::cycle
-            | Name::driver
-            | Name::drivers
-            | Name::findings
-            | Name::gate
-            | Name::invoke
-            | Name::it
-            | Name::now
-            | Name::prompts
-            | Name::review
-            | Name::rulings
-            | Name::scope
-            | Name::spent
-            | Name::touched,
+                | Name::checks
+                | Name::event
+                | Name::files
+                | Name::git
+                | Name::postponed
+                | Name::session
+                | Name::siblings
+                | Name::tables
         )
-        | None => false,
-    }
+    )
 }

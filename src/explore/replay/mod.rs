@@ -164,24 +164,19 @@ impl<'s> Replay<'s> {
 
     /// Returns how an instance really stands in a state; `None` where no counterexample leads there.
     pub(super) fn reach(&mut self, state: usize) -> Option<Standing> {
-        // Outermost last: a state is reached by way of others, each of which was found before it.
-        let mut open = vec![state];
-        while let Some(at) = open.last().copied() {
-            if self.reached.contains_key(&at) {
-                open.pop();
-                continue;
-            }
-            let Some(parent) = self.search.parents[at] else {
-                let begins = self.standing(at);
-                let start = begins.map(|standing| Arrival { standing, by: None });
-                self.reached.insert(at, start);
-                continue;
+        let parents = &self.search.parents;
+        let way = std::iter::successors(Some(state), |at| parents[*at].map(|step| step.from));
+        let way = way.take_while(|at| !self.reached.contains_key(at));
+        let way: Vec<usize> = way.collect();
+        // A state is reached by way of others, each of which was found before it.
+        for at in way.into_iter().rev() {
+            let found = match parents[at] {
+                Some(parent) => self.arrive(at, parent),
+                None => {
+                    let begins = self.standing(at);
+                    begins.map(|standing| Arrival { standing, by: None })
+                }
             };
-            if !self.reached.contains_key(&parent.from) {
-                open.push(parent.from);
-                continue;
-            }
-            let found = self.arrive(at, parent);
             self.reached.insert(at, found);
         }
         let arrival = self.reached.get(&state)?.as_ref()?;
