@@ -21,7 +21,7 @@ use crate::scenario::failure::Failure;
 use crate::scenario::instance::Instance;
 use crate::scenario::player::Player;
 use crate::scenario::save;
-use crate::scenario::script::Step;
+use crate::scenario::script::ScenarioStep;
 use crate::scenario::stage::Stage as _;
 use crate::store::journal::Decided;
 
@@ -49,7 +49,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let saved = Target::of(matches, "save")?;
     let instance = instance(chart, matches)?;
     let begins = instance.state();
-    let mut steps: Vec<Step> = found(&instance).into_iter().collect();
+    let mut steps: Vec<ScenarioStep> = found(&instance).into_iter().collect();
     let mut player = Player::new(chart, instance);
     let mut agent = Agent::new(verdicts, tasks);
     if !is_json {
@@ -98,16 +98,16 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 }
 
 /// Returns the step that writes the files that are already there; `None` if there are none.
-fn found(instance: &Instance) -> Option<Step> {
+fn found(instance: &Instance) -> Option<ScenarioStep> {
     let mut files: Vec<_> = instance.disk.files.iter().collect();
     files.sort_by_key(|(_, (_, written))| *written);
     let files = files.into_iter();
-    let found = Step {
+    let found = ScenarioStep {
         write: files
             .map(|(name, (text, _))| (name.clone(), text.clone()))
             .collect(),
         config: instance.disk.config.clone(),
-        ..Step::default()
+        ..ScenarioStep::default()
     };
     (!found.write.is_empty()).then_some(found)
 }

@@ -16,7 +16,7 @@ use crate::host::hosts::PLUGIN;
 use crate::os::file::stand_in;
 use crate::project::state_file;
 use crate::scenario::failure::{Failure, at, io};
-use crate::scenario::script::{Expected, Script, Step};
+use crate::scenario::script::{Expected, ScenarioStep, Script};
 use crate::scenario::stage::{Answer, Stage, State};
 use crate::store::Store;
 use crate::store::journal::{self, Decided, Line};
@@ -167,7 +167,7 @@ impl Stage for Project {
         self.active = false;
     }
 
-    fn arrange(&mut self, step: &Step) -> Result<(), Failure> {
+    fn arrange(&mut self, step: &ScenarioStep) -> Result<(), Failure> {
         let is_plain = step.set.is_empty()
             && step.config.is_empty()
             && step.says.is_empty()
@@ -205,7 +205,7 @@ impl Stage for Project {
         serde_json::from_slice(&text).ok()
     }
 
-    fn run(&mut self, line: &str, _step: &Step) -> Result<(), Failure> {
+    fn run(&mut self, line: &str, _step: &ScenarioStep) -> Result<(), Failure> {
         let mut words = line.split_whitespace();
         if words.next() != Some(env!("CARGO_PKG_NAME")) {
             let why = format!("`{line}` is not a taskie command");
@@ -226,7 +226,7 @@ impl Stage for Project {
         })
     }
 
-    fn send(&mut self, _event: &str, step: &Step) -> Result<Answer, Failure> {
+    fn send(&mut self, _event: &str, step: &ScenarioStep) -> Result<Answer, Failure> {
         let behind = self.behind.clone();
         if let Some(review) = &step.review {
             reviewer::script(&behind, review).map_err(at(&behind))?;

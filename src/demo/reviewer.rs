@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use serde_json::{Value as Json, json};
 
 use crate::host::events::REVIEWER;
-use crate::scenario::script::Review;
+use crate::scenario::script::ScriptedReview;
 use crate::scenario::stage::Call;
 
 /// This variable is set for all processes of a demo: the folder through which the player and the reviewer
@@ -41,10 +41,12 @@ pub(crate) fn stand_in(args: &[OsString]) -> Option<ExitCode> {
 }
 
 /// Tells the next run what to do.
-pub(super) fn script(folder: &Path, review: &Review) -> io::Result<()> {
+pub(super) fn script(folder: &Path, review: &ScriptedReview) -> io::Result<()> {
     let script = match review {
-        Review::Verdict { verdict, text, .. } => json!({ "verdict": verdict, "text": text }),
-        Review::Crash(why) | Review::Gate(why) => json!({ "crash": why }),
+        ScriptedReview::Verdict { verdict, text, .. } => {
+            json!({ "verdict": verdict, "text": text })
+        }
+        ScriptedReview::Crash(why) | ScriptedReview::Gate(why) => json!({ "crash": why }),
     };
     fs::write(folder.join(NEXT), script.to_string())
 }

@@ -52,7 +52,7 @@ pub fn locate_key(text: &str, path: &[Step]) -> Option<Range<usize>> {
 
 /// How far a text follows a path.
 #[derive(Default)]
-struct Walk {
+struct Way {
     /// The places of the last key or item, and of its value. That of a table is its key.
     key: Option<Range<usize>>,
     value: Option<Range<usize>>,
@@ -85,8 +85,8 @@ impl<'t> Document<'t> {
     }
 
     /// Follows `path` as far as the text does.
-    fn walk(&self, path: &[Step]) -> Walk {
-        let mut walk = Walk::default();
+    fn walk(&self, path: &[Step]) -> Way {
+        let mut way = Way::default();
         let mut table: Option<&DeTable<'_>> = Some(&self.table);
         let mut value: Option<&DeValue<'_>> = None;
         for step in path {
@@ -103,19 +103,19 @@ impl<'t> Document<'t> {
                 break;
             };
             let is_container = matches!(found.get_ref(), DeValue::Table(_) | DeValue::Array(_));
-            walk = Walk {
+            way = Way {
                 value: Some(if is_container {
                     key.clone()
                 } else {
                     found.span()
                 }),
                 key: Some(key),
-                steps: walk.steps + 1,
+                steps: way.steps + 1,
             };
             value = Some(found.get_ref());
             table = found.get_ref().as_table();
         }
-        walk
+        way
     }
 }
 

@@ -101,11 +101,11 @@ struct Reader<'t> {
 }
 
 /// What ends a part of a text: a keyword, and the condition behind it.
-type End<'t> = Option<(&'t str, &'t str)>;
+type Closing<'t> = Option<(&'t str, &'t str)>;
 
 impl<'t> Reader<'t> {
     /// Reads up to the end of the text, or to a block that ends a branch.
-    fn body(&mut self) -> Option<(Vec<Piece>, End<'t>)> {
+    fn body(&mut self) -> Option<(Vec<Piece>, Closing<'t>)> {
         let mut pieces = Vec::new();
         while let Some((token, _)) = self.tokens.get(self.at) {
             let start = self.at;

@@ -94,7 +94,7 @@ pub fn run(
         };
     }
     let text = extended.text();
-    let Found {
+    let Linted {
         flaws,
         explored,
         loaded,
@@ -126,7 +126,7 @@ pub fn run(
 
 /// What is found in a chart, whether or not it is ignored.
 #[derive(Default)]
-struct Found {
+struct Linted {
     flaws: Vec<Flaw>,
     explored: Option<Report>,
     loaded: Option<Arc<Chart>>,
@@ -140,14 +140,14 @@ fn find(
     extended: &Extended,
     templates: impl FnOnce(&[String]) -> Templates,
     caps: Option<&Caps>,
-) -> Found {
+) -> Linted {
     let text = extended.text();
     let source = match structure::read(text) {
         Ok(source) => source,
         Err(flaws) => {
-            return Found {
+            return Linted {
                 flaws,
-                ..Found::default()
+                ..Linted::default()
             };
         }
     };
@@ -187,7 +187,7 @@ fn find(
     if flaws.iter().any(|flaw| flaw.code == Code::UnknownEvent) {
         flaws.retain(|flaw| flaw.code == Code::UnknownEvent);
     }
-    Found {
+    Linted {
         flaws: definitions::blamed(flaws, text, &words),
         explored,
         loaded: chart,

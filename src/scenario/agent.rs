@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use serde_json::Value as Json;
 
 use super::instance::Instance;
-use super::script::{Expected, Review, Step};
+use super::script::{Expected, ScenarioStep, ScriptedReview};
 use super::stage::{Answer, Stage as _};
 use crate::chart::field::name_part;
 use crate::chart::model::PhaseType;
@@ -54,7 +54,7 @@ impl Agent {
     }
 
     /// Takes into account a step that was played, which may be its own. `last` is the answer before it.
-    pub(crate) fn has_seen(&mut self, step: &Step, last: Option<&Answer>) {
+    pub(crate) fn has_seen(&mut self, step: &ScenarioStep, last: Option<&Answer>) {
         self.steps += 1;
         let enters = |line: &String| line.split_whitespace().nth(1) == Some("enter");
         self.is_at_work = step.event().is_none() && step.run.iter().any(enters);
@@ -70,7 +70,11 @@ impl Agent {
     }
 
     /// Returns the next step; the error says why there is none. `last` is the answer to the last stop.
-    pub(crate) fn next(&self, instance: &Instance, last: Option<&Answer>) -> Result<Step, String> {
+    pub(crate) fn next(
+        &self,
+        instance: &Instance,
+        last: Option<&Answer>,
+    ) -> Result<ScenarioStep, String> {
         if self.steps >= STEPS {
             return Err(format!("it ends after {STEPS} steps"));
         }
@@ -122,7 +126,7 @@ impl Agent {
 
     /// Returns the phase that the chart names if it is asked what to do now; the error is another answer.
     fn asked(&self, instance: &Instance) -> Result<Option<String>, String> {
-        let event = instance.event("next", &Step::default());
+        let event = instance.event("next", &ScenarioStep::default());
         let step = instance
             .foresee(&event)
             .map_err(|fault| fault.to_string())?;
@@ -145,8 +149,8 @@ impl Agent {
         phase: &str,
         user: Option<&str>,
         answer: Option<(String, String)>,
-    ) -> Result<Step, String> {
-        let mut step = Step {
+    ) -> Result<ScenarioStep, String> {
+        let mut step = ScenarioStep {
             user: user.map(str::to_owned),
             agent: match &answer {
                 Some(_) => "answers the review".to_owned(),
@@ -154,7 +158,7 @@ impl Agent {
             },
             write: answer.into_iter().collect(),
             run: vec![format!("{} enter {phase}", env!("CARGO_PKG_NAME"))],
-            ..Step::default()
+            ..ScenarioStep::default()
         };
         let mut trial = instance.clone();
         let entered = play(&mut trial, &step);
@@ -173,23 +177,24 @@ impl Agent {
         instance: &Instance,
         user: Option<&str>,
         last: Option<&Answer>,
-    ) -> Result<Step, String> {
-        let mut step = Step {
+    ) -> Result<ScenarioStep, String> {
+        let mut step = ScenarioStep {
             user: user.map(str::to_owned),
             event: Some("Stop".to_owned()),
-            ..Step::default()
+            ..ScenarioStep::default()
         };
         let mut trial = instance.clone();
         if user.is_some() {
             trial.begin_turn();
         }
-        let write = |trial: &mut Instance, step: &mut Step, files: IndexMap<String, String>| {
-            for (name, text) in files {
-                // A file in memory can always be written.
-                let _ = trial.write(&name, &text);
-                step.write.insert(name, text);
-            }
-        };
+        let write =
+            |trial: &mut Instance, step: &mut ScenarioStep, files: IndexMap<String, String>| {
+                for (name, text) in files {
+                    // A file in memory can always be written.
+                    let _ = trial.write(&name, &text);
+                    step.write.insert(name, text);
+                }
+            };
         write(&mut trial, &mut step, finished(instance));
         for _ in 0..FILES {
             let event = trial.event("Stop", &step);
@@ -201,7 +206,7 @@ impl Agent {
                         let best = invoke.and_then(|invoke| invoke.verdicts.first());
                         let verdict = self.verdicts.front().or(best).cloned();
                         let verdict = verdict.unwrap_or_else(|| "none".to_owned());
-                        step.review = Some(Review::of(&verdict, String::new()));
+                        step.review = Some(ScriptedReview::of(&verdict, String::new()));
                         break;
                     }
                 },
@@ -288,7 +293,7 @@ impl Agent {
 }
 
 /// Plays the commands of a step.
-fn play(trial: &mut Instance, step: &Step) -> Result<(), String> {
+fn play(trial: &mut Instance, step: &ScenarioStep) -> Result<(), String> {
     for (name, text) in &step.write {
         trial
             .write(name, text)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json, json};
 
 use super::failure::Failure;
-use super::script::{self, Expected, Review, Script, Step};
+use super::script::{self, Expected, ScenarioStep, Script, ScriptedReview};
 use super::stage::{Answer, Call, Stage, State};
 use crate::alike::steady;
 use crate::chart::Chart;
@@ -105,7 +105,7 @@ impl Instance {
     }
 
     /// Returns the event of that name with the fields of a step.
-    pub(crate) fn event(&self, name: &str, step: &Step) -> Event {
+    pub(crate) fn event(&self, name: &str, step: &ScenarioStep) -> Event {
         let session = step.session.as_ref().unwrap_or(&self.session);
         let mut fields = Map::new();
         fields.insert("hook_event_name".to_owned(), json!(name));
@@ -161,7 +161,7 @@ impl Instance {
     fn happen(
         &mut self,
         event: &Event,
-        review: Option<&Review>,
+        review: Option<&ScriptedReview>,
     ) -> Result<(Decision, Option<Call>), Failure> {
         let mut line = Decided::new(INSTANCE, event);
         let fault = |fault: Fault| Failure::Unexpected {
@@ -172,14 +172,14 @@ impl Instance {
         if let decision::Step::Invoke(invocation) = self.foresee(event).map_err(fault)? {
             let outcome = match (self.missing(&invocation), review) {
                 (Some(name), _) => Outcome::Failed(format!("{name} does not exist")),
-                (None, Some(Review::Crash(why))) => {
+                (None, Some(ScriptedReview::Crash(why))) => {
                     self.gate = None;
                     Outcome::Failed(match why.as_str() {
                         "" => "it crashed".to_owned(),
                         why => why.to_owned(),
                     })
                 }
-                (None, Some(Review::Gate(output))) => Outcome::Gate(FailedGate {
+                (None, Some(ScriptedReview::Gate(output))) => Outcome::Gate(FailedGate {
                     command: (invocation.gates.commands.first())
                         .map_or_else(|| "make check".to_owned(), Clone::clone),
                     why: "exited with code 1".to_owned(),
@@ -188,7 +188,7 @@ impl Instance {
                 }),
                 (
                     None,
-                    Some(Review::Verdict {
+                    Some(ScriptedReview::Verdict {
                         verdict,
                         text,
                         findings,
@@ -334,7 +334,7 @@ impl Stage for Instance {
         self.active = false;
     }
 
-    fn arrange(&mut self, step: &Step) -> Result<(), Failure> {
+    fn arrange(&mut self, step: &ScenarioStep) -> Result<(), Failure> {
         self.set(&step.set)?;
         for (name, value) in &step.config {
             self.fits("setting", self.chart.config.get(name), name, value)?;
@@ -403,7 +403,7 @@ impl Stage for Instance {
         removed.map(|_| ()).ok_or_else(absent)
     }
 
-    fn run(&mut self, line: &str, step: &Step) -> Result<(), Failure> {
+    fn run(&mut self, line: &str, step: &ScenarioStep) -> Result<(), Failure> {
         let flaw = |why: String| Failure::Script(format!("`{line}`: {why}"));
         self.decisions.clear();
         for mut event in (self.typist)(line, &step.stdin).map_err(flaw)? {
@@ -421,7 +421,7 @@ impl Stage for Instance {
         Ok(())
     }
 
-    fn send(&mut self, name: &str, step: &Step) -> Result<Answer, Failure> {
+    fn send(&mut self, name: &str, step: &ScenarioStep) -> Result<Answer, Failure> {
         let event = self.event(name, step);
         let (decision, call) = self.happen(&event, step.review.as_ref())?;
         self.active |= name == "Stop";

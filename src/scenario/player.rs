@@ -6,7 +6,7 @@ use anstyle::Style;
 use serde_json::Value as Json;
 
 use super::failure::Failure;
-use super::script::{Expected, Review, Script, Step};
+use super::script::{Expected, ScenarioStep, Script, ScriptedReview};
 use super::stage::{Answer, Stage, State};
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
@@ -99,7 +99,11 @@ impl<'c, S: Stage> Player<'c, S> {
     }
 
     /// Plays one step, and returns how its event was answered, if it has one.
-    pub(crate) fn step(&mut self, number: usize, step: &Step) -> Result<Option<Answer>, Failure> {
+    pub(crate) fn step(
+        &mut self,
+        number: usize,
+        step: &ScenarioStep,
+    ) -> Result<Option<Answer>, Failure> {
         self.decided.clear();
         // Steps without an event belong to the next event.
         if !std::mem::take(&mut self.is_open) {
@@ -149,7 +153,7 @@ impl<'c, S: Stage> Player<'c, S> {
     }
 
     /// Does what the agent does before the event.
-    fn work(&mut self, step: &Step) -> Result<(), Failure> {
+    fn work(&mut self, step: &ScenarioStep) -> Result<(), Failure> {
         let mut files = Vec::new();
         for (name, [from, to]) in &step.edit {
             self.stage.edit(name, from, to)?;
@@ -226,12 +230,12 @@ impl<'c, S: Stage> Player<'c, S> {
     }
 
     /// Shows what the reviewer did, if it ran.
-    fn review(&mut self, stop: &Answer, review: Option<&Review>) {
+    fn review(&mut self, stop: &Answer, review: Option<&ScriptedReview>) {
         let Some(call) = &stop.call else { return };
         let by = call.model.as_deref().unwrap_or("the reviewer");
         let file = call.file.rsplit('/').next().unwrap_or_default();
         let words = match review {
-            Some(Review::Verdict { text, .. }) => text.lines().next().unwrap_or_default(),
+            Some(ScriptedReview::Verdict { text, .. }) => text.lines().next().unwrap_or_default(),
             _ => "",
         };
         let text = match stop.verdict() {
@@ -363,7 +367,12 @@ impl<'c, S: Stage> Player<'c, S> {
     }
 
     /// Compares a step with what the scenario says about it.
-    fn expected(&self, number: usize, step: &Step, answer: Option<&Answer>) -> Result<(), Failure> {
+    fn expected(
+        &self,
+        number: usize,
+        step: &ScenarioStep,
+        answer: Option<&Answer>,
+    ) -> Result<(), Failure> {
         let of_answer = answer.and_then(|answer| unlike(step, answer));
         let what = of_answer.or_else(|| {
             let last = self.decided.last();
@@ -408,14 +417,14 @@ impl<'c, S: Stage> Player<'c, S> {
 }
 
 /// Returns what is wrong with the answer to a stop.
-fn unlike(step: &Step, stop: &Answer) -> Option<String> {
+fn unlike(step: &ScenarioStep, stop: &Answer) -> Option<String> {
     let word = |verdict: Option<&str>| verdict.unwrap_or("none").to_owned();
     match (&step.review, &stop.call) {
         (None, Some(_)) => Some("a review was run, and none was due".to_owned()),
-        (Some(Review::Gate(_)), None) if stop.gate().is_none() => {
+        (Some(ScriptedReview::Gate(_)), None) if stop.gate().is_none() => {
             Some("no gate has failed".to_owned())
         }
-        (Some(review), None) if !matches!(review, Review::Gate(_)) => {
+        (Some(review), None) if !matches!(review, ScriptedReview::Gate(_)) => {
             Some("no review was run, and one was due".to_owned())
         }
         _ if step.stop.is_some_and(|expected| expected != stop.answer) => Some(format!(
@@ -423,14 +432,16 @@ fn unlike(step: &Step, stop: &Answer) -> Option<String> {
             stop.answer.word(),
             step.stop.map_or("", Expected::word)
         )),
-        (Some(Review::Verdict { verdict, .. }), _) if stop.verdict() != verdict.as_deref() => {
+        (Some(ScriptedReview::Verdict { verdict, .. }), _)
+            if stop.verdict() != verdict.as_deref() =>
+        {
             Some(format!(
                 "the verdict was {}, not {}",
                 word(stop.verdict()),
                 word(verdict.as_deref())
             ))
         }
-        (Some(Review::Crash(_)), _) if stop.verdict().is_some() => {
+        (Some(ScriptedReview::Crash(_)), _) if stop.verdict().is_some() => {
             Some("the review counted, and should have failed".to_owned())
         }
         _ => None,
@@ -448,11 +459,11 @@ mod tests {
     use crate::scenario::stage::Call;
     use crate::store::journal::Counted;
 
-    fn step(stop: Expected, review: Option<Review>) -> Step {
-        Step {
+    fn step(stop: Expected, review: Option<ScriptedReview>) -> ScenarioStep {
+        ScenarioStep {
             stop: Some(stop),
             review,
-            ..Step::default()
+            ..ScenarioStep::default()
         }
     }
 
@@ -480,8 +491,8 @@ mod tests {
     #[test]
     fn what_happens_is_compared_with_the_scenario() {
         use Expected::{Allow, Block};
-        let pass = || Some(Review::of("PASS", String::new()));
-        let crash = || Some(Review::Crash(String::new()));
+        let pass = || Some(ScriptedReview::of("PASS", String::new()));
+        let crash = || Some(ScriptedReview::Crash(String::new()));
         let cases = [
             (step(Allow, None), stop(Allow, false, None), ""),
             (step(Block, pass()), stop(Block, true, Some("PASS")), ""),

@@ -2,13 +2,18 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::script::Step;
+use super::script::ScenarioStep;
 use super::stage::State;
 use crate::engine::context::Context;
 use crate::store::journal::{Decided, Tried};
 
 /// Returns a step that was played, with its results as expectations.
-pub(crate) fn expecting(step: &Step, decided: &[Decided], state: &State, before: &State) -> Step {
+pub(crate) fn expecting(
+    step: &ScenarioStep,
+    decided: &[Decided],
+    state: &State,
+    before: &State,
+) -> ScenarioStep {
     let last = decided.last();
     let mut expected = step.clone();
     expected.answer = last.map(|decided| decided.answer.clone());
@@ -34,7 +39,7 @@ pub(crate) fn write(
     about: &str,
     session: Option<&str>,
     begins: Option<&Context>,
-    steps: &[Step],
+    steps: &[ScenarioStep],
 ) -> String {
     let about: Vec<String> = about.lines().map(|line| format!("# {line}\n")).collect();
     let mut text = about.concat();
@@ -55,13 +60,13 @@ pub(crate) fn write(
 }
 
 /// Adds the keys of a step that differ from those of an empty one.
-fn step(text: &mut String, step: &Step) {
-    let keys = |step: &Step| match serde_json::to_value(step) {
+fn step(text: &mut String, step: &ScenarioStep) {
+    let keys = |step: &ScenarioStep| match serde_json::to_value(step) {
         Ok(Json::Object(keys)) => keys,
         // A step is an object with texts as keys.
         _ => Map::new(),
     };
-    let empty = keys(&Step::default());
+    let empty = keys(&ScenarioStep::default());
     let mut given = keys(step);
     given.retain(|name, value| empty.get(name) != Some(value));
     fields(text, &given);

@@ -36,7 +36,7 @@ pub(crate) struct Script {
     pub(crate) null: Vec<String>,
     /// The steps, in order.
     #[serde(rename = "step")]
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<ScenarioStep>,
 }
 
 /// Returns the session of a scenario that names none.
@@ -47,7 +47,7 @@ pub(super) fn some_session() -> String {
 /// What the agent does up to one event, and the expected result. The order of the keys is that of a saved scenario.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Step {
+pub(crate) struct ScenarioStep {
     /// A heading, which starts a new chapter.
     pub(crate) chapter: Option<String>,
     /// What the user types. It starts a turn.
@@ -91,7 +91,7 @@ pub(crate) struct Step {
     /// `none` → the text of a review without a verdict, or `gate` → the output of a gate that fails, so that no reviewer is
     /// started. A single word is a verdict. `findings` are the severities of what it finds, and `cost` is in dollars. If
     /// this is omitted, the event must start no review.
-    pub(crate) review: Option<Review>,
+    pub(crate) review: Option<ScriptedReview>,
     /// The answer that the hook must give. Every step of a demo has one.
     pub(crate) stop: Option<Expected>,
     /// Exactly the rules that must fire: their `about`, or their place (`on.Stop[2]`, `phases.done`).
@@ -106,7 +106,7 @@ pub(crate) struct Step {
     pub(crate) siblings: Option<Vec<Sibling>>,
 }
 
-impl Step {
+impl ScenarioStep {
     /// Returns the event that comes after the commands.
     pub(crate) fn event(&self) -> Option<&str> {
         let stop = self.stop.map(|_| "Stop");
@@ -150,7 +150,7 @@ pub(crate) struct Sibling {
 /// What a scripted reviewer does.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "Written", into = "Written")]
-pub(crate) enum Review {
+pub(crate) enum ScriptedReview {
     /// Writes this text and gives this verdict, or none.
     Verdict {
         verdict: Option<String>,
@@ -187,7 +187,7 @@ enum Written {
     },
 }
 
-impl Review {
+impl ScriptedReview {
     /// Returns the review that a word stands for: a verdict, `crash`, `gate` or `none`.
     pub(crate) fn of(word: &str, text: String) -> Self {
         match word {
@@ -204,7 +204,7 @@ impl Review {
     }
 }
 
-impl TryFrom<Written> for Review {
+impl TryFrom<Written> for ScriptedReview {
     type Error = &'static str;
 
     fn try_from(words: Written) -> Result<Self, Self::Error> {
@@ -247,12 +247,12 @@ impl TryFrom<Written> for Review {
     }
 }
 
-impl From<Review> for Written {
-    fn from(review: Review) -> Self {
+impl From<ScriptedReview> for Written {
+    fn from(review: ScriptedReview) -> Self {
         let (word, text, findings, cost, ran) = match review {
-            Review::Crash(why) => ("crash".to_owned(), why, Vec::new(), None, true),
-            Review::Gate(output) => ("gate".to_owned(), output, Vec::new(), None, true),
-            Review::Verdict {
+            ScriptedReview::Crash(why) => ("crash".to_owned(), why, Vec::new(), None, true),
+            ScriptedReview::Gate(output) => ("gate".to_owned(), output, Vec::new(), None, true),
+            ScriptedReview::Verdict {
                 verdict,
                 text,
                 findings,
@@ -342,10 +342,10 @@ impl Script {
                 }
                 _ => {}
             }
-            if matches!(step.review, Some(Review::Gate(_))) {
+            if matches!(step.review, Some(ScriptedReview::Gate(_))) {
                 return flaw("a demo has no gates");
             }
-            if matches!(&step.review, Some(Review::Verdict { findings, cost, .. })
+            if matches!(&step.review, Some(ScriptedReview::Verdict { findings, cost, .. })
                 if !findings.is_empty() || cost.is_some())
             {
                 return flaw("the reviewer of a demo gives a verdict and a text, and nothing else");
@@ -375,7 +375,7 @@ mod tests {
             |table: &str| parse(&format!("{step}{table}")).map(|mut parsed| parsed.steps.remove(0));
         assert_eq!(
             review("{ FAIL = 'no' }").unwrap().review,
-            Some(Review::Verdict {
+            Some(ScriptedReview::Verdict {
                 verdict: Some("FAIL".to_owned()),
                 text: "no".to_owned(),
                 findings: Vec::new(),
@@ -385,11 +385,11 @@ mod tests {
         );
         assert_eq!(
             review("{ crash = 'x' }").unwrap().review,
-            Some(Review::Crash("x".to_owned()))
+            Some(ScriptedReview::Crash("x".to_owned()))
         );
         assert_eq!(
             review("'PASS'").unwrap().review,
-            Some(Review::of("PASS", String::new()))
+            Some(ScriptedReview::of("PASS", String::new()))
         );
         for odd in ["{}", "{ PASS = 'a', FAIL = 'b' }"] {
             assert!(review(odd).unwrap_err().contains("one verdict"), "{odd}");

@@ -1,7 +1,7 @@
 //! Where a scenario takes place.
 
 use super::failure::Failure;
-use super::script::{Expected, Step};
+use super::script::{Expected, ScenarioStep};
 use crate::engine::context::Context;
 use crate::store::journal::Decided;
 
@@ -14,7 +14,7 @@ pub(crate) trait Stage {
     fn begin_turn(&mut self);
 
     /// Sets everything that a step changes, except files and commands.
-    fn arrange(&mut self, step: &Step) -> Result<(), Failure>;
+    fn arrange(&mut self, step: &ScenarioStep) -> Result<(), Failure>;
 
     /// Returns the text of a file.
     fn read(&self, name: &str) -> Result<String, Failure>;
@@ -26,10 +26,10 @@ pub(crate) trait Stage {
     fn remove(&mut self, name: &str) -> Result<(), Failure>;
 
     /// Runs a command line as the agent's shell would: `taskie …`.
-    fn run(&mut self, line: &str, step: &Step) -> Result<(), Failure>;
+    fn run(&mut self, line: &str, step: &ScenarioStep) -> Result<(), Failure>;
 
     /// Sends an event to the hook.
-    fn send(&mut self, event: &str, step: &Step) -> Result<Answer, Failure>;
+    fn send(&mut self, event: &str, step: &ScenarioStep) -> Result<Answer, Failure>;
 
     /// Returns the state; `None` if there is none yet.
     fn state(&self) -> State;

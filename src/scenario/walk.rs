@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::instance::{Instance, Typist};
 use super::player::Player;
 use super::save;
-use super::script::{self, Driver, Review, Script, Sibling, Step};
+use super::script::{self, Driver, ScenarioStep, Script, ScriptedReview, Sibling};
 use super::stage::Stage as _;
 use crate::chart::Chart;
 use crate::chart::choice::words_of;
@@ -89,9 +89,9 @@ impl Author<'_> {
         &self,
         before: &Instance,
         taken: &Taken,
-        step: &Step,
+        step: &ScenarioStep,
         is_last: bool,
-    ) -> Option<(Instance, Vec<Step>, Vec<Decided>)> {
+    ) -> Option<(Instance, Vec<ScenarioStep>, Vec<Decided>)> {
         let mut player = Player::new(self.chart, before.clone());
         let mut steps = Vec::new();
         let mut all = Vec::new();
@@ -103,11 +103,11 @@ impl Author<'_> {
         for time in 1..=times {
             let step = match time {
                 1 => step.clone(),
-                _ => Step {
+                _ => ScenarioStep {
                     event: step.event.clone(),
                     review: step.review.clone(),
                     says: step.says.clone(),
-                    ..Step::default()
+                    ..ScenarioStep::default()
                 },
             };
             let state = player.stage.state();
@@ -133,8 +133,8 @@ impl Author<'_> {
         taken: &Taken,
         default: &str,
         care: Care,
-    ) -> Option<Step> {
-        let mut step = Step::default();
+    ) -> Option<ScenarioStep> {
+        let mut step = ScenarioStep::default();
         let event = &taken.event;
         self.files(&mut step, instance, taken, care);
         let disk = &taken.disk;
@@ -185,7 +185,13 @@ impl Author<'_> {
     }
 
     /// Adds what the host or the user says: an event, or a command.
-    fn said(&self, step: &mut Step, instance: &Instance, taken: &Taken, care: Care) -> Option<()> {
+    fn said(
+        &self,
+        step: &mut ScenarioStep,
+        instance: &Instance,
+        taken: &Taken,
+        care: Care,
+    ) -> Option<()> {
         let event = &taken.event;
         if let Some(fields) = event.fields.as_object() {
             step.says.clone_from(fields);
@@ -224,7 +230,7 @@ impl Author<'_> {
     }
 
     /// Adds the changes to files, oldest first.
-    fn files(&self, step: &mut Step, instance: &Instance, taken: &Taken, care: Care) {
+    fn files(&self, step: &mut ScenarioStep, instance: &Instance, taken: &Taken, care: Care) {
         let wanted = &taken.disk.files;
         let there = &instance.disk.files;
         let mut new: Vec<_> = wanted
@@ -243,7 +249,7 @@ impl Author<'_> {
     }
 
     /// Adds what else is different in the world.
-    fn world(&self, step: &mut Step, instance: &Instance, taken: &Taken, care: Care) {
+    fn world(&self, step: &mut ScenarioStep, instance: &Instance, taken: &Taken, care: Care) {
         let (there, wanted) = (&instance.disk, &taken.disk);
         if there.driver != wanted.driver && (care == Care::Exact || wanted.driver.is_some()) {
             step.driver = Some(match wanted.driver.as_deref() {
@@ -270,7 +276,7 @@ impl Author<'_> {
     /// into the step.
     fn line(
         &self,
-        step: &mut Step,
+        step: &mut ScenarioStep,
         words: &str,
         command: Option<&str>,
         taken: &Taken,
@@ -312,7 +318,7 @@ fn refusal(taken: &Taken) -> Option<String> {
 }
 
 /// Adds the files that a review reads and that do not exist: without them it is not started.
-fn subject(step: &mut Step, instance: &Instance, event: &Event) {
+fn subject(step: &mut ScenarioStep, instance: &Instance, event: &Event) {
     let mut trial = instance.clone();
     let mut written = trial.arrange(step);
     for name in &step.remove {
@@ -353,9 +359,9 @@ fn sibling(other: &possible_world::Sibling) -> Sibling {
 }
 
 /// Returns the review that ends like this.
-fn review_of(outcome: &Outcome) -> Review {
+fn review_of(outcome: &Outcome) -> ScriptedReview {
     match outcome {
-        Outcome::Ran { verdict, found } => Review::Verdict {
+        Outcome::Ran { verdict, found } => ScriptedReview::Verdict {
             verdict: verdict.clone(),
             text: String::new(),
             findings: (found.findings.iter())
@@ -364,7 +370,7 @@ fn review_of(outcome: &Outcome) -> Review {
             cost: None,
             ran: !found.ran.is_empty(),
         },
-        Outcome::Failed(_) => Review::Crash(String::new()),
-        Outcome::Gate(_) => Review::Gate(String::new()),
+        Outcome::Failed(_) => ScriptedReview::Crash(String::new()),
+        Outcome::Gate(_) => ScriptedReview::Gate(String::new()),
     }
 }
