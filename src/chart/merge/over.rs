@@ -53,6 +53,11 @@ impl<'l> Merger<'l> {
         });
     }
 
+    fn twice(&mut self, id: &str, place: Place) {
+        let message = format!("another entry of this list has the id `{id}`");
+        self.wrong(Kind::Twice, place, message, Some("rename one of them"));
+    }
+
     /// Adds a fault for each `id` that is twice in one list of a layer, and for each entry with two places.
     pub(super) fn look(&mut self, own: &Table) {
         for (_, node) in &own.0 {
@@ -72,8 +77,7 @@ impl<'l> Merger<'l> {
                         if let Some((id, place)) = id
                             && !ids.insert(id.clone())
                         {
-                            let message = format!("another entry of this list has the id `{id}`");
-                            self.wrong(Kind::Twice, place, message, Some("rename one of them"));
+                            self.twice(&id, place);
                         }
                     }
                 }
@@ -197,6 +201,14 @@ impl<'l> Merger<'l> {
                     *list = Node::List(None, [first, last].concat());
                 }
                 (name @ ("prepend" | "append"), Node::Tables(entries), Node::Tables(more)) => {
+                    for entry in &more {
+                        let id = entry.table.get("id").and_then(|id| id.word(self.layers));
+                        if let Some((id, place)) = id
+                            && position(&entries, &id, self.layers).is_some()
+                        {
+                            self.twice(&id, place);
+                        }
+                    }
                     let (first, last) = match name {
                         "prepend" => (more, entries),
                         _ => (entries, more),

@@ -210,6 +210,25 @@ fn an_id_is_not_twice_in_a_list() {
     ));
 }
 
+/// What is added to a list has an `id` of its own.
+#[test]
+fn an_id_that_is_already_there_is_not_added() {
+    for change in ["append", "prepend"] {
+        let own =
+            format!("[cycles.code.advance]\n{change} = [{{ id = \"last\", target = \"a\" }}]");
+        let faults = merged(&[BASE, &own]).faults;
+        let [fault] = faults.as_slice() else {
+            panic!("{change}: {faults:?}");
+        };
+        assert_eq!(
+            (fault.kind, fault.place.layer),
+            (Kind::Twice, 1),
+            "{change}"
+        );
+        assert_eq!(&own[fault.place.span.clone()], "\"last\"", "{change}");
+    }
+}
+
 /// A cycle can change a list that all cycles share, whatever its layer does with the shared one.
 #[test]
 fn a_cycle_changes_what_cycles_share() {
