@@ -294,6 +294,19 @@ fn faults_around_a_process() {
     }
 }
 
+/// A review whose result could not be written would be paid for again at each stop.
+#[test]
+fn nothing_is_reviewed_where_nothing_can_be_written() {
+    let reviewer = Reviewer::fail().first("touch \"$here/began\"");
+    let project = plan_in(&json!({}), &reviewer);
+    let program = env!("CARGO_BIN_EXE_taskie");
+    let shell = project.shell(&format!("ulimit -f 0; exec '{program}' hook stop"));
+    let message = feed(shell, project.stop_event(false)).json()["systemMessage"].to_string();
+    assert!(!project.bin.join("began").exists(), "{message}");
+    let expected = "no review was started, because its result could not be written: File too large";
+    assert!(message.contains(expected), "{message}");
+}
+
 /// Whatever the reviewer removes, its review counts, its lock stays, and its session still drives the plan.
 #[test]
 fn a_reviewer_that_cleans_up() {
