@@ -179,14 +179,6 @@ impl<V> Default for Memo<V> {
 }
 
 impl<V> Memo<V> {
-    /// Returns the result, where it is known and the same in every state.
-    pub(crate) fn constant(&self) -> Option<&V> {
-        match &self.nodes[0] {
-            Node::Known(known) => Some(&known.value),
-            _ => None,
-        }
-    }
-
     /// Returns the result, where it is known.
     pub(crate) fn get(&self, state: &Situation, choices: &[Chosen]) -> Option<&Known<V>> {
         let mut at = 0;

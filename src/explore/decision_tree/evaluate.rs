@@ -82,8 +82,7 @@ impl Tree {
         let part = match segment.what {
             What::Outcome { index, .. } => {
                 let (kind, source) = self.expressions[index].clone();
-                let is_made =
-                    kind == Kind::Text && (fork.prompt(&source) || fork.text_of_pieces(&source));
+                let is_made = kind == Kind::Text && fork.text_of_pieces(&source);
                 let value = match is_made {
                     true => Answer::from(true),
                     false => outcome(&names, kind, &source).map_err(Fault::at("properties"))?,

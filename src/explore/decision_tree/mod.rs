@@ -28,6 +28,9 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 /// Things by their numbers, and numbers by things.
 type Numbered<T> = IndexSet<T, FxBuildHasher>;
 
+/// What a question can be answered, and the numbers of that.
+type Options = (Arc<[Answer]>, Rc<[u32]>);
+
 /// Questions, each with the set of answers that are left to it.
 pub(crate) type Choices = Vec<Chosen>;
 
@@ -172,7 +175,7 @@ pub(crate) struct Tree {
     pub(crate) values: Numbered<Arc<Answer>>,
     pub(crate) questions: Numbered<Arc<Question>>,
     /// What each question could last be answered, and the numbers of that.
-    options: FxHashMap<u32, (Arc<[Answer]>, Rc<[u32]>)>,
+    options: FxHashMap<u32, Options>,
     /// Where rules stand.
     pub(crate) places: Numbered<String>,
     /// Names of lists of rules.

@@ -1,10 +1,10 @@
 //! The ways through the tree of a part, and what is chosen on each.
 
-use super::{Choices, End, Ends, Fork, Leaf, Node, Segment, Settled, Tree, What, over};
+use super::{Choices, End, Ends, Fork, Leaf, Node, Segment, Tree, What, over};
 use crate::engine::event::Trigger;
 use crate::explore::answer::Answer;
 use crate::explore::imagined_world::{Kind, Question, is_of_the_host};
-use crate::explore::state::{Chosen, Look, Looks, Memo, Situation, number};
+use crate::explore::state::{Chosen, Look, Looks, Situation, number};
 use crate::hash::IndexMap;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -85,17 +85,6 @@ impl Tree {
             memo.put(state, before, &own, Rc::clone(&ends));
         }
         ends
-    }
-
-    /// Returns true for a part that looks at nothing and does nothing.
-    pub(crate) fn never_does_anything(&self, segment: Segment) -> bool {
-        let ends = self.ends.get(&segment).and_then(Memo::constant);
-        ends.is_some_and(|ends| match &ends[..] {
-            [End { leaf, forks }] => {
-                forks.is_empty() && *self.leaves[*leaf as usize] == Leaf::Part(Settled::default())
-            }
-            _ => false,
-        })
     }
 
     /// Returns the ways through the tree from a node at this depth on, behind what was chosen on the way there.

@@ -4,7 +4,6 @@ use super::ImaginedWorld;
 use super::question::{Kind, Question};
 use crate::explore::answer::Answer;
 use crate::expr::pieces::Piece;
-use crate::expr::single_expression;
 use minijinja::value::Value;
 use std::sync::Arc;
 
@@ -50,18 +49,5 @@ impl ImaginedWorld {
     pub(crate) fn text_of_pieces(&self, source: &str) -> bool {
         let pieces = self.ground.pieces(source);
         !pieces.iter().any(|piece| piece.has(source)) && self.are_made(&pieces)
-    }
-
-    /// Returns whether a text is nothing but a prompt that can be made, by what fills its holes. A user's prompt has
-    /// every hole there is.
-    pub(crate) fn prompt(&self, source: &str) -> bool {
-        let prompts = &self.ground.chart.prompts;
-        let key = single_expression(source).and_then(|expr| expr.strip_prefix("prompts"));
-        let is_known = key.is_some_and(|key| {
-            let mut names = prompts.names.iter();
-            names.any(|name| key == format!(".{name}") || key == format!("['{name}']"))
-        });
-        let mut holes = (prompts.vars.values()).map(|expr| format!("{{{{ {} }}}}", expr.0));
-        is_known && holes.all(|hole| self.are_made(&self.ground.pieces(&hole)))
     }
 }

@@ -50,18 +50,6 @@ impl Moves {
 
     /// Returns the result of a decision from a part on, and what it looks at.
     pub(super) fn rest(&mut self, here: Segment, trigger: &Trigger, standing: &Standing) -> Rest {
-        let mut here = here;
-        while self.tree.never_does_anything(here) {
-            match self.next(here, trigger) {
-                Some(next) => here = next,
-                None => {
-                    return Known {
-                        value: Rc::new([NOTHING]),
-                        looks: Rc::new([]),
-                    };
-                }
-            }
-        }
         let Standing { situation, choices } = standing;
         let known = self.rests.get(&here);
         if let Some(known) = known.and_then(|rest| rest.get(situation, choices)) {
