@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::rc::Rc;
 
 use super::blame::Blame;
 use super::checks::CheckSeen;
@@ -26,7 +25,7 @@ use crate::explore::trace::Trace;
 pub(super) struct Judge<'s> {
     pub(super) chart: &'s Chart,
     pub(super) search: &'s Search,
-    pub(super) back: Rc<Backward>,
+    pub(super) back: Backward,
     /// Checks which counterexamples are real.
     pub(super) replay: RefCell<Replay<'s>>,
     /// What checks find.
