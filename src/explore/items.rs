@@ -42,35 +42,33 @@ impl<V> Tried<V> {
 /// Returns all lists of these kinds of item that differ in what matters; some, where these are too many: none, and one
 /// of each kind.
 pub fn lists(kinds: &Tried<Map<String, Json>>, wanted: &Wanted) -> Tried<Json> {
-    let all = all_lists(&kinds.values, wanted);
-    let is_all = kinds.is_all && all.is_some();
-    let values = all.unwrap_or_else(|| {
+    let mut tried = all_lists(&kinds.values, wanted).unwrap_or_else(|| {
         let one = kinds.values.iter().take(MOST).map(|item| json!([item]));
-        std::iter::once(json!([])).chain(one).collect()
+        Tried {
+            values: std::iter::once(json!([])).chain(one).collect(),
+            is_all: false,
+        }
     });
-    Tried { values, is_all }
+    tried.is_all &= kinds.is_all;
+    tried
 }
 
-/// Returns all lists that differ in what matters; `None` where these are too many.
-fn all_lists(kinds: &[Map<String, Json>], wanted: &Wanted) -> Option<Vec<Json>> {
+/// Returns all lists that differ in what matters, or the shortest of them; `None` where these are far too many.
+fn all_lists(kinds: &[Map<String, Json>], wanted: &Wanted) -> Option<Tried<Json>> {
     let most = wanted.counts.iter().copied().max().unwrap_or(0);
     if most > LONGEST || kinds.len() > MOST {
         return None;
     }
     let Some(first) = kinds.first() else {
-        return Some(vec![json!([])]);
+        return Some(Tried::all(vec![json!([])]));
     };
     if kinds.len() == 1 || !wanted.items {
         let mut sizes = vec![0, 1];
         sizes.extend(&wanted.counts);
         sizes.sort_unstable();
         sizes.dedup();
-        return Some(
-            sizes
-                .into_iter()
-                .map(|size| json!(vec![first; size]))
-                .collect(),
-        );
+        let lists = sizes.into_iter().map(|size| json!(vec![first; size]));
+        return Some(Tried::all(lists.collect()));
     }
     // How often each kind may be there, so that every number of every part of them comes about.
     let often = if wanted.counts.is_empty() {
@@ -80,30 +78,33 @@ fn all_lists(kinds: &[Map<String, Json>], wanted: &Wanted) -> Option<Vec<Json>> 
     };
     let exponent = u32::try_from(kinds.len()).ok()?;
     let count = often.checked_add(1)?.checked_pow(exponent)?;
-    if count > MOST || wanted.first && wanted.last {
+    if count > MOST {
         return None;
     }
-    let mut all: Vec<Vec<usize>> = Vec::new();
-    for number in 0..count {
-        let mut rest = number;
-        let mut list = Vec::new();
+    let some = |mut number: usize| {
+        let mut list: Vec<usize> = Vec::new();
         for kind in 0..kinds.len() {
-            list.extend(std::iter::repeat_n(kind, rest % (often + 1)));
-            rest /= often + 1;
+            list.extend(std::iter::repeat_n(kind, number % (often + 1)));
+            number /= often + 1;
         }
-        if wanted.first || wanted.last {
+        list
+    };
+    let mut all: Vec<Vec<usize>> = (0..count).map(some).collect();
+    all.sort_by_key(Vec::len);
+    if wanted.first || wanted.last {
+        let unordered = std::mem::take(&mut all);
+        for list in unordered {
             orders(&mut Vec::new(), &list, &mut all);
-        } else {
-            all.push(list);
-        }
-        if all.len() > MOST {
-            return None;
         }
     }
-    all.sort_by_key(Vec::len);
+    // With two ends, an item can be at both.
+    let is_all = all.len() <= MOST && !(wanted.first && wanted.last);
     let items =
         |list: &Vec<usize>| json!(list.iter().map(|kind| &kinds[*kind]).collect::<Vec<_>>());
-    Some(all.iter().map(items).collect())
+    Some(Tried {
+        values: all.iter().take(MOST).map(items).collect(),
+        is_all,
+    })
 }
 
 /// Returns all orders of `rest` behind `start`, each once.

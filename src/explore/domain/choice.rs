@@ -37,6 +37,8 @@ pub enum Choice {
     Dirty,
     /// `siblings`.
     Siblings,
+    /// `now`.
+    Now,
 }
 
 impl Choice {
@@ -58,6 +60,7 @@ impl Choice {
             Self::Stalled => "cycle.stalled".to_owned(),
             Self::Dirty => "git.dirty".to_owned(),
             Self::Siblings => "siblings".to_owned(),
+            Self::Now => "now".to_owned(),
         }
     }
 
