@@ -13,8 +13,6 @@ use crate::cli::place;
 use crate::diagnostic::quote::quoted;
 use crate::page::{FAINT, Page};
 use crate::project::ledger::{self, Entry};
-use crate::receipt::elsewhere;
-use crate::run::place::Place;
 use crate::store::once::CALL;
 use crate::text::shown;
 use crate::view::facts::Facts;
@@ -24,7 +22,7 @@ use crate::view::turn::Waits;
 /// Prints the findings, the open ones first.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let place = place::chosen(chart, matches)?;
-    let mut entries = entries(&place);
+    let mut entries = place.snapshot().ledger();
     if matches.get_flag("json") {
         let entries: Vec<Json> = entries.iter().map(to_json).collect();
         say_json(json!({ "findings": entries }));
@@ -68,20 +66,6 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the findings as the state on disk has it.
-pub(super) fn entries(place: &Place) -> Vec<Entry> {
-    let snapshot = place.snapshot();
-    let view = snapshot.view();
-    let standing = view.unfinished().map(|cycle| view.standing(cycle));
-    let unfinished = standing.as_ref();
-    let unfinished =
-        unfinished.and_then(|standing| Some((standing.files.as_deref()?, standing.count)));
-    let own = place.journal().reviews();
-    let elsewhere = elsewhere::reviews(&place.dir(), &place.instance.name, &own);
-    let elsewhere = elsewhere.into_iter().map(|review| review.run);
-    snapshot.ledger_with(elsewhere.collect(), unfinished)
-}
-
 fn to_json(entry: &Entry) -> Json {
     let finding = &entry.finding;
     json!({
@@ -102,7 +86,7 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCo
         return Err(CliError::with_help("the reason is empty", help));
     }
     let place = place::chosen(chart, matches)?;
-    let entries = entries(&place);
+    let entries = place.snapshot().ledger();
     let Some(entry) = entries.iter().find(|entry| entry.id == text("finding")) else {
         let help = format!("`{} findings` lists the findings", chart.program());
         return Err(CliError::with_help(
@@ -114,7 +98,7 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCo
     let words = ["finding", "ruling", "why"].map(|name| quoted(text(name)));
     let call = format!("{} resolve {}", chart.program(), words.join(" "));
     place::refuse_ambiguous(&place, matches, (text("finding"), &call), |other| {
-        self::entries(other).iter().any(is_it)
+        other.snapshot().ledger().iter().any(is_it)
     })?;
     let word = chart.findings.rulings.get(text("ruling"));
     let word = word.map_or("", String::as_str);

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use clap::ArgMatches;
 
 use super::error::CliError;
-use super::findings;
 use super::output::{Target, say};
 use super::place;
 use crate::chart::Chart;
@@ -23,7 +22,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let place = place::chosen(chart, matches)?;
     let facts = Facts::gather(&place, session.as_deref());
     let Some(target) = target else {
-        print([pull_request(&place, &facts, &findings::entries(&place))]);
+        print([pull_request(&place, &facts, &place.snapshot().ledger())]);
         return Ok(ExitCode::SUCCESS);
     };
     target.write(&page(&place, &facts))?;

@@ -42,11 +42,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         .filter(|name| only.is_none_or(|only| only == *name))
     {
         let dir = root.join(find::folder(&chart.scope)).join(name);
-        let own = reviews
-            .iter()
-            .filter(|review: &&journal::Review| review.run.instance == *name);
-        let own: Vec<journal::Review> = own.cloned().collect();
-        reviews.extend(elsewhere::reviews(&dir, name, &own));
+        let is_own = |file: &str| {
+            let mut own = reviews.iter().map(|review: &journal::Review| &review.run);
+            own.any(|run| run.instance == *name && run.file == file)
+        };
+        let elsewhere = elsewhere::reviews(chart, &dir, name, is_own);
+        reviews.extend(elsewhere);
     }
     let Totals {
         all,

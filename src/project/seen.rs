@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::chart::Chart;
+use crate::chart::{Chart, Table};
 use crate::disk;
 use crate::engine::file_values;
 use crate::hash::IndexMap;
@@ -66,13 +66,37 @@ pub(crate) fn changed(
     changed.map(|(name, _)| name.clone()).collect()
 }
 
+/// Returns such numbers for files of which only the hash is known. Where that is not the hash of what is there now, nobody
+/// knows whether only the status of a row is different.
+pub(crate) fn of_hashes(
+    chart: &Chart,
+    dir: &Path,
+    hashes: &IndexMap<String, String>,
+) -> IndexMap<String, u64> {
+    let number = |name: &str, sha256: &str| {
+        let text = disk::read_regular(&dir.join(name)).ok().flatten();
+        match text.filter(|text| hash::of_text(text) == sha256) {
+            Some(text) => Some(content(chart, name, &text)),
+            None => (with_status(chart, name).next().is_none()).then(|| hash::number(sha256)),
+        }
+    };
+    let numbers = hashes.iter();
+    numbers
+        .filter_map(|(name, sha256)| Some((name.clone(), number(name, sha256)?)))
+        .collect()
+}
+
+/// Returns the tables in a file whose rows have a status.
+fn with_status<'c>(chart: &'c Chart, name: &str) -> impl Iterator<Item = &'c Table> {
+    let tables = chart.tables.values();
+    tables.filter(move |table| !table.finished.is_empty() && table.file.matches(name).is_some())
+}
+
 /// Returns a number for the content of a file. The status of a row does not count: that changes when the work goes on.
 fn content(chart: &Chart, name: &str, bytes: &[u8]) -> u64 {
     let mut text = String::from_utf8_lossy(bytes).into_owned();
-    for table in chart.tables.values() {
-        if !table.finished.is_empty() && table.file.matches(name).is_some() {
-            text = file_values::without_status(table, &text);
-        }
+    for table in with_status(chart, name) {
+        text = file_values::without_status(table, &text);
     }
     // Emphasis and the width of a column come and go with a status.
     text.retain(|char| !char.is_whitespace() && !"*_`~".contains(char));

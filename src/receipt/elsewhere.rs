@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use super::{Review, statement};
+use crate::chart::Chart;
 use crate::engine::spent::PastReview;
-use crate::hash::{self, IndexMap};
+use crate::hash;
+use crate::project::seen;
 use crate::reviewer::finding::{Finding, Found};
 use crate::store::journal;
 use crate::text::plain_line;
@@ -12,18 +14,21 @@ use crate::text::plain_line;
 /// The most characters of a text of a finding.
 const LENGTH: usize = 200;
 
-/// Returns the reviews of an instance that its receipts have and `known` lacks, as this machine's journal would have them.
-/// They may have come with a clone: they are shown, and no decision depends on them.
-pub(crate) fn reviews(dir: &Path, name: &str, known: &[journal::Review]) -> Vec<journal::Review> {
+/// Returns the reviews of an instance that its receipts have, as this machine's journal would have them, except those whose
+/// file `is_own`: this machine's journal has them. They may have come with a clone: nothing counts or pays by them.
+pub(crate) fn reviews(
+    chart: &Chart,
+    dir: &Path,
+    name: &str,
+    is_own: impl Fn(&str) -> bool,
+) -> Vec<journal::Review> {
     let reviews = statement::reviews(&statement::read(dir).unwrap_or_default()).into_iter();
-    let reviews = reviews.filter(|review| {
-        review.times.is_none() && known.iter().all(|known| known.run.file != review.file)
-    });
-    let reviews = reviews.map(|review| in_journal(review, dir, name));
+    let reviews = reviews.filter(|review| review.times.is_none() && !is_own(&review.file));
+    let reviews = reviews.map(|review| in_journal(chart, review, dir, name));
     reviews.collect()
 }
 
-fn in_journal(review: Review, dir: &Path, name: &str) -> journal::Review {
+fn in_journal(chart: &Chart, review: Review, dir: &Path, name: &str) -> journal::Review {
     let text = crate::disk::read_regular(&dir.join(&review.file));
     let own = text.ok().flatten();
     let own = own.filter(|text| Some(hash::of_text(text)) == review.review);
@@ -55,6 +60,6 @@ fn in_journal(review: Review, dir: &Path, name: &str) -> journal::Review {
         bytes: own.map_or(u64::MAX, |text| text.len() as u64),
         by: review.by,
         tokens: review.tokens,
-        subject: IndexMap::default(),
+        subject: seen::of_hashes(chart, dir, &review.subject),
     }
 }

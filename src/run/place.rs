@@ -206,7 +206,8 @@ impl Place {
     /// receipts have.
     pub(crate) fn reviews(&self) -> Vec<journal::Review> {
         let own = self.journal().reviews();
-        let mut all = elsewhere::reviews(&self.dir(), &self.instance.name, &own);
+        let is_own = |file: &str| own.iter().any(|review| review.run.file == file);
+        let mut all = elsewhere::reviews(&self.chart, &self.dir(), &self.instance.name, is_own);
         all.extend(own);
         all
     }

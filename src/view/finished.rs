@@ -24,7 +24,7 @@ pub(crate) fn finished(place: &Place) -> String {
         0 => "no independent reviews".to_owned(),
         many => format!("{} (cost: {})", counted(many, "review"), figures.price()),
     };
-    let entries = snapshot.ledger(None);
+    let entries = snapshot.ledger();
     let left = [Some(OPEN), chart.findings.put_off()];
     let left = left.into_iter().flatten().filter_map(|state| {
         let count = entries.iter().filter(|entry| entry.state == state).count();

@@ -1,5 +1,6 @@
 //! The reviews that there were so far: what they found, and whether they lead anywhere.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use minijinja::value::Value;
@@ -8,6 +9,7 @@ use super::Snapshot;
 use crate::engine::spent::{PastReview, of_cycle};
 use crate::project::state_file::Reading;
 use crate::project::{ledger, seen};
+use crate::receipt::elsewhere;
 use crate::store::journal::Journal;
 
 impl Snapshot {
@@ -86,19 +88,25 @@ impl Snapshot {
         is_same && !is_ruled() || is_unchanged()
     }
 
-    /// Returns what the reviews that this machine ran have found; `unfinished` is as in [`ledger::entries`].
-    pub(crate) fn ledger(&self, unfinished: Option<(&str, i64)>) -> Vec<ledger::Entry> {
-        // The last run counts too: it has found what it has found.
-        self.ledger_with(Vec::new(), unfinished)
+    /// Returns what the reviews have found, as the state on disk has it.
+    pub(crate) fn ledger(self: &Arc<Self>) -> Vec<ledger::Entry> {
+        let view = self.view();
+        let standing = view.unfinished().map(|cycle| view.standing(cycle));
+        let unfinished = standing.as_ref();
+        self.ledger_of(
+            unfinished.and_then(|standing| Some((standing.files.as_deref()?, standing.count))),
+        )
     }
 
-    /// Returns the same, with reviews that were run elsewhere, before those of this machine.
-    pub(crate) fn ledger_with(
-        &self,
-        mut runs: Vec<PastReview>,
-        unfinished: Option<(&str, i64)>,
-    ) -> Vec<ledger::Entry> {
-        runs.extend(self.all_runs());
+    /// Returns the same: first what only the receipts know, then what this machine ran. `unfinished` is as in
+    /// [`ledger::entries`].
+    fn ledger_of(&self, unfinished: Option<(&str, i64)>) -> Vec<ledger::Entry> {
+        // The last run counts too: it has found what it has found.
+        let own = self.all_runs();
+        let is_own = |file: &str| own.iter().any(|run| run.file == file);
+        let runs = elsewhere::reviews(&self.chart, &self.dir(), &self.instance.name, is_own);
+        let mut runs: Vec<PastReview> = runs.into_iter().map(|review| review.run).collect();
+        runs.extend(own);
         let is_known = !matches!(self.state, Reading::Broken(_));
         ledger::entries(
             &self.chart,
@@ -112,7 +120,7 @@ impl Snapshot {
 
     /// Returns the findings, or those of the cycle that is not over only, as records.
     pub(super) fn findings(&self, unfinished: Option<(&str, i64)>, is_of_cycle: bool) -> Value {
-        let entries = self.ledger(unfinished).into_iter();
+        let entries = self.ledger_of(unfinished).into_iter();
         let entries = entries.filter(|entry| !is_of_cycle || entry.is_of_cycle);
         entries
             .map(|entry| {
