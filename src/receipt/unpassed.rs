@@ -70,6 +70,11 @@ impl<'c> Finder<'c> {
         self.go_on(cycle, decision.is_reviewed && advances);
     }
 
+    /// Compares the record with the fields as they are now: someone else may have changed them since.
+    pub(crate) fn compare(&mut self, now: &Context) {
+        self.go_on(self.cycle(now), false);
+    }
+
     /// Takes note of the cycle that is not over now; `has_passed` says whether the one before has.
     fn go_on(&mut self, now: Option<Unpassed>, has_passed: bool) {
         if now == self.current {

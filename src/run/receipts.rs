@@ -25,7 +25,7 @@ use crate::process::program::locate;
 use crate::project::change::Blobs;
 use crate::project::ledger;
 use crate::project::manifest::{self, Manifest};
-use crate::project::state_file;
+use crate::project::state_file::{self, Reading};
 use crate::receipt::chain::Chain;
 use crate::receipt::charts::{self, Whole};
 use crate::receipt::check::{self, Seen};
@@ -279,6 +279,9 @@ pub(crate) fn unpassed(place: &Place) -> Vec<Unpassed> {
         finder.add(&statement.predicate.entries);
     }
     finder.add(&open);
+    if let Reading::Sound { context, .. } = &place.snapshot().state {
+        finder.compare(context);
+    }
     finder.into_left()
 }
 

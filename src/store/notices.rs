@@ -167,7 +167,11 @@ impl Kept {
             let of = running.as_ref().unwrap_or(&chart.scope.noun);
             let what = self.loosened(chart, context).map(|(name, old, new)| {
                 let (old, new) = (plain(old), plain(new));
-                format!("The {of} goes on with {name} {new} instead of {old}")
+                match (name == &chart.state, Some(name) == chart.next.as_ref()) {
+                    (true, _) => format!("The {of} is in phase {new}, not in {old}"),
+                    (_, true) => format!("The {of} goes on with {new}, not with {old}"),
+                    _ => format!("The {of} goes on with {name} {new} instead of {old}"),
+                }
             });
             let notices = what.map(|what| Notice {
                 left: None,
@@ -214,8 +218,12 @@ fn is_place(chart: &Chart, name: &str) -> bool {
 
 /// Returns a value as a sentence has it.
 fn plain(value: &Json) -> String {
-    let text = value.as_str().map(str::to_owned);
-    text.unwrap_or_else(|| value.to_string())
+    match value {
+        Json::Null => "nothing".to_owned(),
+        value => value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned),
+    }
 }
 
 /// Returns the id of the running cycle.

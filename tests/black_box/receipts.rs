@@ -835,7 +835,7 @@ fn what_changes_between_cycles_is_named() {
         &project,
         &json!({ "max_reviews": 8, "next_phase": "complete" }),
     );
-    let said = format!("The plan goes on with next_phase complete instead of complete-task {by}");
+    let said = format!("The plan goes on with complete, not with complete-task {by}");
     assert_eq!(project.stop().message().lines().next(), Some(&*said));
     edit(
         &project,
@@ -843,7 +843,7 @@ fn what_changes_between_cycles_is_named() {
     );
     let message = project.stop().message();
     assert!(
-        message.contains("The plan goes on with phase complete instead of code-review"),
+        message.contains("The plan is in phase complete, not in code-review"),
         "{message}"
     );
     let verified = project.run(&["verify", "--json"]).json();
