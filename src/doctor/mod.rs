@@ -86,7 +86,7 @@ pub(crate) fn examine(
         found.extend(unfit.map(|text| Diagnosis::warning("settings", text, help)));
     }
     if refused.is_none() {
-        found.extend(workflow::instance(chart, place, warnings));
+        found.extend(workflow::instance(chart, (&here, place), warnings));
     }
     // A setting that cannot be read is in the way of more than one check.
     let mut seen = HashSet::new();

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::diagnosis::Diagnosis;
 use crate::chart::Chart;
-use crate::chart::choice::Choice;
+use crate::chart::choice::{Choice, of_changes};
 use crate::chart::schema;
 use crate::disk;
 use crate::engine::context::initial;
@@ -23,6 +23,7 @@ use crate::project::git;
 use crate::project::settings;
 use crate::project::state_file::{self, Reading};
 use crate::project::trust;
+use crate::run::change;
 use crate::run::perform::peek;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
@@ -163,7 +164,7 @@ fn kept(store: &Store, root: &Path) -> Diagnosis {
 /// Checks that the instance can be used; `warnings` are about those that were skipped.
 pub(super) fn instance(
     chart: &Chart,
-    place: Option<&Place>,
+    (root, place): (&Path, Option<&Place>),
     warnings: Vec<String>,
 ) -> Vec<Diagnosis> {
     let noun = &chart.scope.noun;
@@ -172,10 +173,14 @@ pub(super) fn instance(
         .map(|warning| Diagnosis::warning("instance", warning, "fix it, or delete the directory"))
         .collect();
     let Some(place) = place else {
-        let why = if chart.scope.is_per_session() {
-            format!("hooks name the {noun} themselves; check one with `--{noun} ID`")
-        } else {
-            format!("there is no {noun} here, so hooks allow everything")
+        let why = match of_sessions(root) {
+            _ if chart.scope.is_per_session() => {
+                format!("hooks name the {noun} themselves; check one with `--{noun} ID`")
+            }
+            Some(setting) => format!(
+                "there is no {noun} here; `{setting}` has the hooks review what each session changes"
+            ),
+            None => format!("there is no {noun} here, so hooks allow everything"),
         };
         found.push(Diagnosis::ok("instance", why));
         return found;
@@ -226,6 +231,13 @@ pub(super) fn instance(
     found
 }
 
+/// Returns the setting that has the change of every session reviewed, if it is on.
+fn of_sessions(root: &Path) -> Option<String> {
+    let place = Place::of_none(&of_changes()?.load().ok()?, root);
+    let setting = place.chart.scope.always.as_ref()?;
+    (change::is_on(&place, Some(setting)) == Ok(true)).then(|| setting.clone())
+}
+
 /// Returns what the chart's checks find.
 fn structure(place: &Place, snapshot: &Arc<Snapshot>) -> Vec<Diagnosis> {
     let chart = &place.chart;
@@ -236,11 +248,13 @@ fn structure(place: &Place, snapshot: &Arc<Snapshot>) -> Vec<Diagnosis> {
     for list in chart.checks.keys() {
         match view.findings(list) {
             Ok(found) => findings.extend(found),
-            Err(fault) => found.push(Diagnosis::problem(
-                "instance",
-                fault.to_string(),
-                format!("fix the chart {}", chart.origin),
-            )),
+            Err(fault) => {
+                let help = match fault.place() {
+                    Some(_) => format!("fix the chart {}", chart.origin),
+                    None => "restore it from git, or write it again as a regular file".to_owned(),
+                };
+                found.push(Diagnosis::problem("instance", fault.to_string(), help));
+            }
         }
     }
     if let Some(first) = findings.first() {
