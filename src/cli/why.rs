@@ -25,6 +25,7 @@ use crate::store::driver;
 use crate::store::journal::{Decided, Line, Tried};
 use crate::store::running::Running;
 use crate::text::shown;
+use crate::view::turn::ANY;
 
 /// Explains a stop in the journal, or the next stop.
 pub(crate) fn run(
@@ -96,6 +97,9 @@ fn coming(place: &Place, session: Option<&str>) -> Result<Stop, CliError> {
     // In a terminal, the stop of whoever drives the instance is meant.
     let drivers = driver::of(&place.store, &place.instance.name);
     let session = session.or(drivers.first().map(String::as_str));
+    let scope = &place.chart.scope;
+    let is_unattended = drivers.is_empty() && !scope.is_per_session();
+    let session = session.or(is_unattended.then_some(ANY));
     if let Some(why) = why_elsewhere(place, session) {
         return Err(CliError::new(why));
     }
@@ -112,6 +116,13 @@ fn coming(place: &Place, session: Option<&str>) -> Result<Stop, CliError> {
             Answer::Block(_) => "blocked".to_owned(),
             _ => "allowed".to_owned(),
         },
+    };
+    let answer = match is_unattended {
+        true => format!(
+            "allowed, because no session drives the {}. Once one does: {answer}",
+            scope.noun
+        ),
+        false => answer,
     };
     let rules = tried.iter().map(|tried| Tried::of(&place.chart, tried));
     Ok(Stop {

@@ -19,6 +19,9 @@ use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
 use crate::text::plain_line;
 
+/// Comes before the name of a command.
+pub(super) const RUN: &str = "run ";
+
 /// The most characters of a reason.
 const LENGTH: usize = 300;
 
@@ -250,7 +253,7 @@ impl Decided {
             event: match &event.trigger {
                 Trigger::Hook(name) => name.clone(),
                 Trigger::Enter { phase, .. } => format!("enter {phase}"),
-                Trigger::Command(name) => format!("run {name}"),
+                Trigger::Command(name) => format!("{RUN}{name}"),
             },
             session: event.session.clone(),
             answer: "none".to_owned(),

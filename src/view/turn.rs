@@ -26,7 +26,7 @@ use crate::store::running::{self, Running};
 use crate::store::{at_work, driver};
 
 /// A session that does not exist: one that would take the instance up.
-const ANY: &str = "any";
+pub(crate) const ANY: &str = "any";
 
 /// Who or what has to act next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -97,7 +97,7 @@ impl Turn {
         };
         let running = Running::read(&place.store, &place.instance.name, &place.dir());
         let is_killed = running.is_none() && running::has_note(&place.store, &place.instance.name);
-        let has_stopped = is_killed || at_work::has_stopped(lines, &drivers);
+        let has_stopped = is_killed || at_work::has_stopped(chart, lines, &drivers);
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
         let driver = drivers.first().filter(|_| !is_per_session);
         // In a terminal, the stop of whoever drives the instance is meant, or would be if one did.
