@@ -16,7 +16,7 @@ use crate::receipt::elsewhere;
 use crate::store::Store;
 use crate::store::journal::{self, Line};
 use crate::text::shown;
-use crate::view::figures::{Gates, Totals, Waited, rounds, rows};
+use crate::view::figures::{Gates, Totals, Waited, counts, rounds, rows};
 
 /// Prints the figures.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -49,6 +49,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         let elsewhere = elsewhere::reviews(chart, &dir, name, is_own);
         reviews.extend(elsewhere);
     }
+    reviews.retain(|review| counts(&review.run));
     let Totals {
         all,
         cycles,

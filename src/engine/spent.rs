@@ -52,7 +52,7 @@ impl PastReview {
     }
 
     /// Returns whether a reviewer was started: it took money or time, or nobody knows.
-    fn was_started(&self) -> bool {
+    pub(crate) fn was_started(&self) -> bool {
         self.cost != Some(0) || self.seconds > 0
     }
 }
@@ -117,7 +117,7 @@ pub fn spent(
 
 /// Returns the last of these runs, newest first, that failed in a row. One that was not started is no loss, and one after
 /// which no reviewer could run is not tried again at once.
-fn failed<'r>(runs: Vec<&'r PastReview>, retried: Option<&str>) -> Vec<&'r PastReview> {
+pub(crate) fn failed<'r>(runs: Vec<&'r PastReview>, retried: Option<&str>) -> Vec<&'r PastReview> {
     let failed = runs.into_iter().take_while(|run| run.error.is_some());
     let failed = failed.take_while(|run| retried.is_none_or(|retried| *run.at > *retried));
     failed

@@ -74,11 +74,18 @@ impl Waited {
     /// Says it, beside what the `reviews` and the `gates` took.
     pub(crate) fn sentence(&self, reviews: &Figures, gates: &Gates) -> String {
         let seconds = |seconds| span(Duration::from_secs(seconds));
+        let calls = counted(self.calls, "call");
+        let for_you = match self.since.len() {
+            0 => format!("{} for you ({calls})", seconds(self.seconds)),
+            all if all == self.calls => format!("still waits for you ({calls})"),
+            some => format!(
+                "{} for you ({calls}, {some} not answered yet)",
+                seconds(self.seconds)
+            ),
+        };
         format!(
-            "The agent waited {} for reviews and gates, and {} for you ({})",
-            seconds(reviews.seconds.saturating_add(gates.seconds)),
-            seconds(self.seconds),
-            counted(self.calls, "call")
+            "The agent waited {} for reviews and gates, and {for_you}",
+            seconds(reviews.seconds.saturating_add(gates.seconds))
         )
     }
 }
@@ -128,7 +135,7 @@ pub(crate) struct Figures {
 impl Figures {
     pub(crate) fn of<'r>(chart: &Chart, runs: impl Iterator<Item = &'r PastReview>) -> Self {
         let mut figures = Self::default();
-        for run in runs {
+        for run in runs.filter(|run| counts(run)) {
             figures.add(chart, run);
         }
         figures
@@ -210,6 +217,11 @@ impl Serialize for Figures {
     }
 }
 
+/// Returns whether a reviewer was started for the run, which could have taken money or time.
+pub(crate) fn counts(run: &PastReview) -> bool {
+    run.error.is_none() || run.was_started()
+}
+
 /// Returns the totals for each group of reviews, in the order of their first review.
 fn groups(
     chart: &Chart,
@@ -217,7 +229,7 @@ fn groups(
     key: impl Fn(&Review) -> String,
 ) -> IndexMap<String, Figures> {
     let mut groups: IndexMap<String, Figures> = IndexMap::default();
-    for review in reviews {
+    for review in reviews.iter().filter(|review| counts(&review.run)) {
         let group = groups.entry(key(review)).or_default();
         group.add(chart, &review.run);
     }
