@@ -20,12 +20,14 @@ use crate::engine::fault::Fault;
 use crate::expr::Expressions;
 use crate::hash::IndexMap;
 use crate::project::state_file::Reading;
-use crate::run::asked::{stop, typed_at};
-use crate::run::perform::{check, foresee, perform};
+use crate::run::asked::typed_at;
+use crate::run::change;
+use crate::run::perform::{check, foresee, in_the_way, perform};
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::under_way;
 use crate::scenario::instance::Typist;
+use crate::text::full_stop;
 use crate::view::finished::finished;
 
 /// Enters a phase.
@@ -264,21 +266,30 @@ fn transition(
         }
         _ => {}
     }
-    for line in decision.says.iter().chain(&decision.messages) {
+    let obstacle = match &event.trigger {
+        Trigger::Enter { .. } => obstacle(place, event.session.as_deref()),
+        Trigger::Command(_) | Trigger::Hook(_) => None,
+    };
+    // What rules tell a session about a review that is due holds for one that can run.
+    let is_kept = obstacle.is_none() || event.session.is_none();
+    let said = decision.says.iter().filter(|_| is_kept);
+    for line in said.chain(&obstacle).chain(&decision.messages) {
         say(line);
     }
-    if let Trigger::Enter { .. } = &event.trigger
-        && let Ok(foreseen) = foresee(place, &stop(place, event.session.as_deref()))
-        && let Some(why) = foreseen.failure()
-    {
-        say(&cannot_run(why));
-    }
+    let moves_on = decision.advances();
+    let next = chart
+        .next
+        .as_ref()
+        .and_then(|next| decision.patch.get(next));
+    let is_pause = matches!(event.trigger, Trigger::Command(_)) && next.is_some_and(Json::is_null);
     if is_first
         && !is_check
         && decision.effects.is_empty()
-        && let Some(running) = under_way::running(place)
+        && let Some(running) = match is_pause && !moves_on {
+            true => under_way::running_on(place),
+            false => under_way::running(place),
+        }
     {
-        let moves_on = decision.advances();
         match moves_on && under_way::end(place) {
             true => say("The review that was running is ended: nothing waits for it anymore."),
             false => say(&running),
@@ -287,9 +298,15 @@ fn transition(
     Ok(())
 }
 
-/// Says why the next stop cannot run the review that is due.
-pub(super) fn cannot_run(why: &str) -> String {
-    format!("That review cannot run yet: {why}.")
+/// Says what is in the way of the next stop of this session, if anything is.
+pub(super) fn obstacle(place: &Place, session: Option<&str>) -> Option<String> {
+    let why = in_the_way(&foresee(place, &change::stop(place, session)))?;
+    let mut rest = why.chars();
+    let first = rest.next().into_iter().flat_map(char::to_uppercase);
+    let why: String = first.chain(rest).collect();
+    // Without a session, nobody's turn ends.
+    let then = session.map_or(" first", |_| ", then end your turn");
+    Some(format!("{why}{} Fix that{then}.", full_stop(&why)))
 }
 
 /// Returns the given options, converted to their types.

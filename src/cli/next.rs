@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use serde_json::json;
 
-use super::enter::cannot_run;
+use super::enter::obstacle;
 use super::error::CliError;
 use super::output::{is_reviewer, say, say_json, say_styled, warn};
 use super::place;
@@ -18,7 +18,7 @@ use crate::page;
 use crate::project::git;
 use crate::run::asked::{self, FailingGate};
 use crate::run::change;
-use crate::run::perform::{foresee, perform};
+use crate::run::perform::perform;
 use crate::run::receipts;
 use crate::store::lock::ReviewLock;
 use crate::store::{driver, postponed};
@@ -38,11 +38,10 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         let lifted = postponed::lift(&place.store);
         lifted.map_err(CliError::because("this cannot be recorded"))?;
     }
-    let gate = FailingGate::at(&place).filter(|gate| gate.has_ended_turn);
-    let gate = gate.as_ref().map(|gate| gate.text.as_str());
+    let gate = FailingGate::at(&place);
     let asked_by = session.clone();
     let drivers = driver::of(&place.store, &place.instance.name);
-    let mut asked = asked::next(&place, session, gate);
+    let mut asked = asked::next(&place, session, gate.as_ref());
     change::see(&place, &mut asked.fields);
     let performed = perform(&place, &asked)?;
     // Every review waits for that.
@@ -64,6 +63,9 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         let help = "add a rule to `on.next` that has an `action`";
         return Err(CliError::with_help(message, help));
     };
+    let stops = !chart.phases.contains_key(&action);
+    let obstacle = stops.then(|| obstacle(&place, asked_by.as_deref()));
+    let why = obstacle.flatten().unwrap_or(why);
     // While the work goes on, what has changed is what the next review is about.
     let is_over = [Some(&chart.state), chart.next.as_ref()]
         .into_iter()
@@ -78,19 +80,11 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         }));
         return Ok(ExitCode::SUCCESS);
     }
-    say(&format!("next: {action}"));
     // In a terminal, no agent reads it.
     let is_users = asked_by.is_none() && page::terminal().is_some();
     match is_users {
         true => say_styled(&screen::turn(&Facts::gather(&place, None))),
-        false => say(&format!("why:  {why}")),
-    }
-    let stop = change::stop(&place, asked_by.as_deref());
-    if !chart.phases.contains_key(&action)
-        && let Ok(foreseen) = foresee(&place, &stop)
-        && let Some(why) = foreseen.failure()
-    {
-        say(&cannot_run(why));
+        false => say(&format!("next: {action}\nwhy:  {why}")),
     }
     say(&format!("{}: {}", chart.scope.noun, place.instance.name));
     if let (Some(session), Some(driver)) = (&asked_by, drivers.first())

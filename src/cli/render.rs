@@ -79,7 +79,7 @@ pub(crate) fn run(
     if let Some(why) = why_elsewhere(&place, session.as_deref()).filter(|_| wanted.is_none()) {
         return Err(CliError::new(why));
     }
-    let mut seen = json!({});
+    let mut seen = json!({ "bare": driver::is_bare(&place.store) });
     change::see(&place, &mut seen);
     let event = assumed.stop(&cwd.display().to_string(), session.as_deref(), seen);
     let snapshot = coming::at_stop(&place, snapshot, &event);

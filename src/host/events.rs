@@ -68,7 +68,9 @@ fields! {
     "change", List, "the files that have changed, each with its number of lines", "`taskie review`";
     "custom_instructions", Text, "the user's instructions for `/compact`", "hook events";
     "cwd", Text, "the directory that the agent works in", "hook events";
-    "failed_gate", Text, "the gate that let the agent stop because it failed again and again, and how it has failed; empty without one", "commands";
+    "failed_gate", Text, "the gate that failed last, if it runs again at the next stop; empty without one", "commands";
+    "gate_ended_turn", False, "the agent is no longer sent back for that gate", "commands";
+    "gate_failure", Text, "how that gate has failed, and how often in a row, as a sentence; empty without one", "commands";
     "hook_event_name", Text, "the name of the event", "hook events";
     "host", Text, "the name of the host, such as `Claude Code`", "hook events";
     "ignores_blocks", False, "the host ignores further blocks in this turn", "hook events";

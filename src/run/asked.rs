@@ -52,11 +52,15 @@ pub(crate) fn stop(place: &Place, session: Option<&str>) -> Event {
     Event::hook("Stop", fields)
 }
 
-/// Returns the event that asks what is next; `failed_gate` is the gate that has ended the agent's turn, if one has.
-pub(crate) fn next(place: &Place, session: Option<String>, failed_gate: Option<&str>) -> Event {
+/// Returns the event that asks what is next; `gate` is the one that is in the way of the next stop, if one is.
+pub(crate) fn next(place: &Place, session: Option<String>, gate: Option<&FailingGate>) -> Event {
     let trigger = Trigger::Hook(RULES.to_owned());
     let mut fields = typed_at(place);
-    fields["failed_gate"] = Json::from(failed_gate);
+    if let Some(gate) = gate {
+        fields["failed_gate"] = gate.command.as_str().into();
+        fields["gate_failure"] = gate.text.as_str().into();
+        fields["gate_ended_turn"] = gate.has_ended_turn.into();
+    }
     Event {
         trigger,
         fields,
@@ -77,9 +81,10 @@ pub(crate) fn is_agents(place: &Place, session: &str) -> bool {
     }
 }
 
-/// A gate that has failed more than once in a row.
+/// A gate that failed when it ran last.
 #[derive(Debug)]
 pub(crate) struct FailingGate {
+    command: String,
     /// How it has failed, as a sentence.
     pub(crate) text: String,
     /// The agent was no longer sent back for it.
@@ -110,12 +115,14 @@ impl FailingGate {
             let gate = stop.review.as_ref().and_then(|run| run.gate.as_ref());
             gate == Some(&last.command)
         });
-        (times > 1).then(|| Self {
-            text: format!(
-                "The gate `{}` has failed {times} times in a row: it {why}{}",
-                last.command,
-                full_stop(why)
-            ),
+        let often = match times {
+            1 => String::new(),
+            many => format!(" {many} times in a row"),
+        };
+        let (command, end) = (last.command.clone(), full_stop(why));
+        Some(Self {
+            text: format!("The gate `{command}` has failed{often}: it {why}{end}"),
+            command,
             has_ended_turn: stop.is_some_and(|stop| stop.answer != "block"),
         })
     }

@@ -130,8 +130,7 @@ impl UserCall {
 fn next(place: &Place, event: &Event, is_gate: bool) -> Option<String> {
     // Where a gate has just failed, that comes first.
     let gate = is_gate.then(|| FailingGate::at(place)).flatten();
-    let gate = gate.as_ref().map(|gate| gate.text.as_str());
-    let mut asked = asked::next(place, event.session.clone(), gate);
+    let mut asked = asked::next(place, event.session.clone(), gate.as_ref());
     // The agent has stopped: it does nothing without the user.
     asked.fields["stopped"] = true.into();
     match peek(place, &asked).ok()?.0 {

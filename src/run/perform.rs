@@ -275,6 +275,16 @@ pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Step, Stuck> {
     Ok(snapshot.decide(event, Some(ended))?)
 }
 
+/// Returns what is in the way of the stop that is foreseen, as the end of a sentence.
+pub(crate) fn in_the_way(foreseen: &Result<Step, Stuck>) -> Option<String> {
+    match foreseen {
+        Ok(step) => step
+            .failure()
+            .map(|why| format!("the review that is due cannot run: {why}")),
+        Err(stuck) => Some(format!("no decision can be made at the next stop: {stuck}")),
+    }
+}
+
 /// Returns the result that `event` would have at `place` now, with the errors that carrying it out would cause. The
 /// decision must not ask for a run. Nothing is run, locked or written.
 pub(crate) fn check(place: &Place, event: &Event) -> Result<Performed, Stuck> {

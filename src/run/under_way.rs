@@ -63,6 +63,18 @@ pub(crate) fn running(place: &Place) -> Option<String> {
     is_held.then(|| said_of_running(place, "."))
 }
 
+/// Says the same after a pause, which takes effect when that review has ended. One whose gates still run does not begin.
+pub(crate) fn running_on(place: &Place) -> Option<String> {
+    let running = Running::read(&place.store, &place.instance.name, &place.dir());
+    match running.is_some_and(|running| running.gate.is_none()) {
+        true => Some(said_of_running(
+            place,
+            ". It goes on, and its verdict counts.",
+        )),
+        false => self::running(place),
+    }
+}
+
 /// Returns what a review would see now and what would be decided about it, the state and the settings, as a number; `None` if
 /// that is unknown.
 pub(crate) fn seen(place: &Place) -> Option<u64> {

@@ -19,10 +19,11 @@ use crate::process::log;
 use crate::project::find;
 use crate::project::state_file::Reading;
 use crate::receipt::unpassed::Unpassed;
+use crate::run::perform::in_the_way;
 use crate::run::place::Place;
 use crate::run::receipts;
-use crate::store::journal;
 use crate::store::running::Running;
+use crate::store::{journal, postponed};
 use crate::text;
 
 /// The situation of one instance.
@@ -65,7 +66,7 @@ pub(crate) struct Facts {
     pub(crate) of_cycles: Vec<String>,
     pub(crate) stop: Stop,
     pub(crate) waits: Waits,
-    /// Why the review that is due cannot run.
+    /// What is in the way of the next stop, as a sentence.
     pub(crate) obstacle: Option<String>,
     pub(crate) warnings: Vec<String>,
 }
@@ -140,12 +141,7 @@ impl Facts {
         } = Turn::of(place, &snapshot, &lines, session);
         let next = known(next, &mut unread).flatten();
         let unknown = unread.first().cloned();
-        // One that has ended the turn is what the turn is about.
-        let failing_gate = failing_gate.filter(|gate| !gate.has_ended_turn);
-        let obstacle = foreseen
-            .as_ref()
-            .ok()
-            .and_then(|stop| Some(stop.failure()?.to_owned()));
+        let obstacle = in_the_way(&foreseen);
         let view = Inspector::new(chart, &world);
         let context = snapshot.context().clone();
         let phase = context::text(&context, Some(&chart.state));
@@ -170,6 +166,7 @@ impl Facts {
             .filter(|running| !running.log.is_empty())
             .and_then(|running| log::last_line(&place.dir().join(&running.log)));
         let limits = place.unfit_settings();
+        let retried = postponed::retried(&place.store);
         let (unpassed, stale) = (receipts::unpassed(place), receipts::stale(place));
         let mut on_disk = on_disk(
             place,
@@ -205,7 +202,7 @@ impl Facts {
             obstacle,
             warnings: (snapshot.warnings().into_iter())
                 .chain(unread)
-                .chain(running_cycle.and_then(|_| failures(&journal)))
+                .chain(running_cycle.and_then(|_| failures(&journal, retried.as_deref())))
                 .chain(failing_gate.map(|gate| gate.text))
                 .chain(limits)
                 .chain(stale.clone().filter(|_| !is_final))

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::chart::Chart;
 use crate::disk;
 use crate::engine::inspect;
+use crate::engine::spent::failed;
 use crate::page;
 use crate::project::seen;
 use crate::receipt::unpassed::Unpassed;
@@ -50,16 +51,16 @@ impl ReviewFacts {
     }
 }
 
-/// Says how many reviews have failed since the last one that ended, if any, and why the last of them did.
-pub(super) fn failures(journal: &[journal::Review]) -> Option<String> {
-    let ended = journal.iter().rev();
-    let cycle = &journal.last()?.run.cycle;
-    let ended = ended.take_while(|ended| ended.run.cycle == *cycle);
-    let errors: Vec<&String> = ended.map_while(|ended| ended.run.error.as_ref()).collect();
-    let why = errors.first()?;
-    let failed = match errors.len() {
-        1 => "The last review failed".to_owned(),
-        many => format!("The last {many} reviews failed, the last one because"),
+/// Says how many reviews have failed since the last one that ended, if any, and why the last of them did. Those before the
+/// user `retried` do not count.
+pub(super) fn failures(journal: &[journal::Review], retried: Option<&str>) -> Option<String> {
+    let last = &journal.last()?.run;
+    let why = last.error.as_ref()?;
+    let runs = journal.iter().rev().map(|ended| &ended.run);
+    let of_cycle = runs.take_while(|run| run.cycle == last.cycle);
+    let failed = match failed(of_cycle.collect(), retried).len() {
+        0 | 1 => "The last review failed".to_owned(),
+        many => format!("The last {many} reviews failed"),
     };
     Some(format!("{failed}: {why}{}", full_stop(why)))
 }

@@ -107,10 +107,12 @@ pub(crate) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> 
     page.text(FAINT, &facts.dir);
     page.blank();
     // It comes first because it matters most on a screen that is too small for everything.
-    page.text(PLAIN, &turn(facts));
+    let turn = turn(facts);
+    page.text(PLAIN, &turn);
     page.blank();
     page.row("at a stop", &at_stop);
-    for warning in &facts.warnings {
+    let is_news = |warning: &&String| !turn.contains(&*shown(warning));
+    for warning in facts.warnings.iter().filter(is_news) {
         page.row("warning", &paint_words(ALERT, &shown(warning)));
     }
     page.blank();
@@ -440,10 +442,9 @@ fn what_to_do(facts: &Facts) -> String {
             facts.chart.scope.noun
         ),
         _ if !facts.is_usable => "state.json has to be fixed".to_owned(),
-        (Waits::User, ..) if facts.obstacle.is_some() => format!(
-            "the review that is due cannot run: {}",
-            shown(facts.obstacle.as_deref().unwrap_or_default())
-        ),
+        (Waits::User, ..) if facts.obstacle.is_some() => {
+            shown(facts.obstacle.as_deref().unwrap_or_default()).into_owned()
+        }
         (Waits::Nothing, ..) if facts.finished.is_some() => {
             shown(facts.finished.as_deref().unwrap_or_default()).into_owned()
         }

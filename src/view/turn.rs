@@ -75,7 +75,7 @@ pub(crate) struct Turn {
     pub(crate) foreseen: Result<Step, Stuck>,
     /// The snapshot in which it decides that.
     pub(crate) coming: Arc<Snapshot>,
-    /// The gate that has failed again and again, if it would run at that stop.
+    /// The gate that failed last, if it would run at that stop.
     pub(crate) failing_gate: Option<FailingGate>,
 }
 
@@ -114,10 +114,9 @@ impl Turn {
             Ok(Step::Invoke(due)) => FailingGate::of(lines, &due.gates),
             _ => None,
         };
-        let ending = failing_gate.as_ref().filter(|gate| gate.has_ended_turn);
-        let ending = ending.map(|gate| gate.text.as_str());
-        let is_ended = ending.is_some();
-        let mut asked = asked::next(place, session.map(str::to_owned), ending);
+        let gate = failing_gate.as_ref();
+        let is_ended = gate.is_some_and(|gate| gate.has_ended_turn);
+        let mut asked = asked::next(place, session.map(str::to_owned), gate);
         asked.fields["stopped"] = has_stopped.into();
         if let (Json::Object(known), Json::Object(seen)) = (&mut asked.fields, &stop.fields) {
             // What has changed says what is due.
