@@ -133,7 +133,6 @@ pub fn in_words(value: &Json) -> String {
     let text = value.as_str();
     match text.map(|text| text.get(..8).filter(|_| is_hash(&text)).unwrap_or(text)) {
         Some(text) => shown(text).into_owned(),
-        None if value.is_null() => "none".to_owned(),
         None => shown(&value.to_string()).into_owned(),
     }
 }

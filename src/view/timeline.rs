@@ -71,7 +71,11 @@ fn decision(decided: &Decided) -> String {
     }
     for (name, [_, new]) in &decided.changed {
         text.push_str(&paint(FAINT, "\u{a0}· "));
-        text.push_str(&unbroken(&format!("{name} {}", cut(in_words(new), VALUE))));
+        let new = match new.is_null() {
+            true => "none".to_owned(),
+            false => cut(in_words(new), VALUE),
+        };
+        text.push_str(&unbroken(&format!("{name} {new}")));
     }
     for file in &decided.files {
         text.push_str(&paint(FAINT, "\u{a0}· "));

@@ -54,7 +54,7 @@ fn no_process_of_a_gate_is_left() {
         if !project.root.join("started").exists() {
             continue;
         }
-        let why = format!(" all gates together may take {limit} s, so no reviewer has");
+        let why = format!(" all gates together may take {limit} s. No reviewer has");
         assert!(
             reason.contains("was killed after ") && reason.contains(&why),
             "{reason}"
