@@ -125,6 +125,17 @@ pub fn cut(text: String, most: usize) -> String {
     }
 }
 
+/// Returns a text that is cut at this number of bytes: an argument of a program has an end.
+pub fn cut_bytes(text: String, most: usize) -> String {
+    let ends = text
+        .char_indices()
+        .map(|(start, char)| start + char.len_utf8());
+    match ends.take_while(|end| *end <= most).last() {
+        Some(end) if end < text.len() => format!("{}…", &text[..end]),
+        _ => text,
+    }
+}
+
 /// Returns a value for a person: a string without quotes, a hash by its start, everything else as JSON.
 pub fn in_words(value: &Json) -> String {
     let is_hash = |text: &&str| {

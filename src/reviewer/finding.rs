@@ -6,13 +6,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::ran::Ran;
-use crate::text::plain_line;
+use crate::text::{cut_bytes, plain_line};
 
 /// The most findings of one review that are kept.
 const MOST: usize = 100;
 
 /// The most characters of a title or a file name.
 const LENGTH: usize = 200;
+
+/// The most bytes of it: all findings of a review fit into an argument of a program.
+const BYTES: usize = 300;
 
 /// Something that a reviewer found wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -140,6 +143,7 @@ impl Finding {
     fn read(item: &Json, severities: &[String]) -> Option<Self> {
         let text = |key: &str| {
             let text = plain_line(item.get(key)?.as_str()?, LENGTH);
+            let text = cut_bytes(text, BYTES);
             (!text.is_empty()).then_some(text)
         };
         let severity = text("severity")?.to_lowercase();
