@@ -34,6 +34,15 @@ fn annotation(level: &str, id: &str, finding: &Finding) -> String {
     )
 }
 
+/// Returns a finding with its file as it is from the root on, if it is in the project.
+fn in_project(root: &Path, mut finding: Finding) -> Finding {
+    let inside = (finding.file.as_ref()).and_then(|file| Path::new(file).strip_prefix(root).ok());
+    if let Some(inside) = inside.and_then(Path::to_str) {
+        finding.file = Some(inside.to_owned());
+    }
+    finding
+}
+
 /// Returns the file of a finding; `None` if it is not in the project, where other programs look for it.
 fn file_of(finding: &Finding) -> Option<&str> {
     let is_inside = |file: &&str| {
@@ -89,7 +98,7 @@ impl<'p> Reviewed<'p> {
         let mut findings: Vec<(String, Finding)> = found
             .iter()
             .flat_map(|(found, file)| found.named(file))
-            .map(|(id, finding)| (id, finding.clone()))
+            .map(|(id, finding)| (id, in_project(&place.root, finding.clone())))
             .collect();
         let rank = |finding: &Finding| severities.iter().position(|one| *one == finding.severity);
         findings.sort_by_key(|(_, finding)| rank(finding));
@@ -280,10 +289,20 @@ impl<'p> Reviewed<'p> {
             .severities
             .iter()
             .map(|id| json!({ "id": id }));
-        report::sarif(
+        let mut log = report::sarif(
             &Json::from(rules.collect::<Vec<_>>()),
             &Json::from(results.collect::<Vec<_>>()),
-        )
+        );
+        // Without a result, nobody could tell a change that was not read from one that is clean.
+        let is_done = self.code == 0 || self.file.is_some();
+        let level = if is_done { "note" } else { "error" };
+        let said = self.messages.iter();
+        let said = said.map(|text| json!({ "level": level, "message": { "text": text } }));
+        log["runs"][0]["invocations"] = json!([{
+            "executionSuccessful": is_done,
+            "toolExecutionNotifications": said.collect::<Vec<_>>(),
+        }]);
+        log
     }
 
     /// Returns how bad a finding is for other programs: only the mildest is a mere warning.
