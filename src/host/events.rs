@@ -76,6 +76,7 @@ fields! {
     "ignores_blocks", False, "the host ignores further blocks in this turn", "hook events";
     "last_assistant_message", Text, "the agent's last message", "hook events";
     "lines", Nothing, "how many lines have changed in the files that count; none if no such file has changed", "`taskie review`";
+    "lost", False, "what the change was compared with cannot be read anymore, so it is compared with something else", "`taskie review`";
     "longest_review", Nothing, "how many seconds a review can take because the host waits no longer for a hook; none if it waits as long as the hook asks for", "hook events";
     "max_cost", Nothing, "the value of `--max-cost`", "`taskie review`";
     "model", Text, "the value of `--model`", "`taskie review`";

@@ -24,9 +24,6 @@ pub(crate) use self::pattern::is_any_like;
 pub(crate) use self::repository::{OBJECTS, with};
 pub(crate) use self::terms::{Base, Changed, Unknown, is_in};
 
-/// What stands for a branch where there is none. (No branch can be called that.)
-const DETACHED: &str = "..detached";
-
 /// What the name of a folder begins with that is needed only while a tree is read, and after how long none is read anymore.
 const FOR_NOW: &str = "taskie-objects-";
 const LEFT: Duration = Duration::from_secs(60 * 60);
@@ -43,6 +40,8 @@ pub(crate) struct Change {
     /// The tree now, with the same files and folders.
     pub(crate) after: String,
     pub(crate) files: Vec<Changed>,
+    /// What it was to be compared with cannot be read anymore.
+    pub(crate) is_lost: bool,
 }
 
 impl Change {
@@ -160,17 +159,11 @@ pub(super) fn spans(root: &Path, (start, end): &(String, String), commit: &str) 
 /// Returns the root of the work tree around `dir`, and the name of its branch; `None` outside git.
 pub(crate) fn branch(dir: &Path) -> Option<Result<(PathBuf, String), Unknown>> {
     let WorkTree { top, .. } = git_dir::around(dir)?;
-    let asked = git(&top).map_err(|why| Unknown::new(why, "install git"));
-    let named = asked.and_then(|mut git| {
-        git.args(["symbolic-ref", "--quiet", "--short", "HEAD"]);
-        run(&mut git)
-    });
-    // A HEAD that is no branch is one of a name that no branch can have.
-    let named = named.map(|name| name.unwrap_or_else(|_| DETACHED.to_owned()));
-    Some(named.map(|name| (top, name.trim_end().to_owned())))
+    let named = Repository::of(&top, &top).branch();
+    Some(named.map(|name| (top, name)))
 }
 
-/// Returns the names of all branches, and what stands for none.
+/// Returns the names of all branches, and that of HEAD.
 pub(crate) fn branches(root: &Path) -> Vec<String> {
     let listed = git(root).ok().and_then(|mut git| {
         git.args(["for-each-ref", "--format=%(refname)", "refs/heads"]);
@@ -180,7 +173,8 @@ pub(crate) fn branches(root: &Path) -> Vec<String> {
     let names = listed
         .lines()
         .filter_map(|name| name.strip_prefix("refs/heads/"));
-    names.chain([DETACHED]).map(str::to_owned).collect()
+    let head = Repository::of(root, root).branch().ok();
+    names.map(str::to_owned).chain(head).collect()
 }
 
 /// Finds out what has changed in the work tree at `root`, compared with `base`. Only `paths` count, if there are any. The folder
@@ -203,20 +197,27 @@ pub(crate) fn read(
     let head = repository.id("HEAD^{commit}")?;
     let (tree, outside) = repository.write_tree()?;
     let after = repository.with_stand_ins(tree, &outside)?;
-    let base = match base {
-        Base::Known(id) if repository.id(&format!("{id}^{{tree}}"))?.is_none() => Base::AtHand,
-        base => base,
-    };
-    let is_known = matches!(base, Base::Known(_) | Base::Now);
-    let (base, against) = match head {
-        Some(head) => repository.compared(base, head, &after, paths)?,
-        None => repository.compared_without_commit(base, &after)?,
-    };
-    let before = repository.id(&format!("{base}^{{tree}}"))?;
-    let before = before.unwrap_or_else(|| base.clone());
     if let Some(unknown) = paths.iter().find_map(|path| out_of_reach(root, path)) {
         return Err(unknown);
     }
+    let compared = |base| {
+        let (base, against) = match head.clone() {
+            Some(head) => repository.compared(base, head, &after, paths)?,
+            None => repository.compared_without_commit(base, &after)?,
+        };
+        let before = repository.id(&format!("{base}^{{tree}}"))?;
+        let before = before.unwrap_or_else(|| base.clone());
+        let files = repository.files([&before, &after], paths)?;
+        Ok::<_, Unknown>((base, against, before, files))
+    };
+    let first = compared(base);
+    // Git keeps nothing for us: of what was there before, `git gc` removes what nothing else needs.
+    let is_lost = first.is_err() && matches!(base, Base::Known(_));
+    let is_known = matches!(base, Base::Known(_) | Base::Now) && !is_lost;
+    let (base, against, before, mut files) = match is_lost {
+        true => compared(Base::Coming)?,
+        false => first?,
+    };
     // What a review has read can be gone by now.
     for path in paths.iter().filter(|path| *path != "." && !is_known) {
         let is_here = root.join(path).symlink_metadata().is_ok();
@@ -226,7 +227,6 @@ pub(crate) fn read(
             return Err(Unknown::new(message, help));
         }
     }
-    let mut files = repository.files([&before, &after], paths)?;
     for file in &mut files {
         let outside = outside.iter().find(|outside| outside.path == file.path);
         if let Some(outside) = outside {
@@ -249,6 +249,7 @@ pub(crate) fn read(
         before: repository.only(before, paths)?,
         after: repository.only(after, paths)?,
         files,
+        is_lost,
     })
 }
 

@@ -45,6 +45,12 @@ const UNFILTERED: [&str; 8] = [
     "filter.lfs.clean=",
 ];
 
+/// What the name of a HEAD begins with that is on no branch. (No branch can be called that.)
+const DETACHED: &str = "..detached-";
+
+/// The files in the git directory with the branch that is being rebased. HEAD is on none then.
+const REBASED: [&str; 2] = ["rebase-merge/head-name", "rebase-apply/head-name"];
+
 /// What a change is compared with where nothing is committed, in words.
 const NO_COMMIT: &str = "in this repository, which has no commit yet";
 
@@ -100,7 +106,7 @@ impl<'r> Repository<'r> {
             }
             Base::Known(id) => id.to_owned(),
             Base::Now => after.to_owned(),
-            Base::AtHand => self.empty_tree()?,
+            Base::AtHand | Base::Coming => self.empty_tree()?,
         };
         Ok((base, NO_COMMIT.to_owned()))
     }
@@ -129,13 +135,20 @@ impl<'r> Repository<'r> {
                 Ok((fork, format!("since {}", shown(given))))
             }
             Base::Now => Ok((after.to_owned(), "since now".to_owned())),
-            Base::AtHand => {
+            Base::AtHand | Base::Coming => {
                 let is_clean = self.files([&head, after], paths)?.is_empty();
                 let branch = is_clean.then(|| self.default_branch());
-                Ok(match branch.transpose()?.flatten() {
-                    Some((branch, id)) => (self.fork(&id, &branch)?, format!("since {branch}")),
-                    None => (head, "since HEAD".to_owned()),
-                })
+                match branch.transpose()?.flatten() {
+                    Some((branch, id)) => Ok((self.fork(&id, &branch)?, format!("since {branch}"))),
+                    None if is_clean
+                        && matches!(base, Base::AtHand)
+                        && !self.is_only_branch()? =>
+                    {
+                        let why = "the default branch is unknown, so there is nothing to compare HEAD with";
+                        Err(self.without_base("the default branch", why))
+                    }
+                    None => Ok((head, "since HEAD".to_owned())),
+                }
             }
         }
     }
@@ -149,6 +162,9 @@ impl<'r> Repository<'r> {
             "core.quotePath=false",
             "-c",
             "core.hooksPath=/dev/null",
+            // A split index would leave a part of each copy in the git directory.
+            "-c",
+            "core.splitIndex=false",
         ])
         .args(args)
         .env(OBJECTS, with(self.objects));
@@ -344,22 +360,64 @@ impl<'r> Repository<'r> {
         if let Some(base) = self.ask(&["merge-base", "HEAD", id])? {
             return Ok(base);
         }
-        let is_shallow = self
-            .ask(&["rev-parse", "--is-shallow-repository"])?
-            .as_deref()
-            == Some("true");
-        Err(match is_shallow {
-            true => Unknown::new(
+        Err(self.without_base(other, &format!("HEAD and {other} have no commit in common")))
+    }
+
+    /// Returns why HEAD cannot be compared with the commit at which it left `other`: `why`, unless the clone is shallow.
+    fn without_base(&self, other: &str, why: &str) -> Unknown {
+        let is_shallow = self.ask(&["rev-parse", "--is-shallow-repository"]);
+        match is_shallow.ok().flatten().as_deref() {
+            Some("true") => Unknown::new(
                 format!(
                     "this clone is shallow: it does not have the commit from which HEAD and {other} went apart"
                 ),
                 "fetch the whole history (`git fetch --unshallow`; `fetch-depth: 0` in a workflow), or name a --base",
             ),
-            false => Unknown::new(
-                format!("HEAD and {other} have no commit in common"),
-                "name the commit to compare with: --base REV",
-            ),
-        })
+            _ => Unknown::new(why, "name the commit to compare with: --base REV"),
+        }
+    }
+
+    /// Returns whether HEAD is the only branch that this repository knows, its own or one of another repository.
+    fn is_only_branch(&self) -> Result<bool, Unknown> {
+        let head = self.ask(&["symbolic-ref", "--quiet", "HEAD"])?;
+        let all = [
+            "for-each-ref",
+            "--format=%(refname)",
+            "refs/heads",
+            "refs/remotes",
+        ];
+        Ok(head.is_some() && self.ask(&all)? == head)
+    }
+
+    /// Returns what names the branch of HEAD: also the one that is being rebased. Where HEAD is on none, that is the commit at
+    /// which it left the last one: two checkouts share nothing, and whoever commits there stays with it.
+    pub(super) fn branch(&self) -> Result<String, Unknown> {
+        if let Some(name) = self.ask(&["symbolic-ref", "--quiet", "--short", "HEAD"])? {
+            return Ok(name);
+        }
+        for file in REBASED {
+            let file = self.ask(&["rev-parse", "--git-path", file])?;
+            let text = file.and_then(|file| fs::read_to_string(self.root.join(file)).ok());
+            if let Some(name) = text
+                .as_deref()
+                .and_then(|text| text.strip_prefix("refs/heads/"))
+            {
+                return Ok(name.trim_end().to_owned());
+            }
+        }
+        let left = self.ask(&[
+            "log",
+            "--walk-reflogs",
+            "--max-count=1",
+            "--format=%H",
+            "--no-show-signature",
+            "--grep-reflog=^checkout: moving from",
+            "HEAD",
+        ])?;
+        let left = left
+            .filter(|id| !id.is_empty())
+            .map_or_else(|| self.head(), Ok)?;
+        Ok(DETACHED.chars().chain(left.chars().take(12)).collect())
     }
 
     /// Returns the branch that others are merged into, and its commit. A tag of the same name is no branch.

@@ -7,9 +7,11 @@ use crate::text::shown;
 pub(crate) enum Base<'b> {
     /// HEAD, or where the branch began if nothing differs from that.
     AtHand,
+    /// The same, or HEAD where nobody knows where the branch began: what is still to come counts, too.
+    Coming,
     /// The commit at which HEAD left this one, which the user has named.
     Left(&'b str),
-    /// What an earlier change was compared with, a commit or a tree; the change at hand if that is gone.
+    /// What an earlier change was compared with, a commit or a tree; the coming one if git cannot read that anymore.
     Known(&'b str),
     /// What is there now: nothing has changed yet.
     Now,
