@@ -118,12 +118,14 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> ExitCode {
 fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     let session = place::session(matches)?.ok_or_else(unknown_session)?;
     let mut place = here(chart, &[])?;
-    let base = change::base(&place);
-    let base = base.as_deref().map_or(Base::AtHand, Base::Known);
+    let mut began = asked::began(chart);
+    began.session = Some(session.clone());
+    let begins = coming::entered(&place.snapshot(), &began)?.is_some();
+    let base = change::base(&place).filter(|_| !begins);
+    let base = base.as_deref().map_or(Base::Coming, Base::Known);
     let change = find(&mut place, base)?;
-    let begins = coming::entered(&place.snapshot(), &change::began(chart))?.is_some();
     let mut event = match begins {
-        true => change::began(chart),
+        true => began,
         false => asked::next(&place, None, None),
     };
     change::describe(&place, &mut event.fields, &change);
@@ -172,7 +174,12 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     if let Some(running) = under_way::running(&place).filter(|_| !is_preview) {
         return Err(Refused::Failed(CliError::new(running)));
     }
-    let known = change::base(&place);
+    // Only what a review has read stays what it was compared with.
+    let begins = || coming::entered(&place.snapshot(), &asked::began(chart));
+    let known = match change::base(&place) {
+        Some(known) => begins()?.is_none().then_some(known),
+        None => None,
+    };
     let base = match (matches.get_one::<String>("base"), &known) {
         (Some(given), _) => Base::Left(given),
         (None, Some(known)) => Base::Known(known),
@@ -201,11 +208,11 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
             }
         });
     }
-    let performed = match change.files.is_empty() {
+    let mut performed = match change.files.is_empty() {
         true => Performed::allowed(format!("Nothing has changed {}.", change.against)),
         false => watched(&place, &change, || {
-            if coming::entered(&place.snapshot(), &change::began(chart))?.is_some() {
-                let mut began = change::began(chart);
+            if coming::entered(&place.snapshot(), &asked::began(chart))?.is_some() {
+                let mut began = asked::began(chart);
                 began.fields.clone_from(&event.fields);
                 perform(&place, &began)?;
             }
@@ -213,6 +220,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         })?,
     };
     warn(&performed.warnings);
+    let change = performed.reread.take().unwrap_or(change);
     // Whoever waits for the answer is about to use what is there now.
     let now = (performed.decision.ended.as_ref())
         .map(|_| change::find(&mut place, Base::Known(&change.base)))
@@ -244,7 +252,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
 /// Returns what the stop would do. Nothing is run or written.
 fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
     let snapshot = place.snapshot();
-    let entered = coming::entered(&snapshot, &change::began(&place.chart))?.unwrap_or_default();
+    let entered = coming::entered(&snapshot, &asked::began(&place.chart))?.unwrap_or_default();
     Ok(Arc::new(snapshot.again(&entered)).decide(event, None)?)
 }
 

@@ -17,7 +17,7 @@ use crate::expr::formula::conjuncts;
 use crate::hook::why_elsewhere;
 use crate::host::events::is_stop;
 use crate::page::{ACCENT, FAINT, PLAIN, Page, STRONG, column, counted, paint_words, width};
-use crate::run::change;
+use crate::run::asked;
 use crate::run::perform::peek_rules;
 use crate::run::place::Place;
 use crate::run::review::or_called;
@@ -103,7 +103,7 @@ fn coming(place: &Place, session: Option<&str>) -> Result<Stop, CliError> {
     if let Some(why) = why_elsewhere(place, session) {
         return Err(CliError::new(why));
     }
-    let stop = change::stop(place, session);
+    let stop = asked::seeing_stop(place, session);
     let (step, tried) = peek_rules(place, &stop)?;
     let answer = match or_called(&stop, step) {
         Step::Invoke(_)

@@ -25,6 +25,14 @@ use crate::run::{beside, change, part};
 use crate::store::driver;
 use crate::store::owed;
 use crate::store::turn::Turn;
+use crate::text::cut_bytes;
+
+/// How many bytes of the agent's last message a reviewer is given.
+const MESSAGE: usize = 10_000;
+
+/// What is said of a change that was clean when the reviewer was given it, and is another one by now.
+const OUTDATED: &str =
+    "What has changed since the review began is not reviewed yet: the next stop has it read.";
 
 /// Why there is no answer.
 pub(super) enum Ended {
@@ -253,12 +261,25 @@ fn decided(
         Err(why) => return Ok(undecided(place, event, why, due)),
     }
     let result = perform(place, event);
-    let (store, session) = (&place.store, event.session.as_deref());
+    let (store, session) = (place.store.clone(), event.session.as_deref());
     let session = session.filter(|_| event.is_stop());
     let done = result.as_ref().ok().filter(|_| event.is_stop());
     let call = done.and_then(|done| UserCall::of(place, event, done));
+    let mut waits = Vec::new();
     if place.chart.scope.since.is_some() && !place.is_in_cycle() {
-        if is_own {
+        let outdated = result
+            .as_ref()
+            .ok()
+            .filter(|done| change::is_outdated(place, event, done));
+        let given = outdated.and_then(|done| done.tree(event));
+        let base = given
+            .filter(|_| is_own)
+            .or_else(|| event.fields["base"].as_str());
+        if let (Some(_), Some(base), Some(session)) = (given, base, session) {
+            waits.push(OUTDATED.to_owned());
+            let began = session_change::begin(place, session, Base::Known(base));
+            waits.extend(began.unwrap_or_else(|why| vec![why]));
+        } else if is_own {
             change::forget_prompts(place);
             change::settle(place, stamp);
         } else {
@@ -266,13 +287,14 @@ fn decided(
             // From now on, its stops are nothing to us.
             session
                 .iter()
-                .for_each(|session| driver::forget(store, session));
+                .for_each(|session| driver::forget(&store, session));
         }
     }
     match result {
-        Ok(performed) => {
+        Ok(mut performed) => {
+            performed.decision.messages.extend(waits);
             if let Some(session) = session.filter(|session| is_taken_over(place, session)) {
-                let (store, session) = (store.clone(), session.to_owned());
+                let session = session.to_owned();
                 due.once(move || driver::forget(&store, &session));
             }
             let mut reply = reply_of(performed, name, quiet, due);
@@ -330,7 +352,7 @@ fn see_change(place: &mut Place, event: &mut Event) -> Result<bool, String> {
     }
     // It becomes part of an argument of a program.
     if let Json::String(text) = &mut fields["last_assistant_message"] {
-        *text = cut(text);
+        *text = cut_bytes(cut(text), MESSAGE);
     }
     Ok(true)
 }

@@ -11,7 +11,7 @@ use crate::project::change::{Base, Unknown};
 use crate::project::{find, settings, state_file};
 use crate::run::perform::perform;
 use crate::run::place::Place;
-use crate::run::{change, part};
+use crate::run::{asked, change, part};
 use crate::store::{driver, postponed};
 
 /// Begins the change of the session with the prompt of its user, unless the last one still waits for a review. Returns what
@@ -42,6 +42,10 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     if !is_on(&place)? {
         return Ok(Vec::new());
     }
+    let prompt = event.fields["prompt"].as_str().unwrap_or_default();
+    if change::is_sent(&place, prompt) {
+        return Ok(Vec::new());
+    }
     let claimed = driver::claimed(from_ref(&place.root), &place.chart.scope.home, session)?;
     let claimed = claimed.map(|claimed| claimed.instance);
     let is_claimed = claimed.as_ref() == Some(&place.instance.name);
@@ -58,7 +62,6 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         change::settle(&place, stamp);
     }
     if change::is_on(&place, place.chart.scope.prompts.as_ref())? {
-        let prompt = event.fields["prompt"].as_str().unwrap_or_default();
         change::remember(&place, prompt);
     }
     Ok(warnings)
@@ -78,7 +81,7 @@ pub(super) fn begin(
     base: Base<'_>,
 ) -> Result<Vec<String>, String> {
     let found = change::find(place, base).map_err(Unknown::in_words)?;
-    let mut began = change::began(&place.chart);
+    let mut began = asked::began(&place.chart);
     change::describe(place, &mut began.fields, &found);
     began.session = Some(session.to_owned());
     // A reviewer that has failed before may be there again.

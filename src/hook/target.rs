@@ -17,9 +17,13 @@ use crate::host::reply::Reply;
 use crate::project::find::{self, Newest};
 use crate::project::home;
 use crate::project::trust::{self, OwnChart};
+use crate::run::change;
 use crate::run::place::Place;
 use crate::store::driver::{self, Claimed};
 use crate::store::lock::WriteLock;
+
+/// Why nobody knows what a session has changed.
+const CUT_OFF: &str = "what has changed is unknown: the hook for your prompt was killed before it could say what was there";
 
 /// Returns the session's directory, to which this process has changed.
 fn cwd() -> PathBuf {
@@ -228,6 +232,9 @@ pub(super) fn place_of_change(event: &Event, name: &str) -> Result<Option<Target
             continue;
         }
         let Some(claimed) = driver::claimed(from_ref(&root), &home, session)? else {
+            if change::is_cut_off(&root.join(&home).join(embedded.folder()), session) {
+                return Err(CUT_OFF.to_owned());
+            }
             continue;
         };
         if !embedded.has_rules(name) {

@@ -5,7 +5,8 @@ use std::io::IsTerminal as _;
 
 use serde_json::{Value as Json, json};
 
-use super::{beside, place::Place};
+use super::{beside, change, coming, place::Place};
+use crate::chart::Chart;
 use crate::engine::decision::{Answer, Gates, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::hash::IndexMap;
@@ -41,6 +42,18 @@ pub(crate) fn typed_at(place: &Place) -> Json {
     fields["sandboxed"] = (hosts::around().is_some() && place.store.place().1.is_some()).into();
     fields["awaited"] = beside::is_awaited(place, &fields).into();
     fields
+}
+
+/// Returns the beginning of a new change.
+pub(crate) fn began(chart: &Chart) -> Event {
+    coming::began(chart, typed())
+}
+
+/// Returns the next stop of a session, with what has changed, if that is what it is about.
+pub(crate) fn seeing_stop(place: &Place, session: Option<&str>) -> Event {
+    let mut event = stop(place, session);
+    change::see(place, &mut event.fields);
+    event
 }
 
 /// Returns the next stop of a session.

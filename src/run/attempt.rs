@@ -11,8 +11,11 @@ use crate::engine::decision::{Effort, Invocation, Outcome, Step};
 use crate::engine::event::Event;
 use crate::host::hosts::{HOSTS, RESERVE};
 use crate::process::program;
-use crate::project::manifest::Manifest;
+use crate::project::change::Change;
+use crate::project::seen::{self, Seen};
 use crate::project::state_file;
+use crate::receipt::Review;
+use crate::run::change;
 use crate::run::gates;
 use crate::run::meanwhile::Files;
 use crate::run::place::Place;
@@ -42,21 +45,18 @@ pub(super) struct Attempt {
     pub(super) effort: Effort,
     /// The files that have changed since it began; `None` if no reviewer was started.
     pub(super) changed: Option<Vec<PathBuf>>,
-    /// The work tree that the reviewer saw.
-    pub(super) tree: Option<Manifest>,
+    /// What the reviewer saw.
+    pub(super) seen: Seen,
+    /// The same, for a receipt.
+    pub(super) record: Review,
+    pub(super) again: Option<Again>,
 }
 
-impl Attempt {
-    /// Returns one in which no reviewer was started.
-    fn without_reviewer(announced: Running, outcome: Outcome) -> Self {
-        Self {
-            effort: effort(&announced, reviewer::free()),
-            announced,
-            outcome,
-            changed: None,
-            tree: None,
-        }
-    }
+/// A review that is due for what its gates have left: another change than before.
+pub(crate) struct Again {
+    pub(crate) event: Event,
+    pub(crate) change: Change,
+    pub(super) invocation: Invocation,
 }
 
 /// Adds who has been at it for how long.
@@ -77,7 +77,20 @@ impl Due<'_> {
         mut announced: Running,
     ) -> Result<Option<Attempt>, Stuck> {
         let invocation = self.invocation;
-        let without = |announced, outcome| Ok(Some(Attempt::without_reviewer(announced, outcome)));
+        let seen =
+            |of: &Invocation| seen::seen(&place.chart, &place.root, &place.dir(), &of.subject);
+        // No reviewer was started.
+        let without = |announced, outcome| {
+            Ok(Some(Attempt {
+                effort: effort(&announced, reviewer::free()),
+                announced,
+                outcome,
+                changed: None,
+                seen: seen(invocation),
+                record: receipts::due(place, self.snapshot, invocation),
+                again: None,
+            }))
+        };
         // Don't pay for a review that cannot count.
         if let Some(obstacle) = place.obstacle(&self.snapshot.as_world(), invocation) {
             return without(announced, Outcome::Failed(obstacle));
@@ -92,22 +105,29 @@ impl Due<'_> {
             &announced,
         )?;
         if let Some((outcome, is_cancelled)) = gates {
-            let mut attempt = Attempt::without_reviewer(announced, outcome);
-            attempt.effort.is_cancelled = is_cancelled;
-            return Ok(Some(attempt));
+            let mut attempt = without(announced, outcome)?;
+            (attempt.iter_mut()).for_each(|attempt| attempt.effort.is_cancelled = is_cancelled);
+            return Ok(attempt);
         }
+        let mut again = None;
         if !invocation.gates.commands.is_empty() {
             // Gates take their time, and meanwhile the user may have decided otherwise.
             let now = place.lock()?.revision();
             if now.map_err(io("the revision cannot be read"))? != self.revision {
                 return Ok(None);
             }
-            if let Some(why) = what_changed(place, event, self.snapshot, invocation) {
-                return without(announced, Outcome::Failed(why));
+            match asked_again(place, event, self.snapshot, invocation) {
+                Ok(asked) => again = asked,
+                Err(why) => return without(announced, Outcome::Failed(why)),
             }
             announced.timeout = time_left(hook, invocation.timeout, announced.elapsed());
         }
-        let tree = receipts::tree(place, self.snapshot, event);
+        let given = (again.as_ref()).map(|again| (&again.event, &again.invocation));
+        let (event, invocation) = given.unwrap_or((event, invocation));
+        let seen = seen(invocation);
+        // To read a large program takes a while, and everybody is to see that the review has begun.
+        let mut record = receipts::due(place, self.snapshot, invocation);
+        record.tree = receipts::tree(place, self.snapshot, event);
         let files = Files::read(place);
         announced.started = clock::now();
         announced.is_started = true;
@@ -119,8 +139,10 @@ impl Due<'_> {
         })?;
         Ok(Some(Attempt {
             changed: Some(files.changed(place)),
-            tree,
+            seen,
+            record,
             outcome: or_another(place, event, invocation, outcome),
+            again,
             effort: effort(&announced, spent),
             announced,
         }))
@@ -156,30 +178,37 @@ fn or_another(place: &Place, event: &Event, invocation: &Invocation, outcome: Ou
     })
 }
 
-/// Returns what has changed while the gates ran, if the review would not be the one that was asked for: a gate may do
-/// anything, and a review that does not count is not paid.
-fn what_changed(
+/// Returns the review for what the gates have left, if that is another change: a gate may format the code. The error says what
+/// has changed if that review would not be the one that was asked for: one that does not count is not paid.
+fn asked_again(
     place: &Place,
     event: &Event,
     before: &Snapshot,
     invocation: &Invocation,
-) -> Option<String> {
+) -> Result<Option<Again>, String> {
     let now = place.snapshot();
     if now.state.text() != before.state.text() {
         let file = place.instance.dir.join(state_file::FILE);
-        return Some(format!(
+        return Err(format!(
             "{} was changed while the gates ran",
             file.display()
         ));
     }
-    let asks_again = match now.decide(event, None) {
-        Ok(Step::Invoke(again)) => again.is_same_request(invocation),
-        _ => false,
-    };
-    let what = || "what is reviewed was changed while the gates ran".to_owned();
-    place
-        .obstacle(&now.as_world(), invocation)
-        .or_else(|| (!asks_again).then(what))
+    if let Some(obstacle) = place.obstacle(&now.as_world(), invocation) {
+        return Err(obstacle);
+    }
+    let found = change::again(place, event)?;
+    let event = found.as_ref().map_or(event, |(event, _)| event);
+    match now.decide(event, None) {
+        Ok(Step::Invoke(asked)) if asked.is_same_request(invocation) => {
+            Ok(found.map(|(event, change)| Again {
+                event,
+                change,
+                invocation: *asked,
+            }))
+        }
+        _ => Err("what is reviewed was changed while the gates ran".to_owned()),
+    }
 }
 
 #[cfg(test)]

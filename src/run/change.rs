@@ -8,19 +8,23 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::chart::Chart;
 use crate::diagnostic::quote::quoted;
 use crate::disk;
 use crate::engine::context::{running, text};
+use crate::engine::decision::Outcome;
 use crate::engine::event::Event;
+use crate::files::pattern::name_flaw;
 use crate::hash::{self, Hash};
+use crate::os::regular::create_private;
 use crate::page::counted;
 use crate::project::change::{self, Base, Change, OBJECTS, Unknown};
 use crate::project::stamp::Stamp;
 use crate::project::{ledger, settings, state_file};
+use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::run::{asked, coming, part, under_way};
+use crate::run::{part, under_way};
 use crate::store::lock::Use;
+use crate::text::cut_bytes;
 
 /// The folder in the instance's directory with the objects of the change, hidden like everything that is this program's.
 const STORED: &str = ".objects";
@@ -34,15 +38,18 @@ const SENT: &str = ".sent";
 /// The file in the instance's directory with what the work tree was like when nothing in it was to be reviewed.
 const STAMP: &str = ".stamp";
 
-/// How much of a prompt is kept, in characters, and how many prompts of one change: the first and the last ones.
+/// How much of a prompt is kept, in bytes, and how many prompts of one change: the first and the last ones.
 const PROMPT: usize = 2_000;
 const PROMPTS: usize = 10;
+
+/// How many bytes of a text that has sent the agent back no user writes by chance.
+const START: usize = 100;
 
 /// How long after its last use what belongs to a change is removed: its session has ended, or its branch is gone.
 const FORGOTTEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The most bytes of the names of files that the reviewer is given: an argument has an end.
-const NAMES: usize = 32 * 1024;
+const NAMES: usize = 24 * 1024;
 
 /// Returns what the change at `place` is compared with while it is being reviewed; `None` if it is not. That of a session is
 /// known in between, too: the tree that was found clean.
@@ -55,11 +62,6 @@ pub(crate) fn base(place: &Place) -> Option<String> {
         None => base.filter(|_| part::is_own(place)),
     };
     base.map(str::to_owned)
-}
-
-/// Returns the beginning of a new change.
-pub(crate) fn began(chart: &Chart) -> Event {
-    coming::began(chart, asked::typed())
 }
 
 /// From now on, nobody removes what is stored of the change at `place`, until it is released here.
@@ -218,14 +220,22 @@ fn state_of(place: &Place) -> u64 {
     state.number()
 }
 
-/// Keeps a prompt as a part of what the change is for. Some hosts send the text that has sent the agent back as a prompt: that
-/// is none of the user's.
-pub(crate) fn remember(place: &Place, prompt: &str) {
+/// Returns whether a prompt is the text that has sent the agent back last, or its beginning: some hosts send it as a prompt.
+pub(crate) fn is_sent(place: &Place, prompt: &str) -> bool {
+    // A host can show the text in another way.
+    let letters =
+        |text: &str| -> String { text.chars().filter(|sign| sign.is_alphanumeric()).collect() };
     let sent = fs::read_to_string(place.dir().join(SENT)).unwrap_or_default();
-    let is_sent = !sent.is_empty() && prompt.contains(sent.trim());
-    let prompt: String = prompt.trim().chars().take(PROMPT).collect();
+    let (sent, prompt) = (letters(&sent), letters(prompt));
+    let is_start = prompt.len() >= START && sent.starts_with(&prompt);
+    !sent.is_empty() && (prompt.contains(&sent) || is_start)
+}
+
+/// Keeps a prompt as a part of what the change is for.
+pub(crate) fn remember(place: &Place, prompt: &str) {
+    let prompt = cut_bytes(prompt.trim().to_owned(), PROMPT);
     let mut asked = asked(place);
-    if is_sent || prompt.is_empty() || asked.contains(&prompt) {
+    if prompt.is_empty() || asked.contains(&prompt) {
         return;
     }
     if asked.len() == PROMPTS {
@@ -233,11 +243,10 @@ pub(crate) fn remember(place: &Place, prompt: &str) {
     }
     asked.push(prompt);
     let lines = asked.iter().map(|prompt| format!("{}\n", json!(prompt)));
-    // Without it, the reviewer knows less of what the change is for.
-    let _ = disk::replace(
-        &place.dir().join(ASKED),
-        lines.collect::<String>().as_bytes(),
-    );
+    // Without it, the reviewer knows less of what the change is for. Nobody else is to read it.
+    let file = place.dir().join(ASKED);
+    let text = lines.collect::<String>();
+    let _ = create_private(&file).and_then(|mut file| file.write_all(text.as_bytes()));
 }
 
 /// Notes the text that sends the agent back.
@@ -254,6 +263,13 @@ pub(crate) fn asked(place: &Place) -> Vec<String> {
     let lines = text.split(|byte| *byte == b'\n');
     let prompts = lines.filter_map(|line| serde_json::from_slice(line).ok());
     prompts.take(PROMPTS).collect()
+}
+
+/// Returns whether the change of a session has not begun because its hook was killed. That is said once: what it left is removed.
+pub(crate) fn is_cut_off(changes: &Path, session: &str) -> bool {
+    let dir = changes.join(part::own_name(session));
+    let is_left = name_flaw(session).is_none() && !dir.join(state_file::FILE).exists();
+    is_left && fs::remove_dir_all(dir.join(STORED)).is_ok()
 }
 
 /// Removes the changes that nobody comes back to: those of sessions that have ended long ago, and those of branches that
@@ -317,13 +333,6 @@ pub(crate) fn is_on(place: &Place, setting: Option<&String>) -> Result<bool, Str
     Ok(value == Some(Json::Bool(true)))
 }
 
-/// Returns the next stop of a session, with what has changed, if that is what it is about.
-pub(crate) fn stop(place: &Place, session: Option<&str>) -> Event {
-    let mut event = asked::stop(place, session);
-    see(place, &mut event.fields);
-    event
-}
-
 /// Adds to a stop that is only foreseen what has changed, if that is what it is about.
 pub(crate) fn see(place: &Place, fields: &mut Json) {
     let base = place.chart.scope.since.as_ref().and_then(|_| base(place));
@@ -353,6 +362,37 @@ fn rules(place: &Place) -> String {
             .to_string()
             .as_bytes(),
     )
+}
+
+/// Looks again at what has changed, for an event that says it. Returns the event that says what is there now, and that change;
+/// `None` if it is still the same.
+pub(super) fn again(place: &Place, event: &Event) -> Result<Option<(Event, Change)>, String> {
+    let said = |name: &str| event.fields.get(name).and_then(Json::as_str);
+    let (Some(base), Some(tree), Some(paths)) = (said("base"), said("tree"), part::paths(place))
+    else {
+        return Ok(None);
+    };
+    let objects = place.dir().join(STORED);
+    let change = change::read(&place.root, &objects, Base::Known(base), &paths);
+    let change = change.map_err(Unknown::in_words)?;
+    if change.after == tree {
+        return Ok(None);
+    }
+    let (mut event, mut now) = (event.clone(), json!({}));
+    describe(place, &mut now, &change);
+    for name in ["change", "tree", "range", "lines"] {
+        event.fields[name] = now[name].take();
+    }
+    Ok(Some((event, change)))
+}
+
+/// Returns whether files that count have changed since the tree that the review at `event` has read.
+pub(crate) fn is_outdated(place: &mut Place, event: &Event, performed: &Performed) -> bool {
+    let ended = performed.decision.ended.as_ref();
+    let has_run = ended.is_some_and(|ended| matches!(ended.outcome, Outcome::Ran { .. }));
+    let tree = performed.tree(event).filter(|_| has_run).map(str::to_owned);
+    let now = tree.and_then(|tree| find(place, Base::Known(&tree)).ok());
+    now.is_some_and(|now| now.lines(&skipped(place)).is_some())
 }
 
 /// Sets the fields of an event that say what has changed. Nothing is asked for that a setting would not say.
@@ -385,6 +425,7 @@ pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change) {
         ),
         ("lines", json!(change.lines(&skipped(place)))),
         ("paths", json!(paths.collect::<String>())),
+        ("lost", json!(change.is_lost)),
         ("own", json!(part::is_own(place))),
         ("asked", json!(asked(place))),
         ("rules", json!(rules(place))),

@@ -158,11 +158,15 @@ fn carry_out(
             }
             Next::Write(run, git) => {
                 let ended = run.as_ref().and_then(|run| run.in_words(place));
-                let written = write(place, event, run.map(|run| *run), &git);
-                let Some(performed) = written.map_err(|stuck| stuck.losing(ended))? else {
+                let mut run = run.map(|run| *run);
+                let again = run.as_mut().and_then(|run| run.again.take());
+                let given = again.as_ref().map_or(event, |again| &again.event);
+                let written = write(place, given, run, &git);
+                let Some(mut performed) = written.map_err(|stuck| stuck.losing(ended))? else {
                     next = Next::Review;
                     continue;
                 };
+                performed.reread = again.map(|again| again.change);
                 let Some(then) = follows(place, event, &performed, start) else {
                     return Ok(performed.after(earlier));
                 };

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Decision};
+use crate::engine::event::Event;
+use crate::project::change::Change;
 use crate::run::snapshot::Snapshot;
 use crate::store::notices::Pending;
 use crate::store::owed::Debt;
@@ -27,6 +29,8 @@ pub(crate) struct Performed {
     pub(crate) pending: Option<Pending>,
     /// Why the user is called now.
     pub(crate) called: Option<String>,
+    /// The change that the reviewer was given, if gates have made it another one.
+    pub(crate) reread: Option<Change>,
     /// The instance has a state.
     pub(crate) has_state: bool,
 }
@@ -45,6 +49,7 @@ impl Performed {
             debt: None,
             pending: None,
             called: None,
+            reread: None,
             has_state: snapshot.state.text().is_some(),
         }
     }
@@ -58,6 +63,12 @@ impl Performed {
             ..Decision::default()
         };
         decision.call()
+    }
+
+    /// Returns the tree that the review at `event` has read.
+    pub(crate) fn tree<'t>(&'t self, event: &'t Event) -> Option<&'t str> {
+        let reread = self.reread.as_ref().map(|change| &*change.after);
+        reread.or_else(|| event.fields.get("tree")?.as_str())
     }
 
     /// Returns it together with what an earlier review at the same stop has said.

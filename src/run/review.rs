@@ -11,8 +11,7 @@ use crate::engine::decision::{Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
 use crate::host::hosts::RESERVE;
 use crate::project::git::{self, Git};
-use crate::project::seen;
-use crate::run::attempt::{Attempt, Due, time_left};
+use crate::run::attempt::{Again, Attempt, Due, time_left};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::receipts;
@@ -42,6 +41,8 @@ pub(crate) struct Unwritten {
     pub(crate) before: Arc<Snapshot>,
     /// The files that have changed since; `None` if no reviewer was started.
     pub(crate) changed: Option<Vec<PathBuf>>,
+    /// What the reviewer was given, if gates have made it another change.
+    pub(crate) again: Option<Again>,
     /// Held until the outcome is written: until then, the next hook would see the same review still due.
     pub(crate) lock: ReviewLock,
 }
@@ -99,7 +100,6 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         let _ = SEND_BACK.note(store, name, state, None);
         return answered(performed);
     }
-    let seen = seen::seen(&place.chart, &place.root, &place.dir(), &invocation.subject);
     let mut announced = announced(place, event, &snapshot, &invocation);
     let hook = hook_timeout(place, event).saturating_sub(before.as_secs());
     if !before.is_zero() {
@@ -109,8 +109,6 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     let note = Note::leave(&place.store, &place.instance.name, &announced).map_err(io(
         "no review was started, because its result could not be written",
     ))?;
-    // To read a large program takes a while, and everybody is to see that the review has begun.
-    let mut record = receipts::due(place, &snapshot, &invocation);
     let due = Due {
         snapshot: &snapshot,
         invocation: &invocation,
@@ -128,9 +126,10 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         outcome,
         effort,
         changed,
-        tree,
+        seen,
+        record,
+        mut again,
     } = attempt;
-    record.tree = tree;
     // Without it, a receipt says that something is not in the record.
     let _ = receipts::ended(place, record, (&outcome, &effort));
     if outcome.failed_gate().is_none() {
@@ -140,7 +139,8 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     }
     Ok(Reviewed::Ran(Box::new(Unwritten {
         ended: Ended {
-            invocation,
+            invocation: (again.as_mut())
+                .map_or(invocation, |again| std::mem::take(&mut again.invocation)),
             outcome,
             superseded: false,
             effort,
@@ -148,6 +148,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         revision,
         before: snapshot,
         changed,
+        again,
         lock: running,
     })))
 }

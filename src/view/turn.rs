@@ -13,7 +13,6 @@ use crate::engine::fault::Fault;
 use crate::hook::why_elsewhere;
 use crate::project::state_file::Reading;
 use crate::run::asked::{self, FailingGate};
-use crate::run::change;
 use crate::run::coming;
 use crate::run::perform::foresee;
 use crate::run::performed::Performed;
@@ -103,7 +102,7 @@ impl Turn {
         // In a terminal, the stop of whoever drives the instance is meant, or would be if one did.
         let stops = session.or(driver.map(String::as_str));
         let stops = stops.or((!is_per_session).then_some(ANY));
-        let stop = change::stop(place, stops);
+        let stop = asked::seeing_stop(place, stops);
         let coming = coming::at_stop(place, Arc::clone(snapshot), &stop);
         let is_awaited = stop.fields["awaited"] == Json::Bool(true);
         let foreseen = match why_elsewhere(place, stops) {
