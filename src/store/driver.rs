@@ -81,7 +81,9 @@ pub(crate) fn claimed(
                     slashed(shown.to_owned()).display()
                 )
             })?;
-        let Some((at, claim)) = claim else { continue };
+        let Some((at, claim)) = claim.or_else(|| driven(&store, session)) else {
+            continue;
+        };
         if last.as_ref().is_none_or(|(other, _)| at >= *other) {
             let found = Claimed {
                 root: root.clone(),
@@ -95,6 +97,18 @@ pub(crate) fn claimed(
     Ok(last.map(|(_, claimed)| claimed))
 }
 
+/// Returns the instance that `session` drives by the record of that instance: someone has removed what the session claimed.
+fn driven(store: &Store, session: &str) -> Option<(Duration, Claim)> {
+    let driven = record::names(store, DRIVER).into_iter();
+    let driven = driven.filter_map(|instance| {
+        let (at, drivers): (_, Vec<String>) = record::try_read(store, &instance, DRIVER).ok()??;
+        let is_gone = false;
+        let is_driver = drivers.iter().any(|driver| driver == session);
+        is_driver.then_some((at, Claim { instance, is_gone }))
+    });
+    driven.max_by_key(|(at, _)| *at)
+}
+
 /// Returns the session that drives an instance; several if one host was started in the shell of another.
 pub(crate) fn of(store: &Store, instance: &str) -> Vec<String> {
     record::read(store, instance, DRIVER).unwrap_or_default()
@@ -103,7 +117,7 @@ pub(crate) fn of(store: &Store, instance: &str) -> Vec<String> {
 /// Returns whether `session` drives the instance and has claimed nothing else since.
 pub(crate) fn drives(store: &Store, instance: &str, session: &str) -> bool {
     let claim: Option<Claim> = record::read(store, session, SESSION);
-    claim.is_some_and(|claim| claim.instance == instance)
+    claim.is_none_or(|claim| claim.instance == instance)
         && of(store, instance).iter().any(|driver| driver == session)
 }
 
@@ -177,8 +191,9 @@ pub(crate) fn release(store: &Store, instance: &str, session: &str) {
     };
 }
 
-/// Removes the claim of a session, which drives nothing from then on.
-pub(crate) fn forget(store: &Store, session: &str) {
+/// Removes the claim of a session, which does not drive the instance from then on.
+pub(crate) fn forget(store: &Store, instance: &str, session: &str) {
+    release(store, instance, session);
     record::remove(store, session, SESSION);
 }
 

@@ -99,6 +99,18 @@ pub(crate) fn read<T: DeserializeOwned>(store: &Store, name: &str, kind: &str) -
     newest(found)?.1
 }
 
+/// Returns the names of which there may be a record of this kind.
+pub(crate) fn names(store: &Store, kind: &str) -> Vec<String> {
+    let files = store
+        .folders()
+        .flat_map(|folder| fs::read_dir(folder).into_iter().flatten());
+    let names = files.filter_map(|file| {
+        let name = file.ok()?.file_name().into_string().ok()?;
+        Some(name.strip_suffix(kind)?.strip_suffix('.')?.to_owned())
+    });
+    names.collect()
+}
+
 /// Does the same, with when it was recorded. The error is the folder that cannot be read, and why.
 pub(crate) fn try_read<T: DeserializeOwned>(
     store: &Store,
