@@ -1,9 +1,9 @@
 //! Notices for the user at the next stop, because nobody else would say it: something has left a review cycle that had not
 //! passed, or lets it end sooner.
 //!
-//! There is one record for each instance: the cycle that was running when this program last wrote or saw the state, the
-//! fields that can get looser, and what has not been reported yet. A state in which another cycle runs, or none, or in which
-//! such a field is looser, and which this program has not written, was changed by someone else.
+//! There is one record for each instance: the cycle that was running when this program last wrote or saw the state, its
+//! fields, and what has not been reported yet. A state in which another cycle runs, or none, or in which a field is another
+//! while a cycle runs, or looser, and which this program has not written, was changed by someone else.
 
 use std::io;
 
@@ -27,9 +27,9 @@ const MOST: usize = 20;
 struct Kept {
     /// The cycle that was running.
     cycle: Option<String>,
-    /// The fields that can get looser, what a change starts from, and where the instance is, as they were.
+    /// The fields as they were.
     #[serde(default)]
-    bounds: Context,
+    fields: Context,
     notices: Vec<Notice>,
     /// Why the user is called at the next stop.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -59,6 +59,9 @@ enum By {
         line: String,
         session: Option<String>,
         is_typed: bool,
+        /// It enters a phase.
+        #[serde(default)]
+        enters: bool,
     },
 }
 
@@ -76,6 +79,7 @@ impl By {
             line,
             session: event.session.clone(),
             is_typed: event.fields["terminal"] == true,
+            enters: matches!(event.trigger, Trigger::Enter { .. }),
         })
     }
 
@@ -91,6 +95,7 @@ impl By {
                 line,
                 session: own,
                 is_typed,
+                ..
             } => {
                 let place = match own.as_deref() {
                     _ if *is_typed => " in a terminal".to_owned(),
@@ -116,36 +121,60 @@ impl Kept {
     /// Takes over what is known of a state.
     fn take_over(&mut self, chart: &Chart, context: &Context) {
         self.cycle = running(chart, context);
-        let fields = chart.context.iter();
-        let bounds = fields.filter(|(name, field)| {
-            field.looser.is_some() || starts(chart, name) || is_place(chart, name)
-        });
-        let bounds =
-            bounds.filter_map(|(name, _)| Some((name.clone(), context.get(name)?.clone())));
-        self.bounds = bounds.collect();
+        self.fields = context.clone();
     }
 
-    /// Returns the fields of a state that are looser than they were: name, old and new value.
-    fn loosened<'a>(
+    /// Returns the fields of a state that are not as they were and that matter: name, old and new value. While no cycle runs,
+    /// those do that are looser, what a change starts from, and where the instance is.
+    fn changed<'a>(
         &'a self,
         chart: &'a Chart,
         context: &'a Context,
     ) -> impl Iterator<Item = (&'a String, &'a Json, &'a Json)> {
         // Between two cycles, what a change starts from is moved by this program itself.
         let is_watched = self.cycle.is_some() || chart.scope.since.is_none();
-        let bounds = self.bounds.iter().filter(move |_| is_watched);
-        bounds.filter_map(|(name, old)| {
+        let fields = self.fields.iter().filter(move |_| is_watched);
+        fields.filter_map(|(name, old)| {
             let (field, new) = (chart.context.get(name)?, context.get(name)?);
-            let is_idle = || self.cycle.is_none() && running(chart, context).is_none();
-            let is_other =
-                new != old && (starts(chart, name) || is_place(chart, name) && is_idle());
-            (is_other || field.is_looser(new, old)).then_some((name, old, new))
+            let matters = || match &self.cycle {
+                // Another phase of the cycle is where the agent goes on; what is left is named by itself.
+                Some(_) => !is_place(chart, name),
+                // Whoever begins a cycle leaves none.
+                None if is_place(chart, name) => running(chart, context).is_none(),
+                None => starts(chart, name) || field.is_looser(new, old),
+            };
+            (new != old && matters()).then_some((name, old, new))
         })
+    }
+
+    /// Adds what has become of the fields, in one sentence.
+    fn add_changed(&mut self, chart: &Chart, context: &Context, by: &By) {
+        // Where a command goes, and where it has a change begin, is its purpose.
+        let is_purpose = |name: &str| {
+            matches!(by, By::Command { .. }) && (starts(chart, name) || is_place(chart, name))
+        };
+        let changed = self.changed(chart, context);
+        let changed = changed.filter(|(name, ..)| !is_purpose(name));
+        let changed = changed.map(|(name, old, new)| {
+            let (old, new) = (plain(old), plain(new));
+            match (name == &chart.state, Some(name) == chart.next.as_ref()) {
+                (true, _) => format!("the phase {new} instead of {old}"),
+                (_, true) => format!("{new} instead of {old} as the next phase"),
+                _ => format!("{name} {new} instead of {old}"),
+            }
+        });
+        let changed: Vec<String> = changed.collect();
+        let of = running(chart, context).unwrap_or_else(|| chart.scope.noun.clone());
+        self.notices.extend((!changed.is_empty()).then(|| Notice {
+            left: None,
+            what: format!("The {of} goes on with {}", changed.join(", ")),
+            by: by.clone(),
+        }));
     }
 
     /// Returns whether the cycle that was running no longer is, or a field has become looser.
     fn has_changed(&self, chart: &Chart, context: &Context) -> bool {
-        self.loosened(chart, context).next().is_some()
+        self.changed(chart, context).next().is_some()
             || self.cycle.is_some() && self.cycle != running(chart, context)
     }
 
@@ -161,25 +190,9 @@ impl Kept {
     /// Compares what was known with a state, and says what has become of the running cycle.
     fn observe(&mut self, chart: &Chart, context: &Context, by: By) {
         let running = running(chart, context);
-        if matches!(by, By::Unknown | By::Elsewhere)
-            && (self.cycle.is_none() || self.cycle == running)
-        {
-            let of = running.as_ref().unwrap_or(&chart.scope.noun);
-            let what = self.loosened(chart, context).map(|(name, old, new)| {
-                let (old, new) = (plain(old), plain(new));
-                match (name == &chart.state, Some(name) == chart.next.as_ref()) {
-                    (true, _) => format!("The {of} is in phase {new}, not in {old}"),
-                    (_, true) => format!("The {of} goes on with {new}, not with {old}"),
-                    _ => format!("The {of} goes on with {name} {new} instead of {old}"),
-                }
-            });
-            let notices = what.map(|what| Notice {
-                left: None,
-                what,
-                by: by.clone(),
-            });
-            let notices: Vec<Notice> = notices.collect();
-            self.notices.extend(notices);
+        let enters = matches!(by, By::Command { enters: true, .. });
+        if !enters && (self.cycle.is_none() || self.cycle == running) {
+            self.add_changed(chart, context, &by);
         }
         let left = self
             .cycle
