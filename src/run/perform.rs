@@ -40,6 +40,7 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
     if let (Ok(performed), Some(pending)) = (&mut result, pending) {
         let messages = &mut performed.decision.messages;
         messages.splice(0..0, pending.texts.iter().cloned());
+        performed.named.splice(0..0, pending.texts.iter().cloned());
         performed.pending = Some(pending);
     }
     if let Ok(performed) = &mut result {
@@ -87,6 +88,7 @@ fn decided(
         Ok(performed) => {
             line.fill(&place.chart, &performed.decision, &performed.before);
             line.called(performed.called.as_deref());
+            line.named.clone_from(&performed.named);
         }
         Err(stuck) => {
             let is_over = !matches!(stuck, Stuck::Interrupted { .. } | Stuck::Abandoned);

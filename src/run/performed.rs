@@ -27,6 +27,8 @@ pub(crate) struct Performed {
     pub(crate) debt: Option<Debt>,
     /// The messages for the user beside the decision, until the host has them.
     pub(crate) pending: Option<Pending>,
+    /// What of the messages names something that the user should know and that nobody else says.
+    pub(crate) named: Vec<String>,
     /// Why the user is called now.
     pub(crate) called: Option<String>,
     /// The change that the reviewer was given, if gates have made it another one.
@@ -48,6 +50,7 @@ impl Performed {
             context,
             debt: None,
             pending: None,
+            named: Vec::new(),
             called: None,
             reread: None,
             has_state: snapshot.state.text().is_some(),
@@ -76,6 +79,7 @@ impl Performed {
         if let Some((earlier, _)) = earlier {
             let messages = earlier.decision.messages;
             self.decision.messages.splice(0..0, messages);
+            self.named.splice(0..0, earlier.named);
             self.debt = self.debt.or(earlier.debt);
         }
         self

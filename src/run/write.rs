@@ -108,7 +108,10 @@ pub(crate) fn write(
         ..Performed::of(&snapshot, decision)
     };
     match kept {
-        Ok(news) => performed.decision.messages.extend(news),
+        Ok(news) => {
+            performed.named.extend(news.clone());
+            performed.decision.messages.extend(news);
+        }
         Err(error) => {
             let note = format!("the record for receipts cannot be written: {error}");
             performed.notes.push(note);

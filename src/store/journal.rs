@@ -60,6 +60,9 @@ pub(crate) struct Decided {
     /// The answer to `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) action: Option<String>,
+    /// What was named to the user: changes by others, and what let a cycle end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) named: Vec<String>,
     /// Why the user was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) call: Option<String>,

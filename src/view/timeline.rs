@@ -81,6 +81,10 @@ fn decision(decided: &Decided) -> String {
         text.push_str(&paint(FAINT, "\u{a0}· "));
         text.push_str(&shown(file));
     }
+    for named in &decided.named {
+        text.push_str(&paint(FAINT, "\u{a0}· "));
+        text.push_str(&paint_words(ALERT, &shown(named)));
+    }
     if let Some(call) = &decided.call {
         text.push_str(&paint(FAINT, "\u{a0}· "));
         text.push_str(&paint_words(ALERT, &format!("your turn: {}", shown(call))));
@@ -148,8 +152,12 @@ fn is_again(a: &Line, b: &Line) -> bool {
     let (Line::Decision(a), Line::Decision(b)) = (a, b) else {
         return false;
     };
-    let is_quiet =
-        |line: &Decided| line.changed.is_empty() && line.files.is_empty() && line.review.is_none();
+    let is_quiet = |line: &Decided| {
+        line.changed.is_empty()
+            && line.files.is_empty()
+            && line.review.is_none()
+            && line.named.is_empty()
+    };
     let rules =
         |line: &Decided| -> Vec<String> { line.fired().map(|rule| rule.rule.clone()).collect() };
     (is_quiet(a) && is_quiet(b))
