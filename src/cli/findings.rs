@@ -1,5 +1,6 @@
 //! `taskie findings`: lists what reviews found and what became of it. `taskie resolve`: records what the user decides.
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -8,11 +9,14 @@ use serde_json::{Value as Json, json};
 
 use crate::chart::Chart;
 use crate::cli::error::CliError;
-use crate::cli::output::{is_reviewer, refuse_agents, say, say_json};
-use crate::cli::place;
+use crate::cli::output::{is_reviewer, refuse_agents, say, say_json, say_json_text};
+use crate::cli::{place, reviewed};
 use crate::diagnostic::quote::quoted;
+use crate::lint::report;
 use crate::page::{FAINT, Page};
 use crate::project::ledger::{self, Entry};
+use crate::reviewer::finding::Finding;
+use crate::run::place::Place;
 use crate::store::once::CALL;
 use crate::text::shown;
 use crate::view::facts::Facts;
@@ -23,8 +27,28 @@ use crate::view::turn::Waits;
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let place = place::chosen(chart, matches)?;
     let mut entries = place.snapshot().ledger();
-    if matches.get_flag("json") {
-        let entries: Vec<Json> = entries.iter().map(to_json).collect();
+    let format = matches.get_one::<String>("format").map(String::as_str);
+    if let Some(format @ ("sarif" | "github")) = format {
+        let findings = entries.into_iter().map(|entry| {
+            let title = format!("{} ({})", entry.finding.title, entry.state);
+            let finding = Finding {
+                title,
+                ..entry.finding
+            };
+            (entry.id, finding)
+        });
+        let findings: Vec<(String, Finding)> = findings.collect();
+        match format {
+            "sarif" => say_json_text(&report::pretty(&reviewed::sarif(chart, &findings))),
+            _ => reviewed::annotations(chart, &findings, reviewed::ANNOTATIONS)
+                .iter()
+                .for_each(|line| say(line)),
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if format == Some("json") || matches.get_flag("json") {
+        let entries = entries.iter().map(|entry| to_json(&place, entry));
+        let entries: Vec<Json> = entries.collect();
         say_json(json!({ "findings": entries }));
         return Ok(ExitCode::SUCCESS);
     }
@@ -50,12 +74,14 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         page.text(FAINT, &format!("{head}{}", shown(&first.state)));
         for entry in group {
             let finding = &entry.finding;
-            let place = finding.place().map(|place| format!(", {place}"));
-            let why = entry.why.as_ref().map(|why| format!(" ({why})"));
+            let of = finding.place().map(|place| format!(", {place}"));
+            let why = entry.why.iter().cloned().chain(by(&place, entry));
+            let why: Vec<String> = why.collect();
+            let why = (!why.is_empty()).then(|| format!(" ({})", why.join("; ")));
             let text = format!(
                 "{}{}: {}{}",
                 finding.severity,
-                place.unwrap_or_default(),
+                of.unwrap_or_default(),
                 finding.title,
                 why.unwrap_or_default()
             );
@@ -66,10 +92,16 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-fn to_json(entry: &Entry) -> Json {
+/// Returns who has ruled about a finding, if someone has.
+fn by(place: &Place, entry: &Entry) -> Option<String> {
+    let line = entry.ruling.as_ref()?;
+    Some(ledger::by((&place.store, &*place.instance.name), line))
+}
+
+fn to_json(place: &Place, entry: &Entry) -> Json {
     let finding = &entry.finding;
     json!({
-        "id": entry.id, "state": entry.state, "why": entry.why, "severity": finding.severity,
+        "id": entry.id, "state": entry.state, "why": entry.why, "by": by(place, entry), "severity": finding.severity,
         "file": finding.file, "line": finding.line, "title": finding.title,
     })
 }
@@ -102,11 +134,16 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCo
     })?;
     let word = chart.findings.rulings.get(text("ruling"));
     let word = word.map_or("", String::as_str);
-    let said = (word, text("why"));
+    let by = match std::io::stdout().is_terminal() {
+        true => "in a terminal",
+        false => "without a terminal",
+    };
+    let said = (word, text("why"), by);
     let _lock = place
         .lock()
         .map_err(CliError::because("the ruling cannot be written"))?;
-    ledger::rule(chart, &place.root, &place.dir(), entry, said)
+    let instance = (&place.store, &*place.instance.name);
+    ledger::rule(chart, (&place.root, &place.dir()), instance, entry, said)
         .map_err(CliError::because("the ruling cannot be written"))?;
     say(&format!(
         "{} is {word}: later reviewers will know.",

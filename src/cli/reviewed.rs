@@ -18,7 +18,7 @@ use crate::store::journal::Line;
 use crate::text::shown;
 
 /// How many annotations of one level GitHub shows of a step.
-const ANNOTATIONS: usize = 10;
+pub(super) const ANNOTATIONS: usize = 10;
 
 /// Returns the workflow command of GitHub that shows a finding at its line.
 fn annotation(level: &str, id: &str, finding: &Finding) -> String {
@@ -232,33 +232,9 @@ impl<'p> Reviewed<'p> {
 
     /// Returns workflow commands of GitHub: they show each finding at its line.
     pub(super) fn annotations(&self) -> Vec<String> {
-        let mut of_findings = Vec::new();
-        for level in ["error", "warning"] {
-            let findings: Vec<_> = (self.findings.iter())
-                .filter(|(_, finding)| self.level(finding) == level)
-                .collect();
-            // The messages are errors, too.
-            let most = ANNOTATIONS - self.messages.len().min(ANNOTATIONS / 2);
-            let shown = match findings.len() > most {
-                true => most - 1,
-                false => findings.len(),
-            };
-            let (each, more) = findings.split_at(shown);
-            of_findings.extend(
-                each.iter()
-                    .map(|(id, finding)| annotation(level, id, finding)),
-            );
-            if !more.is_empty() {
-                let title = counted(more.len(), "more finding");
-                let lines = more.iter().map(|(id, finding)| {
-                    let place = finding.place().map(|place| format!(", {place}"));
-                    let place = place.unwrap_or_default();
-                    format!("{id} ({}{place}): {}", finding.severity, finding.title)
-                });
-                let lines = report::escaped(&lines.collect::<Vec<_>>().join("\n"));
-                of_findings.push(format!("::{level} title={title}::{lines}"));
-            }
-        }
+        // The messages are errors, too.
+        let most = ANNOTATIONS - self.messages.len().min(ANNOTATIONS / 2);
+        let of_findings = annotations(self.chart, &self.findings, most);
         let level = if self.code == 0 { "notice" } else { "error" };
         let of_messages = self.messages.iter();
         let of_messages =
@@ -267,32 +243,7 @@ impl<'p> Reviewed<'p> {
     }
 
     pub(super) fn sarif(&self) -> Json {
-        let results = self.findings.iter().map(|(id, finding)| {
-            let mut result = json!({
-                "ruleId": finding.severity,
-                "level": self.level(finding),
-                "message": { "text": finding.title },
-                "partialFingerprints": { "id": id },
-            });
-            if let Some(file) = file_of(finding) {
-                let mut place = json!({ "artifactLocation": { "uri": report::uri(file) } });
-                if let Some(line) = finding.line {
-                    place["region"] = json!({ "startLine": line });
-                }
-                result["locations"] = json!([{ "physicalLocation": place }]);
-            }
-            result
-        });
-        let rules = self
-            .chart
-            .findings
-            .severities
-            .iter()
-            .map(|id| json!({ "id": id }));
-        let mut log = report::sarif(
-            &Json::from(rules.collect::<Vec<_>>()),
-            &Json::from(results.collect::<Vec<_>>()),
-        );
+        let mut log = sarif(self.chart, &self.findings);
         // Without a result, nobody could tell a change that was not read from one that is clean.
         let is_done = self.code == 0 || self.file.is_some();
         let level = if is_done { "note" } else { "error" };
@@ -304,12 +255,76 @@ impl<'p> Reviewed<'p> {
         }]);
         log
     }
+}
 
-    /// Returns how bad a finding is for other programs: only the mildest is a mere warning.
-    fn level(&self, finding: &Finding) -> &'static str {
-        match self.chart.findings.severities.last() {
-            Some(mildest) if *mildest == finding.severity => "warning",
-            _ => "error",
+/// Returns workflow commands of GitHub that show each finding at its line, at most this many of a level.
+pub(super) fn annotations(
+    chart: &Chart,
+    findings: &[(String, Finding)],
+    most: usize,
+) -> Vec<String> {
+    let mut of_findings = Vec::new();
+    for level in ["error", "warning"] {
+        let findings = findings.iter();
+        let findings: Vec<_> = findings
+            .filter(|(_, finding)| self::level(chart, finding) == level)
+            .collect();
+        let shown = match findings.len() > most {
+            true => most - 1,
+            false => findings.len(),
+        };
+        let (each, more) = findings.split_at(shown);
+        of_findings.extend(
+            each.iter()
+                .map(|(id, finding)| annotation(level, id, finding)),
+        );
+        if !more.is_empty() {
+            let title = counted(more.len(), "more finding");
+            let lines = more.iter().map(|(id, finding)| {
+                let place = finding.place().map(|place| format!(", {place}"));
+                let place = place.unwrap_or_default();
+                format!("{id} ({}{place}): {}", finding.severity, finding.title)
+            });
+            let lines = report::escaped(&lines.collect::<Vec<_>>().join("\n"));
+            of_findings.push(format!("::{level} title={title}::{lines}"));
         }
+    }
+    of_findings
+}
+
+/// Returns findings as a SARIF log.
+pub(super) fn sarif(chart: &Chart, findings: &[(String, Finding)]) -> Json {
+    let results = findings.iter().map(|(id, finding)| {
+        let mut result = json!({
+            "ruleId": finding.severity,
+            "level": level(chart, finding),
+            "message": { "text": finding.title },
+            "partialFingerprints": { "id": id },
+        });
+        if let Some(file) = file_of(finding) {
+            let mut place = json!({ "artifactLocation": { "uri": report::uri(file) } });
+            if let Some(line) = finding.line {
+                place["region"] = json!({ "startLine": line });
+            }
+            result["locations"] = json!([{ "physicalLocation": place }]);
+        }
+        result
+    });
+    let rules = chart
+        .findings
+        .severities
+        .iter()
+        .map(|id| json!({ "id": id }));
+    report::sarif(
+        &Json::from(rules.collect::<Vec<_>>()),
+        &Json::from(results.collect::<Vec<_>>()),
+    )
+}
+
+/// Returns how bad a finding is for other programs: only the mildest is a mere warning.
+fn level(chart: &Chart, finding: &Finding) -> &'static str {
+    match chart.findings.severities.last() {
+        Some(mildest) if *mildest == finding.severity => "warning",
+        _ => "error",
     }
 }

@@ -14,6 +14,7 @@ use crate::engine::inspect::{self, ReviewFile};
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
 use crate::reviewer::finding::Finding;
+use crate::store::{Store, record};
 use crate::text::plain_line;
 
 /// The state of a finding of which nobody has said anything.
@@ -45,6 +46,8 @@ pub(crate) struct Entry {
     /// `open`, what the answer says, or what the user has ruled.
     pub(crate) state: String,
     pub(crate) why: Option<String>,
+    /// The line of the ruling, if the user has ruled.
+    pub(crate) ruling: Option<String>,
 }
 
 impl std::fmt::Display for Entry {
@@ -108,7 +111,10 @@ pub(crate) fn entries(
             last.get(&file.files.replace("{n}", &n))
         });
         for (id, finding) in review.found.named(&review.file) {
-            let ruled = rulings.iter().find_map(|line| ruled(line, &id, finding));
+            let ruling = rulings
+                .iter()
+                .find(|line| ruled(line, &id, finding).is_some());
+            let ruled = ruling.and_then(|line| ruled(line, &id, finding));
             let said = ruled.or_else(|| said(&answer, &id, &words.answers));
             let (state, why) = said.unwrap_or_else(|| (silent.to_owned(), None));
             let finding = finding.clone();
@@ -122,6 +128,7 @@ pub(crate) fn entries(
                 finding,
                 state,
                 why,
+                ruling: ruling.cloned(),
             });
         }
     }
@@ -141,26 +148,44 @@ pub(crate) fn rulings(chart: &Chart, root: &Path, dir: &Path) -> Vec<String> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// Records what the user rules about a finding. It replaces an earlier ruling. The caller holds the write lock.
+/// The kind of the record of the rulings that this machine has written: each line, and who made it.
+const MADE: &str = "rulings";
+
+/// Returns who has made the ruling in a line, as far as this machine knows.
+pub(crate) fn by((store, instance): (&Store, &str), line: &str) -> String {
+    let made: Option<IndexMap<String, String>> = record::read(store, instance, MADE);
+    let by = made.and_then(|mut made| made.swap_remove(line));
+    by.unwrap_or_else(|| "by hand, or on another machine".to_owned())
+}
+
+/// Records what the user rules about a finding, and `by` whom that is said. It replaces an earlier ruling. The caller holds
+/// the write lock.
 pub(crate) fn rule(
     chart: &Chart,
-    root: &Path,
-    dir: &Path,
+    (root, dir): (&Path, &Path),
+    (store, instance): (&Store, &str),
     entry: &Entry,
-    (word, why): (&str, &str),
+    (word, why, by): (&str, &str, &str),
 ) -> io::Result<()> {
     let path = dir.join(RULINGS);
     let mut lines = rulings(chart, root, dir);
     lines.retain(|line| ruled(line, &entry.id, &entry.finding).is_none());
     let place = entry.finding.place();
     let place = place.map(|place| format!(", {place}")).unwrap_or_default();
-    lines.push(format!(
+    let line = format!(
         "{} {word} ({}{place}): {}{WHY}{}",
         entry.id,
         entry.finding.severity,
         entry.finding.title,
         plain_line(why, LENGTH)
-    ));
+    );
+    let line = plain_line(&line, LINE);
+    let made: Option<IndexMap<String, String>> = record::read(store, instance, MADE);
+    let mut made = made.unwrap_or_default();
+    made.retain(|line, _| lines.contains(line));
+    made.insert(line.clone(), by.to_owned());
+    record::write(store, instance, MADE, made)?;
+    lines.push(line);
     disk::replace(&path, format!("{}\n", lines.join("\n")).as_bytes())
 }
 

@@ -29,7 +29,7 @@ pub(crate) mod open_record;
 pub(crate) mod owed;
 pub(crate) mod postponed;
 pub(crate) mod program;
-mod record;
+pub(crate) mod record;
 pub(crate) mod running;
 pub(crate) mod turn;
 pub(crate) mod waiting;

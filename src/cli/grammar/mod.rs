@@ -120,12 +120,7 @@ fn review() -> Command {
             arg!(--permissions <RIGHTS> "What the reviewer may do [default: the setting; in CI: restricted]")
                 .value_parser(words(["bypass", "restricted"])),
         )
-        .arg(
-            arg!(--format <FORMAT> "Print the findings in this format")
-                .default_value("human")
-                .value_parser(words(super::review::FORMATS)),
-        )
-        .arg(arg!(--json "Short for --format json").conflicts_with("format"))
+        .args(formats())
         .arg(arg!(--"print-prompt" "Print what the reviewer would be asked, and start nothing"))
         .arg(
             arg!(--"at-stop" "Review it whenever the agent of this session stops, until it is clean")
@@ -390,7 +385,7 @@ fn findings(chart: &Chart) -> Vec<Command> {
     let list = Command::new("findings")
         .about("List what reviews found, and what became of it")
         .args(instance_args(chart))
-        .arg(json());
+        .args(formats());
     let resolve = Command::new("resolve")
         .about("Decide about a finding; later reviewers will know")
         .arg(arg!(finding: <ID>).help(format!(
@@ -406,6 +401,16 @@ fn findings(chart: &Chart) -> Vec<Command> {
         true => vec![list],
         false => vec![list, resolve],
     }
+}
+
+/// Returns the options of commands that print findings.
+fn formats() -> [clap::Arg; 2] {
+    [
+        arg!(--format <FORMAT> "Print the findings in this format")
+            .default_value("human")
+            .value_parser(words(super::review::FORMATS)),
+        arg!(--json "Short for --format json").conflicts_with("format"),
+    ]
 }
 
 fn check_chart() -> Command {
