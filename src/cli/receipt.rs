@@ -13,7 +13,6 @@ use super::place;
 use crate::chart::Chart;
 use crate::disk;
 use crate::lint::report::pretty;
-use crate::project::change::Blobs;
 use crate::project::git;
 use crate::project::manifest::{self, Manifest};
 use crate::receipt::chain::Chain;
@@ -42,7 +41,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     if let Some(commit) = matches.get_one::<String>("commit") {
         let mut seen = Seen::default();
         let name = &place.instance.name;
-        seen.add(name, &Chain::read(&text), &receipts::open(&place));
+        seen.add(name, &Chain::read(&text), &receipts::open(&place), None);
         let unknown =
             |why: crate::project::change::Unknown| CliError::with_help(why.message, why.help);
         let (before, commit) = manifest::ends(&place.root, commit).map_err(unknown)?;
@@ -59,7 +58,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             Subject::new("commit", "gitCommit", &commit),
             Subject::new("tree", "gitTree", &read.tree),
         ];
-        let covered = receipt.predicate.covered.insert(Blobs::new());
+        let covered = receipt.predicate.covered.insert(seen.unseen(&read));
         for work in &seen.works {
             check::join(covered, seen.covered(work, &read, false));
         }
@@ -80,7 +79,7 @@ fn joined(place: &Place, statements: &[Statement]) -> Option<Statement> {
         seal::join(&mut predicate, part);
     }
     let reviews: Vec<_> = statements.iter().flat_map(check::reviews).collect();
-    let subject = receipts::subject(reviews.into_iter());
+    let subject = statement::subject(reviews.into_iter());
     Some(Statement::new(subject, predicate))
 }
 

@@ -25,12 +25,15 @@ use crate::receipt::Open;
 use crate::receipt::check::{self, Checked, Seen, Work};
 use crate::receipt::signature::Signers;
 use crate::receipt::statement;
-use crate::store::open_record;
+use crate::store::{git_dir, open_record};
 use crate::text::shown;
 
 /// What no record can prove.
 pub(super) const UNPROVED: &str = "This does not prove that a model has read anything; and without a signature, a record that \
                         was cut short or made again looks like the true one.";
+
+/// What to do where the history is too short.
+const FETCH: &str = "fetch all of it: `git fetch --unshallow`, or `fetch-depth: 0` in CI";
 
 /// Checks the receipts of one instance, or of all. The exit code is that of the page about this command.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> ExitCode {
@@ -85,16 +88,21 @@ fn signers(root: &Path, matches: &ArgMatches) -> Result<Option<Signers>, CliErro
         }));
     }
     let configured = git::configured(root, "gpg.ssh.allowedSignersFile");
+    // Git takes it from the top of the work tree.
+    let top = git_dir::around(root).map_or_else(|| root.to_owned(), |tree| tree.top);
     Ok(configured.map(|file| Signers {
-        file: PathBuf::from(file),
+        file: top.join(file),
         are_required: false,
     }))
 }
 
-/// Returns why the code of a clone with a short history is not compared.
+/// Returns why code is not compared where git lacks the commit at which its work began.
 fn no_base(work: &Work) -> String {
     let name = shown(&work.name);
-    format!("git no longer has the commit at which the work of {name} began")
+    format!(
+        "git no longer has the commit at which the work of {name} began, so only the files that its last clean review has \
+         seen were compared"
+    )
 }
 
 /// What was found out.
@@ -153,11 +161,9 @@ impl Verified {
                 }
             };
             let mut checked = check::lines(root, &text, signers);
-            if checked.name != name {
-                let own = shown(&checked.name).into_owned();
-                checked
-                    .flaws
-                    .push(format!("the receipts are about `{own}`"));
+            if checked.name != name && !checked.name.is_empty() {
+                let what = format!("its last receipt is about `{}`", shown(&checked.name));
+                checked.remarks.push(what);
             }
             checked.name = name;
             let open: Vec<Open> = open_record::in_folder(&dir);
@@ -168,7 +174,10 @@ impl Verified {
             let is_sound = check::open(&mut checked, chart, open.clone());
             let files = check::files(&dir, &checked.chain, &open, is_sound);
             checked.flaws.extend(files);
-            self.seen.add(&checked.name, &checked.chain, &[]);
+            let rewritten = checked.rewritten(&dir, &open);
+            checked.remarks.extend(rewritten);
+            let skips = checked.skips();
+            self.seen.add(&checked.name, &checked.chain, &[], skips);
             self.plans.push(checked);
         }
         Ok(())
@@ -179,8 +188,14 @@ impl Verified {
         let failed = |why: Unknown| CliError::with_help(why.message, why.help);
         let ends = range.map(|range| manifest::ends(root, range)).transpose();
         let ends = ends.map_err(failed)?;
-        if self.seen.works.is_empty() {
-            self.uncompared = Some("no review of code is in the record".to_owned());
+        match &ends {
+            _ if !self.seen.works.is_empty() => {}
+            None => self.uncompared = Some("no review of code is in the record".to_owned()),
+            Some((base, end)) => {
+                if let Some(read) = Manifest::read(root, home, Some(base), Some(end), &[]) {
+                    self.covered = self.seen.unseen(&read.map_err(failed)?);
+                }
+            }
         }
         // Git compares only once with each commit.
         let mut known: HashMap<&str, Manifest> = HashMap::new();
@@ -201,8 +216,16 @@ impl Verified {
                 });
                 match read {
                     Ok(read) => drop(known.insert(base, read)),
+                    Err(_) if manifest::is_shallow(root) => {
+                        let message = "the history of this clone is too short to compare the code";
+                        return Err(CliError::with_help(message, FETCH));
+                    }
                     Err(why) => {
                         self.uncompared = Some(why);
+                        if let Some(now) = manifest::of_all(root, home) {
+                            let covered = self.seen.covered_without_base(work, now);
+                            check::join(&mut self.covered, covered);
+                        }
                         continue;
                     }
                 }
@@ -248,8 +271,8 @@ impl Verified {
                 }
             }
         }
-        if let Some(why) = &self.uncompared {
-            page.text(PLAIN, &format!("The code was not compared: {why}."));
+        if let Some(why) = self.not_compared() {
+            page.text(PLAIN, &why);
         }
         for file in self.uncovered() {
             let file = shown(file);
@@ -257,6 +280,16 @@ impl Verified {
         }
         page.text(PLAIN, UNPROVED);
         page.print();
+    }
+
+    /// Returns why the code was not compared, or not all of it, as a sentence.
+    fn not_compared(&self) -> Option<String> {
+        let why = self.uncompared.as_ref()?;
+        let what = match self.covered.is_empty() {
+            true => "The code was not compared",
+            false => "Not all of the code was compared",
+        };
+        Some(format!("{what}: {why}."))
     }
 
     /// Returns the verdict about everything, and what it is about.
@@ -274,8 +307,8 @@ impl Verified {
         }
         let plans = counted(self.plans.len(), &chart.scope.noun);
         let code = match &self.uncompared {
-            Some(_) if self.covered.is_empty() => String::new(),
-            _ => match self.covered.len() {
+            Some(_) => ", but not all of the code".to_owned(),
+            None => match self.covered.len() {
                 1 => ", and 1 changed file that counts, as a clean review has seen it".to_owned(),
                 many => format!(
                     ", and {many} changed files that count, all as a clean review has seen them"
@@ -300,7 +333,7 @@ impl Verified {
         })
     }
 
-    /// Returns workflow commands of GitHub: what is wrong, and what the reviews have found.
+    /// Returns workflow commands of GitHub: what is wrong, and what is on record.
     fn annotations(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for plan in &self.plans {
@@ -316,8 +349,12 @@ impl Verified {
             let name = report::property(file);
             format!("::error file={name},title=taskie::no clean review has seen this file as it is")
         }));
+        if let Some(why) = self.not_compared() {
+            lines.push(format!("::warning title=taskie::{}", report::escaped(&why)));
+        }
         let text = match (self.plans.is_empty(), self.is_well()) {
             (true, _) => "nothing to verify",
+            (false, true) if self.uncompared.is_some() => "verified, but not all of the code",
             (false, true) => "verified",
             (false, false) => "not verified",
         };

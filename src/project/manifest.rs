@@ -55,6 +55,12 @@ impl Manifest {
     }
 }
 
+/// Returns all files of the work tree, compared with nothing.
+pub(crate) fn of_all(root: &Path, home: &str) -> Option<Manifest> {
+    let nothing = change::nothing(root).ok()?;
+    Manifest::read(root, home, Some(&nothing), None, &[])?.ok()
+}
+
 /// Returns the commit of HEAD, or an empty tree: what work that begins now is compared with. `None` outside git.
 pub(crate) fn head(root: &Path) -> Option<String> {
     is_in_git(root).then(|| change::head(root)).flatten()
@@ -63,6 +69,11 @@ pub(crate) fn head(root: &Path) -> Option<String> {
 /// Returns whether a range ends at HEAD, and begins no later than `commit`.
 pub(crate) fn spans(root: &Path, range: &(String, String), commit: &str) -> bool {
     change::spans(root, range, commit)
+}
+
+/// Returns whether the clone has only a part of the history.
+pub(crate) fn is_shallow(root: &Path) -> bool {
+    change::is_shallow(root)
 }
 
 /// Returns the two commits that a range names: see [`change::ends`].

@@ -1,7 +1,7 @@
 //! Charts in receipts: the whole text and all templates, so that a later version of this program can decide with them.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde::{Deserialize, Serialize};
@@ -11,12 +11,13 @@ use crate::chart::extend::Extended;
 use crate::chart::{Chart, load};
 use crate::expr::templates::Templates;
 use crate::hash::{Hash, IndexMap};
+use crate::os::file::slashed;
 use crate::text::shown;
 
 /// A chart with everything that it extends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Whole {
-    /// Its name in messages.
+    /// Its name in messages. Of a file, that is its name and that of its folder: where it lies on a machine is nobody's business.
     pub(crate) origin: String,
     pub(crate) text: String,
     pub(crate) templates: IndexMap<String, String>,
@@ -38,7 +39,10 @@ impl Whole {
             Some((name, text))
         });
         Self {
-            origin: chart.origin.clone(),
+            origin: match embedded {
+                Some(embedded) => embedded.id.to_owned(),
+                None => portable(Path::new(&chart.origin)),
+            },
             templates: templates.collect(),
             text,
         }
@@ -57,8 +61,8 @@ impl Whole {
     }
 
     /// Returns what is odd about it: it is not a chart of this program, or not the one that this program has under that name.
-    /// `is_own` says that this version of the program has written it.
-    pub(crate) fn is_odd(&self, is_own: bool) -> Option<String> {
+    /// `version` is that of the program which says that it has written it.
+    pub(crate) fn oddity(&self, version: &str) -> Option<String> {
         let Some(known) = CHARTS.iter().find(|known| known.id == self.origin) else {
             return Some(format!("another chart decided: {}", shown(&self.origin)));
         };
@@ -68,12 +72,12 @@ impl Whole {
                 .ok()
                 .map(|chart| hash(&chart))
         };
-        (is_own && own() != Some(self.hash())).then(|| {
-            let version = env!("CARGO_PKG_VERSION");
-            format!(
-                "its chart `{}` is not the one of taskie {version}",
-                known.id
-            )
+        (own() != Some(self.hash())).then(|| {
+            let is = match version == env!("CARGO_PKG_VERSION") {
+                true => "is not the one",
+                false => "cannot be compared with that",
+            };
+            format!("its chart `{}` {is} of taskie {}", known.id, shown(version))
         })
     }
 
@@ -88,13 +92,27 @@ impl Whole {
     }
 }
 
-/// Returns the text of a merged chart without what it was merged from.
+/// Returns the name of a file with that of its folder, which is the same on every machine.
+fn portable(path: &Path) -> String {
+    let steps = path.components().rev().take(2);
+    let steps: Vec<_> = steps.map(|step| step.as_os_str()).collect();
+    let path: PathBuf = steps.into_iter().rev().collect();
+    slashed(path).display().to_string()
+}
+
+/// Returns the text of a merged chart without what it was merged from. Its comments say from which files its parts are.
 fn alone(text: &str) -> String {
     let head = text.find("\n[").unwrap_or(text.len());
     let (head, tables) = text.split_at(head);
     let lines = head.lines().filter(|line| !line.starts_with("extends = "));
-    let lines: Vec<&str> = lines.collect();
-    format!("{}{tables}", lines.join("\n"))
+    let lines = lines.chain(tables.split('\n').skip(1)).map(|line| {
+        let file = line.strip_prefix("# ").map(Path::new);
+        match file.filter(|file| file.is_absolute()) {
+            Some(file) => format!("# {}", portable(file)),
+            None => line.to_owned(),
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the hash of a chart that is in use. It is computed once: a process uses one version of a chart.

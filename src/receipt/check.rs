@@ -1,6 +1,6 @@
 //! Compares the receipts of an instance with themselves, with its files, and with a version of the code.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,9 +9,10 @@ use super::charts;
 use super::remarks::Remarks;
 use super::replay::{Ready, Run};
 use super::signature::{self, Signed, Signers};
-use super::statement::{Line, Predicate, Statement};
+use super::statement::{self, Line, Predicate, Statement};
 use super::{Entry, Open, Review};
 use crate::chart::Chart;
+use crate::engine::context::Context;
 use crate::hash;
 use crate::project::change::{Blobs, is_any_like};
 use crate::project::manifest::Manifest;
@@ -74,6 +75,9 @@ pub(crate) fn lines(root: &Path, text: &str, signers: Option<&Signers>) -> Check
             checked.signature(root, number, &line.sha256, signature, signers);
             signed.insert(line.sha256.clone());
         }
+        if statement.subject != statement::subject(reviews(&statement)) {
+            checked.flaw(number, "its subject is not what its last review saw");
+        }
         checked.charts(number, predicate);
         for difference in checked.run.line(&line.sha256, predicate) {
             checked.flaw(number, &difference.to_string());
@@ -105,6 +109,42 @@ pub(crate) fn lines(root: &Path, text: &str, signers: Option<&Signers>) -> Check
 }
 
 impl Checked {
+    /// Returns the patterns of the files that do not count for the next review of code, by the last receipt.
+    pub(crate) fn skips(&self) -> Option<Vec<String>> {
+        let Predicate {
+            entries, settings, ..
+        } = &self.chain.links.last()?.statement.predicate;
+        let ready = self.run.charts.get(entries.last()?.chart())?;
+        ready.coming_skips(&Context::default(), settings)
+    }
+
+    /// Returns the files that reviews have read, and that are not as the last clean one of them has read them. `open` is what
+    /// has happened since the last receipt.
+    pub(crate) fn rewritten(&self, dir: &Path, open: &[Open]) -> Vec<String> {
+        let mut read = BTreeMap::new();
+        let links = self.chain.links.iter();
+        let sealed = links.flat_map(|link| counted(&link.statement.predicate.entries));
+        for (review, is_clean) in sealed.chain(counted(open)) {
+            let worked_in = self.run.charts.get(&review.chart);
+            let worked_in = |file: &str| worked_in.is_none_or(|ready| ready.is_worked_in(file));
+            let files = review
+                .subject
+                .iter()
+                .filter(|(file, _)| is_clean && !worked_in(file));
+            read.extend(files.map(|(file, sha256)| (file, (sha256, &review.file))));
+        }
+        let rewritten = read.into_iter().filter_map(|(file, (sha256, review))| {
+            let text = crate::disk::read_regular(&dir.join(file)).ok().flatten();
+            let is = match text {
+                Some(text) if hash::of_text(&text) == *sha256 => return None,
+                Some(_) => "was changed",
+                None => "is gone",
+            };
+            Some(format!("{} {is} since {}", shown(file), shown(review)))
+        });
+        rewritten.collect()
+    }
+
     /// Returns what is known of the receipts of an instance whose file cannot be read.
     pub(crate) fn unreadable(name: String, why: String) -> Self {
         Self {
@@ -148,11 +188,13 @@ impl Checked {
                 format!("line {number}: it begins where line {other} does: branches were merged");
             self.remarks.push(what);
         }
-        if self.chain.links.is_empty() {
-            self.name.clone_from(&predicate.name);
-        } else if predicate.name != self.name {
-            self.flaw(number, &format!("it is about `{}`", predicate.name));
+        if predicate.name != self.name && !self.chain.links.is_empty() {
+            let (new, old) = (shown(&predicate.name), shown(&self.name));
+            let what =
+                format!("line {number}: it is about `{new}`, and the one before about `{old}`");
+            self.remarks.push(what);
         }
+        self.name.clone_from(&predicate.name);
     }
 
     fn signature(
@@ -179,8 +221,7 @@ impl Checked {
                 self.flaw(number, "its chart was changed: its hash is another one");
                 continue;
             }
-            let is_own = predicate.taskie == env!("CARGO_PKG_VERSION");
-            let odd = whole.is_odd(is_own).into_iter();
+            let odd = whole.oddity(&predicate.taskie).into_iter();
             self.remarks
                 .extend(odd.map(|what| format!("line {number}: {what}")));
             match whole.load() {
@@ -226,7 +267,7 @@ pub(crate) fn left(
 }
 
 /// Returns the reviews of a statement.
-pub(crate) fn reviews(statement: &Statement) -> impl Iterator<Item = &Review> {
+pub(crate) fn reviews(statement: &Statement) -> impl DoubleEndedIterator<Item = &Review> {
     let entries = statement.predicate.entries.iter();
     entries.filter_map(Entry::review)
 }
@@ -295,6 +336,8 @@ pub(crate) struct Seen {
     last: Versions,
     /// What each instance is about.
     pub(crate) works: Vec<Work>,
+    /// For each instance without a review of code, the patterns of the files that will not count for one.
+    unseen: Vec<Vec<String>>,
 }
 
 type Versions = HashMap<(String, Option<String>), String>;
@@ -313,7 +356,14 @@ pub(crate) struct Work {
 
 impl Seen {
     /// Adds what the reviews of an instance that count have seen. `open` is what has happened since its last receipt.
-    pub(crate) fn add<'r>(&mut self, name: &str, chain: &'r Chain, open: &'r [Open]) {
+    /// `unseen` are the patterns of the files that do not count, for when no review of code has said which.
+    pub(crate) fn add<'r>(
+        &mut self,
+        name: &str,
+        chain: &'r Chain,
+        open: &'r [Open],
+        unseen: Option<Vec<String>>,
+    ) {
         let (mut latest, mut clean) = (None, Vec::new());
         // Of a line without a clean review, those count of the lines from which it goes on.
         let mut line = |counted: Vec<(&'r Review, bool)>, mut last: Vec<usize>| {
@@ -336,7 +386,9 @@ impl Seen {
         }
         let ends = chain.ends().filter_map(|end| lasts.get(&*end.sha256));
         let last = line(counted(open), ends.flatten().copied().collect());
-        let Some(latest) = latest else { return };
+        let Some(latest) = latest else {
+            return self.unseen.push(unseen.unwrap_or_default());
+        };
         let work = |base: &str, files: &Blobs| Work {
             name: name.to_owned(),
             base: base.to_owned(),
@@ -356,6 +408,23 @@ impl Seen {
                 .extend(is_last.then(|| work(&tree.base, &tree.files)));
         }
         self.works.push(work(&latest.base, &Blobs::new()));
+    }
+
+    /// Returns the files of a manifest that count, where no instance has a review of code: no review has seen them.
+    pub(crate) fn unseen(&self, manifest: &Manifest) -> Blobs {
+        let counts = |file: &&String| !self.unseen.iter().all(|skips| is_any_like(file, skips));
+        let files = manifest.files.keys().filter(counts);
+        let files = files.filter(|_| self.works.is_empty());
+        files.map(|file| (file.clone(), None)).collect()
+    }
+
+    /// Returns which files of a work are no longer as they were, where git does not know where it began: `now` has all files.
+    pub(crate) fn covered_without_base(&self, work: &Work, mut now: Manifest) -> Blobs {
+        now.files.retain(|file, _| work.files.contains_key(file));
+        for file in work.files.keys() {
+            now.files.entry(file.clone()).or_default();
+        }
+        self.covered(work, &now, true)
     }
 
     /// Returns the files that count for a work, each with the review that has seen it as it is in a manifest. If the manifest

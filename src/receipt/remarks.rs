@@ -49,8 +49,8 @@ pub(crate) struct Remarks {
     chart: Option<String>,
     /// The programs of reviewers, by their names in the chart: where each is, and the hash of its file.
     programs: IndexMap<String, (String, Option<String>)>,
-    /// The commands that ran before the reviews of a cycle.
-    gates: Option<(String, Vec<String>)>,
+    /// The commands of the reviews of a cycle: those that ran before, and those that the reviewer was to run.
+    commands: Option<(String, Vec<String>)>,
     state: Option<Context>,
     /// The states that the lines have left which this one unites.
     merged: Vec<Context>,
@@ -69,7 +69,7 @@ impl Remarks {
         merged: Vec<Context>,
     ) -> Vec<Remark> {
         // Each task has commands of its own.
-        self.gates = None;
+        self.commands = None;
         self.is_elsewhere = false;
         self.merged = merged;
         self.more(entries)
@@ -149,15 +149,16 @@ impl Remarks {
         }
         self.program(review);
         if review.times.is_none() && review.error.is_none() {
-            let gates = review.gates.iter().map(|gate| gate.command.clone());
-            let gates: Vec<String> = gates.collect();
-            let before = self.gates.replace((cycle.clone(), gates.clone()));
+            let gates = review.gates.iter().map(|gate| &gate.command);
+            let commands = gates.chain(&review.to_run).cloned();
+            let commands: Vec<String> = commands.collect();
+            let before = self.commands.replace((cycle.clone(), commands.clone()));
             let gone = before
                 .filter(|(of, _)| of == cycle)
                 .map(|(_, before)| before);
             let gone = gone.into_iter().flatten();
-            for gate in gone.filter(|gate| !gates.contains(gate)) {
-                let what = format!("`{}` no longer ran before {cycle} {n}", shown(&gate));
+            for command in gone.filter(|command| !commands.contains(command)) {
+                let what = format!("`{}` was no longer to run for {cycle} {n}", shown(&command));
                 self.add(at, what, false);
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::statement::Predicate;
 use super::{Decision, Entry, Review};
@@ -11,7 +11,9 @@ use crate::chart::Chart;
 use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Ended, Step};
 use crate::engine::event::{Event, Trigger};
-use crate::engine::replayable::{Known, Replayed, decide_again, is_clean};
+use crate::engine::inspect::Inspector;
+use crate::engine::replayable::{Answer as Given, Known, Replayed, decide_again, is_clean};
+use crate::engine::world::Source;
 use crate::expr::Expressions;
 
 /// A decision that is not the recorded one.
@@ -51,6 +53,40 @@ impl Ready {
         let chart = Arc::clone(chart);
         Self { chart, expressions }
     }
+
+    /// Returns the patterns of the files that the verdicts of the cycle which runs in this state are not about, as these
+    /// settings have them; `None` if they are not about the work tree, or if the settings alone do not say.
+    fn skips(&self, state: &Context, settings: &Context) -> Option<Vec<String>> {
+        let known = answers_of(settings);
+        let world = Replayed::world(state.clone(), known.iter());
+        let view = Inspector::new(&self.chart, &world);
+        view.skips(view.running()?).ok()?
+    }
+
+    /// Returns the same for reviews of the work tree that have not begun, in whatever cycle.
+    pub(super) fn coming_skips(&self, state: &Context, settings: &Context) -> Option<Vec<String>> {
+        let mut cycles = self.chart.cycles.values();
+        cycles.find_map(|cycle| {
+            let mut state = state.clone();
+            state.insert(self.chart.next.clone()?, cycle.id.clone().into());
+            self.skips(&state, settings)
+        })
+    }
+
+    /// Returns whether the work itself changes a file: one with a table whose rows are finished.
+    pub(super) fn is_worked_in(&self, file: &str) -> bool {
+        let mut tables = self.chart.tables.values();
+        tables.any(|table| !table.finished.is_empty() && table.file.matches(file).is_some())
+    }
+}
+
+/// Returns what a world with these settings answers about them.
+fn answers_of(settings: &Context) -> Vec<Known> {
+    let answers = settings.iter().map(|(name, value)| {
+        let answer = Given::Value(value.clone());
+        (json!(Source::Config(name.clone())), answer)
+    });
+    answers.collect()
 }
 
 /// The replay of an instance's run, line by line.
@@ -70,6 +106,10 @@ pub(crate) struct Run {
     since: Vec<Context>,
     /// What the decisions since then have asked the world.
     asked: Vec<usize>,
+    /// The settings of the last review.
+    settings: Context,
+    /// The files of the reviews, by their cycles and numbers.
+    files: HashMap<(String, i64), String>,
     /// How many decisions were made again.
     pub(crate) count: usize,
 }
@@ -98,6 +138,10 @@ impl Run {
             let decision = match entry {
                 Entry::Review(ended) => {
                     review = Some(ended);
+                    self.settings = ended
+                        .settings
+                        .clone()
+                        .unwrap_or(std::mem::take(&mut self.settings));
                     continue;
                 }
                 Entry::Decision(decision) => decision,
@@ -171,8 +215,14 @@ impl Run {
         };
         let mut seen = state.clone();
         seen.extend(decision.seen.clone());
+        // Another chart may ask for more than this decision has looked at.
+        let others = match self.instead {
+            Some(_) => self.others(predicate),
+            None => Vec::new(),
+        };
         let decide = |known: &[&Known], fields: &Context, event: &Event, ended: Option<Ended>| {
-            let world = Replayed::world(fields.clone(), known.iter().copied());
+            let known = others.iter().chain(known.iter().copied());
+            let world = Replayed::world(fields.clone(), known);
             decide_again(&ready.chart, &ready.expressions, &world, event, ended)
         };
         let event = decision.event.to_event();
@@ -198,6 +248,12 @@ impl Run {
             found.push(format!(
                 "for the chart, the review is {is}, and for the record {other}"
             ));
+        }
+        if let Some(review) = review.filter(|_| self.instead.is_none()) {
+            let known = answers(&[&asked, &*decision.world].concat()).unwrap_or_default();
+            found.extend(self.lacks(ready, review, &seen, &known));
+            let key = (review.cycle.clone(), review.n);
+            self.files.insert(key, review.file.clone());
         }
         if let Some(command) = &decision.pause {
             // The command itself is among the decisions before, with what it asked.
@@ -237,6 +293,55 @@ impl Run {
                 "the chart's rules are {}, and the recorded ones {}",
                 fired.join(", "),
                 decision.fired.join(", ")
+            ));
+        }
+        found
+    }
+
+    /// Returns what is known beside the answers that a decision had: the settings, and what others of its line have looked at
+    /// and found to be the same each time.
+    fn others(&self, predicate: &Predicate) -> Vec<Known> {
+        let settings = match self.settings.is_empty() {
+            true => &predicate.settings,
+            false => &self.settings,
+        };
+        let world = &predicate.world;
+        let is_one = |known: &&Known| world.iter().filter(|other| other.0 == known.0).count() == 1;
+        let same = world.iter().filter(is_one).cloned();
+        same.chain(answers_of(settings)).collect()
+    }
+
+    /// Returns what a review does not say as it must: that of its own file, of the answer to the review before it, which
+    /// decisions have seen since, and which files did not count.
+    fn lacks(
+        &self,
+        ready: &Ready,
+        review: &Review,
+        seen: &Context,
+        known: &[&Known],
+    ) -> Vec<String> {
+        let mut found = Vec::new();
+        let name = format!("{} {}", review.cycle, review.n);
+        if review.verdict.is_some() && review.review.is_none() {
+            found.push(format!("{name} lacks the hash of its file"));
+        }
+        let before = self.files.get(&(review.cycle.clone(), review.n - 1));
+        for (question, answer) in known {
+            let asked = &question["answers"];
+            let is_before = before.is_some_and(|file| asked["review"] == json!(file));
+            let file = asked["answer"].as_str().unwrap_or_default();
+            let is_there = *answer == Given::Value(true.into());
+            if is_before && is_there && !review.answers.contains_key(file) {
+                found.push(format!("{name} lacks the hash of {file}"));
+            }
+        }
+        if let Some(tree) = &review.tree
+            && let Some(skips) = ready.skips(seen, &self.settings)
+            && skips != tree.skips
+        {
+            let (tree, skips) = (tree.skips.join(", "), skips.join(", "));
+            found.push(format!(
+                "{name} leaves out {tree}, and its settings leave out {skips}"
             ));
         }
         found

@@ -115,6 +115,7 @@ impl Statement {
 
 /// A line of the file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Line<'l> {
     #[serde(borrow)]
     statement: &'l RawValue,
@@ -141,8 +142,12 @@ impl<'l> Line<'l> {
         }
         let statement: Statement = serde_json::from_str(self.text())
             .map_err(|error| format!("its statement cannot be read: {error}"))?;
+        // What is left out, and what nobody knows, would decide nothing here, and something for another reader.
+        let is_whole =
+            serde_json::to_value(&statement).ok() == serde_json::from_str(self.text()).ok();
         match statement.flaw() {
             Some(flaw) => Err(flaw),
+            None if !is_whole => Err("it has a key too many, or one is missing".to_owned()),
             None => Ok(statement),
         }
     }
@@ -189,4 +194,18 @@ pub(crate) fn reviews(text: &str) -> Vec<Review> {
         Entry::Decision(_) => None,
     });
     reviews.collect()
+}
+
+/// Returns what some reviews were about: the last tree, or else the last review itself.
+pub(crate) fn subject<'r>(reviews: impl DoubleEndedIterator<Item = &'r Review>) -> Vec<Subject> {
+    let mut file = None;
+    for review in reviews.rev() {
+        if let Some(tree) = &review.tree {
+            return vec![Subject::new("work tree", "gitTree", &tree.tree)];
+        }
+        if let (None, Some(sha256)) = (&file, &review.review) {
+            file = Some(Subject::new(&review.file, "sha256", sha256));
+        }
+    }
+    file.into_iter().collect()
 }

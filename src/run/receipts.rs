@@ -30,9 +30,10 @@ use crate::receipt::chain::Chain;
 use crate::receipt::charts::{self, Whole};
 use crate::receipt::check::{self, Seen};
 use crate::receipt::replay::word;
-use crate::receipt::statement::{self, Predicate, Statement, Subject};
+use crate::receipt::statement::{self, Predicate, Statement};
 use crate::receipt::unpassed::{self, Unpassed};
 use crate::receipt::{self, Entry, Gate, Open, Review, Sealed};
+use crate::reviewer::finding::Found;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::store::journal::Line;
@@ -72,6 +73,7 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
         file: invocation.file.clone(),
         subject: subject.collect(),
         answers,
+        to_run: (view.unrun(&Found::default()).ok().flatten()).unwrap_or_default(),
         prompt: Some(prompt.text()),
         program: program.as_deref().map(without_user),
         program_sha256: program.and_then(|file| program::sha256(&place.store, &file)),
@@ -202,6 +204,18 @@ impl Record {
     }
 }
 
+/// Returns the hash of the receipts if they no longer have the last line that this machine has written, and the state is not
+/// one that those which are there have left, as it is in another checkout.
+fn cut(place: &Place, chain: &Chain, fields: &Context) -> Option<String> {
+    let last = open_record::last((&place.store, &place.instance.name))?;
+    let is_there = chain.links.iter().any(|link| link.sha256 == last);
+    if is_there || chain.states(&[]).contains(fields) {
+        return None;
+    }
+    let text = statement::read(&place.dir()).unwrap_or_default();
+    Some(hash::of(text.as_bytes()))
+}
+
 /// Returns whether the instance's directory is that of another checkout than before: what this machine has recorded does not
 /// lead to its state, and those entries do which the directory has.
 fn is_elsewhere(chain: &Chain, kept: &[Kept<Open>], fields: &Map<String, Json>) -> bool {
@@ -256,7 +270,7 @@ pub(crate) fn stale(place: &Place) -> Option<Stale> {
         return None;
     }
     let mut seen = Seen::default();
-    seen.add(&place.instance.name, &chain, &open);
+    seen.add(&place.instance.name, &chain, &open, None);
     let base = &seen.works.last()?.base;
     let home = &place.chart.scope.home;
     let now = Manifest::read(&place.root, home, Some(base), None, &[])?.ok()?;
@@ -418,6 +432,13 @@ pub(crate) fn prepare(
         record.open.is_empty() && statement::read(&place.dir()).is_ok_and(|text| text.is_empty());
     let altered = open_record::altered(instance, &place.dir());
     let altered = altered.map(|sha256| (open_record::FILE.to_owned(), sha256));
+    let cut = record
+        .open
+        .is_empty()
+        .then(|| cut(place, &record.chain, before.state));
+    let cut = cut
+        .flatten()
+        .map(|sha256| (statement::FILE.to_owned(), sha256));
     let seen = before
         .seen
         .iter()
@@ -436,7 +457,7 @@ pub(crate) fn prepare(
             true => (record.chain.end(Some(before.state))).map(|link| link.sha256.clone()),
             false => None,
         },
-        edited: altered.into_iter().collect(),
+        edited: altered.into_iter().chain(cut).collect(),
         is_added_to: record.is_added_to,
         is_elsewhere: !record.aside.is_empty(),
         event: Occurred::of(&place.chart, event),
@@ -529,7 +550,12 @@ fn write(place: &Place) -> io::Result<()> {
     text.push('\n');
     let is_elsewhere = !Record::of(place).aside.is_empty();
     disk::replace(&dir.join(statement::FILE), text.as_bytes())?;
-    open_record::clear((&place.store, &place.instance.name), &dir, is_elsewhere);
+    let instance = (&place.store, &*place.instance.name);
+    open_record::clear(instance, &dir, is_elsewhere);
+    let lines = Chain::read(&text).links;
+    if let Some(last) = lines.last() {
+        open_record::keep_last(instance, &last.sha256)?;
+    }
     Ok(())
 }
 
@@ -548,11 +574,19 @@ pub(crate) fn since(place: &Place) -> Option<Statement> {
     let predicate = Predicate {
         charts: charts.into_iter().collect(),
         settings: settings.config().cloned().unwrap_or_default(),
-        rulings: ledger::rulings(&place.chart, &place.root, &place.dir()),
+        rulings: rulings(place),
         ..named(place)
     };
-    let subject = subject(open.iter().filter_map(Entry::review));
+    let subject = statement::subject(open.iter().filter_map(Entry::review));
     Some(Statement::new(subject, chain.next(open, predicate)))
+}
+
+/// Returns the rulings, each with who has made it.
+fn rulings(place: &Place) -> Vec<String> {
+    let instance = (&place.store, &*place.instance.name);
+    let lines = ledger::rulings(&place.chart, &place.root, &place.dir()).into_iter();
+    let lines = lines.map(|line| format!("{line} ({})", ledger::by(instance, &line)));
+    lines.collect()
 }
 
 /// Returns an empty predicate about an instance.
@@ -563,18 +597,4 @@ pub(crate) fn named(place: &Place) -> Predicate {
         name: place.instance.name.clone(),
         ..Predicate::default()
     }
-}
-
-/// Returns what some reviews were about: the last tree, or else the last review itself.
-pub(crate) fn subject<'r>(reviews: impl DoubleEndedIterator<Item = &'r Review>) -> Vec<Subject> {
-    let mut file = None;
-    for review in reviews.rev() {
-        if let Some(tree) = &review.tree {
-            return vec![Subject::new("work tree", "gitTree", &tree.tree)];
-        }
-        if let (None, Some(sha256)) = (&file, &review.review) {
-            file = Some(Subject::new(&review.file, "sha256", sha256));
-        }
-    }
-    file.into_iter().collect()
 }

@@ -28,6 +28,9 @@ fn file(instance: &str) -> String {
 /// The kind of the record of a line that is to be added.
 const INTENDED: &str = "intended";
 
+/// The kind of the record of the last receipt that this machine has written.
+const LAST: &str = "receipt";
+
 /// The mark of a line that this machine keeps and has not written.
 const FOREIGN: &str = "foreign";
 
@@ -179,10 +182,21 @@ fn at(line: &Json) -> &str {
     line["at"].as_str().unwrap_or_default()
 }
 
+/// Returns the hash of the last receipt that this machine has written.
+pub(crate) fn last((store, instance): (&Store, &str)) -> Option<String> {
+    record::read(store, instance, LAST)
+}
+
+/// Keeps the hash of the last receipt. The caller holds the write lock.
+pub(crate) fn keep_last((store, instance): (&Store, &str), sha256: &str) -> io::Result<()> {
+    record::write(store, instance, LAST, sha256)
+}
+
 /// Removes the lines: a receipt has them. If some are of another checkout, this machine keeps what it has: the receipt says
 /// which of them are in it. The caller holds the write lock.
 pub(crate) fn clear((store, instance): (&Store, &str), dir: &Path, is_elsewhere: bool) {
     record::remove(store, instance, INTENDED);
+    record::remove(store, instance, LAST);
     if !is_elsewhere {
         lines::remove(store, &file(instance));
     }

@@ -134,14 +134,41 @@ pub(super) fn ends(root: &Path, range: &str) -> Result<(String, String), Unknown
     let Some((start, end)) = range.split_once("..") else {
         let end = repository.commit(range)?;
         let before = repository.id(&format!("{end}^1^{{commit}}"))?;
-        let before = before.map_or_else(|| repository.empty_tree(), Ok)?;
-        return Ok((before, end));
+        let before = match before {
+            None if repository.has_parent(&end)? => Err(too_short(range)),
+            before => before.map_or_else(|| repository.empty_tree(), Ok),
+        };
+        return Ok((before?, end));
     };
     let or_head = |name: &str| repository.commit(if name.is_empty() { "HEAD" } else { name });
     let end = or_head(end.strip_prefix('.').unwrap_or(end))?;
     let start = or_head(start)?;
     let fork = repository.ask(&["merge-base", &start, &end])?;
+    if fork.is_none() && repository.is_shallow()? {
+        return Err(too_short(range));
+    }
     Ok((fork.unwrap_or(start), end))
+}
+
+fn too_short(range: &str) -> Unknown {
+    let message = format!(
+        "the history of this clone is too short for `{}`",
+        shown(range)
+    );
+    Unknown::new(
+        message,
+        "fetch all of it: `git fetch --unshallow`, or `fetch-depth: 0` in CI",
+    )
+}
+
+/// Returns a tree without any file.
+pub(super) fn nothing(root: &Path) -> Result<String, Unknown> {
+    Repository::of(root, root).empty_tree()
+}
+
+/// Returns whether the clone has only a part of the history.
+pub(super) fn is_shallow(root: &Path) -> bool {
+    Repository::of(root, root).is_shallow().unwrap_or(false)
 }
 
 /// Returns whether a range ends at HEAD, and begins no later than `commit`.

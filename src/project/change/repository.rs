@@ -84,6 +84,21 @@ impl<'r> Repository<'r> {
         })
     }
 
+    /// Returns whether a commit has one before it, which the clone may lack.
+    pub(super) fn has_parent(&self, commit: &str) -> Result<bool, Unknown> {
+        let text = self
+            .ask(&["cat-file", "commit", commit])?
+            .unwrap_or_default();
+        let mut head = text.lines().take_while(|line| !line.is_empty());
+        Ok(head.any(|line| line.starts_with("parent ")))
+    }
+
+    /// Returns whether the clone has only a part of the history.
+    pub(super) fn is_shallow(&self) -> Result<bool, Unknown> {
+        let said = self.ask(&["rev-parse", "--is-shallow-repository"])?;
+        Ok(said.as_deref() == Some("true"))
+    }
+
     /// Returns a tree without any file.
     pub(super) fn empty_tree(&self) -> Result<String, Unknown> {
         let empty = self.git(&["hash-object", "-t", "tree", "--stdin"])?;
