@@ -287,15 +287,15 @@ fn decided(
             // From now on, its stops are nothing to us.
             session
                 .iter()
-                .for_each(|session| driver::forget(&store, &place.instance.name, session));
+                .for_each(|session| driver::forget(&store, session));
         }
     }
     match result {
         Ok(mut performed) => {
             performed.decision.messages.extend(waits);
             if let Some(session) = session.filter(|session| is_taken_over(place, session)) {
-                let (name, session) = (place.instance.name.clone(), session.to_owned());
-                due.once(move || driver::forget(&store, &name, &session));
+                let session = session.to_owned();
+                due.once(move || driver::forget(&store, &session));
             }
             let mut reply = reply_of(performed, name, quiet, due);
             reply.call = call.as_ref().map(|call| call.text.clone());

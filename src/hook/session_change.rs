@@ -125,7 +125,7 @@ pub(super) fn abandon(place: &Place) {
     }
     for session in driver::of(&place.store, &place.instance.name) {
         if driver::drives(&place.store, &place.instance.name, &session) {
-            driver::forget(&place.store, &place.instance.name, &session);
+            driver::forget(&place.store, &session);
         }
     }
     let _ = std::fs::remove_file(place.dir().join(state_file::FILE));

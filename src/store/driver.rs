@@ -191,9 +191,12 @@ pub(crate) fn release(store: &Store, instance: &str, session: &str) {
     };
 }
 
-/// Removes the claim of a session, which does not drive the instance from then on.
-pub(crate) fn forget(store: &Store, instance: &str, session: &str) {
-    release(store, instance, session);
+/// Removes the claim of a session, which drives nothing from then on: not what it claimed before either.
+pub(crate) fn forget(store: &Store, session: &str) {
+    let driven = record::names(store, DRIVER);
+    driven
+        .iter()
+        .for_each(|instance| release(store, instance, session));
     record::remove(store, session, SESSION);
 }
 

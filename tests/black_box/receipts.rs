@@ -622,6 +622,9 @@ fn real_runs_are_played_on_a_changed_chart() {
     assert!(text.starts_with(&start), "{text}");
     let what = "the chart's answer is `block`, and the recorded one `allow`";
     assert!(text.contains(what), "{text}");
+    // The settings are known, also those that no decision has looked at.
+    let asks = "[[on.Stop]]\nid = \"mine\"\nbefore = \"taken-over\"\nguard = \"config.skip == ['x']\"\nallow = true\n";
+    assert_eq!(run(&write(asks)).out(), same.out());
     // One that asks something that nobody has recorded cannot be tried.
     let asks = "[[on.Stop]]\nid = \"mine\"\nbefore = \"taken-over\"\nguard = \"git.dirty\"\nallow = true\n";
     let unknown = run(&write(asks));
@@ -691,7 +694,7 @@ fn what_changes_between_reviews_is_said_with_the_next_one() {
         "; the setting gates changed from [\"true\",\"echo ok\"] to [\"true\"]; ",
         "; task-2-review-1.md was changed after the review; ",
         "other/claude, not ",
-        "; `echo ok` no longer ran before code-review 2.",
+        "; `echo ok` was no longer to run for code-review 2.",
     ] {
         assert!(message.contains(expected), "{expected}: {message}");
     }
@@ -1151,15 +1154,83 @@ fn a_review_without_its_decision_covers_nothing() {
     );
 }
 
+/// What a line leaves out, or says beside what it must, is refused.
+#[test]
+fn a_line_says_all_that_it_must_and_nothing_else() {
+    let project = reviewed();
+    let good = statements(&lines(&project));
+    let changed = |change: &dyn Fn(&mut Value)| {
+        let mut bad = good.clone();
+        bad.iter_mut().for_each(change);
+        sealed_again(&project, bad);
+        let ran = project.run(&["verify", "--json"]);
+        (ran.code, ran.json()["receipts"][0]["flaws"].to_string())
+    };
+    let in_reviews = |change: &dyn Fn(&mut Value)| {
+        changed(&|line| {
+            let entries = line["predicate"]["entries"].as_array_mut().unwrap();
+            let reviews = entries
+                .iter_mut()
+                .filter(|entry| entry["entry"] == "review");
+            reviews.for_each(change);
+        })
+    };
+    let without = |review: &mut Value, name: &str| {
+        review.as_object_mut().unwrap().remove(name);
+    };
+    let keys = "it has a key too many, or one is missing";
+    for ((code, flaws), said) in [
+        (in_reviews(&|review| without(review, "review")), keys),
+        (in_reviews(&|review| review["more"] = json!(1)), keys),
+        (changed(&|line| line["more"] = json!(1)), keys),
+        (
+            in_reviews(&|review| review["review"] = Value::Null),
+            "lacks the hash of its file",
+        ),
+        (
+            in_reviews(&|review| without(review, "answers")),
+            "plan-review 2 lacks the hash of plan-post-review-1.md",
+        ),
+        (
+            in_reviews(&|review| {
+                if let Some(tree) = review.get_mut("tree") {
+                    tree["skips"] = json!(["*"]);
+                }
+            }),
+            "leaves out *, and its settings leave out ",
+        ),
+        (
+            changed(&|line| line["subject"] = json!([])),
+            "its subject is not what its last review saw",
+        ),
+    ] {
+        assert_eq!(code, 1, "{said}");
+        assert!(flaws.contains(said), "{said}: {flaws}");
+    }
+    sealed_again(&project, good.clone());
+    assert_eq!(first_flaw(&project), (0, String::new()));
+}
+
 /// Whatever chart has decided, a reader learns if it is not the one of this program.
 #[test]
 fn another_chart_in_a_record_is_named() {
     let project = reviewed();
-    for (origin, said) in [
-        ("mine.toml", "line 1: another chart decided: mine.toml"),
+    let version = env!("CARGO_PKG_VERSION");
+    for (origin, version, said) in [
+        (
+            "mine.toml",
+            version,
+            "line 1: another chart decided: mine.toml",
+        ),
         (
             "taskie",
+            version,
             "line 1: its chart `taskie` is not the one of taskie",
+        ),
+        (
+            "taskie",
+            "x",
+            "line 1: its chart `taskie` cannot be compared with that of taskie x",
         ),
     ] {
         let good = statements(&lines(&project));
@@ -1191,6 +1262,7 @@ fn another_chart_in_a_record_is_named() {
             .collect();
         charts.insert(sha256.clone(), whole);
         for statement in &mut bad {
+            statement["predicate"]["taskie"] = json!(version);
             for entry in statement["predicate"]["entries"].as_array_mut().unwrap() {
                 entry["chart"] = json!(sha256);
             }
