@@ -42,33 +42,35 @@ impl<V> Tried<V> {
 /// Returns all lists of these kinds of item that differ in what matters; some, where these are too many: none, and one
 /// of each kind.
 pub fn lists(kinds: &Tried<Map<String, Json>>, wanted: &Wanted) -> Tried<Json> {
-    let mut tried = all_lists(&kinds.values, wanted).unwrap_or_else(|| {
+    let all = all_lists(&kinds.values, wanted);
+    let is_all = kinds.is_all && all.is_some();
+    let values = all.unwrap_or_else(|| {
         let one = kinds.values.iter().take(MOST).map(|item| json!([item]));
-        Tried {
-            values: std::iter::once(json!([])).chain(one).collect(),
-            is_all: false,
-        }
+        std::iter::once(json!([])).chain(one).collect()
     });
-    tried.is_all &= kinds.is_all;
-    tried
+    Tried { values, is_all }
 }
 
-/// Returns all lists that differ in what matters, or the shortest of them; `None` where these are far too many.
-fn all_lists(kinds: &[Map<String, Json>], wanted: &Wanted) -> Option<Tried<Json>> {
+/// Returns all lists that differ in what matters; `None` where these are too many.
+fn all_lists(kinds: &[Map<String, Json>], wanted: &Wanted) -> Option<Vec<Json>> {
     let most = wanted.counts.iter().copied().max().unwrap_or(0);
     if most > LONGEST || kinds.len() > MOST {
         return None;
     }
     let Some(first) = kinds.first() else {
-        return Some(Tried::all(vec![json!([])]));
+        return Some(vec![json!([])]);
     };
     if kinds.len() == 1 || !wanted.items {
         let mut sizes = vec![0, 1];
         sizes.extend(&wanted.counts);
         sizes.sort_unstable();
         sizes.dedup();
-        let lists = sizes.into_iter().map(|size| json!(vec![first; size]));
-        return Some(Tried::all(lists.collect()));
+        return Some(
+            sizes
+                .into_iter()
+                .map(|size| json!(vec![first; size]))
+                .collect(),
+        );
     }
     // How often each kind may be there, so that every number of every part of them comes about.
     let often = if wanted.counts.is_empty() {
@@ -78,33 +80,30 @@ fn all_lists(kinds: &[Map<String, Json>], wanted: &Wanted) -> Option<Tried<Json>
     };
     let exponent = u32::try_from(kinds.len()).ok()?;
     let count = often.checked_add(1)?.checked_pow(exponent)?;
-    if count > MOST {
+    if count > MOST || wanted.first && wanted.last {
         return None;
     }
-    let some = |mut number: usize| {
-        let mut list: Vec<usize> = Vec::new();
+    let mut all: Vec<Vec<usize>> = Vec::new();
+    for number in 0..count {
+        let mut rest = number;
+        let mut list = Vec::new();
         for kind in 0..kinds.len() {
-            list.extend(std::iter::repeat_n(kind, number % (often + 1)));
-            number /= often + 1;
+            list.extend(std::iter::repeat_n(kind, rest % (often + 1)));
+            rest /= often + 1;
         }
-        list
-    };
-    let mut all: Vec<Vec<usize>> = (0..count).map(some).collect();
-    all.sort_by_key(Vec::len);
-    if wanted.first || wanted.last {
-        let unordered = std::mem::take(&mut all);
-        for list in unordered {
+        if wanted.first || wanted.last {
             orders(&mut Vec::new(), &list, &mut all);
+        } else {
+            all.push(list);
+        }
+        if all.len() > MOST {
+            return None;
         }
     }
-    // With two ends, an item can be at both.
-    let is_all = all.len() <= MOST && !(wanted.first && wanted.last);
+    all.sort_by_key(Vec::len);
     let items =
         |list: &Vec<usize>| json!(list.iter().map(|kind| &kinds[*kind]).collect::<Vec<_>>());
-    Some(Tried {
-        values: all.iter().take(MOST).map(items).collect(),
-        is_all,
-    })
+    Some(all.iter().map(items).collect())
 }
 
 /// Returns all orders of `rest` behind `start`, each once.

@@ -5,11 +5,10 @@ use minijinja::value::ValueKind;
 use serde_json::Value as Json;
 
 use super::reader::Reader;
+use super::root_of;
 use super::value::{Kind, Term, Val};
-use super::{LENGTH, root_of};
 use crate::chart::Cycle;
 use crate::chart::model::FieldType;
-use crate::explore::items::LONGEST;
 
 impl Reader<'_> {
     /// Returns whether it can be decided if one equals the other, for each pair of values that they can have.
@@ -24,8 +23,6 @@ impl Reader<'_> {
         right: &Val,
         is_told_apart: impl Fn(&mut Self, &Term, &Term) -> bool,
     ) -> Val {
-        self.of_length(left, right);
-        self.of_length(right, left);
         let mut computed = &left.computed | &right.computed;
         for one in &left.terms {
             for other in &right.terms {
@@ -37,25 +34,6 @@ impl Reader<'_> {
             }
         }
         Val::computed(computed)
-    }
-
-    /// Notes that something computed from inputs is compared with a number, which can be how long a text or a list is.
-    fn of_length(&mut self, computed: &Val, number: &Val) {
-        let lengths = number
-            .literals()
-            .filter_map(|it| usize::try_from(it.as_u64()?).ok());
-        for length in lengths.filter(|length| *length <= LONGEST) {
-            for input in &computed.computed {
-                match self.kind(input) {
-                    Kind::Text => self.note(input).literals.insert("x".repeat(length).into()),
-                    Kind::List => {
-                        let path = format!("{input}.{LENGTH}");
-                        self.note(&path).literals.insert(length.into())
-                    }
-                    _ => continue,
-                };
-            }
-        }
     }
 
     /// Returns whether the values that are tried distinguish two things, and notes what they are compared with.
@@ -191,13 +169,6 @@ impl Reader<'_> {
             .chain(&right.terms)
             .any(|term| is_text(self, term));
         if texts {
-            for (one, other) in [(left, right), (right, left)] {
-                for term in &one.terms {
-                    if let Term::Input { path, list: false } = term {
-                        self.note(path).literals.extend(other.literals());
-                    }
-                }
-            }
             return self.made_of(&[left, right]);
         }
         self.equal(left, right)

@@ -220,10 +220,11 @@ impl Reader<'_> {
                     if !is_held(&one) && !is_held(&other) {
                         break;
                     }
-                    let literals = value.literals();
-                    self.found
-                        .numbers
-                        .extend(literals.filter_map(|it| it.as_i64()));
+                    let literals = value.terms.iter().filter_map(|term| match term {
+                        Term::Literal(number) => number.as_i64(),
+                        _ => None,
+                    });
+                    self.found.numbers.extend(literals);
                 }
                 let whole = |value: &Val| {
                     value.terms.iter().all(|term| match term {

@@ -60,14 +60,6 @@ impl Val {
         }
     }
 
-    /// Returns the literals of which it can be one.
-    pub(super) fn literals(&self) -> impl Iterator<Item = Json> {
-        self.terms.iter().filter_map(|term| match term {
-            Term::Literal(value) => Some(value.clone()),
-            _ => None,
-        })
-    }
-
     /// Returns a value that is one of both.
     pub(super) fn join(mut self, other: Self) -> Self {
         for term in other.terms {

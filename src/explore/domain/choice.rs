@@ -37,8 +37,6 @@ pub enum Choice {
     Dirty,
     /// `siblings`.
     Siblings,
-    /// `now`.
-    Now,
 }
 
 impl Choice {
@@ -60,7 +58,6 @@ impl Choice {
             Self::Stalled => "cycle.stalled".to_owned(),
             Self::Dirty => "git.dirty".to_owned(),
             Self::Siblings => "siblings".to_owned(),
-            Self::Now => "now".to_owned(),
         }
     }
 

@@ -30,9 +30,6 @@ pub(crate) use choice::item_in_words;
 /// A number that is greater than all that a chart names, by this much, is the result of counting.
 const COUNTED: u64 = 1_000;
 
-/// The time at which everything happens, unless the chart compares it with others.
-pub(crate) const NOW: &str = "20260101T000000";
-
 /// How many times a gate has failed.
 const GATE_TIMES: &str = "gate.times";
 
@@ -233,12 +230,6 @@ impl Domain {
                 [Json::Null].into_iter().chain(words).collect()
             }
             Choice::Postponed => vec![Json::Null, json!("18:23 UTC")],
-            Choice::Now => {
-                let known = self.known_texts("now", read).into_iter();
-                let later = known.flat_map(|time| [format!("{time}1"), time]);
-                let times = std::iter::once(NOW.to_owned()).chain(later);
-                times.map(Json::from).collect()
-            }
         })
     }
 
@@ -266,16 +257,11 @@ impl Domain {
             .into_iter()
             .find(|sign| !parts.iter().chain(&texts).any(|text| text.contains(sign)))
             .unwrap_or("·");
-        let words = || parts.iter().map(String::as_str);
-        let some = |subset: usize| {
-            let chosen = words().take(MOST_PARTS).enumerate();
+        // Each subset of the parts, but for the empty one.
+        for subset in 1_usize..1 << parts.len().min(MOST_PARTS) {
+            let chosen = parts.iter().enumerate();
             let chosen = chosen.filter(|(index, _)| subset >> index & 1 == 1);
-            chosen.map(|(_, part)| part).collect::<Vec<&str>>()
-        };
-        // Each subset of the parts, but for the empty one; of too many parts, also all.
-        let subsets = (1..1 << parts.len().min(MOST_PARTS)).map(some);
-        let all = (parts.len() > MOST_PARTS).then(|| words().collect());
-        for chosen in subsets.chain(all) {
+            let chosen: Vec<&str> = chosen.map(|(_, part)| part.as_str()).collect();
             let mut text = chosen.join(apart);
             if texts.contains(&text) {
                 text.push_str(apart);

@@ -104,7 +104,6 @@ fn is_chosen(input: &str) -> bool {
                 | Name::event
                 | Name::files
                 | Name::git
-                | Name::now
                 | Name::postponed
                 | Name::session
                 | Name::siblings

@@ -74,7 +74,7 @@ impl World for ImaginedWorld {
                 Value::from(Vec::<Value>::new())
             }
             Source::Siblings => chosen(Choice::Siblings),
-            Source::Now => chosen(Choice::Now),
+            Source::Now => Value::from("20260101T000000"),
             Source::Names(_) => Value::from(Vec::<Value>::new()),
             // A user's prompt that fills in everything there is.
             Source::Prompt(_) => {

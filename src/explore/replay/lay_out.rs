@@ -7,7 +7,7 @@ use crate::engine::context::Context;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::possible_world::{Disk, Sibling, event};
 use crate::explore::decision_tree::Witness;
-use crate::explore::domain::{Choice, NO_SLUG, NOW};
+use crate::explore::domain::{Choice, NO_SLUG};
 use crate::explore::imagined_world::{Question, is_of_the_host};
 use crate::reviewer::finding::{Finding, Found};
 use crate::reviewer::ran::Ran;
@@ -36,7 +36,6 @@ impl Scene {
             Choice::Over => disk.over = text(),
             Choice::Postponed => disk.postponed = text(),
             Choice::Dirty => disk.dirty = is_true,
-            Choice::Now => disk.now = text().unwrap_or_default(),
             Choice::Arg(_)
             | Choice::Shown
             | Choice::Findings(_)
@@ -61,7 +60,7 @@ impl Replay<'_> {
         let mut scene = Scene {
             event: event(trigger.clone(), Map::new()),
             disk: Disk {
-                now: NOW.to_owned(),
+                now: "20260101T000000".to_owned(),
                 config: standing.config.clone(),
                 ..Disk::default()
             },
