@@ -1,6 +1,5 @@
 //! `taskie findings`: lists what reviews found and what became of it. `taskie resolve`: records what the user decides.
 
-use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use crate::cli::output::{is_reviewer, refuse_agents, say, say_json, say_json_tex
 use crate::cli::{place, reviewed};
 use crate::diagnostic::quote::quoted;
 use crate::lint::report;
-use crate::page::{FAINT, Page};
+use crate::page::{self, FAINT, Page};
 use crate::project::ledger::{self, Entry};
 use crate::reviewer::finding::Finding;
 use crate::run::place::Place;
@@ -134,7 +133,7 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCo
     })?;
     let word = chart.findings.rulings.get(text("ruling"));
     let word = word.map_or("", String::as_str);
-    let by = match std::io::stdout().is_terminal() {
+    let by = match page::terminal().is_some() {
         true => "in a terminal",
         false => "without a terminal",
     };

@@ -67,8 +67,7 @@ rows! {
 fn t05_state_json_before_plan_md() {
     let flaw = "Plan 'test-plan': Missing required file: plan.md";
     let why = ".taskie/plans/test-plan/plan.md does not exist";
-    let failure =
-        format!("Review failed: {why}. The next stop tries again: ask the agent to go on.");
+    let failure = format!("Review failed: {why}. The next stop tries again.");
     for (next, expected) in [
         (Value::Null, Expected::block(flaw)),
         (

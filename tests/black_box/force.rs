@@ -299,6 +299,8 @@ fn faults_around_a_process() {
 fn nothing_is_reviewed_where_nothing_can_be_written() {
     let reviewer = Reviewer::fail().first("touch \"$here/began\"");
     let project = plan_in(&json!({}), &reviewer);
+    // Its locks are there.
+    assert_eq!(project.run(&["limit", "8"]).code, 0);
     let program = env!("CARGO_BIN_EXE_taskie");
     let shell = project.shell(&format!("ulimit -f 0; exec '{program}' hook stop"));
     let message = feed(shell, project.stop_event(false)).json()["systemMessage"].to_string();

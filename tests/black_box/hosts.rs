@@ -189,7 +189,8 @@ fn no_review_is_paid_for_whose_block_would_be_ignored() {
     }
     let message = "The plan-review is due and waits for your answer, such as \"Continue\": Qwen Code sends the agent back only \
                    a few times in one turn.";
-    assert_eq!(stop(&event).message(), message);
+    let said = stop(&event).message();
+    assert_eq!(said.lines().last(), Some(message), "{said}");
     assert_eq!(project.calls().len(), 7);
     event["stop_hook_active"] = json!(false);
     assert_eq!(stop(&event).json()["decision"], "block");

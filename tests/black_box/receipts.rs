@@ -838,7 +838,8 @@ fn what_changes_between_cycles_is_named() {
         &project,
         &json!({ "max_reviews": 8, "next_phase": "complete" }),
     );
-    let said = format!("The plan goes on with complete, not with complete-task {by}");
+    let said =
+        format!("The plan goes on with complete instead of complete-task as the next phase {by}");
     assert_eq!(project.stop().message().lines().next(), Some(&*said));
     edit(
         &project,
