@@ -28,7 +28,7 @@ pub(crate) fn path_to(search: &Search, state: usize) -> Path {
 }
 
 /// Returns the path to `end` by the steps over which each state was first reached.
-fn back_from(end: usize, parent: impl Fn(usize) -> Option<Transition>) -> Path {
+pub(crate) fn back_from(end: usize, parent: impl Fn(usize) -> Option<Transition>) -> Path {
     let mut path: Path = std::iter::successors(parent(end), |step| parent(step.from)).collect();
     path.reverse();
     path
@@ -54,7 +54,7 @@ impl Backward {
     }
 
     /// Returns the steps that lead to a state.
-    fn sources(&self, state: usize) -> impl Iterator<Item = Transition> {
+    pub(crate) fn sources(&self, state: usize) -> impl Iterator<Item = Transition> {
         self.sources[state].iter().map(|arrow| Transition {
             from: arrow.to(),
             edge: arrow.edge(),

@@ -181,8 +181,8 @@ impl Search {
                 let edges = leaving.edges.iter().map(|edge| *edge as usize);
                 let fires = |edge: &usize| {
                     let shown = &self.edges[*edge];
-                    let mut fired = shown.done.fired.iter();
-                    shown.done.fault.is_none() && fired.any(|place| places.contains(place))
+                    let mut fired = shown.fired.iter();
+                    shown.fault.is_none() && fired.any(|place| places.contains(place))
                 };
                 found.extend(edges.filter(fires).map(|edge| Transition { from, edge }));
             }
@@ -301,7 +301,7 @@ impl Search {
         let (index, is_new) = self.edges.insert_full(edge);
         if is_new {
             let edge = &self.edges[index];
-            self.barred.push(self.moves.tree.bar(&edge.done.assigned));
+            self.barred.push(self.moves.tree.bar(&edge.assigned));
             let next = number(self.all_alike.len());
             let alike = self.all_alike.entry(edge.without_needs());
             self.alike.push(*alike.or_insert(next));
@@ -316,10 +316,10 @@ impl Search {
             edge: edge as usize,
         };
         let shown = &self.edges[step.edge];
-        let is_refused = shown.done.fired.is_empty() && shown.done.fault.is_none();
+        let is_refused = shown.fired.is_empty() && shown.fault.is_none();
         let refuses = is_refused.then_some(Shown::Refuses(shown.mover));
-        let fires = shown.done.fired.iter().map(|place| Shown::Fires(*place));
-        let advances = shown.done.advanced.iter().copied().map(Shown::Advances);
+        let fires = shown.fired.iter().map(|place| Shown::Fires(*place));
+        let advances = shown.advanced.iter().copied().map(Shown::Advances);
         let all: Vec<Shown> = fires.chain(refuses).chain(advances).collect();
         all.into_iter()
             .for_each(|shown| self.add_example(shown, step));
@@ -353,7 +353,7 @@ impl Search {
             from,
             edge: edge_number,
         };
-        if let Some(fault) = edge.done.fault {
+        if let Some(fault) = edge.fault {
             self.add_example(Shown::Fails(fault), step);
             return;
         }
@@ -361,10 +361,9 @@ impl Search {
             self.cut.get_or_insert_with(|| cut.clone());
             return;
         }
-        let changes =
-            !edge.done.assigned.is_empty() || !edge.sets.is_empty() || edge.answered.is_some();
+        let changes = !edge.assigned.is_empty() || !edge.sets.is_empty() || edge.answered.is_some();
         if !changes {
-            if edge.done.block || edge.done.review.is_some() {
+            if edge.block || edge.review.is_some() {
                 self.arrows[from].push(Arrow::new(from, edge_number));
             }
             return;
@@ -372,10 +371,10 @@ impl Search {
         let tree = &self.moves.tree;
         let before = &self.states[from];
         let mut after = before.clone();
-        for (field, value) in &edge.done.assigned {
+        for (field, value) in &edge.assigned {
             after.assign(*field, *value);
         }
-        if !edge.done.assigned.is_empty() || !edge.sets.is_empty() {
+        if !edge.assigned.is_empty() || !edge.sets.is_empty() {
             after.start();
         }
         let answered = edge.answered.or(before.answered());
@@ -387,7 +386,7 @@ impl Search {
         if to == self.parents.len() {
             self.parents.push(Some(step));
         }
-        if to != from || edge.done.block || edge.done.review.is_some() || !edge.sets.is_empty() {
+        if to != from || edge.block || edge.review.is_some() || !edge.sets.is_empty() {
             self.arrows[from].push(Arrow::new(to, edge_number));
         }
     }
@@ -436,7 +435,7 @@ impl Search {
 
     /// Returns the run that ends on an edge.
     pub(crate) fn run(&self, edge: &Edge) -> Option<&Ended> {
-        Some(&self.moves.tree.runs[edge.done.review? as usize])
+        Some(&self.moves.tree.runs[edge.review? as usize])
     }
 
     /// Returns the number of a context field.

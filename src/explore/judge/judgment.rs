@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 use super::blame::Blame;
 use super::checks::CheckSeen;
@@ -25,7 +26,7 @@ use crate::explore::trace::Trace;
 pub(super) struct Judge<'s> {
     pub(super) chart: &'s Chart,
     pub(super) search: &'s Search,
-    pub(super) back: Backward,
+    pub(super) back: Rc<Backward>,
     /// Checks which counterexamples are real.
     pub(super) replay: RefCell<Replay<'s>>,
     /// What checks find.

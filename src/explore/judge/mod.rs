@@ -21,6 +21,7 @@ mod reach;
 mod settings;
 
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::graph::Backward;
@@ -49,8 +50,8 @@ pub(crate) fn judge(search: &mut Search, places: &[String]) -> Judged {
         search.cut.get_or_insert(cut);
         search.complete = false;
     }
-    let back = Backward::of(search);
-    let replay = Replay::of(search);
+    let back = Rc::new(Backward::of(search));
+    let replay = Replay::of(search, &back);
     let judge = Judge {
         chart: &chart,
         search: replay.search,

@@ -3,7 +3,7 @@
 use super::{Replay, Standing};
 use crate::engine::decision::Outcome;
 use crate::engine::event::Trigger;
-use crate::explore::graph::{Path, path_to};
+use crate::explore::graph::Path;
 use crate::explore::imagined_world::Question;
 use crate::explore::moves::{Actor, Edge, Move};
 use crate::explore::plain::plain;
@@ -23,7 +23,7 @@ impl Replay<'_> {
         tail: &[Transition],
     ) -> Option<Trace> {
         self.reach(state)?;
-        let path: Path = [&path_to(self.search, state), tail].concat();
+        let path: Path = [&self.path_to(state), tail].concat();
         let first = path.first().map_or(state, |step| step.from);
         let mut standing = self.standing(first)?;
         let held = standing.context.get(&self.chart.state);
@@ -53,7 +53,7 @@ impl Replay<'_> {
     ) -> Option<Trace> {
         let state = round.first()?.from;
         let mut standings = vec![self.reach(state)?];
-        let stem = path_to(self.search, state).len();
+        let stem = self.path_to(state).len();
         let mut tail = Path::new();
         for _ in 0..ROUNDS {
             let after = self.follow(standings.last()?, round)?;
@@ -83,7 +83,7 @@ impl Replay<'_> {
         let mut shown = TraceStep {
             event: self.event(edge),
             review: self.review(edge),
-            blocked: edge.done.block,
+            blocked: edge.block,
             ..TraceStep::default()
         };
         let Some(taken) = &self.taken else {

@@ -10,6 +10,7 @@ mod lay_out;
 mod setting;
 
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
@@ -17,7 +18,7 @@ use serde_json::{Map, Value as Json};
 use super::answer::Answer;
 use super::decision_tree::Witness;
 use super::domain::Domain;
-use super::graph::{Path, path_to};
+use super::graph::{Backward, Path, back_from};
 use super::moves::{Edge, Moves, Setting};
 use super::report::{Taken, Walk};
 use super::search::{Search, Transition};
@@ -60,6 +61,13 @@ impl Standing {
     }
 }
 
+/// How an instance really stands in a state, and the step that led to it, where one did.
+#[derive(Debug, Clone)]
+struct Arrival {
+    standing: Standing,
+    by: Option<Transition>,
+}
+
 /// What a step begins with: an event, a disk, and what the review finds that it starts.
 pub(super) struct Scene {
     pub(super) event: Event,
@@ -79,9 +87,10 @@ pub(super) struct Replay<'s> {
     pub(super) search: &'s Search,
     chart: Arc<Chart>,
     /// By state; `None` where no counterexample leads there.
-    reached: HashMap<usize, Option<Standing>>,
+    reached: HashMap<usize, Option<Arrival>>,
     /// What lets a list of checks find this many things, where that is possible.
     checks: HashMap<(String, usize), Option<Witness>>,
+    back: Rc<Backward>,
     left: usize,
     moves: Moves,
     /// By edge, in how many states witnesses of it were looked for, and these witnesses.
@@ -107,12 +116,13 @@ const DECISIONS: usize = 20_000;
 
 impl<'s> Replay<'s> {
     /// Returns a replay in which nothing is replayed yet.
-    pub(super) fn of(search: &'s mut Search) -> Self {
+    pub(super) fn of(search: &'s mut Search, back: &Rc<Backward>) -> Self {
         Self {
             guarded: Self::guarded(search),
             checks: HashMap::new(),
             chart: Arc::clone(&search.moves.tree.chart),
             reached: HashMap::new(),
+            back: Rc::clone(back),
             left: DECISIONS,
             moves: search.moves.hand_over(),
             search,
@@ -160,16 +170,42 @@ impl<'s> Replay<'s> {
         let way: Vec<usize> = way.collect();
         // A state is reached by way of others, each of which was found before it.
         for at in way.into_iter().rev() {
-            let standing = match parents[at] {
-                None => self.standing(at),
-                Some(step) => {
-                    let before = self.reached.get(&step.from).cloned().flatten();
-                    before.and_then(|before| self.step(&before, step))
+            let found = match parents[at] {
+                Some(parent) => self.arrive(at, parent),
+                None => {
+                    let begins = self.standing(at);
+                    begins.map(|standing| Arrival { standing, by: None })
                 }
             };
-            self.reached.insert(at, standing);
+            self.reached.insert(at, found);
         }
-        self.reached.get(&state)?.clone()
+        let arrival = self.reached.get(&state)?.as_ref()?;
+        Some(arrival.standing.clone())
+    }
+
+    /// Returns how a state is really reached: by this step, else by another.
+    fn arrive(&mut self, at: usize, first: Transition) -> Option<Arrival> {
+        let back = Rc::clone(&self.back);
+        let others = back.sources(at);
+        let mut others = others
+            .filter(|step| step.from != at && *step != first)
+            .take(24);
+        // Only by way of what is known already: a state is not reached by way of itself.
+        self.arrive_by(first)
+            .or_else(|| others.find_map(|step| self.arrive_by(step)))
+    }
+
+    /// Returns how a state is really reached by this step.
+    fn arrive_by(&mut self, step: Transition) -> Option<Arrival> {
+        let before = self.reached.get(&step.from)?.clone()?.standing;
+        let standing = self.step(&before, step)?;
+        let by = Some(step);
+        Some(Arrival { standing, by })
+    }
+
+    /// Returns the real path to a state that has been reached.
+    pub(super) fn path_to(&self, state: usize) -> Path {
+        back_from(state, |at| self.reached.get(&at)?.as_ref()?.by)
     }
 
     /// Returns how an instance stands after a path from how it stands before; `None` where that is not real.
@@ -183,10 +219,10 @@ impl<'s> Replay<'s> {
         self.left = DECISIONS;
         let search = self.search;
         let steps = search.steps_to(place).iter();
-        let steps = steps.filter(|step| search.edges[step.edge].done.fault.is_none());
+        let steps = steps.filter(|step| search.edges[step.edge].fault.is_none());
         let paths = steps.filter_map(|step| {
             self.reach(step.from)?;
-            let mut path = path_to(search, step.from);
+            let mut path = self.path_to(step.from);
             path.push(*step);
             Some(path)
         });
@@ -250,7 +286,7 @@ impl<'s> Replay<'s> {
                 let decided = self.decide(&before, &scene, edge);
                 if let Some(Decided { after, outcome }) = decided {
                     self.chosen.clone_from(witness);
-                    let fired = edge.done.fired.iter();
+                    let fired = edge.fired.iter();
                     let fired = fired.map(|place| tree.places[*place as usize].clone());
                     self.taken = Some(Taken {
                         fired: fired.collect(),
@@ -320,7 +356,7 @@ impl<'s> Replay<'s> {
             let ended = Ended::new((**invocation).clone(), ended);
             step = decide_with(names(), &event.trigger, Some(ended));
         }
-        if let Some(fault) = edge.done.fault {
+        if let Some(fault) = edge.fault {
             let fault = &tree.faults[fault as usize];
             let is_same = match step {
                 Err(found) => found.place() == fault.place(),
@@ -349,16 +385,12 @@ impl<'s> Replay<'s> {
     /// Returns whether a decision is the transition that the search says it is.
     fn is_as_told(&self, decision: &Decision, edge: &Edge) -> bool {
         let tree = &self.search.moves.tree;
-        let fired = edge
-            .done
-            .fired
-            .iter()
-            .map(|place| &tree.places[*place as usize]);
-        let assigned = edge.done.assigned.iter().chain(&edge.sets);
+        let fired = edge.fired.iter().map(|place| &tree.places[*place as usize]);
+        let assigned = edge.assigned.iter().chain(&edge.sets);
         let mut assigned = assigned
             .filter_map(|(field, value)| Some((self.chart.context.get_index(*field)?.0, *value)));
         fired.eq(decision.fired.iter().map(|fired| &fired.place))
-            && matches!(decision.answer, Reply::Block(_)) == edge.done.block
+            && matches!(decision.answer, Reply::Block(_)) == edge.block
             && assigned.all(|(name, value)| {
                 let domain = &tree.ground.domain;
                 let patched = decision.patch.get(name);
