@@ -233,7 +233,7 @@ async function gated([project]) {
     return { verdict: "PASS" };
   });
 
-  assert.match(heard[2], /The gate `sh check\.sh` exited with code 3, so no reviewer has read the work yet\.[^]*it is broken/, transcript());
+  assert.match(heard[2], /The gate `sh check\.sh` exited with code 3\. No reviewer has read the work yet\.[^]*it is broken/, transcript());
   assert.equal(heard.length, agent.length, transcript());
   assert.ok(read.length > 0 && read.every(([fixed]) => fixed), "no reviewer was started before the gate succeeded");
   assert.match(read[0][1], /all of them succeeded\. Don't run them again:\s+- `sh check\.sh`/);

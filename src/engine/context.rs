@@ -32,7 +32,7 @@ pub fn running<'c>(chart: &'c Chart, context: &Context) -> Option<&'c Cycle> {
 
 /// Returns the cycle that is not over: the running one, or the one that the user can return to, because a field remembers one
 /// of its phases. `value` reads a field.
-pub fn unfinished<'c>(chart: &'c Chart, value: impl Fn(&str) -> Json) -> Option<&'c Cycle> {
+pub fn unfinished(chart: &Chart, value: impl Fn(&str) -> Json) -> Option<&Cycle> {
     let fields = chart.context.iter();
     let remembered =
         fields.filter(|(name, field)| field.kind == FieldType::Phase && **name != chart.state);

@@ -847,7 +847,7 @@ fn what_changes_between_cycles_is_named() {
     );
     let message = project.stop().message();
     assert!(
-        message.contains("The plan is in phase complete, not in code-review"),
+        message.contains("The plan goes on with the phase complete instead of code-review"),
         "{message}"
     );
     let verified = project.run(&["verify", "--json"]).json();
