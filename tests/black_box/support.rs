@@ -593,15 +593,20 @@ pub fn json_of(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// Returns `text` with every review taking no time: how long one takes depends on the machine.
+/// Returns `text` with every review and every wait taking no time: how long one takes depends on the machine.
 pub fn timeless(text: &str) -> String {
-    let mut parts = text.split(" in ");
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| {
-        let digits = part.chars().take_while(char::is_ascii_digit).count();
-        let rest = part[digits..].strip_prefix(" s").filter(|_| digits > 0);
-        text + " in " + &rest.map_or_else(|| part.to_owned(), |rest| format!("0 s{rest}"))
-    })
+    [" in ", " waited ", ", and "]
+        .iter()
+        .fold(text.to_owned(), |text, before| {
+            let mut parts = text.split(before);
+            let first = parts.next().unwrap_or_default().to_owned();
+            parts.fold(first, |text, part| {
+                let digits = part.chars().take_while(char::is_ascii_digit).count();
+                let rest = part[digits..].strip_prefix(" s").filter(|_| digits > 0);
+                let part = rest.map_or_else(|| part.to_owned(), |rest| format!("0 s{rest}"));
+                text + before + &part
+            })
+        })
 }
 
 /// The answer that allows a stop without a message.
