@@ -93,7 +93,7 @@ fn unit<'c>(chart: &'c Chart, name: &str) -> Option<&'c str> {
     chart.config.get(name)?.unit.as_deref()
 }
 
-/// Returns a value as the settings file has it, with spaces at which a line can be broken, and with its unit.
+/// Returns a value as it is written in a settings file, with spaces at which a line can be broken, and with its unit.
 fn in_words(value: &Json, unit: Option<&str>) -> String {
     match (value, unit) {
         (Json::Array(items), _) => {

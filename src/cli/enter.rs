@@ -21,7 +21,7 @@ use crate::expr::Expressions;
 use crate::hash::IndexMap;
 use crate::project::state_file::Reading;
 use crate::run::asked::{seeing_stop, typed_at};
-use crate::run::perform::{check, foresee, in_the_way, perform};
+use crate::run::perform::{check, foresee, obstacle_at_stop, perform};
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::under_way;
@@ -299,7 +299,7 @@ fn transition(
 
 /// Says what is in the way of the next stop of this session, if anything is.
 pub(super) fn obstacle(place: &Place, session: Option<&str>) -> Option<String> {
-    let why = in_the_way(&foresee(place, &seeing_stop(place, session)))?;
+    let why = obstacle_at_stop(&foresee(place, &seeing_stop(place, session)))?;
     let mut rest = why.chars();
     let first = rest.next().into_iter().flat_map(char::to_uppercase);
     let why: String = first.chain(rest).collect();

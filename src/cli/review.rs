@@ -355,7 +355,7 @@ fn below(root: &Path, prefix: &Path, paths: &[String]) -> Result<Vec<String>, Cl
     let whole = |path: &String| {
         let path = prefix.join(path);
         let given = inside(path.strip_prefix(root).unwrap_or(&path));
-        // A link outside of the work tree can lead into it. What follows the first such folder is as git has it.
+        // A link outside of the work tree can lead into it. What follows the first such folder is named as git names it.
         given.or_else(|| {
             let (real, path) = (root.canonicalize().ok()?, root.join(&path));
             let above: Vec<&Path> = path.ancestors().collect();

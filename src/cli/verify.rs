@@ -282,6 +282,14 @@ impl Verified {
         page.print();
     }
 
+    /// Returns what was not compared, if anything was not.
+    fn left_out(&self) -> &'static str {
+        match self.covered.is_empty() {
+            true => "the code",
+            false => "all of the code",
+        }
+    }
+
     /// Returns why the code was not compared, or not all of it, as a sentence.
     fn not_compared(&self) -> Option<String> {
         let why = self.uncompared.as_ref()?;
@@ -307,7 +315,7 @@ impl Verified {
         }
         let plans = counted(self.plans.len(), &chart.scope.noun);
         let code = match &self.uncompared {
-            Some(_) => ", but not all of the code".to_owned(),
+            Some(_) => format!(", but not {}", self.left_out()),
             None => match self.covered.len() {
                 1 => ", and 1 changed file that counts, as a clean review has seen it".to_owned(),
                 many => format!(
@@ -354,7 +362,9 @@ impl Verified {
         }
         let text = match (self.plans.is_empty(), self.is_well()) {
             (true, _) => "nothing to verify",
-            (false, true) if self.uncompared.is_some() => "verified, but not all of the code",
+            (false, true) if self.uncompared.is_some() => {
+                &format!("verified, but not {}", self.left_out())
+            }
             (false, true) => "verified",
             (false, false) => "not verified",
         };

@@ -116,7 +116,7 @@ fn give(place: &Place, answer: &Answer) -> u8 {
     }
 }
 
-/// Says what has come of a review that a stop or another command has started. The journal had `before` reviews then.
+/// Says how a review has ended that a stop or another command has started. The journal had `before` reviews then.
 fn of_another(place: &Place, before: Option<usize>) -> u8 {
     let reviews = place.journal().reviews();
     let Some(last) = before.and_then(|before| reviews.get(before..)?.last()) else {

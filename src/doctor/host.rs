@@ -374,7 +374,7 @@ impl Settings {
         })
     }
 
-    /// Checks whether the host allows as many blocks in a row as a cycle may need.
+    /// Checks whether the host allows the blocks in a row that a cycle may need.
     pub(super) fn blocks(&self, chart: &Chart, context: Option<&Context>) -> Vec<Diagnosis> {
         let variable = self.host.block_cap;
         let initial = initial(chart);

@@ -320,7 +320,7 @@ pub struct FailedGate {
 }
 
 /// From this many failures of a gate in a row on, its output does not matter: it may differ in ways that nobody knows, and
-/// a host allows about as many blocked stops in a row.
+/// a host allows about that number of blocked stops in a row.
 const WHATEVER_IT_PRINTS: u64 = 8;
 
 impl FailedGate {

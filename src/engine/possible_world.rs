@@ -124,7 +124,7 @@ impl PossibleWorld {
         ])
     }
 
-    /// Returns the setting of that name as `config.json` has it, its default where it has none.
+    /// Returns the setting of that name in `config.json`, or its default.
     fn setting(&self, name: &str) -> Json {
         let given = self.disk.config.get(name).cloned();
         let default = || {

@@ -131,7 +131,7 @@ fn all_is_proved_on_the_base_chart() {
     assert!(report.transitions > report.states);
 }
 
-/// A cycle that the agent cannot start over has as many reviews as its limit, and no more; what starts another is named.
+/// A cycle that the agent cannot start over has at most its limit of reviews; what starts another is named.
 #[test]
 fn all_reviews_are_counted() {
     let write = "guard = \"free or phase == 'write'\", arms = \"text-review\"";

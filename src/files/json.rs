@@ -109,7 +109,7 @@ fn has_too_many_values(text: &[u8]) -> bool {
         }
         false
     });
-    // Nothing shorter can hold as many.
+    // Nothing shorter can hold more values.
     text.len() > MAX_VALUES && separators.count() > MAX_VALUES
 }
 

@@ -32,7 +32,7 @@ const MESSAGE: usize = 10_000;
 
 /// What is said of a change that was clean when the reviewer was given it, and is another one by now.
 const OUTDATED: &str =
-    "What has changed since the review began is not reviewed yet: the next stop has it read.";
+    "This does not hold for what has changed since the review began: the next stop reviews that.";
 
 /// Why there is no answer.
 pub(super) enum Ended {
@@ -184,8 +184,7 @@ fn answer(
     if bare || name == "SessionStart" {
         driver::set_bare(&store, bare);
     }
-    let turn = session.as_deref();
-    let turn = turn.and_then(|session| Turn::of(host, &store, session, goes_on));
+    let turn = (session.as_deref()).and_then(|session| Turn::of(host, &store, session, goes_on));
     let root = is_own.then(|| place.root.clone());
     let mark = || change::mark(&state, root.as_ref());
     if turn.as_ref().is_some_and(|turn| turn.was_telling(mark)) {
@@ -293,7 +292,9 @@ fn decided(
     match result {
         Ok(mut performed) => {
             performed.decision.messages.extend(waits);
-            if let Some(session) = session.filter(|session| is_taken_over(place, session)) {
+            // An answer that is only repeated says nothing about it.
+            let told = session.filter(|_| performed.debt.is_none());
+            if let Some(session) = told.filter(|session| is_taken_over(place, session)) {
                 let session = session.to_owned();
                 due.once(move || driver::forget(&store, &session));
             }

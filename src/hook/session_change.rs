@@ -58,7 +58,9 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         abandon(&place);
         change::sweep(&place);
         let stamp = change::look(&place);
-        warnings = begin(&mut place, session, Base::Now)?;
+        // What it has stored so far would look as if it had been killed.
+        let begun = begin(&mut place, session, Base::Now);
+        warnings = begun.inspect_err(|_| change::release(&place))?;
         change::settle(&place, stamp);
     }
     if change::is_on(&place, place.chart.scope.prompts.as_ref())? {

@@ -3,6 +3,7 @@
 //! The home of a compiled-in chart is known before the chart is parsed. If an event has nothing to do with it, the chart
 //! never is.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use crate::store::driver::{self, Claimed};
 use crate::store::lock::WriteLock;
 
 /// Why nobody knows what a session has changed.
-const CUT_OFF: &str = "what has changed is unknown: the hook for your prompt was killed before it could say what was there";
+const CUT_OFF: &str = "What this session has changed is not reviewed: the hook for your prompt was killed before it could find out what was there.";
 
 /// Returns the session's directory, to which this process has changed.
 fn cwd() -> PathBuf {
@@ -232,10 +233,19 @@ pub(super) fn place_of_change(event: &Event, name: &str) -> Result<Option<Target
             continue;
         }
         let Some(claimed) = driver::claimed(from_ref(&root), &home, session)? else {
-            if change::is_cut_off(&root.join(&home).join(embedded.folder()), session) {
-                return Err(CUT_OFF.to_owned());
-            }
-            continue;
+            let Some(left) = change::cut_off(&root.join(&home).join(embedded.folder()), session)
+            else {
+                continue;
+            };
+            let mut due = Due::default();
+            due.once(move || drop(fs::remove_dir_all(left)));
+            return Ok(Some(Target {
+                due,
+                place: None,
+                quiet: false,
+                warnings: vec![CUT_OFF.to_owned()],
+                is_unclaimed: false,
+            }));
         };
         if !embedded.has_rules(name) {
             break;

@@ -52,7 +52,7 @@ pub struct Host {
     pub tools_reset_blocks: bool,
     /// The variable that replaces that number, if there is one; 0: no limit.
     pub block_cap: &'static str,
-    /// How many seconds it is known to wait for a hook whose entry asks for as many.
+    /// The most seconds for which it is known to wait for a hook whose entry asks for them.
     pub longest_hook: u64,
     /// A hook at a stop can run beside the turn, and wake the agent when it ends.
     pub wakes: bool,

@@ -1,7 +1,7 @@
 //! The findings of an instance's reviews, and what became of each: what the agent's answer says, and what the user has
 //! ruled.
 //!
-//! The findings are in the journal of this machine. The rulings are a file of the instance, one line each, so that
+//! The findings are in the journal of this machine and in receipts. The rulings are a file of the instance, one line each, so that
 //! they are versioned with it, and a reviewer on another machine gets them too.
 
 use std::collections::HashMap;

@@ -87,7 +87,7 @@ pub(crate) fn of_hashes(
 }
 
 /// Returns the tables in a file whose rows have a status.
-fn with_status<'c>(chart: &'c Chart, name: &str) -> impl Iterator<Item = &'c Table> {
+pub(crate) fn with_status<'c>(chart: &'c Chart, name: &str) -> impl Iterator<Item = &'c Table> {
     let tables = chart.tables.values();
     tables.filter(move |table| !table.finished.is_empty() && table.file.matches(name).is_some())
 }

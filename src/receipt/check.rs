@@ -52,7 +52,7 @@ pub(crate) fn lines(root: &Path, text: &str, signers: Option<&Signers>) -> Check
             }
         };
         checked.lines += 1;
-        let statement = match line.statement() {
+        let statement = match line.whole_statement() {
             Ok(statement) => statement,
             Err(why) => {
                 checked.flaw(number, &why);
@@ -412,9 +412,11 @@ impl Seen {
 
     /// Returns the files of a manifest that count, where no instance has a review of code: no review has seen them.
     pub(crate) fn unseen(&self, manifest: &Manifest) -> Blobs {
+        if !self.works.is_empty() {
+            return Blobs::default();
+        }
         let counts = |file: &&String| !self.unseen.iter().all(|skips| is_any_like(file, skips));
         let files = manifest.files.keys().filter(counts);
-        let files = files.filter(|_| self.works.is_empty());
         files.map(|file| (file.clone(), None)).collect()
     }
 

@@ -15,7 +15,7 @@ use crate::text::plain_line;
 const LENGTH: usize = 200;
 
 /// Returns the reviews of an instance that its receipts have, as this machine's journal would have them, except those whose
-/// file `is_own`: this machine's journal has them. They may have come with a clone: nothing counts or pays by them.
+/// file `is_own`: this machine's journal has them. They may have come with a clone: no budget and no count depends on them.
 pub(crate) fn reviews(
     chart: &Chart,
     dir: &Path,

@@ -15,6 +15,7 @@ use crate::engine::inspect::Inspector;
 use crate::engine::replayable::{Answer as Given, Known, Replayed, decide_again, is_clean};
 use crate::engine::world::Source;
 use crate::expr::Expressions;
+use crate::project::seen;
 
 /// A decision that is not the recorded one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,8 +76,7 @@ impl Ready {
 
     /// Returns whether the work itself changes a file: one with a table whose rows are finished.
     pub(super) fn is_worked_in(&self, file: &str) -> bool {
-        let mut tables = self.chart.tables.values();
-        tables.any(|table| !table.finished.is_empty() && table.file.matches(file).is_some())
+        seen::with_status(&self.chart, file).next().is_some()
     }
 }
 
@@ -138,10 +138,9 @@ impl Run {
             let decision = match entry {
                 Entry::Review(ended) => {
                     review = Some(ended);
-                    self.settings = ended
-                        .settings
-                        .clone()
-                        .unwrap_or(std::mem::take(&mut self.settings));
+                    if let Some(settings) = &ended.settings {
+                        self.settings.clone_from(settings);
+                    }
                     continue;
                 }
                 Entry::Decision(decision) => decision,

@@ -16,6 +16,7 @@ use crate::engine::context::Context;
 use crate::engine::replayable::Known;
 use crate::hash::{self, IndexMap};
 use crate::project::change::Blobs;
+use crate::text::shown;
 
 /// The file in an instance's directory.
 pub(crate) const FILE: &str = "receipts.jsonl";
@@ -142,13 +143,23 @@ impl<'l> Line<'l> {
         }
         let statement: Statement = serde_json::from_str(self.text())
             .map_err(|error| format!("its statement cannot be read: {error}"))?;
-        // What is left out, and what nobody knows, would decide nothing here, and something for another reader.
-        let is_whole =
-            serde_json::to_value(&statement).ok() == serde_json::from_str(self.text()).ok();
         match statement.flaw() {
             Some(flaw) => Err(flaw),
-            None if !is_whole => Err("it has a key too many, or one is missing".to_owned()),
             None => Ok(statement),
+        }
+    }
+
+    /// Returns the statement if it is exactly what this version writes: what is left out, and what nobody knows, would decide
+    /// nothing here, and something for another reader. The error says what is wrong.
+    pub(super) fn whole_statement(&self) -> Result<Statement, String> {
+        let statement = self.statement()?;
+        let written = serde_json::to_value(&statement).ok();
+        match written == serde_json::from_str(self.text()).ok() {
+            true => Ok(statement),
+            false => Err(format!(
+                "it has a key too many, or one is missing (it names taskie {} as its writer)",
+                shown(&statement.predicate.taskie)
+            )),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Which review cycles of an instance were left without having passed, as its record has it.
+//! Which review cycles of an instance were left without having passed, according to its record.
 
 use super::{Decision, Entry};
 use crate::chart::field::name_part;
@@ -24,7 +24,7 @@ pub(crate) struct Finder<'c> {
 }
 
 impl Unpassed {
-    /// Returns it in words, as a row or a list has it: what it was about is only named where that can differ.
+    /// Returns it in words, for a row or a list: what it was about is only named where that can differ.
     pub(crate) fn title(&self, chart: &Chart) -> String {
         title(chart, &self.cycle, &self.base)
     }

@@ -80,20 +80,18 @@ impl Due<'_> {
         let seen =
             |of: &Invocation| seen::seen(&place.chart, &place.root, &place.dir(), &of.subject);
         // No reviewer was started.
-        let without = |announced, outcome| {
-            Ok(Some(Attempt {
-                effort: effort(&announced, reviewer::free()),
-                announced,
-                outcome,
-                changed: None,
-                seen: seen(invocation),
-                record: receipts::due(place, self.snapshot, invocation),
-                again: None,
-            }))
+        let without = |announced, outcome| Attempt {
+            effort: effort(&announced, reviewer::free()),
+            announced,
+            outcome,
+            changed: None,
+            seen: seen(invocation),
+            record: receipts::due(place, self.snapshot, invocation),
+            again: None,
         };
         // Don't pay for a review that cannot count.
         if let Some(obstacle) = place.obstacle(&self.snapshot.as_world(), invocation) {
-            return without(announced, Outcome::Failed(obstacle));
+            return Ok(Some(without(announced, Outcome::Failed(obstacle))));
         }
         let hook = self.hook;
         let gates = gates::run(
@@ -105,9 +103,9 @@ impl Due<'_> {
             &announced,
         )?;
         if let Some((outcome, is_cancelled)) = gates {
-            let mut attempt = without(announced, outcome)?;
-            (attempt.iter_mut()).for_each(|attempt| attempt.effort.is_cancelled = is_cancelled);
-            return Ok(attempt);
+            let mut attempt = without(announced, outcome);
+            attempt.effort.is_cancelled = is_cancelled;
+            return Ok(Some(attempt));
         }
         let mut again = None;
         if !invocation.gates.commands.is_empty() {
@@ -118,7 +116,7 @@ impl Due<'_> {
             }
             match asked_again(place, event, self.snapshot, invocation) {
                 Ok(asked) => again = asked,
-                Err(why) => return without(announced, Outcome::Failed(why)),
+                Err(why) => return Ok(Some(without(announced, Outcome::Failed(why)))),
             }
             announced.timeout = time_left(hook, invocation.timeout, announced.elapsed());
         }

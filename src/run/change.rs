@@ -246,7 +246,8 @@ pub(crate) fn remember(place: &Place, prompt: &str) {
     // Without it, the reviewer knows less of what the change is for. Nobody else is to read it.
     let file = place.dir().join(ASKED);
     let text = lines.collect::<String>();
-    let _ = create_private(&file).and_then(|mut file| file.write_all(text.as_bytes()));
+    let is_private = file.exists() || create_private(&file).is_ok();
+    let _ = is_private.then(|| disk::replace(&file, text.as_bytes()));
 }
 
 /// Notes the text that sends the agent back.
@@ -265,11 +266,11 @@ pub(crate) fn asked(place: &Place) -> Vec<String> {
     prompts.take(PROMPTS).collect()
 }
 
-/// Returns whether the change of a session has not begun because its hook was killed. That is said once: what it left is removed.
-pub(crate) fn is_cut_off(changes: &Path, session: &str) -> bool {
+/// Returns what the hook of a session has left that was killed before its change began. That is said once: then it is removed.
+pub(crate) fn cut_off(changes: &Path, session: &str) -> Option<PathBuf> {
     let dir = changes.join(part::own_name(session));
     let is_left = name_flaw(session).is_none() && !dir.join(state_file::FILE).exists();
-    is_left && fs::remove_dir_all(dir.join(STORED)).is_ok()
+    Some(dir.join(STORED)).filter(|stored| is_left && stored.is_dir())
 }
 
 /// Removes the changes that nobody comes back to: those of sessions that have ended long ago, and those of branches that
@@ -375,6 +376,9 @@ pub(super) fn again(place: &Place, event: &Event) -> Result<Option<(Event, Chang
     let objects = place.dir().join(STORED);
     let change = change::read(&place.root, &objects, Base::Known(base), &paths);
     let change = change.map_err(Unknown::in_words)?;
+    if change.is_lost {
+        return Err("git no longer has what the change was compared with".to_owned());
+    }
     if change.after == tree {
         return Ok(None);
     }
@@ -389,7 +393,8 @@ pub(super) fn again(place: &Place, event: &Event) -> Result<Option<(Event, Chang
 /// Returns whether files that count have changed since the tree that the review at `event` has read.
 pub(crate) fn is_outdated(place: &mut Place, event: &Event, performed: &Performed) -> bool {
     let ended = performed.decision.ended.as_ref();
-    let has_run = ended.is_some_and(|ended| matches!(ended.outcome, Outcome::Ran { .. }));
+    let has_run = ended
+        .is_some_and(|ended| !ended.superseded && matches!(ended.outcome, Outcome::Ran { .. }));
     let tree = performed.tree(event).filter(|_| has_run).map(str::to_owned);
     let now = tree.and_then(|tree| find(place, Base::Known(&tree)).ok());
     now.is_some_and(|now| now.lines(&skipped(place)).is_some())

@@ -8,6 +8,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::engine::context::Context;
 use crate::engine::decide::explain;
 use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step, Tried};
 use crate::engine::event::{Event, Trigger};
@@ -206,11 +207,15 @@ fn pending(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Pending>
     let is_sound = matches!(snapshot.state, Reading::Sound { .. });
     let session = event.session.as_deref();
     let instance = (&*place.chart, &place.store, &*place.instance.name);
-    let is_on_record = || receipts::is_on_record(place, snapshot.context());
+    let is_on_record = |context: &Context| receipts::is_on_record(place, context);
+    let now = || match &place.snapshot().state {
+        Reading::Sound { context, .. } => Some(context.clone()),
+        _ => None,
+    };
     // Where a command stands in for the stop, the agent reads its answer: what is for the user waits for the next stop.
     let is_own_stop = event.is_stop() && event.fields.get(STANDS_IN).is_none();
     (is_own_stop && is_sound)
-        .then(|| Pending::find(instance, (snapshot.context(), is_on_record), session))
+        .then(|| Pending::find(instance, (snapshot.context(), now), is_on_record, session))
         .flatten()
 }
 
@@ -282,7 +287,7 @@ pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Step, Stuck> {
 }
 
 /// Returns what is in the way of the stop that is foreseen, as the end of a sentence.
-pub(crate) fn in_the_way(foreseen: &Result<Step, Stuck>) -> Option<String> {
+pub(crate) fn obstacle_at_stop(foreseen: &Result<Step, Stuck>) -> Option<String> {
     match foreseen {
         Ok(step) => step
             .failure()

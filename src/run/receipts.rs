@@ -546,15 +546,16 @@ fn write(place: &Place) -> io::Result<()> {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
-    text.push_str(&statement::line(&statement)?);
+    let line = statement::line(&statement)?;
+    text.push_str(&line);
     text.push('\n');
     let is_elsewhere = !Record::of(place).aside.is_empty();
     disk::replace(&dir.join(statement::FILE), text.as_bytes())?;
     let instance = (&place.store, &*place.instance.name);
     open_record::clear(instance, &dir, is_elsewhere);
-    let lines = Chain::read(&text).links;
-    if let Some(last) = lines.last() {
-        open_record::keep_last(instance, &last.sha256)?;
+    if let Ok(line) = statement::Line::parse(&line) {
+        // Without it, nobody knows later whether the receipt is still there.
+        let _ = open_record::keep_last(instance, &line.sha256);
     }
     Ok(())
 }

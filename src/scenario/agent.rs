@@ -22,7 +22,7 @@ use crate::hash::IndexMap;
 /// The most steps of a simulation.
 const STEPS: usize = 1_000;
 
-/// How often in a row it may be blocked without knowing what to do; the host accepts as many blocks.
+/// How often in a row it may be blocked without knowing what to do; the host accepts that number of blocks.
 const IDLE: usize = 8;
 
 /// The most files that it writes before one stop.

@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::git_dir::{self, WorkTree};
+use super::lock::WriteLock;
 use super::{Store, record, turn, waiting};
 use crate::disk;
 use crate::files::pattern::name_flaw;
@@ -65,7 +66,8 @@ pub(crate) fn claimed(
     if name_flaw(session).is_some() {
         return Ok(None);
     }
-    let mut last = None;
+    let mut last: Option<(Duration, Claimed)> = None;
+    let mut stores = Vec::new();
     let mut tree: Option<WorkTree> = None;
     for root in roots {
         // Most roots are above one another, in the same work tree.
@@ -81,20 +83,32 @@ pub(crate) fn claimed(
                     slashed(shown.to_owned()).display()
                 )
             })?;
-        let Some((at, claim)) = claim.or_else(|| driven(&store, session)) else {
-            continue;
-        };
-        if last.as_ref().is_none_or(|(other, _)| at >= *other) {
-            let found = Claimed {
-                root: root.clone(),
-                store,
-                instance: claim.instance,
-                is_gone: claim.is_gone,
-            };
-            last = Some((at, found));
+        if let Some((at, claim)) = claim
+            && last.as_ref().is_none_or(|(other, _)| at >= *other)
+        {
+            last = Some((at, Claimed::of(root, &store, claim)));
+        }
+        stores.push((root, store));
+    }
+    let last = last.or_else(|| {
+        let driven = stores.iter().filter_map(|(root, store)| {
+            let (at, claim) = driven(store, session)?;
+            Some((at, Claimed::of(root, store, claim)))
+        });
+        driven.max_by_key(|(at, _)| *at)
+    });
+    Ok(last.map(|(_, claimed)| claimed))
+}
+
+impl Claimed {
+    fn of(root: &Path, store: &Store, claim: Claim) -> Self {
+        Self {
+            root: root.to_owned(),
+            store: store.clone(),
+            instance: claim.instance,
+            is_gone: claim.is_gone,
         }
     }
-    Ok(last.map(|(_, claimed)| claimed))
 }
 
 /// Returns the instance that `session` drives by the record of that instance: someone has removed what the session claimed.
@@ -116,8 +130,9 @@ pub(crate) fn of(store: &Store, instance: &str) -> Vec<String> {
 
 /// Returns whether `session` drives the instance and has claimed nothing else since.
 pub(crate) fn drives(store: &Store, instance: &str, session: &str) -> bool {
-    let claim: Option<Claim> = record::read(store, session, SESSION);
-    claim.is_none_or(|claim| claim.instance == instance)
+    let claim = record::read(store, session, SESSION);
+    let claim = claim.or_else(|| Some(driven(store, session)?.1));
+    claim.is_some_and(|claim: Claim| claim.instance == instance)
         && of(store, instance).iter().any(|driver| driver == session)
 }
 
@@ -193,10 +208,14 @@ pub(crate) fn release(store: &Store, instance: &str, session: &str) {
 
 /// Removes the claim of a session, which drives nothing from then on: not what it claimed before either.
 pub(crate) fn forget(store: &Store, session: &str) {
-    let driven = record::names(store, DRIVER);
-    driven
-        .iter()
-        .for_each(|instance| release(store, instance, session));
+    for instance in record::names(store, DRIVER) {
+        let is_driven = || of(store, &instance).iter().any(|driver| driver == session);
+        if is_driven()
+            && let Ok(_lock) = WriteLock::acquire(store, &instance)
+        {
+            release(store, &instance, session);
+        }
+    }
     record::remove(store, session, SESSION);
 }
 

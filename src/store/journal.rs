@@ -138,7 +138,7 @@ pub(crate) struct Gate {
     pub(crate) seconds: u64,
 }
 
-/// Returns the current time as a line of the journal has it.
+/// Returns the current time in the form of the journal.
 pub(crate) fn now() -> String {
     humantime::format_rfc3339_millis(SystemTime::now()).to_string()
 }

@@ -12,10 +12,12 @@ use serde_json::Value as Json;
 
 use super::lock::WriteLock;
 use super::{Store, driver, record};
+use crate::chart::model::Field;
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::{self, Context, cycle_of, text};
 use crate::engine::decision::Decision;
 use crate::engine::event::{Event, Trigger};
+use crate::text::in_words;
 
 const KIND: &str = "notices";
 
@@ -59,9 +61,6 @@ enum By {
         line: String,
         session: Option<String>,
         is_typed: bool,
-        /// It enters a phase.
-        #[serde(default)]
-        enters: bool,
     },
 }
 
@@ -79,7 +78,6 @@ impl By {
             line,
             session: event.session.clone(),
             is_typed: event.fields["terminal"] == true,
-            enters: matches!(event.trigger, Trigger::Enter { .. }),
         })
     }
 
@@ -95,7 +93,6 @@ impl By {
                 line,
                 session: own,
                 is_typed,
-                ..
             } => {
                 let place = match own.as_deref() {
                     _ if *is_typed => " in a terminal".to_owned(),
@@ -153,10 +150,19 @@ impl Kept {
         let is_purpose = |name: &str| {
             matches!(by, By::Command { .. }) && (starts(chart, name) || is_place(chart, name))
         };
+        // What another machine has done since is no news, unless it lets a cycle end sooner.
+        let is_news = |name: &str, old: &Json, new: &Json| {
+            let is_looser = |field: &Field| field.is_looser(new, old);
+            *by != By::Elsewhere
+                || self.cycle.is_none()
+                || starts(chart, name)
+                || chart.context.get(name).is_some_and(is_looser)
+        };
         let changed = self.changed(chart, context);
-        let changed = changed.filter(|(name, ..)| !is_purpose(name));
+        let changed =
+            changed.filter(|(name, old, new)| !is_purpose(name) && is_news(name, old, new));
         let changed = changed.map(|(name, old, new)| {
-            let (old, new) = (plain(old), plain(new));
+            let (old, new) = (in_words(old), in_words(new));
             match (name == &chart.state, Some(name) == chart.next.as_ref()) {
                 (true, _) => format!("the phase {new} instead of {old}"),
                 (_, true) => format!("{new} instead of {old} as the next phase"),
@@ -172,7 +178,7 @@ impl Kept {
         }));
     }
 
-    /// Returns whether the cycle that was running no longer is, or a field has become looser.
+    /// Returns whether the cycle that was running no longer is, or a field that matters has changed.
     fn has_changed(&self, chart: &Chart, context: &Context) -> bool {
         self.changed(chart, context).next().is_some()
             || self.cycle.is_some() && self.cycle != running(chart, context)
@@ -184,16 +190,16 @@ impl Kept {
             true => By::Elsewhere,
             false => By::Unknown,
         };
+        // Where the record explains it, the cycle that was left has had its reviews.
+        if by == By::Unknown || self.cycle.is_none() || self.cycle == running(chart, context) {
+            self.add_changed(chart, context, &by);
+        }
         self.observe(chart, context, by);
     }
 
     /// Compares what was known with a state, and says what has become of the running cycle.
     fn observe(&mut self, chart: &Chart, context: &Context, by: By) {
         let running = running(chart, context);
-        let enters = matches!(by, By::Command { enters: true, .. });
-        if !enters && (self.cycle.is_none() || self.cycle == running) {
-            self.add_changed(chart, context, &by);
-        }
         let left = self
             .cycle
             .take()
@@ -227,16 +233,6 @@ fn starts(chart: &Chart, name: &str) -> bool {
 /// Returns whether the field says where the instance is, or what comes next. While a cycle runs, that says whether it is left.
 fn is_place(chart: &Chart, name: &str) -> bool {
     name == chart.state || chart.next.as_deref() == Some(name)
-}
-
-/// Returns a value as a sentence has it.
-fn plain(value: &Json) -> String {
-    match value {
-        Json::Null => "nothing".to_owned(),
-        value => value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned),
-    }
 }
 
 /// Returns the id of the running cycle.
@@ -280,7 +276,13 @@ pub(crate) fn note(
         kept.observe_found(chart, before, is_on_record);
     }
     match By::command(chart, event) {
-        Some(by) if !is_put_off(chart, event, before, decision) => kept.observe(chart, &after, by),
+        Some(by) if !is_put_off(chart, event, before, decision) => {
+            let is_same = kept.cycle.is_none() || kept.cycle == running(chart, &after);
+            if is_same && matches!(event.trigger, Trigger::Command(_)) {
+                kept.add_changed(chart, &after, &by);
+            }
+            kept.observe(chart, &after, by);
+        }
         // What a stop decides, it says itself.
         _ => kept.take_over(chart, &after),
     }
@@ -308,11 +310,12 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Returns the notices for the user of the session that stops, if there are any: `context` is the state as it stands, and
-    /// `is_on_record` says whether the record that goes with it explains it.
+    /// Returns the notices for the user of the session that stops, if there are any: `context` is the state as it stood, `now`
+    /// reads it again, and `is_on_record` says whether the record that goes with a state explains it.
     pub(crate) fn find(
         (chart, store, instance): (&Chart, &Store, &str),
-        (context, is_on_record): (&Context, impl Fn() -> bool),
+        (context, now): (&Context, impl Fn() -> Option<Context>),
+        is_on_record: impl Fn(&Context) -> bool,
         session: Option<&str>,
     ) -> Option<Self> {
         // Where nothing is kept, the chart's cycles are not read.
@@ -327,9 +330,15 @@ impl Pending {
         if session.is_some() && !drivers.is_empty() && !drivers.iter().any(is_this) {
             return None;
         }
-        kept.observe_found(chart, context, is_on_record);
+        let read_again;
+        let mut context = context;
         if has_changed {
             let _lock = WriteLock::acquire(store, instance).ok()?;
+            // Another process may have written both since.
+            kept = Kept::read(store, instance);
+            read_again = now()?;
+            context = &read_again;
+            kept.observe_found(chart, context, || is_on_record(context));
             kept.write(store, instance).ok()?;
         }
         let next = text(context, chart.next.as_ref());

@@ -4,6 +4,7 @@
 //! its time): a copy, a clone or a checkout is a different file, and is not trusted. Neither is a file that belongs to
 //! another user. If there are two of one name, one in each folder of the store, the newer one counts.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -99,18 +100,6 @@ pub(crate) fn read<T: DeserializeOwned>(store: &Store, name: &str, kind: &str) -
     newest(found)?.1
 }
 
-/// Returns the names of which there may be a record of this kind.
-pub(crate) fn names(store: &Store, kind: &str) -> Vec<String> {
-    let files = store
-        .folders()
-        .flat_map(|folder| fs::read_dir(folder).into_iter().flatten());
-    let names = files.filter_map(|file| {
-        let name = file.ok()?.file_name().into_string().ok()?;
-        Some(name.strip_suffix(kind)?.strip_suffix('.')?.to_owned())
-    });
-    names.collect()
-}
-
 /// Does the same, with when it was recorded. The error is the folder that cannot be read, and why.
 pub(crate) fn try_read<T: DeserializeOwned>(
     store: &Store,
@@ -124,6 +113,18 @@ pub(crate) fn try_read<T: DeserializeOwned>(
     }
     let newest = newest(found.into_iter());
     Ok(newest.and_then(|(at, value)| Some((at, value?))))
+}
+
+/// Returns the names of which there may be a record of this kind.
+pub(crate) fn names(store: &Store, kind: &str) -> BTreeSet<String> {
+    let files = store
+        .folders()
+        .flat_map(|folder| fs::read_dir(folder).into_iter().flatten());
+    let names = files.filter_map(|file| {
+        let name = file.ok()?.file_name().into_string().ok()?;
+        Some(name.strip_suffix(kind)?.strip_suffix('.')?.to_owned())
+    });
+    names.collect()
 }
 
 /// Returns the newest; of two of the same time, the first.

@@ -19,7 +19,7 @@ use crate::process::log;
 use crate::project::find;
 use crate::project::state_file::Reading;
 use crate::receipt::unpassed::Unpassed;
-use crate::run::perform::in_the_way;
+use crate::run::perform::obstacle_at_stop;
 use crate::run::place::Place;
 use crate::run::receipts;
 use crate::store::running::Running;
@@ -141,7 +141,7 @@ impl Facts {
         } = Turn::of(place, &snapshot, &lines, session);
         let next = known(next, &mut unread).flatten();
         let unknown = unread.first().cloned();
-        let obstacle = in_the_way(&foreseen);
+        let obstacle = obstacle_at_stop(&foreseen);
         let view = Inspector::new(chart, &world);
         let context = snapshot.context().clone();
         let phase = context::text(&context, Some(&chart.state));

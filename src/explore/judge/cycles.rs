@@ -24,7 +24,7 @@ const CODE: Code = Code::CycleUnbounded;
 /// The most reviews that a cycle has from one start to the next, by the limit in force.
 type Most = BTreeMap<i64, usize>;
 
-/// How often as many reviews as the limit a cycle has.
+/// How often a cycle can reach its limit of reviews.
 #[derive(Debug, Default, Clone, Copy)]
 struct Limits {
     /// Before it starts for the first time.
@@ -306,7 +306,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Returns all reviews, as a formula: for each limit, how often as many reviews there are.
+    /// Returns all reviews, as a formula: for each limit, how often it can be reached.
     fn total(&self, all: &[Limits]) -> String {
         let mut sums: IndexMap<&str, (usize, Vec<&str>)> = IndexMap::default();
         let mut starts = Vec::new();

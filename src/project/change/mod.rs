@@ -3,6 +3,7 @@
 //! Nothing in the repository changes: the tree is written with an index of its own, and its objects are in a folder of their
 //! own. A git that is to see them gets [`OBJECTS`].
 
+mod base;
 mod pattern;
 mod repository;
 mod terms;
@@ -239,7 +240,10 @@ pub(crate) fn read(
     };
     let first = compared(base);
     // Git keeps nothing for us: of what was there before, `git gc` removes what nothing else needs.
-    let is_lost = first.is_err() && matches!(base, Base::Known(_));
+    let is_lost = match base {
+        Base::Known(id) if first.is_err() => !repository.is_whole(id)?,
+        _ => false,
+    };
     let is_known = matches!(base, Base::Known(_) | Base::Now) && !is_lost;
     let (base, against, before, mut files) = match is_lost {
         true => compared(Base::Coming)?,

@@ -9,7 +9,7 @@ use std::{fs, io};
 
 use tempfile::TempDir;
 
-use super::terms::{Base, Changed, Outside, Unknown};
+use super::terms::{Changed, Outside, Unknown};
 use crate::os::file::path;
 use crate::os::regular::open_to_read;
 use crate::project::git::{
@@ -45,21 +45,12 @@ const UNFILTERED: [&str; 8] = [
     "filter.lfs.clean=",
 ];
 
-/// What the name of a HEAD begins with that is on no branch. (No branch can be called that.)
-const DETACHED: &str = "..detached-";
-
-/// The files in the git directory with the branch that is being rebased. HEAD is on none then.
-const REBASED: [&str; 2] = ["rebase-merge/head-name", "rebase-apply/head-name"];
-
-/// What a change is compared with where nothing is committed, in words.
-const NO_COMMIT: &str = "in this repository, which has no commit yet";
-
 /// The ends of the names of files that programs write to pin versions.
 const LOCKS: [&str; 5] = [".lock", "-lock.json", "-lock.yaml", ".lockb", "go.sum"];
 
 /// Git in one work tree.
 pub(super) struct Repository<'r> {
-    root: &'r Path,
+    pub(super) root: &'r Path,
     /// Where the objects of the change are.
     objects: &'r Path,
 }
@@ -99,6 +90,13 @@ impl<'r> Repository<'r> {
         Ok(said.as_deref() == Some("true"))
     }
 
+    /// Returns whether git has a tree with all that is in it.
+    pub(super) fn is_whole(&self, id: &str) -> Result<bool, Unknown> {
+        let tree = format!("{id}^{{tree}}");
+        let found = self.ask(&["rev-list", "--objects", "--quiet", &tree])?;
+        Ok(found.is_some())
+    }
+
     /// Returns a tree without any file.
     pub(super) fn empty_tree(&self) -> Result<String, Unknown> {
         let empty = self.git(&["hash-object", "-t", "tree", "--stdin"])?;
@@ -106,66 +104,6 @@ impl<'r> Repository<'r> {
             .output()
             .map_err(|error| Unknown::new(error.to_string(), "install git"))?;
         Ok(String::from_utf8_lossy(&empty.stdout).trim_end().to_owned())
-    }
-
-    /// Returns what the change is compared with in a repository without a commit: nothing.
-    pub(super) fn compared_without_commit(
-        &self,
-        base: Base<'_>,
-        after: &str,
-    ) -> Result<(String, String), Unknown> {
-        let base = match base {
-            Base::Left(_) => {
-                let message = "there is no commit yet to compare with";
-                return Err(Unknown::new(message, "omit --base"));
-            }
-            Base::Known(id) => id.to_owned(),
-            Base::Now => after.to_owned(),
-            Base::AtHand | Base::Coming => self.empty_tree()?,
-        };
-        Ok((base, NO_COMMIT.to_owned()))
-    }
-
-    /// Returns the commit that the change is compared with, and what that is in words.
-    pub(super) fn compared(
-        &self,
-        base: Base<'_>,
-        head: String,
-        after: &str,
-        paths: &[String],
-    ) -> Result<(String, String), Unknown> {
-        match base {
-            Base::Known(id) => {
-                // A branch can have been made again under its name. A tree, with which a session begins, is on no branch.
-                let fork = self.ask(&["merge-base", &head, id])?;
-                let id = fork.as_deref().unwrap_or(id);
-                let against = match id == head {
-                    true => "since HEAD".to_owned(),
-                    false => format!("since {}", shown(id).chars().take(12).collect::<String>()),
-                };
-                Ok((id.to_owned(), against))
-            }
-            Base::Left(given) => {
-                let fork = self.fork(&self.commit(given)?, &shown(given))?;
-                Ok((fork, format!("since {}", shown(given))))
-            }
-            Base::Now => Ok((after.to_owned(), "since now".to_owned())),
-            Base::AtHand | Base::Coming => {
-                let is_clean = self.files([&head, after], paths)?.is_empty();
-                let branch = is_clean.then(|| self.default_branch());
-                match branch.transpose()?.flatten() {
-                    Some((branch, id)) => Ok((self.fork(&id, &branch)?, format!("since {branch}"))),
-                    None if is_clean
-                        && matches!(base, Base::AtHand)
-                        && !self.is_only_branch()? =>
-                    {
-                        let why = "the default branch is unknown, so there is nothing to compare HEAD with";
-                        Err(self.without_base("the default branch", why))
-                    }
-                    None => Ok((head, "since HEAD".to_owned())),
-                }
-            }
-        }
     }
 
     /// Returns a command that sees the objects of the change.
@@ -368,90 +306,6 @@ impl<'r> Repository<'r> {
         let open = open_submodules(&mut self.git(&[])?).map_err(failed)?;
         let why = "a submodule in which something is not committed";
         Ok(open.iter().map(|path| Outside::new(path, why)).collect())
-    }
-
-    /// Returns the commit from which HEAD and the commit `id`, which the user knows as `other`, went apart.
-    fn fork(&self, id: &str, other: &str) -> Result<String, Unknown> {
-        if let Some(base) = self.ask(&["merge-base", "HEAD", id])? {
-            return Ok(base);
-        }
-        Err(self.without_base(other, &format!("HEAD and {other} have no commit in common")))
-    }
-
-    /// Returns why HEAD cannot be compared with the commit at which it left `other`: `why`, unless the clone is shallow.
-    fn without_base(&self, other: &str, why: &str) -> Unknown {
-        let is_shallow = self.ask(&["rev-parse", "--is-shallow-repository"]);
-        match is_shallow.ok().flatten().as_deref() {
-            Some("true") => Unknown::new(
-                format!(
-                    "this clone is shallow: it does not have the commit from which HEAD and {other} went apart"
-                ),
-                "fetch the whole history (`git fetch --unshallow`; `fetch-depth: 0` in a workflow), or name a --base",
-            ),
-            _ => Unknown::new(why, "name the commit to compare with: --base REV"),
-        }
-    }
-
-    /// Returns whether HEAD is the only branch that this repository knows, its own or one of another repository.
-    fn is_only_branch(&self) -> Result<bool, Unknown> {
-        let head = self.ask(&["symbolic-ref", "--quiet", "HEAD"])?;
-        let all = [
-            "for-each-ref",
-            "--format=%(refname)",
-            "refs/heads",
-            "refs/remotes",
-        ];
-        Ok(head.is_some() && self.ask(&all)? == head)
-    }
-
-    /// Returns what names the branch of HEAD: also the one that is being rebased. Where HEAD is on none, that is the commit at
-    /// which it left the last one: two checkouts share nothing, and whoever commits there stays with it.
-    pub(super) fn branch(&self) -> Result<String, Unknown> {
-        if let Some(name) = self.ask(&["symbolic-ref", "--quiet", "--short", "HEAD"])? {
-            return Ok(name);
-        }
-        for file in REBASED {
-            let file = self.ask(&["rev-parse", "--git-path", file])?;
-            let text = file.and_then(|file| fs::read_to_string(self.root.join(file)).ok());
-            if let Some(name) = text
-                .as_deref()
-                .and_then(|text| text.strip_prefix("refs/heads/"))
-            {
-                return Ok(name.trim_end().to_owned());
-            }
-        }
-        let left = self.ask(&[
-            "log",
-            "--walk-reflogs",
-            "--max-count=1",
-            "--format=%H",
-            "--no-show-signature",
-            "--grep-reflog=^checkout: moving from",
-            "HEAD",
-        ])?;
-        let left = left
-            .filter(|id| !id.is_empty())
-            .map_or_else(|| self.head(), Ok)?;
-        Ok(DETACHED.chars().chain(left.chars().take(12)).collect())
-    }
-
-    /// Returns the branch that others are merged into, and its commit. A tag of the same name is no branch.
-    fn default_branch(&self) -> Result<Option<(String, String)>, Unknown> {
-        let remote = self.ask(&["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"])?;
-        let usual = [
-            "refs/remotes/origin/main",
-            "refs/remotes/origin/master",
-            "refs/heads/main",
-            "refs/heads/master",
-        ];
-        for name in remote.iter().map(String::as_str).chain(usual) {
-            if let Some(id) = self.id(&format!("{name}^{{commit}}"))? {
-                let short = ["refs/remotes/", "refs/heads/"].iter();
-                let short = { short }.find_map(|start| name.strip_prefix(start));
-                return Ok(Some((short.unwrap_or(name).to_owned(), id)));
-            }
-        }
-        Ok(None)
     }
 
     /// Returns the files that differ between two trees.

@@ -88,7 +88,7 @@ impl Snapshot {
         is_same && !is_ruled() || is_unchanged()
     }
 
-    /// Returns what the reviews have found, as the state on disk has it.
+    /// Returns what the reviews have found, by the state on disk.
     pub(crate) fn ledger(self: &Arc<Self>) -> Vec<ledger::Entry> {
         let view = self.view();
         let standing = view.unfinished().map(|cycle| view.standing(cycle));
