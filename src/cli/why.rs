@@ -22,7 +22,7 @@ use crate::run::perform::peek_rules;
 use crate::run::place::Place;
 use crate::run::review::or_called;
 use crate::store::driver;
-use crate::store::journal::{Decided, Line, Tried};
+use crate::store::journal::{Decided, Line, REVIEW, Tried};
 use crate::store::running::Running;
 use crate::text::shown;
 use crate::view::turn::ANY;
@@ -51,6 +51,8 @@ pub(crate) fn run(
 struct Stop {
     /// When it was; `None` for the next one.
     at: Option<String>,
+    /// A command asked for it.
+    is_review: bool,
     answer: String,
     rules: Vec<Tried>,
 }
@@ -60,7 +62,7 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
     let lines = place.journal().read().into_iter();
     let decisions = lines.filter_map(Line::into_decision);
     let stops: Vec<Decided> = decisions
-        .filter(|decided| is_stop(&decided.event))
+        .filter(|decided| is_stop(&decided.event) || decided.event == REVIEW)
         .collect();
     let (noun, name) = (&place.chart.scope.noun, &place.instance.name);
     let Some(stop) = stops.len().checked_sub(n).and_then(|at| stops.get(at)) else {
@@ -83,6 +85,7 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
     }
     Ok(Stop {
         at: Some(stop.at.clone()),
+        is_review: stop.event == REVIEW,
         answer: match stop.answer.as_str() {
             "block" => "blocked".to_owned(),
             // If no rule answers, the stop is allowed too.
@@ -127,6 +130,7 @@ fn coming(place: &Place, session: Option<&str>) -> Result<Stop, CliError> {
     let rules = tried.iter().map(|tried| Tried::of(&place.chart, tried));
     Ok(Stop {
         at: None,
+        is_review: false,
         answer,
         rules: rules.collect(),
     })
@@ -145,11 +149,14 @@ impl Stop {
         let when = match &self.at {
             Some(at) => {
                 let at = at.get(..19).unwrap_or(at).replace('T', " ");
-                format!("The stop of {} UTC", shown(&at))
+                match self.is_review {
+                    true => format!("The review of {} UTC", shown(&at)),
+                    false => format!("The stop of {} UTC: {}", shown(&at), self.answer),
+                }
             }
-            None => "The next stop".to_owned(),
+            None => format!("The next stop: {}", self.answer),
         };
-        page.text(STRONG, &format!("{when}: {}", self.answer));
+        page.text(STRONG, &when);
         page.blank();
         let expressions = Expressions::new(chart.templates.clone());
         for rule in &self.rules {

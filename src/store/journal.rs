@@ -22,6 +22,9 @@ use crate::text::plain_line;
 /// Comes before the name of a command.
 pub(super) const RUN: &str = "run ";
 
+/// A review that a command asked for: decided by the rules for a stop, at which nobody is sent back.
+pub(crate) const REVIEW: &str = "review";
+
 /// The most characters of a reason.
 const LENGTH: usize = 300;
 
@@ -40,7 +43,7 @@ pub(crate) struct Decided {
     /// The time, in RFC 3339.
     pub(crate) at: String,
     pub(crate) instance: String,
-    /// `Stop`, `enter create-tasks`, `run pause`, `next`.
+    /// `Stop`, `enter create-tasks`, `run pause`, `next`; a stop that a command asks about is a [`REVIEW`].
     pub(crate) event: String,
     pub(crate) session: Option<String>,
     /// The rules that were tried, in order.
@@ -254,6 +257,9 @@ impl Decided {
         Self {
             instance: instance.to_owned(),
             event: match &event.trigger {
+                Trigger::Hook(_) if event.is_stop() && !event.fields["terminal"].is_null() => {
+                    REVIEW.to_owned()
+                }
                 Trigger::Hook(name) => name.clone(),
                 Trigger::Enter { phase, .. } => format!("enter {phase}"),
                 Trigger::Command(name) => format!("{RUN}{name}"),

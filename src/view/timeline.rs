@@ -7,7 +7,7 @@ use crate::engine::inspect;
 use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, STRONG, dollars, paint, paint_words, span, unbroken,
 };
-use crate::store::journal::{Decided, Gate, Line, Review};
+use crate::store::journal::{Decided, Gate, Line, REVIEW, Review};
 use crate::text::{cut, in_words, shown};
 
 /// The most characters of a value that is shown.
@@ -44,6 +44,7 @@ pub(crate) fn entries<'l>(chart: &Chart, lines: &'l [Line]) -> Vec<Entry<'l>> {
 fn decision(decided: &Decided) -> String {
     let mut text = paint_words(STRONG, &shown(&decided.event));
     let (word, style) = match decided.answer.as_str() {
+        "block" | "allow" if decided.event == REVIEW => ("", GOOD),
         "block" => ("blocked", ALERT),
         "allow" => ("allowed", GOOD),
         "refuse" => ("refused", BAD),
