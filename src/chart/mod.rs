@@ -24,7 +24,7 @@ use std::sync::{Arc, OnceLock};
 use indexmap::IndexSet;
 use jsonschema::Validator;
 
-use crate::diagnostic::toml::{Document, Step, at};
+use crate::diagnostic::toml::{Document, Segment, at};
 use crate::expr::Expressions;
 use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
@@ -224,9 +224,9 @@ const SHARED: [(&str, &str); 2] = [("cycles", "cycle"), ("invoke", "invocation")
 
 /// Returns the place of the value at `path` in a chart; if it is absent, that of the nearest table above. A key that a
 /// cycle or a process lacks is in the table that all of them share.
-pub fn locate(document: &Document<'_>, path: &[Step]) -> Option<Range<usize>> {
+pub fn locate(document: &Document<'_>, path: &[Segment]) -> Option<Range<usize>> {
     let shared = match path {
-        [Step::Key(table), Step::Key(_), rest @ ..]
+        [Segment::Key(table), Segment::Key(_), rest @ ..]
             if !rest.is_empty() && document.locate_exactly(&path[..3]).is_none() =>
         {
             let shared = SHARED.iter().find(|(own, _)| own == table);

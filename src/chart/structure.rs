@@ -15,7 +15,7 @@ use super::schema::statechart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::{is_slip, suggest};
-use crate::diagnostic::toml::{Step, below, locate, locate_key};
+use crate::diagnostic::toml::{Segment, below, locate, locate_key};
 
 /// The schema of charts, compiled and as it is.
 static SCHEMA: LazyLock<Result<(Validator, Json), String>> = LazyLock::new(|| {
@@ -105,7 +105,7 @@ fn unknown_keys(
     schema: &Json,
     text: &str,
     json: &Json,
-) -> (Vec<Flaw>, Vec<Vec<Step>>) {
+) -> (Vec<Flaw>, Vec<Vec<Segment>>) {
     let (mut flaws, mut all_meant) = (Vec::new(), Vec::new());
     for error in validator.iter_errors(json) {
         let ValidationErrorKind::AdditionalProperties { unexpected } = error.kind() else {
@@ -206,13 +206,13 @@ fn kind_of(value: &Json) -> String {
 }
 
 /// Returns a path as it is written: `cycles.code-review`.
-fn shown(path: &[Step]) -> String {
+fn shown(path: &[Segment]) -> String {
     let mut text = String::new();
     for step in path {
         match step {
-            Step::Key(key) if text.is_empty() => text.push_str(key),
-            Step::Key(key) => text.push_str(&format!(".{key}")),
-            Step::Index(index) => text.push_str(&format!("[{index}]")),
+            Segment::Key(key) if text.is_empty() => text.push_str(key),
+            Segment::Key(key) => text.push_str(&format!(".{key}")),
+            Segment::Index(index) => text.push_str(&format!("[{index}]")),
         }
     }
     format!("`{text}`")
@@ -240,7 +240,7 @@ fn words_in(schema: &Json) -> Vec<String> {
 }
 
 /// Converts a JSON pointer to a path through `json`.
-fn steps(json: &Json, pointer: &str) -> Vec<Step> {
+fn steps(json: &Json, pointer: &str) -> Vec<Segment> {
     let mut value = Some(json);
     let parts = pointer
         .split('/')
@@ -255,7 +255,7 @@ fn steps(json: &Json, pointer: &str) -> Vec<Step> {
                 Some(index) => value.and_then(|value| value.get(index)),
                 None => value.and_then(|value| value.get(&part)),
             };
-            index.map_or_else(|| Step::from(&part), Step::from)
+            index.map_or_else(|| Segment::from(&part), Segment::from)
         })
         .collect()
 }

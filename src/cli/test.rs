@@ -13,7 +13,7 @@ use super::error::CliError;
 use super::output::{exit, say_json};
 use crate::chart::Chart;
 use crate::page::{self, BAD, GOOD, PLAIN, Page, paint, paint_words};
-use crate::receipt::replay::Run;
+use crate::receipt::replay::ReceiptReplay;
 use crate::receipt::statement::{self, Line};
 use crate::scenario::coverage::{Coverage, share};
 use crate::scenario::failure::Failure;
@@ -106,7 +106,7 @@ fn runs<'f>(
         let name = file.display().to_string();
         let text = std::fs::read_to_string(&file);
         let text = text.map_err(CliError::because(format!("{name} cannot be read")))?;
-        let mut run = Run::with(chart);
+        let mut run = ReceiptReplay::with(chart);
         let mut found: Vec<String> = Vec::new();
         for (at, line) in text
             .lines()

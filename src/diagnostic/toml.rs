@@ -4,26 +4,26 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-/// One step of the path to a value in a chart file.
+/// A segment of the path to a value in a chart file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum Segment {
     Key(String),
     Index(usize),
 }
 
-impl From<&str> for Step {
+impl From<&str> for Segment {
     fn from(key: &str) -> Self {
         Self::Key(key.to_owned())
     }
 }
 
-impl From<&String> for Step {
+impl From<&String> for Segment {
     fn from(key: &String) -> Self {
         Self::Key(key.clone())
     }
 }
 
-impl From<usize> for Step {
+impl From<usize> for Segment {
     fn from(index: usize) -> Self {
         Self::Index(index)
     }
@@ -31,22 +31,22 @@ impl From<usize> for Step {
 
 /// Makes a path to a value of the chart from its keys and indices.
 macro_rules! at {
-    ($($step:expr),* $(,)?) => { &[$($crate::diagnostic::toml::Step::from($step)),*] };
+    ($($step:expr),* $(,)?) => { &[$($crate::diagnostic::toml::Segment::from($step)),*] };
 }
 pub(crate) use at;
 
 /// Returns the path with one more step.
-pub(crate) fn below(path: &[Step], step: impl Into<Step>) -> Vec<Step> {
+pub(crate) fn below(path: &[Segment], step: impl Into<Segment>) -> Vec<Segment> {
     [path, &[step.into()]].concat()
 }
 
 /// Returns the place of the value at `path` in the TOML text; if it is absent, that of the nearest table above.
-pub fn locate(text: &str, path: &[Step]) -> Option<Range<usize>> {
+pub fn locate(text: &str, path: &[Segment]) -> Option<Range<usize>> {
     Document::parse(text).locate(path)
 }
 
 /// Returns the place of the last key of `path` in the TOML text; if it is absent, that of the nearest table above.
-pub fn locate_key(text: &str, path: &[Step]) -> Option<Range<usize>> {
+pub fn locate_key(text: &str, path: &[Segment]) -> Option<Range<usize>> {
     Document::parse(text).walk(path).key
 }
 
@@ -74,27 +74,27 @@ impl<'t> Document<'t> {
     }
 
     /// Returns the place of the value at `path`; if it is absent, that of the nearest table above.
-    pub fn locate(&self, path: &[Step]) -> Option<Range<usize>> {
+    pub fn locate(&self, path: &[Segment]) -> Option<Range<usize>> {
         self.walk(path).value
     }
 
     /// Returns the place of the value at `path`; `None` if it is absent.
-    pub fn locate_exactly(&self, path: &[Step]) -> Option<Range<usize>> {
+    pub fn locate_exactly(&self, path: &[Segment]) -> Option<Range<usize>> {
         let walk = self.walk(path);
         walk.value.filter(|_| walk.steps == path.len())
     }
 
     /// Follows `path` as far as the text does.
-    fn walk(&self, path: &[Step]) -> Way {
+    fn walk(&self, path: &[Segment]) -> Way {
         let mut way = Way::default();
         let mut table: Option<&DeTable<'_>> = Some(&self.table);
         let mut value: Option<&DeValue<'_>> = None;
         for step in path {
             let next = match (step, table, value) {
-                (Step::Key(key), Some(table), _) => table
+                (Segment::Key(key), Some(table), _) => table
                     .get_key_value(key.as_str())
                     .map(|(key, value)| (key.span(), value)),
-                (Step::Index(index), _, Some(DeValue::Array(items))) => {
+                (Segment::Index(index), _, Some(DeValue::Array(items))) => {
                     items.get(*index).map(|item| (item.span(), item))
                 }
                 _ => None,
@@ -120,13 +120,15 @@ impl<'t> Document<'t> {
 }
 
 /// Returns the path for a place as messages write it: `on.Stop[2]`.
-pub fn steps(place: &str) -> Option<Vec<Step>> {
+pub fn steps(place: &str) -> Option<Vec<Segment>> {
     let mut steps = Vec::new();
     for part in place.split('.') {
         let (key, indices) = part.split_at(part.find('[').unwrap_or(part.len()));
-        steps.push(Step::from(key));
+        steps.push(Segment::from(key));
         for index in indices.split_terminator(']') {
-            steps.push(Step::from(index.strip_prefix('[')?.parse::<usize>().ok()?));
+            steps.push(Segment::from(
+                index.strip_prefix('[')?.parse::<usize>().ok()?,
+            ));
         }
     }
     Some(steps)
@@ -215,7 +217,7 @@ mod tests {
 
     /// Returns what `token` finds for `part` of the value of `x`, as it is written.
     fn found(text: &str, source: &str, part: &str) -> Option<String> {
-        let value = locate(text, &[Step::from("x")])?;
+        let value = locate(text, &[Segment::from("x")])?;
         let at = source.find(part)?;
         let place = token(text, &value, source, &(at..at + part.len()))?;
         text.get(place).map(str::to_owned)
@@ -244,8 +246,8 @@ mod tests {
 
     #[test]
     fn places_are_paths() {
-        let keys = [Step::from("on"), Step::from("Stop")];
-        let rest = [Step::from(2), Step::from("block")];
+        let keys = [Segment::from("on"), Segment::from("Stop")];
+        let rest = [Segment::from(2), Segment::from("block")];
         assert_eq!(steps("on.Stop[2].block"), Some([keys, rest].concat()));
         assert_eq!(steps("commands.pause[x]"), None);
     }

@@ -17,7 +17,7 @@ use crate::chart::{Chart, Cycle, load, locate};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, in_order};
 use crate::diagnostic::suggest::hint;
-use crate::diagnostic::toml::{Document, Step, at, below, token};
+use crate::diagnostic::toml::{Document, Segment, at, below, token};
 use crate::expr::infer::{self, Facts, Problem};
 use crate::expr::prompt;
 use crate::expr::single_expression;
@@ -312,7 +312,7 @@ impl Checker<'_> {
         }
     }
 
-    fn rule(&mut self, path: &[Step], rule: &Rule, names: &ChartNames<'_>) {
+    fn rule(&mut self, path: &[Segment], rule: &Rule, names: &ChartNames<'_>) {
         self.guard(path, rule.guard.as_ref(), names);
         self.assign(&below(path, "assign"), &rule.assign, names);
         let facts = not_none(rule.guard.as_ref(), true, names);
@@ -320,7 +320,7 @@ impl Checker<'_> {
     }
 
     /// Checks what a rule does and says. Its texts see the fields as they are before its own assignments.
-    fn effects(&mut self, path: &[Step], rule: &Rule, names: &ChartNames<'_>) {
+    fn effects(&mut self, path: &[Segment], rule: &Rule, names: &ChartNames<'_>) {
         if let Some(invoke) = &rule.invoke {
             let path = below(path, "invoke");
             self.say(&path, &Text(invoke.clone()), names);
@@ -344,7 +344,7 @@ impl Checker<'_> {
     }
 
     /// Checks that all names that `invoke` can mean are known.
-    fn invocation(&mut self, path: &[Step], invoke: &str) {
+    fn invocation(&mut self, path: &[Segment], invoke: &str) {
         let known = || self.chart.invoke.keys().map(String::as_str);
         let names = invoked(self.chart, invoke).unwrap_or_else(|| vec![invoke.to_owned()]);
         let unknown = names
@@ -358,7 +358,7 @@ impl Checker<'_> {
         }
     }
 
-    fn action(&mut self, path: &[Step], action: &Action, names: &ChartNames<'_>) {
+    fn action(&mut self, path: &[Segment], action: &Action, names: &ChartNames<'_>) {
         let it = action
             .each
             .as_ref()
@@ -380,7 +380,7 @@ impl Checker<'_> {
     }
 
     /// Returns the text of a template that is copied unchanged. If it is unknown, reports a flaw.
-    fn template(&mut self, path: &[Step], name: &str, names: &ChartNames<'_>) -> Option<String> {
+    fn template(&mut self, path: &[Segment], name: &str, names: &ChartNames<'_>) -> Option<String> {
         match infer::Scope::template(names, name) {
             Some(text) => {
                 infer::Scope::used(names, &format!("template:{name}"));
@@ -440,19 +440,19 @@ impl Checker<'_> {
         }
     }
 
-    fn condition(&mut self, path: &[Step], expr: &Expr, names: &ChartNames<'_>) {
+    fn condition(&mut self, path: &[Segment], expr: &Expr, names: &ChartNames<'_>) {
         let problems = infer::condition(&expr.0, names);
         self.report(path, &expr.0, problems);
     }
 
-    fn guard(&mut self, path: &[Step], guard: Option<&Expr>, names: &ChartNames<'_>) {
+    fn guard(&mut self, path: &[Segment], guard: Option<&Expr>, names: &ChartNames<'_>) {
         if let Some(guard) = guard {
             self.condition(&below(path, "guard"), guard, names);
         }
     }
 
     /// Checks a list expression and returns the type of its items.
-    fn list(&mut self, path: &[Step], expr: &Expr, names: &ChartNames<'_>) -> Type {
+    fn list(&mut self, path: &[Segment], expr: &Expr, names: &ChartNames<'_>) -> Type {
         let (kind, mut problems) = infer::expression(&expr.0, names);
         let item = match kind {
             Type::List(item) => *item,
@@ -476,19 +476,19 @@ impl Checker<'_> {
     }
 
     /// Checks a text that is shown.
-    fn say(&mut self, path: &[Step], text: &Text, names: &ChartNames<'_>) {
+    fn say(&mut self, path: &[Segment], text: &Text, names: &ChartNames<'_>) {
         let problems = infer::text(&text.0, names, &self.facts);
         self.report(path, &text.0, problems);
     }
 
     /// Checks a text that is shown only while a cycle is running.
-    fn say_in_cycle(&mut self, path: &[Step], text: &Text, names: &ChartNames<'_>) {
+    fn say_in_cycle(&mut self, path: &[Segment], text: &Text, names: &ChartNames<'_>) {
         let facts = cycle::implied(names).into_iter().collect();
         self.given(facts, |checker| checker.say(path, text, names));
     }
 
     /// Checks a value and returns its type: a text that is a single `{{ … }}` keeps its type.
-    fn value(&mut self, path: &[Step], text: &Text, names: &ChartNames<'_>) -> Type {
+    fn value(&mut self, path: &[Segment], text: &Text, names: &ChartNames<'_>) -> Type {
         match single_expression(&text.0) {
             Some(expr) => {
                 let (kind, problems) = infer::expression(expr, names);
@@ -508,7 +508,7 @@ impl Checker<'_> {
         }
     }
 
-    fn assign(&mut self, path: &[Step], assign: &Assign, names: &ChartNames<'_>) {
+    fn assign(&mut self, path: &[Segment], assign: &Assign, names: &ChartNames<'_>) {
         for (name, literal) in assign {
             let Some(text) = literal.text() else {
                 continue;
@@ -543,17 +543,17 @@ impl Checker<'_> {
     }
 
     /// Reports what is wrong at `path`, and what to do.
-    fn flaw(&mut self, code: Code, path: &[Step], message: String, help: Option<String>) {
+    fn flaw(&mut self, code: Code, path: &[Segment], message: String, help: Option<String>) {
         let flaw = Flaw::new(code, message).help(help);
         self.flaws.push(flaw.at(self.place(path)));
     }
 
-    fn place(&self, path: &[Step]) -> Option<Range<usize>> {
+    fn place(&self, path: &[Segment]) -> Option<Range<usize>> {
         locate(&self.document, path)
     }
 
     /// Turns the problems of an expression into flaws of the chart or of a template.
-    fn report(&mut self, path: &[Step], source: &str, problems: Vec<Problem>) {
+    fn report(&mut self, path: &[Segment], source: &str, problems: Vec<Problem>) {
         if problems.is_empty() {
             return;
         }

@@ -2,7 +2,7 @@
 
 use super::trace::Trace;
 use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::toml::Segment;
 use crate::engine::context::Context;
 use crate::engine::decision::Outcome;
 use crate::engine::event::Event;
@@ -88,7 +88,7 @@ pub enum Verdict {
     Refuted {
         trace: Trace,
         /// The element of the chart to point at.
-        path: Vec<Step>,
+        path: Vec<Segment>,
     },
 }
 

@@ -23,7 +23,7 @@ use super::*;
 use crate::chart::choice::CHARTS;
 use crate::chart::load;
 use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::toml::Segment;
 use crate::engine::decide::decide_with;
 use crate::engine::decision::{Answer, Ended, Step as Decided};
 use crate::engine::event::Trigger;
@@ -68,9 +68,9 @@ fn findings(report: &Report) -> Vec<(&'static str, String)> {
             Verdict::Proved { .. } => return None,
             Verdict::Undecided { why } => format!("not decided: {why}"),
             Verdict::Refuted { trace, path } => {
-                let step = |step: &Step| match step {
-                    Step::Key(key) => key.clone(),
-                    Step::Index(index) => index.to_string(),
+                let step = |step: &Segment| match step {
+                    Segment::Key(key) => key.clone(),
+                    Segment::Index(index) => index.to_string(),
                 };
                 let path: Vec<String> = path.iter().map(step).collect();
                 format!("{}: {trace}", path.join("."))

@@ -3,13 +3,13 @@
 use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::toml::{Step, at, below};
+use crate::diagnostic::toml::{Segment, at, below};
 use crate::expr::source::Expr;
 use crate::expr::syntax::constant;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let chart = subject.chart;
-    let mut guards: Vec<(Vec<Step>, Option<&Expr>)> = Vec::new();
+    let mut guards: Vec<(Vec<Segment>, Option<&Expr>)> = Vec::new();
     let rules = subject.rules();
     let on = rules.map(|(event, index, rule)| (at!["on", event, index].to_vec(), rule));
     let commands = chart.commands.iter();

@@ -5,7 +5,7 @@
 use crate::chart::Chart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::toml::{Document, Step};
+use crate::diagnostic::toml::{Document, Segment};
 use crate::explore::report::{PropertyResult, Report, Verdict};
 
 /// One finding for each element that refutes a property, with its counterexample as the note. `text` is the chart's TOML.
@@ -32,7 +32,7 @@ pub(super) fn flaws(report: &Report, chart: &Chart, text: &str) -> Vec<Flaw> {
         })
     };
     // A finding that several cycles share is reported once.
-    let mut reported: Vec<(Code, &[Step])> = Vec::new();
+    let mut reported: Vec<(Code, &[Segment])> = Vec::new();
     let mut flaws = Vec::new();
     for result in &report.results {
         if let Verdict::Refuted { path, .. } = &result.verdict

@@ -3,7 +3,7 @@
 use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::toml::{Document, Step};
+use crate::diagnostic::toml::{Document, Segment};
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let document = Document::parse(subject.text);
@@ -12,7 +12,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
         .into_iter()
         .filter_map(|index| {
             // The default folder may be missing.
-            let path = [Step::from("templates"), Step::from(index)];
+            let path = [Segment::from("templates"), Segment::from(index)];
             let place = document.locate_exactly(&path)?;
             let name = subject.text.get(place.clone()).unwrap_or_default();
             let message = format!("the folder {name} does not exist next to the chart");

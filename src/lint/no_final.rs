@@ -4,7 +4,7 @@ use super::subject::Subject;
 use crate::chart::model::PhaseType;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::toml::Segment;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let chart = subject.chart;
@@ -14,5 +14,5 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     }
     let help = "mark the last phase: type = \"final\"";
     let message = "the chart has review cycles, but no final phase".to_owned();
-    vec![subject.flaw(Code::NoFinal, &[Step::from("phases")], message, help)]
+    vec![subject.flaw(Code::NoFinal, &[Segment::from("phases")], message, help)]
 }

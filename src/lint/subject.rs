@@ -7,7 +7,7 @@ use crate::chart::model::Rule;
 use crate::chart::{Chart, locate};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::toml::{Document, Step, at};
+use crate::diagnostic::toml::{Document, Segment, at};
 use crate::expr::source::Text;
 
 /// What a lint rule looks at.
@@ -23,7 +23,7 @@ pub(super) struct Subject<'c> {
 
 impl Subject<'_> {
     /// Returns a flaw at a place in the chart.
-    pub(super) fn flaw(&self, code: Code, path: &[Step], message: String, help: &str) -> Flaw {
+    pub(super) fn flaw(&self, code: Code, path: &[Segment], message: String, help: &str) -> Flaw {
         Flaw::new(code, message)
             .help(Some(help.to_owned()))
             .at(locate(&Document::parse(self.text), path))
@@ -40,7 +40,7 @@ impl Subject<'_> {
     }
 
     /// Returns every text that is shown to the agent or the user, with its place.
-    pub(super) fn said(&self) -> Vec<(Vec<Step>, &Text)> {
+    pub(super) fn said(&self) -> Vec<(Vec<Segment>, &Text)> {
         let mut said = Vec::new();
         for (event, index, rule) in self.rules() {
             for (key, text) in [

@@ -5,7 +5,7 @@
 use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::toml::Segment;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     subject
@@ -18,7 +18,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
             let message = format!("template `{name}` is unused");
             subject.flaw(
                 Code::UnusedTemplate,
-                &[Step::from("templates")],
+                &[Segment::from("templates")],
                 message,
                 "include it, or remove the file",
             )

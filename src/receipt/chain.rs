@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::remarks::Remarks;
 use super::statement::{self, Line, Predicate, Statement};
-use super::{Entry, Open, Review, seal};
+use super::{Entry, Open, ReviewEntry, seal};
 use crate::engine::context::Context;
 use crate::hash::IndexMap;
 use crate::store::Store;
@@ -213,7 +213,7 @@ impl Chain {
     pub(crate) fn files(
         &self,
         open: &[Open],
-        edits: impl Fn(&Review) -> Vec<(String, Option<String>)>,
+        edits: impl Fn(&ReviewEntry) -> Vec<(String, Option<String>)>,
     ) -> IndexMap<String, Vec<Option<String>>> {
         let mut known: IndexMap<String, Vec<(usize, Option<String>)>> = IndexMap::default();
         let all = self.links.len();

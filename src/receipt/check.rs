@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::chain::Chain;
 use super::charts;
 use super::remarks::Remarks;
-use super::replay::{Ready, Run};
+use super::replay::{Ready, ReceiptReplay};
 use super::signature::{self, Signed, Signers};
 use super::statement::{self, Line, Predicate, Statement};
-use super::{Entry, Open, Review};
+use super::{Entry, Open, ReviewEntry};
 use crate::chart::Chart;
 use crate::engine::context::Context;
 use crate::hash;
@@ -32,7 +32,7 @@ pub(crate) struct Checked {
     pub(crate) remarks: Vec<String>,
     pub(crate) signatures: Vec<String>,
     pub(crate) chain: Chain,
-    run: Run,
+    run: ReceiptReplay,
 }
 
 /// Checks the text of a file: each hash, how the lines follow each other, the signatures, and every decision.
@@ -267,7 +267,7 @@ pub(crate) fn left(
 }
 
 /// Returns the reviews of a statement.
-pub(crate) fn reviews(statement: &Statement) -> impl DoubleEndedIterator<Item = &Review> {
+pub(crate) fn reviews(statement: &Statement) -> impl DoubleEndedIterator<Item = &ReviewEntry> {
     let entries = statement.predicate.entries.iter();
     entries.filter_map(Entry::review)
 }
@@ -276,7 +276,7 @@ pub(crate) fn reviews(statement: &Statement) -> impl DoubleEndedIterator<Item = 
 /// whether each was clean.
 pub(crate) fn counted<'e, W: 'e>(
     entries: impl IntoIterator<Item = &'e Entry<W>>,
-) -> Vec<(&'e Review, bool)> {
+) -> Vec<(&'e ReviewEntry, bool)> {
     let mut open = None;
     let counted = entries.into_iter().filter_map(|entry| match entry {
         Entry::Review(review) => {
@@ -297,7 +297,7 @@ pub(crate) fn counted<'e, W: 'e>(
 /// in place of one that a receipt has.
 pub(crate) fn files(dir: &Path, chain: &Chain, open: &[Open], is_sound: bool) -> Vec<String> {
     let sealed = chain.files(&[], |_| Vec::new());
-    let is_new = |review: &Review| {
+    let is_new = |review: &ReviewEntry| {
         let mut names = review.answers.keys().chain([&review.file]);
         names.all(|name| !sealed.contains_key(name))
     };
@@ -366,7 +366,7 @@ impl Seen {
     ) {
         let (mut latest, mut clean) = (None, Vec::new());
         // Of a line without a clean review, those count of the lines from which it goes on.
-        let mut line = |counted: Vec<(&'r Review, bool)>, mut last: Vec<usize>| {
+        let mut line = |counted: Vec<(&'r ReviewEntry, bool)>, mut last: Vec<usize>| {
             for (review, is_clean) in counted {
                 latest = review.tree.as_ref().or(latest);
                 if let (true, Some(tree)) = (is_clean, &review.tree) {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Review, statement};
+use super::{ReviewEntry, statement};
 use crate::chart::Chart;
 use crate::engine::spent::PastReview;
 use crate::hash;
@@ -28,7 +28,7 @@ pub(crate) fn reviews(
     reviews.collect()
 }
 
-fn in_journal(chart: &Chart, review: Review, dir: &Path, name: &str) -> journal::Review {
+fn in_journal(chart: &Chart, review: ReviewEntry, dir: &Path, name: &str) -> journal::Review {
     let text = crate::disk::read_regular(&dir.join(&review.file));
     let own = text.ok().flatten();
     let own = own.filter(|text| Some(hash::of_text(text)) == review.review);

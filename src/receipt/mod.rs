@@ -28,7 +28,7 @@ use crate::reviewer::finding::Found;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "lowercase")]
 pub(crate) enum Entry<W> {
-    Review(Box<Review>),
+    Review(Box<ReviewEntry>),
     Decision(Box<Decision<W>>),
 }
 
@@ -40,7 +40,7 @@ pub(crate) type Sealed = Entry<Vec<usize>>;
 
 /// A review that was due, and its result.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Review {
+pub(crate) struct ReviewEntry {
     pub(crate) at: String,
     /// The hash of the chart.
     pub(crate) chart: String,
@@ -179,7 +179,7 @@ impl<W> Decision<W> {
     }
 }
 
-impl Review {
+impl ReviewEntry {
     /// Returns the run as a decision sees it.
     pub(crate) fn ended(&self, is_superseded: bool) -> Ended {
         let failed = self.gates.last().filter(|_| self.times.is_some());
@@ -245,7 +245,7 @@ impl<W> Entry<W> {
     }
 
     /// Returns the review, if it is one.
-    pub(crate) fn review(&self) -> Option<&Review> {
+    pub(crate) fn review(&self) -> Option<&ReviewEntry> {
         match self {
             Self::Review(review) => Some(review),
             Self::Decision(_) => None,

@@ -5,7 +5,7 @@
 use serde_json::Value as Json;
 
 use super::replay::{changes, event};
-use super::{Decision, Entry, Review};
+use super::{Decision, Entry, ReviewEntry};
 use crate::chart::choice::words_of;
 use crate::engine::context::Context;
 use crate::engine::event::Trigger;
@@ -107,8 +107,8 @@ impl Remarks {
         }
     }
 
-    fn review(&mut self, review: &Review) {
-        let Review { at, cycle, n, .. } = review;
+    fn review(&mut self, review: &ReviewEntry) {
+        let ReviewEntry { at, cycle, n, .. } = review;
         if let Some(open) = self.open.replace(format!("{cycle} {n}")) {
             let what = format!("nothing was decided about a review: {open}");
             self.add(at, what, false);
@@ -165,8 +165,8 @@ impl Remarks {
     }
 
     /// Compares the reviewer's program with the one before. The same one can be in several places.
-    fn program(&mut self, review: &Review) {
-        let Review { at, cycle, n, .. } = review;
+    fn program(&mut self, review: &ReviewEntry) {
+        let ReviewEntry { at, cycle, n, .. } = review;
         let Some(program) = &review.program else {
             return;
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use super::statement::Predicate;
-use super::{Decision, Entry, Review};
+use super::{Decision, Entry, ReviewEntry};
 use crate::chart::Chart;
 use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Ended, Step};
@@ -91,7 +91,7 @@ fn answers_of(settings: &Context) -> Vec<Known> {
 
 /// The replay of an instance's run, line by line.
 #[derive(Debug, Default)]
-pub(crate) struct Run {
+pub(crate) struct ReceiptReplay {
     /// The charts of its lines, by their hashes.
     pub(crate) charts: HashMap<String, Ready>,
     /// The chart that decides instead of them.
@@ -114,7 +114,7 @@ pub(crate) struct Run {
     pub(crate) count: usize,
 }
 
-impl Run {
+impl ReceiptReplay {
     /// Returns one in which another chart decides.
     pub(crate) fn with(chart: &Arc<Chart>) -> Self {
         Self {
@@ -133,7 +133,7 @@ impl Run {
         self.since = self.state.iter().cloned().collect();
         self.asked.clear();
         let mut differences = Vec::new();
-        let mut review: Option<&Review> = None;
+        let mut review: Option<&ReviewEntry> = None;
         for (at, entry) in predicate.entries.iter().enumerate() {
             let decision = match entry {
                 Entry::Review(ended) => {
@@ -163,7 +163,7 @@ impl Run {
         &mut self,
         predicate: &Predicate,
         decision: &Decision<Vec<usize>>,
-        review: Option<&Review>,
+        review: Option<&ReviewEntry>,
     ) -> Vec<String> {
         let mut found = Vec::new();
         let left = self.state.take();
@@ -315,7 +315,7 @@ impl Run {
     fn lacks(
         &self,
         ready: &Ready,
-        review: &Review,
+        review: &ReviewEntry,
         seen: &Context,
         known: &[&Known],
     ) -> Vec<String> {

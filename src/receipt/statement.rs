@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
 use super::charts::Whole;
-use super::{Entry, Review, Sealed};
+use super::{Entry, ReviewEntry, Sealed};
 use crate::engine::context::Context;
 use crate::engine::replayable::Known;
 use crate::hash::{self, IndexMap};
@@ -197,7 +197,7 @@ pub(crate) fn statements(text: &str) -> Vec<Statement> {
 }
 
 /// Returns the reviews in a file, oldest first. Lines that were changed have none.
-pub(crate) fn reviews(text: &str) -> Vec<Review> {
+pub(crate) fn reviews(text: &str) -> Vec<ReviewEntry> {
     let statements = statements(text).into_iter();
     let entries = statements.flat_map(|statement| statement.predicate.entries);
     let reviews = entries.filter_map(|entry| match entry {
@@ -208,7 +208,9 @@ pub(crate) fn reviews(text: &str) -> Vec<Review> {
 }
 
 /// Returns what some reviews were about: the last tree, or else the last review itself.
-pub(crate) fn subject<'r>(reviews: impl DoubleEndedIterator<Item = &'r Review>) -> Vec<Subject> {
+pub(crate) fn subject<'r>(
+    reviews: impl DoubleEndedIterator<Item = &'r ReviewEntry>,
+) -> Vec<Subject> {
     let mut file = None;
     for review in reviews.rev() {
         if let Some(tree) = &review.tree {

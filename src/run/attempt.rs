@@ -14,7 +14,7 @@ use crate::process::program;
 use crate::project::change::Change;
 use crate::project::seen::{self, Seen};
 use crate::project::state_file;
-use crate::receipt::Review;
+use crate::receipt::ReviewEntry;
 use crate::run::change;
 use crate::run::gates;
 use crate::run::meanwhile::Files;
@@ -48,7 +48,7 @@ pub(super) struct Attempt {
     /// What the reviewer saw.
     pub(super) seen: Seen,
     /// The same, for a receipt.
-    pub(super) record: Review,
+    pub(super) record: ReviewEntry,
     pub(super) again: Option<Again>,
 }
 

@@ -32,7 +32,7 @@ use crate::receipt::check::{self, Seen};
 use crate::receipt::replay::word;
 use crate::receipt::statement::{self, Predicate, Statement};
 use crate::receipt::unpassed::{self, Unpassed};
-use crate::receipt::{self, Entry, Gate, Open, Review, Sealed};
+use crate::receipt::{self, Entry, Gate, Open, ReviewEntry, Sealed};
 use crate::reviewer::finding::Found;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
@@ -42,7 +42,7 @@ use crate::store::program;
 use crate::text::shown;
 
 /// Returns what is known of a review before it begins.
-pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> Review {
+pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> ReviewEntry {
     let dir = place.dir();
     let of_file = |name: &str| {
         let text = disk::read(&place.root, &dir.join(name)).ok().flatten();
@@ -63,7 +63,7 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
     invocation.argv.iter().for_each(|word| prompt.add(word));
     let program = invocation.argv.first();
     let program = program.and_then(|name| program_file(place, name));
-    Review {
+    ReviewEntry {
         settings: snapshot.config().ok().cloned(),
         edited: edited(place, &answers),
         chart: charts::hash(&place.chart),
@@ -77,7 +77,7 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
         prompt: Some(prompt.text()),
         program: program.as_deref().map(without_user),
         program_sha256: program.and_then(|file| program::sha256(&place.store, &file)),
-        ..Review::default()
+        ..ReviewEntry::default()
     }
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
 /// now. A new answer may be in place of one of an earlier cycle.
 fn edited(place: &Place, new: &IndexMap<String, String>) -> IndexMap<String, Option<String>> {
     let record = Record::of(place);
-    let edits = |review: &Review| {
+    let edits = |review: &ReviewEntry| {
         let edited = review.edited.iter();
         let edited = edited.filter(|(name, _)| *name != open_record::FILE);
         let edited = edited.map(|(name, sha256)| (name.clone(), sha256.clone()));
@@ -189,7 +189,7 @@ impl Record {
     }
 
     /// Returns the reviews, oldest first.
-    fn reviews(&self) -> impl DoubleEndedIterator<Item = &Review> {
+    fn reviews(&self) -> impl DoubleEndedIterator<Item = &ReviewEntry> {
         let open = self.open.iter().filter_map(Entry::review);
         self.sealed().filter_map(Entry::review).chain(open)
     }
@@ -229,7 +229,7 @@ fn is_elsewhere(chain: &Chain, kept: &[Kept<Open>], fields: &Map<String, Json>) 
 /// A clean review whose work tree has changed.
 #[derive(Debug)]
 pub(crate) struct Stale {
-    pub(crate) review: Review,
+    pub(crate) review: ReviewEntry,
     /// The files that it has not seen as they are now.
     pub(crate) files: Vec<String>,
 }
@@ -261,7 +261,7 @@ pub(crate) fn stale(place: &Place) -> Option<Stale> {
     let counted = [check::counted(entries), check::counted(&open)].concat();
     // A review that failed, or that a gate prevented, has seen nothing.
     let has_seen =
-        |(review, _): &&(&Review, bool)| review.tree.is_some() && review.verdict.is_some();
+        |(review, _): &&(&ReviewEntry, bool)| review.tree.is_some() && review.verdict.is_some();
     let (review, is_clean) = *counted.iter().rfind(has_seen)?;
     let snapshot = place.snapshot();
     let view = snapshot.view();
@@ -337,7 +337,7 @@ pub(crate) fn open(place: &Place) -> Vec<Open> {
 /// Adds a review that has ended to the record.
 pub(crate) fn ended(
     place: &Place,
-    due: Review,
+    due: ReviewEntry,
     (outcome, effort): (&Outcome, &Effort),
 ) -> io::Result<()> {
     let (verdict, error) = outcome.verdict_and_error();
@@ -366,7 +366,7 @@ pub(crate) fn ended(
         let view = Inspector::new(&place.chart, &world);
         view.unrun(&outcome.found()).ok()?
     });
-    let review = Review {
+    let review = ReviewEntry {
         at: clock::precise(),
         by: effort.by.clone(),
         gates,

@@ -7,7 +7,7 @@ use crate::chart::model::{
 };
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
-use crate::diagnostic::toml::{Step, at, below};
+use crate::diagnostic::toml::{Segment, at, below};
 use crate::expr::source::Literal;
 use crate::hash::IndexMap;
 
@@ -176,7 +176,7 @@ impl Resolver<'_> {
     }
 
     /// Checks that the field can have the values that are looser, or has an order.
-    fn looser(&mut self, path: &[Step], field: &Field, phases: &Phases) {
+    fn looser(&mut self, path: &[Segment], field: &Field, phases: &Phases) {
         let (wanted, has_it) = match &field.looser {
             None => return,
             Some(Looser::Values(values)) => {
@@ -231,8 +231,8 @@ impl Resolver<'_> {
     }
 
     /// Reports a key, the last step of `path`, that only fields of another type can have.
-    fn only(&mut self, path: &[Step], kind: FieldType, wanted: FieldType) {
-        if let Some(Step::Key(key)) = path.last().filter(|_| kind != wanted) {
+    fn only(&mut self, path: &[Segment], kind: FieldType, wanted: FieldType) {
+        if let Some(Segment::Key(key)) = path.last().filter(|_| kind != wanted) {
             let of = match wanted {
                 FieldType::Integer => "an integer",
                 FieldType::List => "a list",
@@ -243,7 +243,13 @@ impl Resolver<'_> {
         }
     }
 
-    fn cycle_fields(&mut self, path: &[Step], own: &CycleSource, source: &Source, phases: &Phases) {
+    fn cycle_fields(
+        &mut self,
+        path: &[Segment],
+        own: &CycleSource,
+        source: &Source,
+        phases: &Phases,
+    ) {
         for (key, field) in [("count", &own.count), ("limit", &own.limit)] {
             let Some(field) = field else { continue };
             let path = below(path, key);
@@ -260,7 +266,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn assigned(&mut self, path: &[Step], assign: &Assign, source: &Source, phases: &Phases) {
+    fn assigned(&mut self, path: &[Segment], assign: &Assign, source: &Source, phases: &Phases) {
         // A null is from `clear`.
         for (name, value) in assign.iter().filter(|(_, value)| **value != Literal::Null) {
             let path = below(path, name);
@@ -298,7 +304,7 @@ impl Resolver<'_> {
     /// Returns the field of that name. If it is unknown, reports a flaw.
     fn field<'f>(
         &mut self,
-        path: &[Step],
+        path: &[Segment],
         name: &str,
         fields: &'f IndexMap<String, Field>,
     ) -> Option<&'f Field> {
@@ -308,7 +314,7 @@ impl Resolver<'_> {
     }
 
     /// Checks the fields that are set to null.
-    fn cleared(&mut self, path: &[Step], clear: &[String], assign: &Assign, source: &Source) {
+    fn cleared(&mut self, path: &[Segment], clear: &[String], assign: &Assign, source: &Source) {
         for (index, name) in clear.iter().enumerate() {
             let path = [path, at!["clear", index]].concat();
             let Some(field) = self.field(&path, name, &source.context) else {

@@ -4,7 +4,7 @@ use super::resolver::{Resolver, name_fields};
 use crate::chart::model::{Files, LineText, Source, Table as TableSource};
 use crate::chart::{FileSet, RowShape, Table};
 use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::{Step, at};
+use crate::diagnostic::toml::{Segment, at};
 use crate::files::pattern::{HoleKind, LinePattern, Pattern};
 use crate::hash::IndexMap;
 
@@ -44,7 +44,7 @@ impl Resolver<'_> {
         sets
     }
 
-    fn line(&mut self, path: &[Step], source: &LineText) -> Option<LinePattern> {
+    fn line(&mut self, path: &[Segment], source: &LineText) -> Option<LinePattern> {
         LinePattern::parse(&source.0)
             .map_err(|message| self.flaw(Code::BadPattern, path, message, ""))
             .ok()
@@ -53,7 +53,7 @@ impl Resolver<'_> {
     /// Checks that no hole has the name of a field that every item has.
     fn own_holes<'h>(
         &mut self,
-        path: &[Step],
+        path: &[Segment],
         holes: impl Iterator<Item = (&'h str, &'h HoleKind)>,
         taken: &[&str],
     ) {

@@ -4,7 +4,7 @@ use super::resolver::{Resolver, given};
 use crate::chart::Invoke;
 use crate::chart::model::{Amount, InvokeSource, Source};
 use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::{Step, at, below};
+use crate::diagnostic::toml::{Segment, at, below};
 use crate::hash::IndexMap;
 
 impl Resolver<'_> {
@@ -72,7 +72,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn process(&mut self, path: &[Step], name: &str, invoke: &InvokeSource, source: &Source) {
+    fn process(&mut self, path: &[Segment], name: &str, invoke: &InvokeSource, source: &Source) {
         let at = |key: &str| below(path, key);
         let lists = [
             ("verdict", &invoke.verdict),
@@ -127,7 +127,7 @@ impl Resolver<'_> {
     /// Checks that something takes at most `limit` seconds.
     fn deadline(
         &mut self,
-        path: &[Step],
+        path: &[Segment],
         name: &str,
         timeout: &Amount,
         limit: u64,
@@ -149,7 +149,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn pointer(&mut self, path: &[Step], pointer: &str) {
+    fn pointer(&mut self, path: &[Segment], pointer: &str) {
         if !pointer.is_empty() && !pointer.starts_with('/') {
             let message = format!("`{pointer}` is not a JSON pointer: it must start with `/`");
             self.flaw(

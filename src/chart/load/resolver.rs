@@ -7,7 +7,7 @@ use crate::chart::model::{FilePattern, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::{hint, is_slip};
-use crate::diagnostic::toml::{Document, Step};
+use crate::diagnostic::toml::{Document, Segment};
 use crate::files::is_below;
 use crate::files::pattern::Pattern;
 
@@ -36,7 +36,7 @@ impl Resolver<'_> {
     pub(super) fn flaw(
         &mut self,
         code: Code,
-        path: &[Step],
+        path: &[Segment],
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
@@ -45,14 +45,14 @@ impl Resolver<'_> {
         self.flaws.push(flaw.at(self.locate(path)));
     }
 
-    fn locate(&self, path: &[Step]) -> Option<Range<usize>> {
+    fn locate(&self, path: &[Segment]) -> Option<Range<usize>> {
         crate::chart::locate(&Document::parse(self.text), path)
     }
 
     /// Reports a flaw unless `name` is one of `known`.
     pub(super) fn known<'k>(
         &mut self,
-        path: &[Step],
+        path: &[Segment],
         code: Code,
         name: &str,
         known: impl Iterator<Item = &'k str> + Clone,
@@ -66,7 +66,7 @@ impl Resolver<'_> {
     }
 
     /// Reports a flaw unless `name` is a phase.
-    pub(super) fn phase(&mut self, path: &[Step], name: &str, phases: &Phases) {
+    pub(super) fn phase(&mut self, path: &[Segment], name: &str, phases: &Phases) {
         let known = phases.keys().map(String::as_str);
         self.known(path, Code::UnknownPhase, name, known);
     }
@@ -76,7 +76,7 @@ impl Resolver<'_> {
     pub(super) fn missing<'n>(
         &mut self,
         shared: &str,
-        path: &[Step],
+        path: &[Segment],
         key: &str,
         is_in_none: bool,
         mut names: impl Iterator<Item = &'n str>,
@@ -85,8 +85,8 @@ impl Resolver<'_> {
         if is_in_none {
             let message = format!("no {shared} has `{key}`");
             let help = format!("add it to {of_all}");
-            self.flaw(Code::MissingKey, &[Step::from(shared)], message, help);
-        } else if let [.., Step::Key(name)] = path {
+            self.flaw(Code::MissingKey, &[Segment::from(shared)], message, help);
+        } else if let [.., Segment::Key(name)] = path {
             let message = format!("{shared} `{name}` has no `{key}`");
             let close = names.find(|other| is_slip(name, other));
             let close = close.map(|close| format!("; did you mean `{close}`?"));
@@ -95,7 +95,7 @@ impl Resolver<'_> {
         }
     }
 
-    pub(super) fn pattern(&mut self, path: &[Step], source: &FilePattern) -> Option<Pattern> {
+    pub(super) fn pattern(&mut self, path: &[Segment], source: &FilePattern) -> Option<Pattern> {
         Pattern::parse(&source.0)
             .map_err(|message| self.flaw(Code::BadPattern, path, message, ""))
             .ok()
@@ -104,7 +104,7 @@ impl Resolver<'_> {
     /// Returns a pattern that renders a name: it has no wildcard, and its holes are `known`.
     pub(super) fn name_pattern(
         &mut self,
-        path: &[Step],
+        path: &[Segment],
         source: &FilePattern,
         known: &[&str],
     ) -> Option<Pattern> {

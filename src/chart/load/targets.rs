@@ -5,7 +5,7 @@ use crate::chart::field::Phases;
 use crate::chart::model::{Action, Rule, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::hint;
-use crate::diagnostic::toml::{Step, at, below};
+use crate::diagnostic::toml::{Segment, at, below};
 use crate::host::events::{EVENTS, UNCLAIMED};
 
 impl Resolver<'_> {
@@ -31,11 +31,14 @@ impl Resolver<'_> {
                 self.flaw(Code::UnknownPhase, at!["cycles", id], message, help);
             }
         }
-        let shared = std::iter::once((vec![Step::from("cycle")], &source.cycle, None));
-        let own = source
-            .cycles
-            .iter()
-            .map(|(id, own)| (vec![Step::from("cycles"), Step::from(id)], own, Some(id)));
+        let shared = std::iter::once((vec![Segment::from("cycle")], &source.cycle, None));
+        let own = source.cycles.iter().map(|(id, own)| {
+            (
+                vec![Segment::from("cycles"), Segment::from(id)],
+                own,
+                Some(id),
+            )
+        });
         for (path, cycle, id) in shared.chain(own) {
             let at = |key: &str| below(&path, key);
             if let Some(resume) = &cycle.resume {
@@ -101,7 +104,7 @@ impl Resolver<'_> {
     }
 
     /// Checks for keys of actions that exclude each other.
-    fn actions(&mut self, path: &[Step], actions: &[Action]) {
+    fn actions(&mut self, path: &[Segment], actions: &[Action]) {
         for (index, action) in actions.iter().enumerate() {
             if let Err(message) = action.deed() {
                 let path = below(path, index);
@@ -111,7 +114,7 @@ impl Resolver<'_> {
     }
 
     /// Checks that a rule does nothing but say something: a session that has claimed nothing starts nothing either.
-    fn says_only(&mut self, path: &[Step], rule: &Rule) {
+    fn says_only(&mut self, path: &[Segment], rule: &Rule) {
         let effects = rule.effects().into_iter().chain(rule.answers());
         let invoke = rule.invoke.as_ref().map(|_| "invoke");
         let others = effects.filter(|key| !matches!(*key, "message" | "allow"));
@@ -123,7 +126,7 @@ impl Resolver<'_> {
     }
 
     /// Checks for keys of a rule that would be silently ignored.
-    fn rule_keys(&mut self, path: &[Step], rule: &Rule) {
+    fn rule_keys(&mut self, path: &[Segment], rule: &Rule) {
         let answers = rule.answers();
         if rule.invoke.is_some() {
             for key in rule.effects().into_iter().chain(answers) {

@@ -9,7 +9,7 @@ use super::judgment::{Judge, untried_of};
 use super::place::key_of_phase;
 use crate::chart::Cycle;
 use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::toml::Segment;
 use crate::explore::decision_tree::Target;
 use crate::explore::graph::path_to;
 use crate::explore::moves::Actor;
@@ -22,7 +22,7 @@ const FIRES: &str = "every rule can fire";
 /// A rule, a command or an advance target, which is there to have an effect.
 struct Effect<'s> {
     code: Code,
-    path: Vec<Step>,
+    path: Vec<Segment>,
     /// What is said where it has none, and why that is so.
     claim: String,
     why: String,

@@ -9,7 +9,7 @@ use super::place::path_of;
 use super::settings::{self, Settings, values_of};
 use crate::chart::Cycle;
 use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::toml::Segment;
 use crate::engine::decision::Outcome;
 use crate::engine::event::Trigger;
 use crate::explore::graph::Longest;
@@ -285,7 +285,7 @@ impl Judge<'_> {
 
     /// Returns what in the chart lets a cycle go round like this: the phase whose entry starts it over, or the cycle
     /// that leads back to itself; where nothing starts it over, the rule that runs the reviews.
-    fn culprit(&self, at: usize, round: &[Transition]) -> Option<Vec<Step>> {
+    fn culprit(&self, at: usize, round: &[Transition]) -> Option<Vec<Segment>> {
         let mut edges = round.iter().map(|step| &self.search.edges[step.edge]);
         let Some(start) = edges.find(|edge| edge.arms.contains(&at)) else {
             return self.invoking_rule();
@@ -299,7 +299,7 @@ impl Judge<'_> {
     }
 
     /// Returns the rule that runs reviews.
-    fn invoking_rule(&self) -> Option<Vec<Step>> {
+    fn invoking_rule(&self) -> Option<Vec<Segment>> {
         self.chart.on.iter().find_map(|(event, rules)| {
             let index = rules.iter().position(|rule| rule.invoke.is_some())?;
             Some(steps!["on", event, index])

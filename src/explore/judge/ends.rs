@@ -9,7 +9,7 @@ use super::reach::lost;
 use super::settings::{Probe, Settings, TooMany, find_breach, in_words};
 use crate::chart::model::PhaseType;
 use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::toml::Segment;
 use crate::explore::graph::path_to;
 use crate::explore::moves::Setting;
 use crate::explore::report::{PropertyResult, Verdict};
@@ -67,7 +67,7 @@ impl Judge<'_> {
     fn dead_end(
         &self,
         ends: &[bool],
-        path: impl Fn(usize) -> Vec<Step>,
+        path: impl Fn(usize) -> Vec<Segment>,
     ) -> Result<Verdict, TooMany> {
         for state in (0..self.search.looked_at()).filter(|state| !ends[*state]) {
             if let Some(set) = self.is_dead_end(state)? {
@@ -86,7 +86,7 @@ impl Judge<'_> {
         goals: &Goals<'_>,
         detail: String,
         claim: impl Fn(usize, &str) -> String,
-        path: impl Fn(usize) -> Vec<Step>,
+        path: impl Fn(usize) -> Vec<Segment>,
     ) -> Result<Verdict, TooMany> {
         if !self.search.complete {
             return Ok(self.cut_off());

@@ -11,7 +11,7 @@ use super::place::path_of_fault;
 use super::settings::{Probe, Settings, TooMany, find_breach};
 use crate::chart::Chart;
 use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::toml::Segment;
 use crate::engine::fault::Fault;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::in_words;
@@ -49,7 +49,7 @@ pub(super) enum Outcome {
 pub(super) struct Breach {
     pub(super) claim: String,
     pub(super) way: Found,
-    pub(super) path: Vec<Step>,
+    pub(super) path: Vec<Segment>,
 }
 
 /// What was found.
@@ -83,7 +83,7 @@ impl<'s> Judge<'s> {
     }
 
     /// Refutes what was seen nowhere: where the search was cut off, that says nothing.
-    pub(super) fn absent(&self, claim: String, path: Vec<Step>) -> Verdict {
+    pub(super) fn absent(&self, claim: String, path: Vec<Segment>) -> Verdict {
         if self.is_cut_off() {
             return self.cut_off();
         }
@@ -119,7 +119,7 @@ impl<'s> Judge<'s> {
     }
 
     /// Refutes a claim in a state.
-    pub(super) fn at(&self, claim: String, state: usize, path: Vec<Step>) -> Verdict {
+    pub(super) fn at(&self, claim: String, state: usize, path: Vec<Segment>) -> Verdict {
         self.along(claim, state, &[], path)
     }
 
@@ -129,7 +129,7 @@ impl<'s> Judge<'s> {
         claim: String,
         state: usize,
         set: &[Setting],
-        path: Vec<Step>,
+        path: Vec<Segment>,
     ) -> Verdict {
         let can_be = self.replay.borrow_mut().can_be_set(state, set);
         match can_be {
@@ -144,7 +144,7 @@ impl<'s> Judge<'s> {
         claim: String,
         state: usize,
         tail: &[Transition],
-        path: Vec<Step>,
+        path: Vec<Segment>,
     ) -> Verdict {
         let mut replay = self.replay.borrow_mut();
         let found = replay.counterexample(claim.clone(), state, tail);
@@ -159,7 +159,7 @@ impl<'s> Judge<'s> {
     }
 
     /// Refutes a claim by a lasso.
-    pub(super) fn endless(&self, claim: String, lasso: &Lasso, path: Vec<Step>) -> Verdict {
+    pub(super) fn endless(&self, claim: String, lasso: &Lasso, path: Vec<Segment>) -> Verdict {
         let found = self.replay.borrow_mut().lasso(claim.clone(), lasso.round());
         match found {
             Some(trace) => Verdict::Refuted { trace, path },

@@ -2,7 +2,7 @@
 
 use super::judgment::{Breach, Found, Judge, Outcome};
 use super::settings::{TooMany, in_words};
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::toml::Segment;
 use crate::engine::decision::Outcome as Ended;
 use crate::explore::graph::Longest;
 use crate::explore::moves::{Actor, Edge};
@@ -19,7 +19,7 @@ impl Judge<'_> {
         goals: &[bool],
         goal: &str,
         detail: String,
-        path: &[Step],
+        path: &[Segment],
     ) -> Result<Verdict, TooMany> {
         let goes_on =
             |from: usize, arrow: &Arrow| self.actor(arrow) != Actor::User && arrow.to() != from;

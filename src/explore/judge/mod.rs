@@ -3,7 +3,7 @@
 
 /// The way to an element of the chart.
 macro_rules! steps {
-    ($($step:expr),* $(,)?) => { vec![$(crate::diagnostic::toml::Step::from($step)),*] };
+    ($($step:expr),* $(,)?) => { vec![$(crate::diagnostic::toml::Segment::from($step)),*] };
 }
 
 mod blame;

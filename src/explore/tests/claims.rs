@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::chart::Chart;
 use crate::chart::model::Property;
 use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::toml::Segment;
 use crate::explore::report::{PropertyResult, Report, Verdict};
 
 /// What must never be seen.
@@ -46,8 +46,8 @@ impl Claims {
                         _ => continue,
                     };
                     let place = path.iter().take(steps).map(|step| match step {
-                        Step::Key(key) => format!(".{key}"),
-                        Step::Index(index) => format!("[{index}]"),
+                        Segment::Key(key) => format!(".{key}"),
+                        Segment::Index(index) => format!("[{index}]"),
                     });
                     let place = place.collect::<String>();
                     let place = place.trim_start_matches('.');
