@@ -375,6 +375,16 @@ pub struct Cycle {
     pub advance: Vec<Advance>,
 }
 
+impl Cycle {
+    /// Returns it in words, for a row or a list: what it is about, its `base`, is only named where that can differ.
+    pub fn title(&self, base: &str) -> String {
+        match self.base.holes().next() {
+            None => self.id.clone(),
+            Some(_) => format!("{} {base}", self.id),
+        }
+    }
+}
+
 /// A process, what all processes share filled in.
 #[derive(Debug)]
 pub struct Invoke {

@@ -26,6 +26,7 @@ use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::under_way;
 use crate::scenario::instance::Typist;
+use crate::store::notices;
 use crate::text::full_stop;
 use crate::view::finished::finished;
 
@@ -255,7 +256,15 @@ fn transition(
             ));
             return Ok(());
         }
-        Trigger::Enter { phase, .. } if chart.is_final(phase) => say(&finished(place)),
+        Trigger::Enter { phase, .. } if chart.is_final(phase) => {
+            let finished = finished(place);
+            say(&finished.text);
+            if finished.has_gaps && event.session.is_some() {
+                // The agent reads this here, and the user at the next stop.
+                let instance = (&**chart, &place.store, place.instance.name.as_str());
+                let _ = notices::add(instance, event, &finished.text);
+            }
+        }
         Trigger::Enter { phase, .. } => say(&format!("Entered {phase} in {noun} '{name}'.")),
         _ if decision.says.is_empty() && !decision.patch.is_empty() => {
             let fields = std::iter::once(&chart.state).chain(&chart.next);

@@ -19,7 +19,7 @@ use crate::project::git;
 use crate::run::asked::{self, FailingGate};
 use crate::run::change;
 use crate::run::perform::perform;
-use crate::run::receipts;
+use crate::run::stale;
 use crate::store::lock::ReviewLock;
 use crate::store::{driver, postponed};
 use crate::text::shown;
@@ -71,7 +71,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         .into_iter()
         .filter_map(|field| context::text(&performed.context, field))
         .any(|phase| chart.is_final(phase));
-    let stale = receipts::stale(&place).filter(|_| is_over);
+    let stale = stale::find(&place).filter(|_| is_over);
     if matches.get_flag("json") {
         let stale = stale.map(|stale| stale.files);
         say_json(json!({
@@ -99,7 +99,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let phase = context::text(&performed.context, Some(&chart.state));
     if phase.is_some_and(|phase| chart.is_final(phase)) {
         if !is_users {
-            say(&finished(&place));
+            say(&finished(&place).text);
         }
     } else if let Some(stale) = stale {
         say(&format!("stale: {stale}"));

@@ -3,7 +3,7 @@
 use minijinja::value::{Serde, Value};
 use serde_json::Value as Json;
 
-use crate::chart::field::default_of;
+use crate::chart::field::{default_of, name_part};
 use crate::chart::model::FieldType;
 use crate::chart::{Chart, Cycle};
 use crate::hash::IndexMap;
@@ -39,6 +39,12 @@ pub fn unfinished(chart: &Chart, value: impl Fn(&str) -> Json) -> Option<&Cycle>
     let names = chart.next.iter().chain(remembered.map(|(name, _)| name));
     let mut cycles = names.filter_map(|name| cycle_of(chart, value(name).as_str()?));
     cycles.next()
+}
+
+/// Returns what a cycle is about in this context: the stem of the names of its reviews; `None` if a field has no such part.
+pub fn base(cycle: &Cycle, context: &Context) -> Option<String> {
+    let part = |field: &str| context.get(field).and_then(name_part).ok_or(());
+    cycle.base.render(part).ok()
 }
 
 /// Returns the cycle that a phase belongs to: as its review, or as the answer to it.

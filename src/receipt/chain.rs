@@ -100,7 +100,8 @@ impl Chain {
     }
 
     /// Returns what is before the line of these entries: the line from which it goes on, the ends of other branches, which it
-    /// unites, and what is known of both. If another branch was merged since the first decision, the line is no end.
+    /// unites, and what is known of both. If another branch was merged since the first decision, the line is no end; none: it
+    /// is gone.
     pub(crate) fn before(
         &self,
         open: &[Open],
@@ -109,10 +110,13 @@ impl Chain {
             Entry::Decision(decision) => Some(decision),
             Entry::Review(_) => None,
         });
-        let named = first.and_then(|decision| decision.previous.as_ref());
-        let named = named.and_then(|name| self.links.iter().find(|link| link.sha256 == *name));
-        let previous = named.or_else(|| self.end(first?.state.as_ref()));
-        let previous = previous.or_else(|| self.ends().next_back());
+        let name = super::goes_on_from(open);
+        let named = name.and_then(|name| self.links.iter().find(|link| link.sha256 == *name));
+        let end = self.end(first.and_then(|decision| decision.state.as_ref()));
+        let is_left =
+            |link: &&Link| first.is_some_and(|decision| decision.state == link.state_after());
+        // Where the line was removed that was there, none of the others takes its place.
+        let previous = named.or(end.filter(|end| name.is_none() || is_left(end)));
         let is_previous = |link: &&Link| previous.is_some_and(|it| it.sha256 == link.sha256);
         let merged: Vec<&Link> = self.ends().filter(|link| !is_previous(link)).collect();
         let mut remarks = Remarks::default();
@@ -127,7 +131,8 @@ impl Chain {
     /// Puts these entries into a predicate, and says where it goes on from.
     pub(crate) fn next(&self, open: Vec<Open>, mut predicate: Predicate) -> Predicate {
         let (previous, merged, remarks, states) = self.before(&open);
-        predicate.previous = previous.map(|link| link.sha256.clone());
+        let previous = previous.map(|link| &link.sha256);
+        predicate.previous = previous.or(super::goes_on_from(&open)).cloned();
         predicate.merges = merged.iter().map(|link| link.sha256.clone()).collect();
         seal::seal(&mut predicate, open, remarks, states);
         predicate

@@ -38,6 +38,15 @@ pub(crate) type Open = Entry<Vec<Known>>;
 /// An entry of a receipt, which has each answer once.
 pub(crate) type Sealed = Entry<Vec<usize>>;
 
+/// Returns the line from which these entries go on: the first decision names it.
+pub(crate) fn goes_on_from(open: &[Open]) -> Option<&String> {
+    let first = open.iter().find_map(|entry| match entry {
+        Entry::Decision(decision) => Some(decision),
+        Entry::Review(_) => None,
+    });
+    first?.previous.as_ref()
+}
+
 /// A review that was due, and its result.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ReviewEntry {

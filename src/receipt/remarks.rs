@@ -141,27 +141,33 @@ impl Remarks {
             }
         }
         for (file, now) in &review.edited {
-            let how = match now {
-                Some(_) => "was changed after the review",
-                None => "is gone",
-            };
-            self.add(at, format!("{} {how}", shown(file)), false);
+            self.add(at, edit(file, now.as_ref()), false);
         }
         self.program(review);
-        if review.times.is_none() && review.error.is_none() {
-            let gates = review.gates.iter().map(|gate| &gate.command);
-            let commands = gates.chain(&review.to_run).cloned();
-            let commands: Vec<String> = commands.collect();
-            let before = self.commands.replace((cycle.clone(), commands.clone()));
-            let gone = before
-                .filter(|(of, _)| of == cycle)
-                .map(|(_, before)| before);
-            let gone = gone.into_iter().flatten();
-            for command in gone.filter(|command| !commands.contains(command)) {
-                let what = format!("`{}` was no longer to run for {cycle} {n}", shown(&command));
-                self.add(at, what, false);
+        self.commands(review);
+    }
+
+    /// Compares the commands of a review with those of the one before in its cycle. Where a gate or the reviewer has failed,
+    /// nobody knows which others were to run.
+    fn commands(&mut self, review: &ReviewEntry) {
+        let ReviewEntry { at, cycle, n, .. } = review;
+        let gates = review.gates.iter().map(|gate| &gate.command);
+        let mut commands: Vec<String> = gates.chain(&review.to_run).cloned().collect();
+        let before = self.commands.take().filter(|(of, _)| of == cycle);
+        let before = before.into_iter().flat_map(|(_, before)| before);
+        let gone = before.filter(|command| !commands.contains(command));
+        let gone: Vec<String> = gone.collect();
+        match review.times.is_some() || review.error.is_some() {
+            true => commands.extend(gone),
+            false => {
+                for command in gone {
+                    let command = shown(&command);
+                    let what = format!("`{command}` was no longer to run for {cycle} {n}");
+                    self.add(at, what, false);
+                }
             }
         }
+        self.commands = Some((cycle.clone(), commands));
     }
 
     /// Compares the reviewer's program with the one before. The same one can be in several places.
@@ -244,10 +250,23 @@ impl Remarks {
             None => "neither in a terminal nor in a known session".to_owned(),
         };
         let args = decision.event.args.iter();
-        let args = args.map(|(name, value)| format!(" {name}={}", short(value)));
-        let args: String = args.collect();
-        self.add(at, format!("`taskie {line}`{args} was run {by}"), true);
+        let args = args.map(|(name, value)| format!("{name} {}", short(value)));
+        let args: Vec<String> = args.collect();
+        let with = match args.is_empty() {
+            true => String::new(),
+            false => format!(" with {}", args.join(", ")),
+        };
+        self.add(at, format!("`taskie {line}`{with} was run {by}"), true);
     }
+}
+
+/// Says that a review or an answer is no longer what it was, by the hash of what is there now.
+pub(crate) fn edit(file: &str, now: Option<&String>) -> String {
+    let how = match now {
+        Some(_) => "was changed after the review",
+        None => "is gone",
+    };
+    format!("{} {how}", shown(file))
 }
 
 fn short(value: &Json) -> String {

@@ -74,6 +74,12 @@ impl Ready {
         })
     }
 
+    /// Returns whether the user may set a field to this by hand: the limit of a cycle, unless that ends its reviews.
+    fn may_set(&self, field: &str, value: &Json) -> bool {
+        let mut cycles = self.chart.cycles.values();
+        cycles.any(|cycle| cycle.limit == field) && value.as_i64().is_some_and(|limit| limit > 0)
+    }
+
     /// Returns whether the work itself changes a file: one with a table whose rows are finished.
     pub(super) fn is_worked_in(&self, file: &str) -> bool {
         seen::with_status(&self.chart, file).next().is_some()
@@ -169,7 +175,11 @@ impl ReceiptReplay {
         let left = self.state.take();
         let state = match (&decision.state, left) {
             (Some(state), Some(left)) => {
+                let ready = self.instead.as_ref().or(self.charts.get(&decision.chart));
+                let is_free =
+                    |name: &str, new: &Json| ready.is_some_and(|it| it.may_set(name, new));
                 let outside = changes(&left, state).filter(|_| !self.merged.contains(state));
+                let outside = outside.filter(|(name, _, new)| !is_free(name, new));
                 found.extend(outside.map(|(name, old, new)| {
                     format!("{name} was changed from {old} to {new}, and not by a decision")
                 }));

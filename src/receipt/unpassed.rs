@@ -1,7 +1,6 @@
 //! Which review cycles of an instance were left without having passed, according to its record.
 
 use super::{Decision, Entry};
-use crate::chart::field::name_part;
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::{self, Context};
 
@@ -33,10 +32,7 @@ impl Unpassed {
 /// Returns a cycle, and what it is about if that can differ.
 pub(crate) fn title(chart: &Chart, cycle: &str, base: &str) -> String {
     let known = chart.cycles.get(cycle);
-    match known.is_none_or(|known| known.base.holes().next().is_none()) {
-        true => cycle.to_owned(),
-        false => format!("{cycle} {base}"),
-    }
+    known.map_or_else(|| cycle.to_owned(), |known| known.title(base))
 }
 
 impl<'c> Finder<'c> {
@@ -90,10 +86,9 @@ impl<'c> Finder<'c> {
 
     fn cycle(&self, state: &Context) -> Option<Unpassed> {
         let of_state = |cycle: &Cycle| {
-            let base = |field: &str| state.get(field).and_then(name_part).ok_or(());
             Some(Unpassed {
                 cycle: cycle.id.clone(),
-                base: cycle.base.render(base).ok()?,
+                base: context::base(cycle, state)?,
             })
         };
         let value = |name: &str| state.get(name).cloned().unwrap_or_default();

@@ -21,9 +21,10 @@ use crate::hash::IndexMap;
 use crate::project::change::is_in;
 use crate::project::git::Tree;
 use crate::project::state_file;
-use crate::run::part;
+use crate::receipt::statement;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
+use crate::run::{part, receipts};
 use crate::text::{cut, shown};
 
 /// How many changes are named.
@@ -110,6 +111,10 @@ pub(crate) fn changes(
     let mut known = vec![place.instance.dir.join(review)];
     if !changes.is_empty() || pause.is_some() {
         known.push(place.instance.dir.join(state_file::FILE));
+        // A command may have ended the cycle.
+        if receipts::is_as_written(place) {
+            known.push(place.instance.dir.join(statement::FILE));
+        }
     }
     if let (Ok(before), Ok(now)) = (before.config(), now.config()) {
         let settings = in_words(&chart.config, before, now).into_iter();

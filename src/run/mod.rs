@@ -19,6 +19,7 @@ pub(crate) mod receipts;
 pub(crate) mod review;
 mod reviewer;
 pub(crate) mod snapshot;
+pub(crate) mod stale;
 pub(crate) mod stuck;
 pub(crate) mod under_way;
 pub(crate) mod wake;

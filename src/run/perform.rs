@@ -8,7 +8,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::engine::context::Context;
 use crate::engine::decide::explain;
 use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step, Tried};
 use crate::engine::event::{Event, Trigger};
@@ -22,7 +21,7 @@ use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
 use crate::run::under_way::running;
 use crate::run::write::{claim, claimant, is_reviewed_by_another, write};
-use crate::run::{beside, called, coming, receipts};
+use crate::run::{beside, called, coming};
 use crate::store::driver;
 use crate::store::journal::{self, Decided, Line};
 use crate::store::notices::Pending;
@@ -207,7 +206,6 @@ fn pending(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Pending>
     let is_sound = matches!(snapshot.state, Reading::Sound { .. });
     let session = event.session.as_deref();
     let instance = (&*place.chart, &place.store, &*place.instance.name);
-    let is_on_record = |context: &Context| receipts::is_on_record(place, context);
     let now = || match &place.snapshot().state {
         Reading::Sound { context, .. } => Some(context.clone()),
         _ => None,
@@ -215,7 +213,7 @@ fn pending(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Pending>
     // Where a command stands in for the stop, the agent reads its answer: what is for the user waits for the next stop.
     let is_own_stop = event.is_stop() && event.fields.get(STANDS_IN).is_none();
     (is_own_stop && is_sound)
-        .then(|| Pending::find(instance, (snapshot.context(), now), is_on_record, session))
+        .then(|| Pending::find(instance, (snapshot.context(), now), place, session))
         .flatten()
 }
 

@@ -20,15 +20,14 @@ use crate::engine::replayable::{Occurred, Recorder};
 use crate::files::pattern::Pattern;
 use crate::hash::{self, Hash, IndexMap};
 use crate::os::file::HOME;
-use crate::page::counted;
 use crate::process::program::locate;
-use crate::project::change::Blobs;
 use crate::project::ledger;
 use crate::project::manifest::{self, Manifest};
 use crate::project::state_file::{self, Reading};
 use crate::receipt::chain::Chain;
 use crate::receipt::charts::{self, Whole};
-use crate::receipt::check::{self, Seen};
+use crate::receipt::check;
+use crate::receipt::remarks;
 use crate::receipt::replay::word;
 use crate::receipt::statement::{self, Predicate, Statement};
 use crate::receipt::unpassed::{self, Unpassed};
@@ -37,9 +36,9 @@ use crate::reviewer::finding::Found;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::store::journal::Line;
+use crate::store::notices::OnRecord;
 use crate::store::open_record::{self, Kept};
 use crate::store::program;
-use crate::text::shown;
 
 /// Returns what is known of a review before it begins.
 pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> ReviewEntry {
@@ -79,6 +78,13 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
         program_sha256: program.and_then(|file| program::sha256(&place.store, &file)),
         ..ReviewEntry::default()
     }
+}
+
+/// Says which reviews and answers on record are no longer what they were.
+pub(crate) fn edits(place: &Place) -> Vec<String> {
+    let edited = edited(place, &IndexMap::default()).into_iter();
+    let edits = edited.map(|(file, now)| remarks::edit(&file, now.as_ref()));
+    edits.collect()
 }
 
 /// Returns the reviews and answers on record that are no longer what was last known of them, each with the hash of what is there
@@ -141,9 +147,9 @@ pub(crate) fn tree(place: &Place, snapshot: &Arc<Snapshot>, event: &Event) -> Op
 }
 
 /// What is on record about an instance: its receipts, and what has happened since the last one.
-struct Record {
-    chain: Chain,
-    open: Vec<Open>,
+pub(super) struct Record {
+    pub(super) chain: Chain,
+    pub(super) open: Vec<Open>,
     /// The last of them is of this machine.
     is_own: bool,
     /// Since the last decision of this machine, others were added.
@@ -153,7 +159,7 @@ struct Record {
 }
 
 impl Record {
-    fn of(place: &Place) -> Self {
+    pub(super) fn of(place: &Place) -> Self {
         Self::at(place, state_file::fields(&place.dir()).unwrap_or_default())
     }
 
@@ -204,16 +210,36 @@ impl Record {
     }
 }
 
-/// Returns the hash of the receipts if they no longer have the last line that this machine has written, and the state is not
-/// one that those which are there have left, as it is in another checkout.
-fn cut(place: &Place, chain: &Chain, fields: &Context) -> Option<String> {
-    let last = open_record::last((&place.store, &place.instance.name))?;
-    let is_there = chain.links.iter().any(|link| link.sha256 == last);
-    if is_there || chain.states(&[]).contains(fields) {
+/// Returns the hash of the receipts if a line is gone, and the record does not say so yet: the one from which its open entries
+/// go on, otherwise the last one that this machine has written. In another checkout, the lines which are there have left the
+/// state.
+fn cut(place: &Place, record: &Record, fields: &Context) -> Option<String> {
+    let chain = &record.chain;
+    let is_there = |sha256: &String| chain.links.iter().any(|link| link.sha256 == *sha256);
+    let is_cut = match receipt::goes_on_from(&record.open) {
+        Some(previous) => !is_there(previous) && record.aside.is_empty(),
+        None => {
+            let last = open_record::last((&place.store, &place.instance.name))?;
+            record.open.is_empty() && !is_there(&last) && !chain.states(&[]).contains(fields)
+        }
+    };
+    if !is_cut {
         return None;
     }
     let text = statement::read(&place.dir()).unwrap_or_default();
-    Some(hash::of(text.as_bytes()))
+    let now = hash::of(text.as_bytes());
+    let is_said = record.open.iter().any(|entry| match entry {
+        Entry::Decision(decision) => decision.edited.get(statement::FILE) == Some(&now),
+        Entry::Review(_) => false,
+    });
+    (!is_said).then_some(now)
+}
+
+/// Returns whether the last receipt is the last one that this machine has written.
+pub(crate) fn is_as_written(place: &Place) -> bool {
+    let chain = Chain::read(&statement::read(&place.dir()).unwrap_or_default());
+    let last = open_record::last((&place.store, &place.instance.name));
+    last.is_some() && last == chain.links.last().map(|link| link.sha256.clone())
 }
 
 /// Returns whether the instance's directory is that of another checkout than before: what this machine has recorded does not
@@ -224,65 +250,6 @@ fn is_elsewhere(chain: &Chain, kept: &[Kept<Open>], fields: &Map<String, Json>) 
         chain.is_whole(entries.map(|kept| &kept.entry), fields)
     };
     !kept.iter().all(|kept| kept.is_here) && !is_whole(|_| true) && is_whole(|kept| kept.is_here)
-}
-
-/// A clean review whose work tree has changed.
-#[derive(Debug)]
-pub(crate) struct Stale {
-    pub(crate) review: ReviewEntry,
-    /// The files that it has not seen as they are now.
-    pub(crate) files: Vec<String>,
-}
-
-/// Says which review it is, and which files.
-impl std::fmt::Display for Stale {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let first = self.files.first().map_or("", String::as_str);
-        let more = match self.files.len() {
-            0 | 1 => String::new(),
-            many => format!(" and {}", counted(many - 1, "more file")),
-        };
-        let review = &self.review.file;
-        write!(
-            out,
-            "No review has seen {}{more} as it is now: changed since {review}.",
-            shown(first)
-        )
-    }
-}
-
-/// Returns the last clean review, if it is about the work tree and there are files that no clean review has seen as they are
-/// now. While another such cycle runs, its reviews will see what has changed. This asks git.
-pub(crate) fn stale(place: &Place) -> Option<Stale> {
-    let Record { chain, open, .. } = Record::of(place);
-    let entries = chain
-        .statements()
-        .flat_map(|statement| &statement.predicate.entries);
-    let counted = [check::counted(entries), check::counted(&open)].concat();
-    // A review that failed, or that a gate prevented, has seen nothing.
-    let has_seen =
-        |(review, _): &&(&ReviewEntry, bool)| review.tree.is_some() && review.verdict.is_some();
-    let (review, is_clean) = *counted.iter().rfind(has_seen)?;
-    let snapshot = place.snapshot();
-    let view = snapshot.view();
-    let running = view.running().and_then(|cycle| view.skips(cycle).ok()?);
-    if running.is_some() || !is_clean {
-        return None;
-    }
-    let mut seen = Seen::default();
-    seen.add(&place.instance.name, &chain, &open, None);
-    let base = &seen.works.last()?.base;
-    let home = &place.chart.scope.home;
-    let now = Manifest::read(&place.root, home, Some(base), None, &[])?.ok()?;
-    // Where git no longer has what both are compared with, nobody knows.
-    let works = seen.works.iter().filter(|work| work.base == now.base);
-    let mut covered = Blobs::new();
-    works.for_each(|work| check::join(&mut covered, seen.covered(work, &now, true)));
-    let covered = covered.into_iter();
-    let files = covered.filter_map(|(file, review)| review.is_none().then_some(file));
-    let files: Vec<String> = files.collect();
-    let review = review.clone();
-    (!files.is_empty()).then_some(Stale { review, files })
 }
 
 /// Returns the cycles of the instance that were left without having passed.
@@ -299,24 +266,32 @@ pub(crate) fn unpassed(place: &Place) -> Vec<Unpassed> {
     finder.into_left()
 }
 
-/// Returns whether the record says that this program has left these fields of the state. What others may have added since the
-/// last receipt says nothing about that, and a receipt only if its decisions can be made again.
-pub(crate) fn is_on_record(place: &Place, fields: &Context) -> bool {
-    let record = Record::of(place);
-    let text = || statement::read(&place.dir()).unwrap_or_default();
-    let is_sound = match record.open.is_empty() {
-        true => check::lines(&place.root, &text(), None).flaws.is_empty(),
-        false => record.is_own,
-    };
-    if !is_sound {
-        return false;
+impl OnRecord for Place {
+    fn left(&self) -> Option<Context> {
+        let record = Record::of(self);
+        let mut states = record.chain.states(&record.open).into_iter();
+        states.next().filter(|_| states.next().is_none())
     }
-    let states = record.chain.states(&record.open);
-    let is_it = |left: &Context| {
-        left.iter()
-            .all(|(name, value)| fields.get(name) == Some(value))
-    };
-    states.iter().any(is_it)
+
+    /// What others may have added since the last receipt says nothing about that, and a receipt only if its decisions can be
+    /// made again.
+    fn explains(&self, fields: &Context) -> bool {
+        let record = Record::of(self);
+        let text = || statement::read(&self.dir()).unwrap_or_default();
+        let is_sound = match record.open.is_empty() {
+            true => check::lines(&self.root, &text(), None).flaws.is_empty(),
+            false => record.is_own,
+        };
+        if !is_sound {
+            return false;
+        }
+        let states = record.chain.states(&record.open);
+        let is_it = |left: &Context| {
+            left.iter()
+                .all(|(name, value)| fields.get(name) == Some(value))
+        };
+        states.iter().any(is_it)
+    }
 }
 
 /// Forgets what this machine has recorded about an instance of the same name: another one begins, whose folder has no record.
@@ -342,7 +317,13 @@ pub(crate) fn ended(
 ) -> io::Result<()> {
     let (verdict, error) = outcome.verdict_and_error();
     let lines = place.journal().read().into_iter().rev();
-    let gates = lines.map_while(|line| match line {
+    // What else was run meanwhile is in between.
+    let lines = lines.take_while(|line| match line {
+        Line::Gate(_) => true,
+        Line::Decision(decided) => decided.review.is_none(),
+        Line::Review(_) => false,
+    });
+    let gates = lines.filter_map(|line| match line {
         Line::Gate(gate) if (&gate.cycle, gate.n) == (&due.cycle, due.n) => Some(Gate {
             command: gate.command,
             exit: gate.exit,
@@ -432,13 +413,8 @@ pub(crate) fn prepare(
         record.open.is_empty() && statement::read(&place.dir()).is_ok_and(|text| text.is_empty());
     let altered = open_record::altered(instance, &place.dir());
     let altered = altered.map(|sha256| (open_record::FILE.to_owned(), sha256));
-    let cut = record
-        .open
-        .is_empty()
-        .then(|| cut(place, &record.chain, before.state));
-    let cut = cut
-        .flatten()
-        .map(|sha256| (statement::FILE.to_owned(), sha256));
+    let cut = cut(place, &record, before.state);
+    let cut = cut.map(|sha256| (statement::FILE.to_owned(), sha256));
     let seen = before
         .seen
         .iter()

@@ -167,8 +167,7 @@ fn write_state(
 ) -> Result<Option<Debt>, Stuck> {
     let instance = (&*place.chart, &place.store, &*place.instance.name);
     let is_new = matches!(snapshot.state, Reading::Missing);
-    let is_on_record = || receipts::is_on_record(place, snapshot.context());
-    let before = (snapshot.context(), (!is_new).then_some(is_on_record));
+    let before = (snapshot.context(), (!is_new).then_some(place));
     notices::note(instance, event, before, decision)
         .map_err(io("the notices for the user cannot be recorded"))?;
     let text = new_state(place, snapshot, &decision.patch)?;

@@ -24,11 +24,69 @@ const KIND: &str = "notices";
 /// The most notices that wait for a stop.
 const MOST: usize = 20;
 
+/// A cycle that runs, or ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Round {
+    cycle: String,
+    /// What it is about: a cycle of the next task is another one.
+    base: Option<String>,
+    /// How many reviews it has had: whoever starts it over leaves it.
+    count: i64,
+}
+
+impl Round {
+    /// Returns the one that is running.
+    fn running(chart: &Chart, context: &Context) -> Option<Self> {
+        context::running(chart, context).map(|cycle| Self::of(cycle, context))
+    }
+
+    /// Returns the one that is not over.
+    fn unfinished(chart: &Chart, context: &Context) -> Option<Self> {
+        let value = |name: &str| context.get(name).cloned().unwrap_or_default();
+        context::unfinished(chart, value).map(|cycle| Self::of(cycle, context))
+    }
+
+    fn of(cycle: &Cycle, context: &Context) -> Self {
+        let count = context.get(&cycle.count).and_then(Json::as_i64);
+        Self {
+            cycle: cycle.id.clone(),
+            base: context::base(cycle, context),
+            count: count.unwrap_or(0),
+        }
+    }
+
+    /// Returns whether `now` is the same one, perhaps started over.
+    fn is_same(&self, now: Option<&Self>) -> bool {
+        now.is_some_and(|now| (&now.cycle, &now.base) == (&self.cycle, &self.base))
+    }
+
+    /// Returns whether `now` is the same one with all of its reviews.
+    fn goes_on(&self, now: Option<&Self>) -> bool {
+        self.is_same(now) && now.is_some_and(|now| now.count >= self.count)
+    }
+
+    fn title(&self, chart: &Chart) -> String {
+        match (chart.cycles.get(&self.cycle), &self.base) {
+            (Some(cycle), Some(base)) => cycle.title(base),
+            _ => self.cycle.clone(),
+        }
+    }
+}
+
+/// The record that goes with an instance's state.
+pub(crate) trait OnRecord {
+    /// Returns the fields as it has left them; `None` if there is no record, or if it has several ends.
+    fn left(&self) -> Option<Context>;
+
+    /// Returns whether it says that this program has left the state like this.
+    fn explains(&self, context: &Context) -> bool;
+}
+
 /// What is known of an instance.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Kept {
     /// The cycle that was running.
-    cycle: Option<String>,
+    round: Option<Round>,
     /// The fields as they were.
     #[serde(default)]
     fields: Context,
@@ -41,8 +99,8 @@ struct Kept {
 /// One thing that is reported to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Notice {
-    /// The cycle that was left: it is moot when that runs again.
-    left: Option<String>,
+    /// The cycle that was left: it is moot when that goes on.
+    left: Option<Round>,
     /// What has happened, without a full stop.
     what: String,
     by: By,
@@ -111,13 +169,24 @@ impl Kept {
         record::read(store, instance, KIND).unwrap_or_default()
     }
 
+    /// Returns the same; where this machine keeps nothing, as in a new work tree, what the instance's record knows.
+    fn read_or(chart: &Chart, (store, instance): (&Store, &str), record: &impl OnRecord) -> Self {
+        record::read(store, instance, KIND).unwrap_or_else(|| {
+            let mut kept = Self::default();
+            if let Some(fields) = record.left() {
+                kept.take_over(chart, &fields);
+            }
+            kept
+        })
+    }
+
     fn write(&self, store: &Store, instance: &str) -> io::Result<()> {
         record::write(store, instance, KIND, self)
     }
 
     /// Takes over what is known of a state.
     fn take_over(&mut self, chart: &Chart, context: &Context) {
-        self.cycle = running(chart, context);
+        self.round = Round::running(chart, context);
         self.fields = context.clone();
     }
 
@@ -129,15 +198,15 @@ impl Kept {
         context: &'a Context,
     ) -> impl Iterator<Item = (&'a String, &'a Json, &'a Json)> {
         // Between two cycles, what a change starts from is moved by this program itself.
-        let is_watched = self.cycle.is_some() || chart.scope.since.is_none();
+        let is_watched = self.round.is_some() || chart.scope.since.is_none();
         let fields = self.fields.iter().filter(move |_| is_watched);
         fields.filter_map(|(name, old)| {
             let (field, new) = (chart.context.get(name)?, context.get(name)?);
-            let matters = || match &self.cycle {
+            let matters = || match &self.round {
                 // Another phase of the cycle is where the agent goes on; what is left is named by itself.
                 Some(_) => !is_place(chart, name),
                 // Whoever begins a cycle leaves none.
-                None if is_place(chart, name) => running(chart, context).is_none(),
+                None if is_place(chart, name) => context::running(chart, context).is_none(),
                 None => starts(chart, name) || field.is_looser(new, old),
             };
             (new != old && matters()).then_some((name, old, new))
@@ -154,7 +223,7 @@ impl Kept {
         let is_news = |name: &str, old: &Json, new: &Json| {
             let is_looser = |field: &Field| field.is_looser(new, old);
             *by != By::Elsewhere
-                || self.cycle.is_none()
+                || self.round.is_none()
                 || starts(chart, name)
                 || chart.context.get(name).is_some_and(is_looser)
         };
@@ -170,7 +239,8 @@ impl Kept {
             }
         });
         let changed: Vec<String> = changed.collect();
-        let of = running(chart, context).unwrap_or_else(|| chart.scope.noun.clone());
+        let of = Round::running(chart, context);
+        let of = of.map_or_else(|| chart.scope.noun.clone(), |round| round.title(chart));
         self.notices.extend((!changed.is_empty()).then(|| Notice {
             left: None,
             what: format!("The {of} goes on with {}", changed.join(", ")),
@@ -178,20 +248,25 @@ impl Kept {
         }));
     }
 
+    /// Returns whether the cycle that was running still is, perhaps started over, or whether none was.
+    fn is_in_place(&self, now: Option<&Round>) -> bool {
+        self.round.as_ref().is_none_or(|round| round.is_same(now))
+    }
+
     /// Returns whether the cycle that was running no longer is, or a field that matters has changed.
     fn has_changed(&self, chart: &Chart, context: &Context) -> bool {
         self.changed(chart, context).next().is_some()
-            || self.cycle.is_some() && self.cycle != running(chart, context)
+            || !self.is_in_place(Round::running(chart, context).as_ref())
     }
 
-    /// Takes note of a state that this machine has not written; `is_on_record` says whether its record explains it.
-    fn observe_found(&mut self, chart: &Chart, context: &Context, is_on_record: impl Fn() -> bool) {
-        let by = match self.has_changed(chart, context) && is_on_record() {
+    /// Takes note of a state that this machine has not written.
+    fn observe_found(&mut self, chart: &Chart, context: &Context, record: &impl OnRecord) {
+        let by = match self.has_changed(chart, context) && record.explains(context) {
             true => By::Elsewhere,
             false => By::Unknown,
         };
         // Where the record explains it, the cycle that was left has had its reviews.
-        if by == By::Unknown || self.cycle.is_none() || self.cycle == running(chart, context) {
+        if by == By::Unknown || self.is_in_place(Round::running(chart, context).as_ref()) {
             self.add_changed(chart, context, &by);
         }
         self.observe(chart, context, by);
@@ -199,28 +274,35 @@ impl Kept {
 
     /// Compares what was known with a state, and says what has become of the running cycle.
     fn observe(&mut self, chart: &Chart, context: &Context, by: By) {
-        let running = running(chart, context);
-        let left = self
-            .cycle
-            .take()
-            .filter(|was| Some(was) != running.as_ref());
-        if let Some(cycle) = left {
+        let now = Round::running(chart, context);
+        let left = (self.round.take()).filter(|round| !round.goes_on(now.as_ref()));
+        if let Some(round) = left {
+            let title = round.title(chart);
+            let is_again = round.is_same(now.as_ref());
             let what = match &by {
-                _ if unfinished(chart, context).is_some_and(|on| on.id == cycle) => {
-                    format!("The {cycle} was paused")
+                // It is among the fields that were changed.
+                By::Unknown | By::Elsewhere if is_again => None,
+                By::Command { .. } if is_again => Some(format!(
+                    "The {title} was started over without having passed"
+                )),
+                _ if round.is_same(Round::unfinished(chart, context).as_ref()) => {
+                    Some(format!("The {title} was paused"))
                 }
                 // It may have passed on another machine.
-                By::Unknown | By::Elsewhere => format!("The {cycle} was left"),
-                By::Command { .. } => format!("The {cycle} was left without having passed"),
+                By::Unknown | By::Elsewhere => Some(format!("The {title} was left")),
+                By::Command { .. } => Some(format!("The {title} was left without having passed")),
             };
-            let left = Some(cycle);
-            self.notices.push(Notice { left, what, by });
+            let left = Some(round);
+            self.notices
+                .extend(what.map(|what| Notice { left, what, by }));
         }
         let most = self.notices.len().saturating_sub(MOST);
         self.notices.drain(..most);
         // Whoever returns to the cycle sees that it goes on.
-        self.notices
-            .retain(|notice| notice.left.is_none() || notice.left != running);
+        self.notices.retain(|notice| {
+            let left = notice.left.as_ref();
+            !left.is_some_and(|left| left.goes_on(now.as_ref()))
+        });
         self.take_over(chart, context);
     }
 }
@@ -235,16 +317,6 @@ fn is_place(chart: &Chart, name: &str) -> bool {
     name == chart.state || chart.next.as_deref() == Some(name)
 }
 
-/// Returns the id of the running cycle.
-fn running(chart: &Chart, context: &Context) -> Option<String> {
-    context::running(chart, context).map(|cycle| cycle.id.clone())
-}
-
-/// Returns the cycle that is not over.
-fn unfinished<'c>(chart: &'c Chart, context: &Context) -> Option<&'c Cycle> {
-    context::unfinished(chart, |name| context.get(name).cloned().unwrap_or_default())
-}
-
 /// Returns whether a command lets something else come first, before a cycle that has had no review yet: it is not over.
 fn is_put_off(chart: &Chart, event: &Event, before: &Context, decision: &Decision) -> bool {
     let is_command = matches!(event.trigger, Trigger::Command(_));
@@ -252,17 +324,16 @@ fn is_put_off(chart: &Chart, event: &Event, before: &Context, decision: &Decisio
     let comes = next.and_then(|next| decision.patch.get(next));
     let cycle = text(before, next).and_then(|next| cycle_of(chart, next));
     let count = cycle.and_then(|cycle| before.get(&cycle.count)?.as_i64());
-    let has_begun = count.is_some_and(|count| count > 0);
-    is_command && !decision.advances() && !has_begun && comes.is_some_and(|next| !next.is_null())
+    let is_new = count == Some(0);
+    is_command && !decision.advances() && is_new && comes.is_some_and(|next| !next.is_null())
 }
 
-/// Notes what a decision about `event` does to the running cycle, before it is written. `is_on_record` says whether its
-/// record explains the state before; `None` if there was none: an instance begins, perhaps under the name of an old one. The
-/// caller holds the write lock.
+/// Notes what a decision about `event` does to the running cycle, before it is written. `record` is `None` if
+/// there was no state before: an instance begins, perhaps under the name of an old one. The caller holds the write lock.
 pub(crate) fn note(
     (chart, store, instance): (&Chart, &Store, &str),
     event: &Event,
-    (before, is_on_record): (&Context, Option<impl Fn() -> bool>),
+    (before, record): (&Context, Option<&impl OnRecord>),
     decision: &Decision,
 ) -> io::Result<()> {
     if chart.cycles.is_empty() {
@@ -270,14 +341,17 @@ pub(crate) fn note(
     }
     let mut after = before.clone();
     decision.apply(&mut after);
-    let known = Kept::read(store, instance);
+    let known = match record {
+        Some(record) => Kept::read_or(chart, (store, instance), record),
+        None => Kept::read(store, instance),
+    };
     let mut kept = known.clone();
-    if let Some(is_on_record) = is_on_record {
-        kept.observe_found(chart, before, is_on_record);
+    if let Some(record) = record {
+        kept.observe_found(chart, before, record);
     }
     match By::command(chart, event) {
         Some(by) if !is_put_off(chart, event, before, decision) => {
-            let is_same = kept.cycle.is_none() || kept.cycle == running(chart, &after);
+            let is_same = kept.is_in_place(Round::running(chart, &after).as_ref());
             if is_same && matches!(event.trigger, Trigger::Command(_)) {
                 kept.add_changed(chart, &after, &by);
             }
@@ -298,6 +372,23 @@ pub(crate) fn note(
     }
 }
 
+/// Adds something that a command has said to the agent, and that the user is to know.
+pub(crate) fn add(
+    (chart, store, instance): (&Chart, &Store, &str),
+    event: &Event,
+    what: &str,
+) -> io::Result<()> {
+    let _lock = WriteLock::acquire(store, instance)?;
+    let mut kept = Kept::read(store, instance);
+    kept.notices
+        .extend(By::command(chart, event).map(|by| Notice {
+            left: None,
+            what: what.trim_end_matches('.').to_owned(),
+            by,
+        }));
+    kept.write(store, instance)
+}
+
 /// The notices of a stop, until the host has them.
 #[derive(Debug)]
 pub(crate) struct Pending {
@@ -310,16 +401,16 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Returns the notices for the user of the session that stops, if there are any: `context` is the state as it stood, `now`
-    /// reads it again, and `is_on_record` says whether the record that goes with a state explains it.
+    /// Returns the notices for the user of the session that stops, if there are any: `context` is the state as it stood, and
+    /// `now` reads it again.
     pub(crate) fn find(
         (chart, store, instance): (&Chart, &Store, &str),
         (context, now): (&Context, impl Fn() -> Option<Context>),
-        is_on_record: impl Fn(&Context) -> bool,
+        record: &impl OnRecord,
         session: Option<&str>,
     ) -> Option<Self> {
         // Where nothing is kept, the chart's cycles are not read.
-        let mut kept = Kept::read(store, instance);
+        let mut kept = Kept::read_or(chart, (store, instance), record);
         let has_changed = kept.has_changed(chart, context);
         if !has_changed && kept.notices.is_empty() && kept.calls.is_empty() {
             return None;
@@ -335,10 +426,10 @@ impl Pending {
         if has_changed {
             let _lock = WriteLock::acquire(store, instance).ok()?;
             // Another process may have written both since.
-            kept = Kept::read(store, instance);
+            kept = Kept::read_or(chart, (store, instance), record);
             read_again = now()?;
             context = &read_again;
-            kept.observe_found(chart, context, || is_on_record(context));
+            kept.observe_found(chart, context, record);
             kept.write(store, instance).ok()?;
         }
         let next = text(context, chart.next.as_ref());

@@ -21,7 +21,7 @@ use crate::project::state_file::Reading;
 use crate::receipt::unpassed::Unpassed;
 use crate::run::perform::obstacle_at_stop;
 use crate::run::place::Place;
-use crate::run::receipts;
+use crate::run::{receipts, stale};
 use crate::store::running::Running;
 use crate::store::{journal, postponed};
 use crate::text;
@@ -167,7 +167,7 @@ impl Facts {
             .and_then(|running| log::last_line(&place.dir().join(&running.log)));
         let limits = place.unfit_settings();
         let retried = postponed::retried(&place.store);
-        let (unpassed, stale) = (receipts::unpassed(place), receipts::stale(place));
+        let (unpassed, stale) = (receipts::unpassed(place), stale::find(place));
         let mut on_disk = on_disk(
             place,
             known(snapshot.names(), &mut unread).unwrap_or_default(),
@@ -208,7 +208,7 @@ impl Facts {
                 .chain(stale.clone().filter(|_| !is_final))
                 .collect(),
             of_cycles: of_cycles(chart, &view, invoke.as_deref()),
-            finished: is_final.then(|| finished(place)),
+            finished: is_final.then(|| finished(place).text),
             unpassed,
             stale,
             context,

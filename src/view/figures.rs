@@ -138,6 +138,9 @@ impl Figures {
         for run in runs.filter(|run| counts(run)) {
             figures.add(chart, run);
         }
+        let severities = &chart.findings.severities;
+        let rank = |name: &String| severities.iter().position(|severity| severity == name);
+        figures.findings.sort_by_cached_key(|name, _| rank(name));
         figures
     }
 

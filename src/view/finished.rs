@@ -6,11 +6,18 @@ use crate::engine::context;
 use crate::page::counted;
 use crate::project::ledger::OPEN;
 use crate::run::place::Place;
-use crate::run::receipts;
+use crate::run::{receipts, stale};
 use crate::text::shown;
 
-/// Returns the sentence for the instance at `place`, which is in a final phase.
-pub(crate) fn finished(place: &Place) -> String {
+/// How an instance has ended.
+pub(crate) struct Finished {
+    pub(crate) text: String,
+    /// Something of it no review has seen as it is now, or a review is not what it was.
+    pub(crate) has_gaps: bool,
+}
+
+/// Returns the sentences for the instance at `place`, which is in a final phase.
+pub(crate) fn finished(place: &Place) -> Finished {
     let chart = &place.chart;
     let snapshot = place.snapshot();
     let phase = context::text(snapshot.context(), Some(&chart.state)).unwrap_or_default();
@@ -39,16 +46,19 @@ pub(crate) fn finished(place: &Place) -> String {
     let unpassed = receipts::unpassed(place);
     let unpassed = unpassed.iter().map(|left| left.title(chart));
     let unpassed: Vec<String> = unpassed.collect();
-    let unpassed = match unpassed.is_empty() {
-        true => String::new(),
-        false => format!(" Skipped: {}.", shown(&unpassed.join(", "))),
-    };
-    let stale = receipts::stale(place).map(|stale| format!(" {stale}"));
-    format!(
-        "The {} '{}' is {phase}: {}.{unpassed}{}",
-        chart.scope.noun,
-        place.instance.name,
-        parts.join(", "),
-        stale.unwrap_or_default()
-    )
+    let skipped =
+        (!unpassed.is_empty()).then(|| format!(" Skipped: {}.", shown(&unpassed.join(", "))));
+    let stale = stale::find(place).map(|stale| format!(" {stale}"));
+    let edits = receipts::edits(place);
+    let edits = (!edits.is_empty()).then(|| format!(" {}.", edits.join(", ")));
+    let gaps: String = [skipped, stale, edits].into_iter().flatten().collect();
+    Finished {
+        has_gaps: !gaps.is_empty(),
+        text: format!(
+            "The {} '{}' is {phase}: {}.{gaps}",
+            chart.scope.noun,
+            place.instance.name,
+            parts.join(", ")
+        ),
+    }
 }

@@ -10,7 +10,7 @@ use crate::page;
 use crate::project::seen;
 use crate::receipt::unpassed::Unpassed;
 use crate::run::place::Place;
-use crate::run::receipts::Stale;
+use crate::run::stale::Stale;
 use crate::store::journal;
 use crate::text::full_stop;
 

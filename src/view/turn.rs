@@ -132,18 +132,24 @@ impl Turn {
         let named = next.as_ref().ok().and_then(Option::as_ref);
         let is_action = named.is_some_and(|next| chart.phases.contains_key(&next.action));
         // A stop that changes the state moves the work forward, with or without a review, unless it calls the user.
-        let moves = match &foreseen {
+        let moves = |foreseen: &Result<Step, Stuck>| match foreseen {
             Ok(Step::Invoke(_)) => true,
             Ok(Step::Done(decision)) => !decision.patch.is_empty() && decision.call().is_none(),
             Err(_) => false,
+        };
+        let anothers = driver.filter(|_| is_anothers);
+        let moves = match anothers {
+            Some(driver) => moves(&foresee(place, &asked::seeing_stop(place, Some(driver)))),
+            None => moves(&foreseen),
         };
         let waits = match () {
             () if running.is_some() => Waits::Review,
             () if !is_usable => Waits::User,
             () if is_awaited => Waits::Limit,
-            () if is_anothers && driver.is_some() => Waits::Session,
             // An agent that has stopped does nothing by itself, and one that was not sent back only asks.
             () if has_stopped && (is_action || moves) || is_ended => Waits::User,
+            // What the agent does next, that of the other session does.
+            () if (is_action || moves) && anothers.is_some() => Waits::Session,
             () if is_action => Waits::Agent,
             () if moves => Waits::Stop,
             () if is_at_end(chart, snapshot) => Waits::Nothing,

@@ -192,7 +192,7 @@ fn a_block_for_an_earlier_state_is_dropped() {
     feed(command, project.stop_event(false));
     assert_eq!(project.run(&["run", "pause"]).code, 0);
     let valid = validated()["systemMessage"].as_str().unwrap().to_owned();
-    let paused = format!("The code-review was paused (`taskie pause`).\n{valid}");
+    let paused = format!("The code-review task-1 was paused (`taskie pause`).\n{valid}");
     assert_eq!(project.stop().json(), allowed(&paused));
     assert_eq!(project.run(&["run", "resume"]).code, 0);
     assert_eq!(project.stop().json(), validated());

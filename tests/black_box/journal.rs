@@ -45,7 +45,7 @@ fn the_log_says_why_the_loop_ended() {
     project.reviewer(&Reviewer::pass().exits(1));
     assert_eq!(
         last(&project),
-        "Stop allowed: the review failed: it does not count, and the next stop tries again; the plan's files are in order · \
+        "Stop allowed: the review failed: it does not count; the plan's files are in order · \
          your turn: the code-review failed\n"
     );
 }

@@ -993,7 +993,7 @@ fn a_plan_of_the_same_name_begins_a_record() {
     ok(&project.run(&["enter", "new-plan", "--plan", PLAN]));
     project.write("plan.md", "# Plan\n\n## Overview\n");
     let message = project.stop().message();
-    let left = "The code-review was left without having passed, and plan-review comes next (`taskie enter new-plan`)";
+    let left = "The code-review task-1 was left without having passed, and plan-review comes next (`taskie enter new-plan`)";
     assert!(message.starts_with(left), "{message}");
     assert!(!message.contains("not by taskie"), "{message}");
     ok(&project.run(&["skip"]));
@@ -1036,7 +1036,7 @@ fn a_cycle_that_goes_on_in_a_clone_verifies() {
         &["pull", "-q", clone.root.to_str().unwrap(), "HEAD"],
     );
     let message = project.stop().message();
-    let said = "The code-review was left, and complete-task comes next (taskie did that on another machine, in another checkout, or just before it was killed, as its record says).";
+    let said = "The code-review task-1 was left, and complete-task comes next (taskie did that on another machine, in another checkout, or just before it was killed, as its record says).";
     assert!(message.starts_with(said), "{message}");
     project.reviewer(&Reviewer::pass());
     ok(&project.run(&["enter", "all-code-review"]));
