@@ -176,7 +176,7 @@ impl Ground {
         self.open(source).is_some_and(|open| match kind {
             Kind::Items => false,
             Kind::Text => !open.fails.is_empty(),
-            Kind::Condition | Kind::Value => {
+            Kind::Condition => {
                 !open.fails.is_empty() || self.domain.open_inputs(open).next().is_some()
             }
         })
