@@ -99,9 +99,7 @@ pub(crate) struct Search {
     examples: FxHashMap<Shown, Vec<Transition>>,
     /// For each state, the parameters that decisions look at there, a bit for each field.
     pub(crate) needs: Vec<u128>,
-    /// True where every state was looked at.
-    pub(crate) complete: bool,
-    /// Where it was cut off first, if it was.
+    /// Where it was cut off first; `None`: every state was looked at.
     pub(super) cut: Option<Cut>,
     /// The arrows of each state that was looked at.
     arrows: Vec<Vec<Arrow>>,
@@ -125,7 +123,6 @@ impl Search {
             barred: Vec::new(),
             examples: FxHashMap::default(),
             needs: Vec::new(),
-            complete: false,
             cut: None,
             arrows: Vec::new(),
             alike: Vec::new(),
@@ -165,7 +162,6 @@ impl Search {
         if let Some(lost) = &search.moves.tree.is_lost {
             search.cut.get_or_insert(Cut::Lost(lost.clone()));
         }
-        search.complete = search.cut.is_none();
         search
     }
 

@@ -130,7 +130,7 @@ impl Judge<'_> {
                 let mut row = idle.path_from(search.target(first));
                 let mut times = most.to_string();
                 // Where the search was cut off, there could be more still: the first too many is enough.
-                if !search.complete {
+                if search.cut.is_some() {
                     row.truncate(BLOCKS);
                     times = format!("more than {BLOCKS}");
                 }

@@ -204,7 +204,7 @@ impl Judge<'_> {
         let short =
             held.find(|(held, reviews)| usize::try_from(**held).is_ok_and(|held| **reviews < held));
         // One that has none at all is not reached, or its rule does not fire: that is said there.
-        let is_known = self.search.complete && most.values().any(|reviews| *reviews > 0);
+        let is_known = self.search.cut.is_none() && most.values().any(|reviews| *reviews > 0);
         let short = short.filter(|_| is_known);
         if let (true, Some((held, reviews))) = (refuted.is_empty(), short) {
             let claim = format!(
@@ -266,7 +266,7 @@ impl Judge<'_> {
         let mut way = longest.path_from(state);
         let mut reviews = in_words(longest.from(state));
         // Where the search was cut off, there could be more still: the first too many is enough.
-        if !search.complete {
+        if search.cut.is_some() {
             let held = usize::try_from(held).unwrap_or(0);
             let mut left = held + 1;
             way.retain(|step| {

@@ -88,7 +88,7 @@ impl Judge<'_> {
         claim: impl Fn(usize, &str) -> String,
         path: impl Fn(usize) -> Vec<Step>,
     ) -> Result<Verdict, TooMany> {
-        if !self.search.complete {
+        if self.search.cut.is_some() {
             return Ok(self.cut_off());
         }
         let Some((state, set)) = lost(self.search, &self.back, goals.perhaps)? else {

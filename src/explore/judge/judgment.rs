@@ -71,7 +71,7 @@ impl Found {
 impl<'s> Judge<'s> {
     /// Returns whether not all was looked at, or no time is left to look at it.
     fn is_cut_off(&self) -> bool {
-        !self.search.complete || self.search.moves.tree.budget.is_exhausted()
+        self.search.cut.is_some() || self.search.moves.tree.budget.is_exhausted()
     }
 
     /// Proves what no state has refuted.

@@ -48,7 +48,6 @@ pub(crate) fn judge(search: &mut Search, places: &[String]) -> Judged {
     // Without time, not all values of a property or a check were found.
     if let Some(cut) = search.moves.tree.budget.cut() {
         search.cut.get_or_insert(cut);
-        search.complete = false;
     }
     let back = Rc::new(Backward::of(search));
     let replay = Replay::of(search, &back);
