@@ -93,8 +93,6 @@ pub(crate) struct Search {
     pub(crate) parents: Vec<Option<Transition>>,
     /// The results of moves.
     pub(crate) edges: IndexSet<Edge, FxBuildHasher>,
-    /// For each of them, why the states that it leads to are not looked at.
-    barred: Vec<Option<Cut>>,
     /// Some examples of each.
     examples: FxHashMap<Shown, Vec<Transition>>,
     /// For each state, the parameters that decisions look at there, a bit for each field.
@@ -120,7 +118,6 @@ impl Search {
             states: States::default(),
             parents: Vec::new(),
             edges: IndexSet::default(),
-            barred: Vec::new(),
             examples: FxHashMap::default(),
             needs: Vec::new(),
             cut: None,
@@ -297,7 +294,6 @@ impl Search {
         let (index, is_new) = self.edges.insert_full(edge);
         if is_new {
             let edge = &self.edges[index];
-            self.barred.push(self.moves.tree.bar(&edge.assigned));
             let next = number(self.all_alike.len());
             let alike = self.all_alike.entry(edge.without_needs());
             self.alike.push(*alike.or_insert(next));
@@ -353,8 +349,8 @@ impl Search {
             self.add_example(Shown::Fails(fault), step);
             return;
         }
-        if let Some(cut) = &self.barred[edge_number] {
-            self.cut.get_or_insert_with(|| cut.clone());
+        if let Some(cut) = self.moves.tree.bar(&edge.assigned) {
+            self.cut.get_or_insert(cut);
             return;
         }
         let changes = !edge.assigned.is_empty() || !edge.sets.is_empty() || edge.answered.is_some();

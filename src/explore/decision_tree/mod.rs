@@ -18,7 +18,7 @@ use serde_json::Value as Json;
 use super::answer::Answer;
 use super::budget::{Budget, Cut, LONGEST_TEXT};
 use super::imagined_world::{Ground, Kind, Question};
-use super::state::{Chosen, Look, Looks, Memo, TRUE, number};
+use super::state::{Chosen, Look, Looks, Memo, number};
 use crate::chart::{Chart, Cycle};
 use crate::engine::decision::{Ended, Invocation};
 use crate::engine::fault::Fault;
@@ -194,7 +194,7 @@ pub(crate) struct Tree {
     /// The fields and settings that questions are about.
     asked: FxHashMap<u32, usize>,
     /// The field that says what is due.
-    due: Option<usize>,
+    pub(crate) due: Option<usize>,
     /// For each cycle, the fields that the names of its files are made of, its count first.
     made_of: Vec<Rc<[usize]>>,
     nodes: Vec<Node>,
@@ -327,11 +327,6 @@ impl Tree {
         self.answer_of(value).value()
     }
 
-    /// Returns whether a value is the truth.
-    pub(crate) fn is_true(&self, value: u32) -> bool {
-        value == TRUE
-    }
-
     /// Returns the number of a value, where it was ever an answer.
     pub(crate) fn known_value(&self, value: &Json) -> Option<u32> {
         let index = self.values.get_index_of(&Answer::Value(value.clone()));
@@ -404,13 +399,11 @@ impl Tree {
     }
 
     /// Returns, of some values of what a user sets at any time, the default, else the first one.
-    pub(crate) fn likely(&self, field: usize, set: u32) -> u32 {
-        let mut values = self.members(set).iter().copied();
+    pub(crate) fn likely(&self, field: usize, values: &[u32]) -> u32 {
         let default = self.default_of(field);
-        let found = values
-            .clone()
-            .find(|value| Some(self.value(*value)) == default);
-        found.or_else(|| values.next()).unwrap_or_default()
+        let mut found = values.iter();
+        let found = found.find(|value| Some(self.value(**value)) == default);
+        found.or(values.first()).copied().unwrap_or_default()
     }
 
     /// Returns true where a value is one of a set.

@@ -48,11 +48,8 @@ impl<'c> Bounded<'c> {
     /// Returns nothing for a cycle whose limit or count is no field.
     fn of(search: &'c Search, at: usize, cycle: &'c Cycle) -> Option<Self> {
         let (limit, count) = (search.field(&cycle.limit)?, search.field(&cycle.count)?);
-        let next = search.moves.tree.chart.next.as_ref();
-        let next = next.and_then(|next| search.field(next));
         let has_begun = |state: usize| {
-            let due = next.and_then(|next| search.value(state, next).as_str());
-            let runs = due.is_some_and(|due| due == cycle.id || due == cycle.post);
+            let runs = search.moves.tree.running(&search.states[state]) == Some(at);
             let count = search.value(state, count).as_i64();
             runs && count.is_some_and(|count| count > 0)
         };

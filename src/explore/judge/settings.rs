@@ -122,13 +122,9 @@ impl Settings {
     /// Returns one of these combinations, the default where it is left.
     pub(super) fn example(&self, search: &Search) -> Vec<Setting> {
         let tree = &search.moves.tree;
-        let example = self.left.iter().filter_map(|(field, left)| {
-            let default = tree.default_of(*field);
-            let mut values = left.iter();
-            let likely = values.find(|value| Some(tree.value(**value)) == default);
-            Some((*field, *likely.or(left.first())?))
-        });
-        example.collect()
+        let left = self.left.iter();
+        left.map(|(field, left)| (*field, tree.likely(*field, left)))
+            .collect()
     }
 }
 

@@ -209,9 +209,7 @@ impl Moves {
         let tree = &self.tree;
         let results = ends.iter().flat_map(|end| {
             let result = match *tree.leaves[end.leaf as usize] {
-                Leaf::Value(value) => {
-                    Ok(tree.is_true(value) || tree.value(value).as_u64() > Some(0))
-                }
+                Leaf::Value(value) => Ok(value == TRUE || tree.value(value).as_u64() > Some(0)),
                 Leaf::Fault(fault) => Err(tree.faults[fault as usize].clone()),
                 Leaf::Part(_) => Ok(false),
             };
@@ -233,16 +231,12 @@ impl Moves {
 
     /// Lets the agent write the file that answers the last review of the running cycle, or the user delete it.
     fn answer(&mut self, mover: usize, state: &Situation, looks: &mut Looks) -> Option<Chosen> {
-        let chart = Arc::clone(&self.tree.chart);
         let is_written = self.all[mover].actor == Actor::Agent;
         looks.insert(Look::ANSWERED);
-        if let Some(next) = chart.next.as_ref().and_then(|next| self.tree.field(next)) {
-            looks.insert(Look::field(next));
-        }
+        looks.extend(self.tree.due.map(Look::field));
         let cycle = self.tree.running(state)?;
-        for field in self.tree.fields_of_names(cycle).iter() {
-            looks.insert(Look::field(*field));
-        }
+        let names = self.tree.fields_of_names(cycle).iter();
+        looks.extend(names.map(|field| Look::field(*field)));
         match self.tree.last_answer(cycle, state.fields()) {
             Some(question) if is_written != (state.answered() == Some((question, TRUE))) => {
                 Some((question, u32::from(is_written)))

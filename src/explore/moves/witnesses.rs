@@ -51,7 +51,7 @@ impl Moves {
     fn is_by_default(&self, edge: &Edge, wider: &Edge) -> bool {
         edge.needs.iter().all(|need| {
             let (field, set) = *need;
-            let default = self.tree.likely(field, set);
+            let default = self.tree.likely(field, self.tree.members(set));
             let is_default = || self.tree.default_of(field) == Some(self.tree.value(default));
             wider.needs.contains(need)
                 || wider.needs.iter().all(|(asked, _)| *asked != field) && is_default()
