@@ -75,14 +75,14 @@ impl Judge<'_> {
 
     /// Returns whether an edge is a block that can come after a block: the host then says so.
     fn is_further_block(&self, edge: &Edge) -> bool {
-        edge.block && edge.active != Some(false) && self.gate_times(edge).is_none()
+        edge.done.block && edge.active != Some(false) && self.gate_times(edge).is_none()
     }
 
     /// Returns how many times a gate has failed in the same way, if that is why an edge blocks, and blocks once in a
     /// row: the next time, the gate has failed more often, or in another way, and then the agent has done something.
     /// The most times that are tried stand for all above, so they can come again.
     fn gate_times(&self, edge: &Edge) -> Option<usize> {
-        let run = self.search.run(edge).filter(|_| edge.block)?;
+        let run = self.search.run(edge).filter(|_| edge.done.block)?;
         let times = run.outcome.failed_gate()?.times;
         let most = self
             .search
@@ -111,7 +111,7 @@ impl Judge<'_> {
     fn is_aside(&self, edge: &Edge) -> bool {
         let trigger = &self.search.moves.all[edge.mover].trigger;
         let is_event = matches!(trigger, Some(Trigger::Hook(name)) if !matches!(name.as_str(), "Stop" | "UserPromptSubmit"));
-        is_event && !edge.block && self.search.actor(edge) == Actor::Host
+        is_event && !edge.done.block && self.search.actor(edge) == Actor::Host
     }
 
     /// Returns how often an agent that does nothing is blocked.
@@ -179,7 +179,7 @@ impl Judge<'_> {
     fn longest_row(&self, idle: &Longest<'_>, settings: &Settings) -> Option<Row> {
         let search = self.search;
         let is_block = |edge: &Edge| {
-            edge.block && self.gate_times(edge).is_none() && settings.may(search, edge)
+            edge.done.block && self.gate_times(edge).is_none() && settings.may(search, edge)
         };
         let is_block: Vec<bool> = search.edges.iter().map(is_block).collect();
         let states = 0..search.looked_at();
@@ -197,11 +197,12 @@ impl Judge<'_> {
 
     /// Returns whether blocks and what the agent does after them lead back to where they began.
     fn round(&self, settings: &Settings) -> Outcome {
-        let goes_on = Longest::over(self.search, settings, |edge| match edge.block {
+        let goes_on = Longest::over(self.search, settings, |edge| match edge.done.block {
             true => self.is_further_block(edge).then_some(1),
             // Starting a cycle over is progress.
             false => {
-                let is_answer = self.search.actor(edge) == Actor::Agent && edge.arms.is_empty();
+                let is_answer =
+                    self.search.actor(edge) == Actor::Agent && edge.done.arms.is_empty();
                 (is_answer || self.is_aside(edge)).then_some(0)
             }
         });
@@ -221,8 +222,8 @@ impl Judge<'_> {
     /// Returns a breach because of blocks; its place is the rule that blocks last.
     fn blocked(&self, claim: String, way: Found) -> Outcome {
         let edges = way.steps().iter().map(|step| &self.search.edges[step.edge]);
-        let last = edges.rev().find(|edge| edge.block);
-        let place = last.and_then(|edge| edge.fired.last());
+        let last = edges.rev().find(|edge| edge.done.block);
+        let place = last.and_then(|edge| edge.done.fired.last());
         let places = &self.search.moves.tree.places;
         let path = place.map(|place| path_of(self.chart, &places[*place as usize]));
         let path = path.unwrap_or_default();

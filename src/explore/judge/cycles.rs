@@ -84,9 +84,9 @@ impl<'c> Bounded<'c> {
     /// Returns whether the user starts the cycle over, though it has had a review: by what starts it, or by setting its
     /// limit or its count. Nobody else may.
     fn is_fresh(&self, edge: &Edge) -> bool {
-        let mut assigned = edge.assigned.iter();
+        let mut assigned = edge.done.assigned.iter();
         let is_new = assigned.any(|(field, _)| *field == self.limit || *field == self.count);
-        self.search.actor(edge) == Actor::User && (is_new || edge.arms.contains(&self.at))
+        self.search.actor(edge) == Actor::User && (is_new || edge.done.arms.contains(&self.at))
     }
 
     /// Returns the limit in a state. One that is not known can be any.
@@ -106,7 +106,7 @@ impl<'c> Bounded<'c> {
         };
         let weights: Vec<Option<usize>> = self.search.edges.iter().map(weight).collect();
         Longest::of(self.search, |state: usize, arrow: &Arrow| {
-            let arms = &self.search.edges[arrow.edge()].arms;
+            let arms = &self.search.edges[arrow.edge()].done.arms;
             let is_between = self.have_begun[state] || !arms.contains(&self.at);
             weights[arrow.edge()].filter(|_| is_between)
         })
@@ -284,7 +284,7 @@ impl Judge<'_> {
     /// that leads back to itself; where nothing starts it over, the rule that runs the reviews.
     fn culprit(&self, at: usize, round: &[Transition]) -> Option<Vec<Step>> {
         let mut edges = round.iter().map(|step| &self.search.edges[step.edge]);
-        let Some(start) = edges.find(|edge| edge.arms.contains(&at)) else {
+        let Some(start) = edges.find(|edge| edge.done.arms.contains(&at)) else {
             return self.invoking_rule();
         };
         match &self.search.moves.all[start.mover].trigger {
@@ -355,7 +355,7 @@ impl Judge<'_> {
         let field = self.search.field(field);
         let mut edges = self.search.edges.iter();
         edges.any(|edge| {
-            let mut assigned = edge.assigned.iter();
+            let mut assigned = edge.done.assigned.iter();
             self.search.actor(edge) != Actor::User
                 && assigned.any(|(assigned, _)| Some(*assigned) == field)
         })
@@ -366,18 +366,18 @@ impl Judge<'_> {
         let (mut phases, mut others) = (IndexSet::new(), IndexSet::new());
         for edge in &self.search.edges {
             let mover = &self.search.moves.all[edge.mover];
-            if mover.actor == Actor::User || !edge.arms.contains(&at) {
+            if mover.actor == Actor::User || !edge.done.arms.contains(&at) {
                 continue;
             }
             match &mover.trigger {
                 Some(Trigger::Enter { phase, .. }) => {
                     phases.insert(format!("`{phase}`"));
                 }
-                _ if edge.advanced.is_empty() => {
+                _ if edge.done.advanced.is_empty() => {
                     others.insert("a rule".to_owned());
                 }
                 _ => {
-                    let cycles = edge.advanced.iter();
+                    let cycles = edge.done.advanced.iter();
                     others.extend(cycles.map(|target| self.chart.cycles[target.cycle].id.clone()));
                 }
             }

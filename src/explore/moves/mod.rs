@@ -8,7 +8,7 @@ mod witnesses;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::decision_tree::{Choices, Leaf, Segment, Target, Tree, What, Witness};
+use super::decision_tree::{Choices, Leaf, Segment, Tail, Tree, What, Witness};
 use super::imagined_world::{Kind, is_of_the_host};
 use super::state::{Chosen, Look, Looks, Memo, Situation, TRUE};
 use crate::chart::Chart;
@@ -59,24 +59,12 @@ pub(crate) struct Edge {
     pub(crate) needs: Vec<(usize, u32)>,
     /// Parameters and their new values.
     pub(crate) sets: Vec<Setting>,
-    /// Other fields and their new values.
-    pub(crate) assigned: Vec<(usize, u32)>,
     /// The question whether a review is answered, where this move answers it.
     pub(crate) answered: Option<Chosen>,
-    /// The rules that fire, by their places.
-    pub(crate) fired: Vec<u32>,
-    /// The advance targets that are taken.
-    pub(crate) advanced: Vec<Target>,
-    /// The agent is not let go.
-    pub(crate) block: bool,
     /// `stop_hook_active`, where it was looked at.
     pub(crate) active: Option<bool>,
-    /// The run that ended in the course of the decision.
-    pub(crate) review: Option<u32>,
-    /// The cycles that start over.
-    pub(crate) arms: Vec<usize>,
-    /// Why there is no decision.
-    pub(crate) fault: Option<u32>,
+    /// All else that the decision does.
+    pub(crate) done: Tail,
 }
 
 impl Edge {
@@ -147,19 +135,20 @@ impl Moves {
             force: false,
         });
         let commands = chart.commands.keys().cloned().map(Trigger::Command);
-        let by = |actor: Actor| move |trigger: Option<Trigger>| Move { actor, trigger };
-        let answer = || (!chart.cycles.is_empty()).then_some(None);
+        let answer = (!chart.cycles.is_empty()).then_some(None);
         let asked = asked.into_iter().chain(enters).map(Some);
-        let host = hooks.into_iter().map(Some);
-        let agent = answer().into_iter().chain(asked);
-        let user = commands.map(Some).chain(answer());
-        let all = host
-            .map(by(Actor::Host))
-            .chain(agent.map(by(Actor::Agent)))
-            .chain(user.map(by(Actor::User)));
+        let mut all = Vec::new();
+        let mut add = |actor: Actor, trigger: Option<Trigger>| all.push(Move { actor, trigger });
+        hooks
+            .into_iter()
+            .for_each(|hook| add(Actor::Host, Some(hook)));
+        let agent = answer.clone().into_iter().chain(asked);
+        agent.for_each(|trigger| add(Actor::Agent, trigger));
+        let user = commands.map(Some).chain(answer);
+        user.for_each(|trigger| add(Actor::User, trigger));
         Self {
             tree: Tree::of(chart),
-            all: all.collect(),
+            all,
             rests: FxHashMap::default(),
             tails: Tails::default(),
         }

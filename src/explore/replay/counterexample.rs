@@ -83,7 +83,7 @@ impl Replay<'_> {
         let mut shown = TraceStep {
             event: self.event(edge),
             review: self.review(edge),
-            blocked: edge.block,
+            blocked: edge.done.block,
             ..TraceStep::default()
         };
         let Some(taken) = &self.taken else {

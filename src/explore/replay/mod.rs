@@ -220,7 +220,7 @@ impl<'s> Replay<'s> {
         self.left = DECISIONS;
         let search = self.search;
         let steps = search.steps_to(place).iter();
-        let steps = steps.filter(|step| search.edges[step.edge].fault.is_none());
+        let steps = steps.filter(|step| search.edges[step.edge].done.fault.is_none());
         let paths = steps.filter_map(|step| {
             self.reach(step.from)?;
             let mut path = self.path_to(step.from);
@@ -287,7 +287,7 @@ impl<'s> Replay<'s> {
                 let decided = self.decide(&before, &scene, edge);
                 if let Some(Decided { after, outcome }) = decided {
                     self.chosen.clone_from(witness);
-                    let fired = edge.fired.iter();
+                    let fired = edge.done.fired.iter();
                     let fired = fired.map(|place| tree.places[*place as usize].clone());
                     self.taken = Some(Taken {
                         fired: fired.collect(),
@@ -357,7 +357,7 @@ impl<'s> Replay<'s> {
             let ended = Ended::new((**invocation).clone(), ended);
             step = decide_with(names(), &event.trigger, Some(ended));
         }
-        if let Some(fault) = edge.fault {
+        if let Some(fault) = edge.done.fault {
             let fault = &tree.faults[fault as usize];
             let is_same = match step {
                 Err(found) => found.place() == fault.place(),
@@ -386,12 +386,16 @@ impl<'s> Replay<'s> {
     /// Returns whether a decision is the transition that the search says it is.
     fn is_as_told(&self, decision: &Decision, edge: &Edge) -> bool {
         let tree = &self.search.moves.tree;
-        let fired = edge.fired.iter().map(|place| &tree.places[*place as usize]);
-        let assigned = edge.assigned.iter().chain(&edge.sets);
+        let fired = edge
+            .done
+            .fired
+            .iter()
+            .map(|place| &tree.places[*place as usize]);
+        let assigned = edge.done.assigned.iter().chain(&edge.sets);
         let mut assigned = assigned
             .filter_map(|(field, value)| Some((self.chart.context.get_index(*field)?.0, *value)));
         fired.eq(decision.fired.iter().map(|fired| &fired.place))
-            && matches!(decision.answer, Reply::Block(_)) == edge.block
+            && matches!(decision.answer, Reply::Block(_)) == edge.done.block
             && assigned.all(|(name, value)| {
                 let domain = &tree.ground.domain;
                 let patched = decision.patch.get(name);
