@@ -98,12 +98,12 @@ pub(crate) fn by_hand() -> Trigger {
 
 /// A decision between two of its parts: the state as they have made it, and what was chosen.
 #[derive(Debug, Clone)]
-pub(super) struct Standing {
+pub(super) struct Progress {
     pub(super) situation: Situation,
     pub(super) choices: Choices,
 }
 
-impl Standing {
+impl Progress {
     /// Returns how a decision stands that begins in a state.
     pub(super) fn of(state: &Situation) -> Self {
         Self {
@@ -163,8 +163,8 @@ impl Moves {
     ) -> Vec<Ending> {
         match self.all[mover].trigger.clone() {
             Some(trigger) => {
-                let standing = Standing::of(state);
-                let tails = self.part(Self::head(mover), &trigger, &standing, looks);
+                let progress = Progress::of(state);
+                let tails = self.part(Self::head(mover), &trigger, &progress, looks);
                 let endings = tails.iter().map(|tail| Ending {
                     edge: self.edge(mover, state, *tail),
                     tail: Some(*tail),
