@@ -27,12 +27,8 @@ impl Evaluator for ImaginedWorld {
             Given::Shown => Choice::Shown,
             Given::Session => Choice::Session,
             Given::Invocation(invoke) => {
-                return self
-                    .ground
-                    .domain
-                    .invoked
-                    .get(invoke)
-                    .map(|name| json!(name));
+                let invoked = self.ground.domain.invoked.get(invoke);
+                return invoked.map(|name| json!(name));
             }
             Given::Findings(name) => {
                 let checks = self.ground.chart.checks.get(name);
@@ -86,13 +82,9 @@ impl Evaluator for ImaginedWorld {
         root: &Value,
         evaluate: &dyn Fn() -> Result<Vec<String>, ExprError>,
     ) -> Result<Vec<String>, ExprError> {
-        let is_separate = || {
-            self.part.is_some()
-                && has_holes(source)
-                && self.ground.is_separate(Kind::Text, source, root)
-        };
+        let is_made = || self.recalled(Kind::Text, source, root).is_some();
         // What its conditions say is nothing to the decision.
-        if is_shown && is_separate() && self.outcome(Kind::Text, source).is_some() {
+        if is_shown && has_holes(source) && is_made() {
             return Ok(Vec::new());
         }
         let made = evaluate();

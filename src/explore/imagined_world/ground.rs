@@ -123,11 +123,8 @@ impl Ground {
                         }
                     }
                     Some(SourceName::checks) => {
-                        for check in chart.checks.values().flatten() {
-                            let conditions = check.each.iter().chain(&check.guard);
-                            open.extend(conditions.map(|expr| expr.0.clone()));
-                            open.push(check.say.0.clone());
-                        }
+                        let checks = chart.checks.values().flatten();
+                        open.extend(checks.flat_map(sources_of_check).map(str::to_owned));
                     }
                     Some(SourceName::prompts) => {
                         open.extend(chart.prompts.vars.values().map(|expr| expr.0.clone()));
@@ -200,14 +197,17 @@ impl Ground {
     /// Returns true for a list of checks that looks at no input: what it finds is settled by the state.
     pub(super) fn is_settled(&self, checks: &[Check]) -> bool {
         checks.iter().all(|check| {
-            let conditions = [&check.each, &check.guard].into_iter().flatten();
-            let mut sources = conditions
-                .map(|expr| expr.0.as_str())
-                .chain([check.say.0.as_str()]);
-            sources.all(|source| {
-                let open = self.domain.dependence.open.get(source);
+            sources_of_check(check).all(|source| {
+                let open = self.open(source);
                 open.is_none_or(|open| open.looks.is_empty() && open.inputs.is_empty())
             })
         })
     }
+}
+
+/// Returns the expressions and the text of a check.
+pub(crate) fn sources_of_check(check: &Check) -> impl Iterator<Item = &str> {
+    let conditions = check.each.iter().chain(&check.guard);
+    let conditions = conditions.map(|expr| expr.0.as_str());
+    conditions.chain([check.say.0.as_str()])
 }
