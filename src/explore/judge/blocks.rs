@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::judgment::{Breach, Found, Judge, Outcome};
+use super::judgment::{Assessment, Breach, Found, Judge};
 use super::place::path_of;
 use super::settings::{Settings, values_of};
 use crate::diagnostic::code::Code;
@@ -115,7 +115,7 @@ impl Judge<'_> {
     }
 
     /// Returns how often an agent that does nothing is blocked.
-    fn in_a_row(&self, settings: &Settings) -> Outcome {
+    fn in_a_row(&self, settings: &Settings) -> Assessment {
         let search = self.search;
         let idle = self.while_idle(settings);
         if let Some(lasso) = idle.lasso() {
@@ -143,7 +143,7 @@ impl Judge<'_> {
     }
 
     /// Returns the number of blocks in a row, those of gates included, where there are `most` others.
-    fn with_gates(&self, most: usize) -> Outcome {
+    fn with_gates(&self, most: usize) -> Assessment {
         let search = self.search;
         let times = |from: usize| {
             let blocks = search.arrows(from).iter();
@@ -172,7 +172,7 @@ impl Judge<'_> {
             },
             false => self.holds(format!("{all} at most")),
         };
-        Outcome::Fine { most: all, verdict }
+        Assessment::Fine { most: all, verdict }
     }
 
     /// Returns the most blocks in a row, of which the first may come at the first stop of a turn.
@@ -196,7 +196,7 @@ impl Judge<'_> {
     }
 
     /// Returns whether blocks and what the agent does after them lead back to where they began.
-    fn round(&self, settings: &Settings) -> Outcome {
+    fn round(&self, settings: &Settings) -> Assessment {
         let goes_on = Longest::over(self.search, settings, |edge| match edge.done.block {
             true => self.is_further_block(edge).then_some(1),
             // Starting a cycle over is progress.
@@ -212,7 +212,7 @@ impl Judge<'_> {
                     "the agent is blocked again and again, and nothing that it does changes that";
                 self.blocked(claim.to_owned(), Found::Lasso(lasso))
             }
-            None => Outcome::Fine {
+            None => Assessment::Fine {
                 most: 0,
                 verdict: self.holds("what the agent does after a block leads on".to_owned()),
             },
@@ -220,13 +220,13 @@ impl Judge<'_> {
     }
 
     /// Returns a breach because of blocks; its place is the rule that blocks last.
-    fn blocked(&self, claim: String, way: Found) -> Outcome {
+    fn blocked(&self, claim: String, way: Found) -> Assessment {
         let edges = way.steps().iter().map(|step| &self.search.edges[step.edge]);
         let last = edges.rev().find(|edge| edge.done.block);
         let place = last.and_then(|edge| edge.done.fired.last());
         let places = &self.search.moves.tree.places;
         let path = place.map(|place| path_of(self.chart, &places[*place as usize]));
         let path = path.unwrap_or_default();
-        Outcome::Breach(Breach { claim, way, path })
+        Assessment::Breach(Breach { claim, way, path })
     }
 }

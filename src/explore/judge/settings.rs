@@ -146,10 +146,9 @@ impl<'s> Longest<'s> {
 /// Asks about all combinations, and about ever smaller parts of them where that depends. Returns the first breach.
 pub(super) fn find_breach<B>(
     search: &Search,
-    all: Settings,
     mut probe: impl FnMut(&Settings) -> Probe<B>,
 ) -> Result<Option<B>, TooMany> {
-    let mut open = vec![all];
+    let mut open = vec![Settings::default()];
     let mut asked = 0;
     while let Some(settings) = open.pop() {
         asked += 1;

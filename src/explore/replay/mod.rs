@@ -10,7 +10,6 @@ mod lay_out;
 mod setting;
 
 use std::collections::{BTreeSet, HashMap};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
@@ -90,7 +89,7 @@ pub(super) struct Replay<'s> {
     reached: HashMap<usize, Option<Arrival>>,
     /// What lets a list of checks find this many things, where that is possible.
     checks: HashMap<(String, usize), Option<Witness>>,
-    back: Rc<Backward>,
+    back: &'s Backward,
     left: usize,
     /// Those of the search, to which witnesses add what they ask.
     moves: Moves,
@@ -117,13 +116,13 @@ const DECISIONS: usize = 20_000;
 
 impl<'s> Replay<'s> {
     /// Returns a replay in which nothing is replayed yet.
-    pub(super) fn of(search: &'s Search, back: &Rc<Backward>) -> Self {
+    pub(super) fn of(search: &'s Search, back: &'s Backward) -> Self {
         Self {
             guarded: Self::guarded(search),
             checks: HashMap::new(),
             chart: Arc::clone(&search.moves.tree.chart),
             reached: HashMap::new(),
-            back: Rc::clone(back),
+            back,
             left: DECISIONS,
             moves: search.moves.clone(),
             search,
@@ -186,8 +185,7 @@ impl<'s> Replay<'s> {
 
     /// Returns how a state is really reached: by this step, else by another.
     fn arrive(&mut self, at: usize, first: Transition) -> Option<Arrival> {
-        let back = Rc::clone(&self.back);
-        let others = back.sources(at);
+        let others = self.back.sources(at);
         let mut others = others
             .filter(|step| step.from != at && *step != first)
             .take(24);
