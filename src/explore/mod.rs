@@ -47,7 +47,6 @@ pub fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
         domain: search.moves.domain_in_words(),
         states: search.looked_at(),
         transitions: search.transitions(),
-        complete: cut.is_none(),
         cut,
         results,
         walks,

@@ -15,9 +15,7 @@ pub struct Report {
     pub domain: Vec<String>,
     pub states: usize,
     pub transitions: usize,
-    /// Every state was looked at: what is proved is proved for the whole domain.
-    pub complete: bool,
-    /// Where it was cut off, if it was, in words.
+    /// Where it was cut off, in words; `None`: every state was looked at, and what is proved is proved for all of them.
     pub cut: Option<String>,
     pub results: Vec<PropertyResult>,
     /// For each place that something can be covered at, the shortest walks that lead there, where they were asked for.

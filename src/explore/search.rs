@@ -93,15 +93,11 @@ pub(crate) struct Search {
     pub(crate) parents: Vec<Option<Transition>>,
     /// The results of moves.
     pub(crate) edges: IndexSet<Edge, FxBuildHasher>,
-    /// For each of them, why the states that it leads to are not looked at.
-    barred: Vec<Option<Cut>>,
     /// Some examples of each.
     examples: FxHashMap<Shown, Vec<Transition>>,
     /// For each state, the parameters that decisions look at there, a bit for each field.
     pub(crate) needs: Vec<u128>,
-    /// True where every state was looked at.
-    pub(crate) complete: bool,
-    /// Where it was cut off first, if it was.
+    /// Where it was cut off first; `None`: every state was looked at.
     pub(super) cut: Option<Cut>,
     /// The arrows of each state that was looked at.
     arrows: Vec<Vec<Arrow>>,
@@ -122,10 +118,8 @@ impl Search {
             states: States::default(),
             parents: Vec::new(),
             edges: IndexSet::default(),
-            barred: Vec::new(),
             examples: FxHashMap::default(),
             needs: Vec::new(),
-            complete: false,
             cut: None,
             arrows: Vec::new(),
             alike: Vec::new(),
@@ -165,7 +159,6 @@ impl Search {
         if let Some(lost) = &search.moves.tree.is_lost {
             search.cut.get_or_insert(Cut::Lost(lost.clone()));
         }
-        search.complete = search.cut.is_none();
         search
     }
 
@@ -181,8 +174,8 @@ impl Search {
                 let edges = leaving.edges.iter().map(|edge| *edge as usize);
                 let fires = |edge: &usize| {
                     let shown = &self.edges[*edge];
-                    let mut fired = shown.fired.iter();
-                    shown.fault.is_none() && fired.any(|place| places.contains(place))
+                    let mut fired = shown.done.fired.iter();
+                    shown.done.fault.is_none() && fired.any(|place| places.contains(place))
                 };
                 found.extend(edges.filter(fires).map(|edge| Transition { from, edge }));
             }
@@ -301,7 +294,6 @@ impl Search {
         let (index, is_new) = self.edges.insert_full(edge);
         if is_new {
             let edge = &self.edges[index];
-            self.barred.push(self.moves.tree.bar(&edge.assigned));
             let next = number(self.all_alike.len());
             let alike = self.all_alike.entry(edge.without_needs());
             self.alike.push(*alike.or_insert(next));
@@ -316,10 +308,10 @@ impl Search {
             edge: edge as usize,
         };
         let shown = &self.edges[step.edge];
-        let is_refused = shown.fired.is_empty() && shown.fault.is_none();
+        let is_refused = shown.done.fired.is_empty() && shown.done.fault.is_none();
         let refuses = is_refused.then_some(Shown::Refuses(shown.mover));
-        let fires = shown.fired.iter().map(|place| Shown::Fires(*place));
-        let advances = shown.advanced.iter().copied().map(Shown::Advances);
+        let fires = shown.done.fired.iter().map(|place| Shown::Fires(*place));
+        let advances = shown.done.advanced.iter().copied().map(Shown::Advances);
         let all: Vec<Shown> = fires.chain(refuses).chain(advances).collect();
         all.into_iter()
             .for_each(|shown| self.add_example(shown, step));
@@ -353,17 +345,18 @@ impl Search {
             from,
             edge: edge_number,
         };
-        if let Some(fault) = edge.fault {
+        if let Some(fault) = edge.done.fault {
             self.add_example(Shown::Fails(fault), step);
             return;
         }
-        if let Some(cut) = &self.barred[edge_number] {
-            self.cut.get_or_insert_with(|| cut.clone());
+        if let Some(cut) = self.moves.tree.bar(&edge.done.assigned) {
+            self.cut.get_or_insert(cut);
             return;
         }
-        let changes = !edge.assigned.is_empty() || !edge.sets.is_empty() || edge.answered.is_some();
+        let changes =
+            !edge.done.assigned.is_empty() || !edge.sets.is_empty() || edge.answered.is_some();
         if !changes {
-            if edge.block || edge.review.is_some() {
+            if edge.done.block || edge.done.review.is_some() {
                 self.arrows[from].push(Arrow::new(from, edge_number));
             }
             return;
@@ -371,10 +364,10 @@ impl Search {
         let tree = &self.moves.tree;
         let before = &self.states[from];
         let mut after = before.clone();
-        for (field, value) in &edge.assigned {
+        for (field, value) in &edge.done.assigned {
             after.assign(*field, *value);
         }
-        if !edge.assigned.is_empty() || !edge.sets.is_empty() {
+        if !edge.done.assigned.is_empty() || !edge.sets.is_empty() {
             after.start();
         }
         let answered = edge.answered.or(before.answered());
@@ -386,7 +379,7 @@ impl Search {
         if to == self.parents.len() {
             self.parents.push(Some(step));
         }
-        if to != from || edge.block || edge.review.is_some() || !edge.sets.is_empty() {
+        if to != from || edge.done.block || edge.done.review.is_some() || !edge.sets.is_empty() {
             self.arrows[from].push(Arrow::new(to, edge_number));
         }
     }
@@ -435,7 +428,7 @@ impl Search {
 
     /// Returns the run that ends on an edge.
     pub(crate) fn run(&self, edge: &Edge) -> Option<&Ended> {
-        Some(&self.moves.tree.runs[edge.review? as usize])
+        Some(&self.moves.tree.runs[edge.done.review? as usize])
     }
 
     /// Returns the number of a context field.

@@ -127,7 +127,7 @@ fn all_is_proved_on_the_base_chart() {
             "files and tables: chosen again at every event",
         ]
     );
-    assert!(report.complete);
+    assert!(report.cut.is_none());
     assert!(report.transitions > report.states);
 }
 
@@ -218,7 +218,7 @@ fn flaws_are_found_with_their_stories() {
 #[test]
 fn what_a_cap_cut_off_is_bounded() {
     let report = explore(&chart(&[]), &states(3));
-    assert!(!report.complete);
+    assert!(report.cut.is_some());
     assert_eq!(report.states, 3);
     let bounded = "not decided: only the first 3 states were looked at (--max-states)".to_owned();
     assert_eq!(
@@ -361,11 +361,13 @@ fn compare(
     let world = ImaginedWorld::new(&tree.ground, base, trigger, answers.collect(), None);
     let mut step = decide_with(world.names(trigger), trigger, None);
     if let Ok(Decided::Invoke(invocation)) = &step {
-        let outcome = tree.runs[edge.review.unwrap() as usize].outcome.clone();
+        let outcome = tree.runs[edge.done.review.unwrap() as usize]
+            .outcome
+            .clone();
         let ended = Ended::new((**invocation).clone(), outcome);
         step = decide_with(world.names(trigger), trigger, Some(ended));
     }
-    if let Some(fault) = edge.fault {
+    if let Some(fault) = edge.done.fault {
         assert_eq!(step.unwrap_err(), search.moves.tree.faults[fault as usize]);
         return;
     }
@@ -374,7 +376,7 @@ fn compare(
     };
     let fields: std::collections::BTreeMap<&String, &serde_json::Value> =
         decision.patch.iter().collect();
-    let assigned = edge.assigned.iter().chain(&edge.sets);
+    let assigned = edge.done.assigned.iter().chain(&edge.sets);
     let expected = assigned.map(|(field, value)| {
         (
             chart.context.get_index(*field).unwrap().0,
@@ -384,11 +386,12 @@ fn compare(
     assert_eq!(fields, expected.collect(), "{trigger:?}");
     assert_eq!(
         matches!(decision.answer, Answer::Block(_)),
-        edge.block,
+        edge.done.block,
         "{trigger:?}"
     );
     let fired: Vec<&String> = decision.fired.iter().map(|fired| &fired.place).collect();
     let expected: Vec<&String> = edge
+        .done
         .fired
         .iter()
         .map(|place| &tree.places[*place as usize])

@@ -24,20 +24,13 @@ pub struct Trace {
     pub(crate) again: Option<usize>,
 }
 
-/// A review, and how it ended: `plan-review 2`, `gives PASS`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Review {
-    pub(crate) name: String,
-    pub(crate) end: String,
-}
-
 /// One event of a counterexample.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct TraceStep {
     /// What happened, in words.
     pub(crate) event: String,
-    /// The review that it ran.
-    pub(crate) review: Option<Review>,
+    /// The review that it ran, and how that ended: `plan-review 2 gives PASS`.
+    pub(crate) review: Option<String>,
     /// What else was the case that the decision looked at.
     pub(crate) given: Vec<String>,
     /// The rules that fired, in order.
@@ -168,8 +161,8 @@ impl TraceStep {
     /// Tells the step, and what the rules are called that fire.
     fn tell(&self, name: &dyn Fn(&str) -> String) -> String {
         let mut shown = self.event.clone();
-        if let Some(Review { name, end }) = &self.review {
-            shown.push_str(&format!("; {name} {end}"));
+        if let Some(review) = &self.review {
+            shown.push_str(&format!("; {review}"));
         }
         if !self.given.is_empty() {
             shown.push_str(&format!(" ({})", self.given.join(", ")));

@@ -6,7 +6,7 @@ use indexmap::IndexSet;
 use serde_json::Value as Json;
 
 use crate::chart::Chart;
-use crate::chart::model::{Assign, Field, FieldType, Rule};
+use crate::chart::model::{Field, FieldType, Rule};
 use crate::expr::source::{Expr, Literal};
 use crate::expr::{Expressions, single_expression};
 use crate::hash::IndexMap;
@@ -31,15 +31,10 @@ pub(super) fn fields_of_the_user(chart: &Chart) -> IndexSet<&str> {
     let commands = || chart.commands.values().map(|command| &command.rule);
     let is_quiet = |rule: &Rule| rule.assign.is_empty() && !rule.advance && rule.actions.is_empty();
     let mut after = chart.on.get("run").into_iter().flatten();
-    if !after.all(is_quiet)
-        || chart
-            .commands
-            .values()
-            .any(|command| !command.raise.is_empty())
-    {
+    let mut raised = chart.commands.values().flat_map(|command| &command.raise);
+    if !after.all(is_quiet) || raised.next().is_some() {
         return IndexSet::new();
     }
-    let sets = |rule: &Rule, name: &str| rule.assign.contains_key(name);
     let is_option = |literal: &Literal| chart.args.keys().any(|arg| assigns_arg(literal, arg));
     let is_plain = |rule: &Rule, name: &str| {
         let does_no_more = rule.assign.len() == 1
@@ -49,16 +44,11 @@ pub(super) fn fields_of_the_user(chart: &Chart) -> IndexSet<&str> {
             && rule.guard.as_ref().is_none_or(is_of_the_state);
         does_no_more && rule.assign.get(name).is_some_and(is_option)
     };
-    let phases = chart.phases.values().map(|entry| &entry.phase.entry);
-    let cycles = chart.cycles.values().map(|cycle| &cycle.entry);
-    let rules = chart.on.values().flatten().map(|rule| &rule.assign);
-    let others: Vec<&Assign> = phases.chain(cycles).chain(rules).collect();
     let is_free = |name: &str, field: &Field| {
-        field.kind == FieldType::Integer
-            && !is_count(name)
-            && others.iter().all(|assign| !assign.contains_key(name))
-            && commands().any(|rule| is_plain(rule, name))
-            && commands().all(|rule| is_plain(rule, name) || !sets(rule, name))
+        let setters = chart.assigns().filter(|assign| assign.contains_key(name));
+        let plain = commands().filter(|rule| is_plain(rule, name)).count();
+        let is_plainly_set = plain > 0 && plain == setters.count();
+        field.kind == FieldType::Integer && !is_count(name) && is_plainly_set
     };
     let fields = chart.context.iter();
     let free = fields.filter(|(name, field)| is_free(name, field));

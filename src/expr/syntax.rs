@@ -109,11 +109,17 @@ fn value_of(expr: &Expr<'_>) -> Option<bool> {
     }
 }
 
+/// Returns whether both are the same dotted name.
 fn same_name(a: &Expr<'_>, b: &Expr<'_>) -> bool {
-    match (a, b) {
-        (Expr::Var(a), Expr::Var(b)) => a.id == b.id,
-        (Expr::GetAttr(a), Expr::GetAttr(b)) => a.name == b.name && same_name(&a.expr, &b.expr),
-        _ => false,
+    dotted(a).is_some_and(|name| dotted(b) == Some(name))
+}
+
+/// Returns the dotted name that an expression is.
+pub fn dotted(expr: &Expr<'_>) -> Option<String> {
+    match expr {
+        Expr::Var(var) => Some(var.id.to_owned()),
+        Expr::GetAttr(get) => Some(format!("{}.{}", dotted(&get.expr)?, get.name)),
+        _ => None,
     }
 }
 

@@ -100,7 +100,7 @@ pub fn run(
         loaded,
         is_advised,
     } = find(origin, &extended, templates, caps);
-    let is_explored = explored.as_ref().is_some_and(|report| report.complete);
+    let is_explored = explored.as_ref().is_some_and(|report| report.cut.is_none());
     let mut flaws = extended.written(ignore::apply(text, flaws, |stage| match stage {
         Stage::Explore => is_explored,
         Stage::Advice => is_advised,

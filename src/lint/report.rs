@@ -209,10 +209,7 @@ fn explored(chart: &Checked, width: usize, with_domain: bool) -> String {
         };
         format!("  {states} states explored: {proved} properties proved, {refuted} refuted{open}\n")
     } else {
-        let extent = match report.complete {
-            true => "all of them",
-            false => report.cut.as_deref().unwrap_or("cut off"),
-        };
+        let extent = report.cut.as_deref().unwrap_or("all of them");
         let transitions = in_groups(report.transitions);
         let explored = format!("{states} states and {transitions} transitions explored, {extent}");
         match with_domain {
@@ -330,7 +327,7 @@ fn as_explored(report: &Report) -> Json {
     json!({
         "states": report.states,
         "transitions": report.transitions,
-        "complete": report.complete,
+        "complete": report.cut.is_none(),
         "domain": report.domain,
         "properties": properties,
     })

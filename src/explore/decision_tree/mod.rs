@@ -18,7 +18,7 @@ use serde_json::Value as Json;
 use super::answer::Answer;
 use super::budget::{Budget, Cut, LONGEST_TEXT};
 use super::imagined_world::{Ground, Kind, Question};
-use super::state::{Chosen, Look, Looks, Memo, TRUE, number};
+use super::state::{Chosen, Look, Looks, Memo, number};
 use crate::chart::{Chart, Cycle};
 use crate::engine::decision::{Ended, Invocation};
 use crate::engine::fault::Fault;
@@ -194,7 +194,7 @@ pub(crate) struct Tree {
     /// The fields and settings that questions are about.
     asked: FxHashMap<u32, usize>,
     /// The field that says what is due.
-    due: Option<usize>,
+    pub(crate) due: Option<usize>,
     /// For each cycle, the fields that the names of its files are made of, its count first.
     made_of: Vec<Rc<[usize]>>,
     nodes: Vec<Node>,
@@ -262,19 +262,6 @@ impl Tree {
         }
     }
 
-    /// Returns the same tree, with all that is known of the parts; `self` forgets that.
-    pub(super) fn hand_over(&mut self) -> Self {
-        let nodes = std::mem::take(&mut self.nodes);
-        let roots = std::mem::take(&mut self.roots);
-        let ends = std::mem::take(&mut self.ends);
-        Self {
-            nodes,
-            roots,
-            ends,
-            ..self.clone()
-        }
-    }
-
     /// Returns the number of a set of values.
     pub(crate) fn set(&mut self, mut values: Vec<u32>) -> u32 {
         values.sort_unstable();
@@ -338,11 +325,6 @@ impl Tree {
     /// Returns a value by its number; null where nothing is known of it.
     pub(crate) fn value(&self, value: u32) -> &Json {
         self.answer_of(value).value()
-    }
-
-    /// Returns whether a value is the truth.
-    pub(crate) fn is_true(&self, value: u32) -> bool {
-        value == TRUE
     }
 
     /// Returns the number of a value, where it was ever an answer.
@@ -417,13 +399,11 @@ impl Tree {
     }
 
     /// Returns, of some values of what a user sets at any time, the default, else the first one.
-    pub(crate) fn likely(&self, field: usize, set: u32) -> u32 {
-        let mut values = self.members(set).iter().copied();
+    pub(crate) fn likely(&self, field: usize, values: &[u32]) -> u32 {
         let default = self.default_of(field);
-        let found = values
-            .clone()
-            .find(|value| Some(self.value(*value)) == default);
-        found.or_else(|| values.next()).unwrap_or_default()
+        let mut found = values.iter();
+        let found = found.find(|value| Some(self.value(**value)) == default);
+        found.or(values.first()).copied().unwrap_or_default()
     }
 
     /// Returns true where a value is one of a set.

@@ -33,32 +33,29 @@ impl Tree {
     /// Returns whether that is so of a condition or a text: a field that is assigned what is not known depends on nothing
     /// by that.
     pub(crate) fn is_assumed_of_conditions(&self, witness: &[Chosen]) -> bool {
-        witness.iter().any(|(question, number)| {
-            let of_field =
-                matches!(self.question(*question), Question::Assumed { field, .. } if field.is_some());
-            let fails = matches!(self.answer_of(*number), Answer::Fails(_));
-            self.assumes(*question, *number) && (!of_field || fails)
+        witness.iter().any(|(question, value)| {
+            let is_assigned = matches!(
+                self.question(*question),
+                Question::Assumed { field: Some(_), .. }
+            ) && !matches!(self.answer_of(*value), Answer::Fails(_));
+            self.assumes(*question, *value) && !is_assigned
         })
     }
 
     /// Returns some witnesses that these choices allow, those with the fewest assumptions first.
     pub(crate) fn witnesses(&self, choices: &[Chosen]) -> Vec<Witness> {
-        let most = choices
-            .iter()
-            .map(|(_, set)| self.members(*set).len())
-            .max();
+        let sets = choices.iter().map(|(_, set)| self.members(*set));
+        let most = sets.map(<[u32]>::len).max().unwrap_or(1);
         let witness = |index: usize| {
             let chosen = choices.iter().map(|(question, set)| {
                 let values = self.members(*set);
                 let mut own = values.iter();
                 let as_it_is = own.find(|value| *self.answer_of(**value) == Answer::AsItIs);
-                (
-                    *question,
-                    *as_it_is.unwrap_or(&values[index % values.len()]),
-                )
+                let value = as_it_is.unwrap_or(&values[index % values.len()]);
+                (*question, *value)
             });
             chosen.collect()
         };
-        (0..most.unwrap_or(1).min(EXAMPLES)).map(witness).collect()
+        (0..most.min(EXAMPLES)).map(witness).collect()
     }
 }

@@ -4,6 +4,7 @@ use minijinja::machinery::ast::{BinOpKind, Expr};
 
 use super::Uses;
 use super::reader::Reader;
+use crate::expr::syntax::dotted;
 
 impl Reader<'_> {
     /// Returns how a context field is looked at, to add to it.
@@ -22,16 +23,8 @@ impl Reader<'_> {
 
     /// Notes that a field is compared, where that is with a number or with what is tried at some.
     pub(super) fn compares(&mut self, field: &Expr<'_>, with: &Expr<'_>) {
-        let name = match with {
-            Expr::Var(var) if !self.is_bound(var.id) => Some(var.id.to_owned()),
-            Expr::GetAttr(get) => match &get.expr {
-                Expr::Var(var) if !self.is_bound(var.id) => {
-                    Some(format!("{}.{}", var.id, get.name))
-                }
-                _ => None,
-            },
-            _ => None,
-        };
+        let is_free = |name: &String| name.split('.').next().is_some_and(|it| !self.is_bound(it));
+        let name = dotted(with).filter(is_free);
         let number = integer(with);
         if (name.is_some() || number.is_some())
             && let Some(uses) = self.allow(field)

@@ -8,7 +8,6 @@
 use std::collections::BTreeSet;
 
 use crate::engine::names::sources::stands_alone;
-use crate::hash::IndexMap;
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
@@ -123,9 +122,8 @@ pub fn root_of(path: &str) -> &str {
 
 /// Returns the inputs that a chart's own text of a condition names in messages.
 pub fn in_words(inputs: &BTreeSet<String>) -> String {
-    let names: IndexMap<&str, ()> = inputs
-        .iter()
-        .map(|input| (input.strip_prefix("field.").unwrap_or(input), ()))
-        .collect();
-    names.keys().copied().collect::<Vec<_>>().join(", ")
+    let names = inputs.iter();
+    let names = names.map(|input| input.strip_prefix("field.").unwrap_or(input));
+    let names: IndexSet<&str> = names.collect();
+    Vec::from_iter(names).join(", ")
 }

@@ -3,7 +3,6 @@
 use super::ImaginedWorld;
 use super::question::Kind;
 use crate::chart::model::FieldType;
-use crate::engine::context::to_value;
 use crate::engine::evaluator::{Evaluator, Given, Unfit};
 use crate::explore::answer::Answer;
 use crate::explore::counters::read_by_the_engine;
@@ -28,12 +27,8 @@ impl Evaluator for ImaginedWorld {
             Given::Shown => Choice::Shown,
             Given::Session => Choice::Session,
             Given::Invocation(invoke) => {
-                return self
-                    .ground
-                    .domain
-                    .invoked
-                    .get(invoke)
-                    .map(|name| json!(name));
+                let invoked = self.ground.domain.invoked.get(invoke);
+                return invoked.map(|name| json!(name));
             }
             Given::Findings(name) => {
                 let checks = self.ground.chart.checks.get(name);
@@ -87,13 +82,9 @@ impl Evaluator for ImaginedWorld {
         root: &Value,
         evaluate: &dyn Fn() -> Result<Vec<String>, ExprError>,
     ) -> Result<Vec<String>, ExprError> {
-        let is_separate = || {
-            self.part.is_some()
-                && has_holes(source)
-                && self.ground.is_separate(Kind::Text, source, root)
-        };
+        let is_made = || self.recalled(Kind::Text, source, root).is_some();
         // What its conditions say is nothing to the decision.
-        if is_shown && is_separate() && self.outcome(Kind::Text, source).is_some() {
+        if is_shown && has_holes(source) && is_made() {
             return Ok(Vec::new());
         }
         let made = evaluate();
@@ -126,21 +117,6 @@ impl Evaluator for ImaginedWorld {
         match self.recalled(Kind::Items, source, root) {
             // Some item, whichever.
             Some(known) if *known == true.into() => Ok(vec![Value::from("")]),
-            _ => evaluate(),
-        }
-    }
-
-    fn value(
-        &self,
-        literal: &Literal,
-        root: &Value,
-        evaluate: &dyn Fn() -> Result<Value, ExprError>,
-    ) -> Result<Value, ExprError> {
-        match literal {
-            Literal::Text(text) if has_holes(&text.0) => {
-                let known = self.recalled(Kind::Value, &text.0, root);
-                known.map_or_else(evaluate, |known| Ok(to_value(known.seen())))
-            }
             _ => evaluate(),
         }
     }

@@ -1,15 +1,15 @@
 //! What one exploration shares between its worlds.
 
 use super::question::Kind;
+use crate::chart::Chart;
 use crate::chart::model::Check;
-use crate::chart::{Chart, Cycle};
 use crate::engine::names::sources::SourceName;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::Openness;
 use crate::explore::domain::{Choice, Domain};
 use crate::expr::Expressions;
 use crate::expr::pieces::{Piece, pieces};
-use crate::expr::source::{Expr, Literal};
+use crate::expr::source::Literal;
 use minijinja::value::Value;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
@@ -104,11 +104,8 @@ impl Ground {
             let mut names = self.expressions.names_in(&source);
             names.extend(has_include.then(|| "{%".to_owned()));
             for name in names {
-                let mut parts = name.split('.');
-                let (root, key) = (parts.next().unwrap_or_default(), parts.next());
-                if chart.context.contains_key(root)
-                    || !seen.insert(format!("{root}.{}", key.unwrap_or_default()))
-                {
+                let root = name.split('.').next().unwrap_or_default();
+                if chart.context.contains_key(root) || !seen.insert(root.to_owned()) {
                     continue;
                 }
                 match SourceName::of(root) {
@@ -116,12 +113,7 @@ impl Ground {
                     Some(SourceName::review | SourceName::gate) => reach.review = true,
                     Some(SourceName::touched) => reach.touched = true,
                     Some(SourceName::it) => reach.it = true,
-                    Some(SourceName::cycle) => {
-                        for asked in sources_of_cycles(chart, key) {
-                            reach.open |= self.is_open(asked.kind, asked.source);
-                            open.push(asked.source.clone());
-                        }
-                    }
+                    Some(SourceName::cycle) => self.reach_cycles(&mut reach, &mut open),
                     Some(SourceName::args) => {
                         for arg in chart.args.values() {
                             open.extend(arg.one_of.iter().map(|expr| expr.0.clone()));
@@ -131,11 +123,8 @@ impl Ground {
                         }
                     }
                     Some(SourceName::checks) => {
-                        for check in chart.checks.values().flatten() {
-                            let conditions = check.each.iter().chain(&check.guard);
-                            open.extend(conditions.map(|expr| expr.0.clone()));
-                            open.push(check.say.0.clone());
-                        }
+                        let checks = chart.checks.values().flatten();
+                        open.extend(checks.flat_map(sources_of_check).map(str::to_owned));
                     }
                     Some(SourceName::prompts) => {
                         open.extend(chart.prompts.vars.values().map(|expr| expr.0.clone()));
@@ -149,6 +138,23 @@ impl Ground {
             }
         }
         reach
+    }
+
+    /// Adds what cycles say of themselves to what is reached, and to what is still to be followed.
+    fn reach_cycles(&self, reach: &mut Reach, open: &mut Vec<String>) {
+        for cycle in self.chart.cycles.values() {
+            let guards = cycle.advance.iter();
+            let guards = guards.filter_map(|target| target.guard.as_ref());
+            for condition in guards.chain(&cycle.ready).chain([&cycle.exit]) {
+                reach.open |= self.is_open(Kind::Condition, &condition.0);
+                open.push(condition.0.clone());
+            }
+            for text in cycle.text.values() {
+                reach.open |= self.is_open(Kind::Text, &text.0);
+                open.push(text.0.clone());
+            }
+            open.extend(cycle.subject.iter().map(|text| text.0.clone()));
+        }
     }
 
     /// Returns true where the run that has ended can make a difference.
@@ -176,7 +182,7 @@ impl Ground {
         self.open(source).is_some_and(|open| match kind {
             Kind::Items => false,
             Kind::Text => !open.fails.is_empty(),
-            Kind::Condition | Kind::Value => {
+            Kind::Condition => {
                 !open.fails.is_empty() || self.domain.open_inputs(open).next().is_some()
             }
         })
@@ -191,45 +197,17 @@ impl Ground {
     /// Returns true for a list of checks that looks at no input: what it finds is settled by the state.
     pub(super) fn is_settled(&self, checks: &[Check]) -> bool {
         checks.iter().all(|check| {
-            let conditions = [&check.each, &check.guard].into_iter().flatten();
-            let mut sources = conditions
-                .map(|expr| expr.0.as_str())
-                .chain([check.say.0.as_str()]);
-            sources.all(|source| {
-                let open = self.domain.dependence.open.get(source);
+            sources_of_check(check).all(|source| {
+                let open = self.open(source);
                 open.is_none_or(|open| open.looks.is_empty() && open.inputs.is_empty())
             })
         })
     }
 }
 
-/// An expression or a text of a cycle.
-struct Asked<'c> {
-    kind: Kind,
-    source: &'c String,
-}
-
-/// Returns the expressions and texts of cycles on which `cycle.KEY` turns; without a key, all of them.
-fn sources_of_cycles<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<Asked<'c>> {
-    let asked = |kind: Kind| move |source: &'c String| Asked { kind, source };
-    let of_cycle = |cycle: &'c Cycle| {
-        let guards = cycle.advance.iter();
-        let guards = guards.filter_map(|target| target.guard.as_ref());
-        let conditions: Vec<&Expr> = match key {
-            Some("exit") => vec![&cycle.exit],
-            Some("ready") => cycle.ready.iter().collect(),
-            Some("next") => guards.collect(),
-            Some(_) => Vec::new(),
-            None => guards.chain(&cycle.ready).chain([&cycle.exit]).collect(),
-        };
-        let is_asked = |name: &str| key.is_none_or(|key| key == name);
-        let texts = cycle.text.values().filter(|_| is_asked("text"));
-        let subject = cycle.subject.iter().filter(|_| is_asked("subject"));
-        let conditions = conditions.into_iter().map(|expr| &expr.0);
-        let conditions = conditions.map(asked(Kind::Condition));
-        let texts = texts.map(|text| &text.0).map(asked(Kind::Text));
-        let subject = subject.map(|text| &text.0).map(asked(Kind::Items));
-        conditions.chain(texts).chain(subject).collect::<Vec<_>>()
-    };
-    chart.cycles.values().flat_map(of_cycle).collect()
+/// Returns the expressions and the text of a check.
+pub(crate) fn sources_of_check(check: &Check) -> impl Iterator<Item = &str> {
+    let conditions = check.each.iter().chain(&check.guard);
+    let conditions = conditions.map(|expr| expr.0.as_str());
+    conditions.chain([check.say.0.as_str()])
 }

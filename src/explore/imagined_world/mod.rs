@@ -23,8 +23,8 @@ use crate::engine::event::{Event, Trigger};
 use crate::engine::names::Names;
 use crate::engine::world::World;
 use crate::host::events::EVENTS;
-pub(crate) use ground::Ground;
 use ground::Made;
+pub(crate) use ground::{Ground, sources_of_check};
 pub(crate) use question::{Asked, Kind, Question};
 
 /// What a state says of itself.
@@ -200,20 +200,16 @@ impl ImaginedWorld {
         }
         let options = options();
         let chosen = self.answer_to(|asked| *asked == question);
-        let answer = chosen.map_or_else(|| first(&options), Arc::clone);
+        let first = || {
+            options
+                .first()
+                .cloned()
+                .unwrap_or(Answer::Value(Json::Null))
+        };
+        let answer = chosen.map_or_else(|| Arc::new(first()), Arc::clone);
         self.note(question, options, &answer);
         answer
     }
-}
-
-/// Returns the first of some values.
-fn first(options: &[Answer]) -> Arc<Answer> {
-    Arc::new(
-        options
-            .first()
-            .cloned()
-            .unwrap_or(Answer::Value(Json::Null)),
-    )
 }
 
 /// Returns true for an event that the host sends; `next` is asked by hand.

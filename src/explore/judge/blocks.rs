@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::judgment::{Breach, Found, Judge, Outcome};
+use super::judgment::{Assessment, Breach, Found, Judge};
 use super::place::path_of;
 use super::settings::{Settings, values_of};
 use crate::diagnostic::code::Code;
@@ -75,14 +75,14 @@ impl Judge<'_> {
 
     /// Returns whether an edge is a block that can come after a block: the host then says so.
     fn is_further_block(&self, edge: &Edge) -> bool {
-        edge.block && edge.active != Some(false) && self.gate_times(edge).is_none()
+        edge.done.block && edge.active != Some(false) && self.gate_times(edge).is_none()
     }
 
     /// Returns how many times a gate has failed in the same way, if that is why an edge blocks, and blocks once in a
     /// row: the next time, the gate has failed more often, or in another way, and then the agent has done something.
     /// The most times that are tried stand for all above, so they can come again.
     fn gate_times(&self, edge: &Edge) -> Option<usize> {
-        let run = self.search.run(edge).filter(|_| edge.block)?;
+        let run = self.search.run(edge).filter(|_| edge.done.block)?;
         let times = run.outcome.failed_gate()?.times;
         let most = self
             .search
@@ -111,11 +111,11 @@ impl Judge<'_> {
     fn is_aside(&self, edge: &Edge) -> bool {
         let trigger = &self.search.moves.all[edge.mover].trigger;
         let is_event = matches!(trigger, Some(Trigger::Hook(name)) if !matches!(name.as_str(), "Stop" | "UserPromptSubmit"));
-        is_event && !edge.block && self.search.actor(edge) == Actor::Host
+        is_event && !edge.done.block && self.search.actor(edge) == Actor::Host
     }
 
     /// Returns how often an agent that does nothing is blocked.
-    fn in_a_row(&self, settings: &Settings) -> Outcome {
+    fn in_a_row(&self, settings: &Settings) -> Assessment {
         let search = self.search;
         let idle = self.while_idle(settings);
         if let Some(lasso) = idle.lasso() {
@@ -130,7 +130,7 @@ impl Judge<'_> {
                 let mut row = idle.path_from(search.target(first));
                 let mut times = most.to_string();
                 // Where the search was cut off, there could be more still: the first too many is enough.
-                if !search.complete {
+                if search.cut.is_some() {
                     row.truncate(BLOCKS);
                     times = format!("more than {BLOCKS}");
                 }
@@ -143,7 +143,7 @@ impl Judge<'_> {
     }
 
     /// Returns the number of blocks in a row, those of gates included, where there are `most` others.
-    fn with_gates(&self, most: usize) -> Outcome {
+    fn with_gates(&self, most: usize) -> Assessment {
         let search = self.search;
         let times = |from: usize| {
             let blocks = search.arrows(from).iter();
@@ -172,14 +172,14 @@ impl Judge<'_> {
             },
             false => self.holds(format!("{all} at most")),
         };
-        Outcome::Fine { most: all, verdict }
+        Assessment::Fine { most: all, verdict }
     }
 
     /// Returns the most blocks in a row, of which the first may come at the first stop of a turn.
     fn longest_row(&self, idle: &Longest<'_>, settings: &Settings) -> Option<Row> {
         let search = self.search;
         let is_block = |edge: &Edge| {
-            edge.block && self.gate_times(edge).is_none() && settings.may(search, edge)
+            edge.done.block && self.gate_times(edge).is_none() && settings.may(search, edge)
         };
         let is_block: Vec<bool> = search.edges.iter().map(is_block).collect();
         let states = 0..search.looked_at();
@@ -196,12 +196,13 @@ impl Judge<'_> {
     }
 
     /// Returns whether blocks and what the agent does after them lead back to where they began.
-    fn round(&self, settings: &Settings) -> Outcome {
-        let goes_on = Longest::over(self.search, settings, |edge| match edge.block {
+    fn round(&self, settings: &Settings) -> Assessment {
+        let goes_on = Longest::over(self.search, settings, |edge| match edge.done.block {
             true => self.is_further_block(edge).then_some(1),
             // Starting a cycle over is progress.
             false => {
-                let is_answer = self.search.actor(edge) == Actor::Agent && edge.arms.is_empty();
+                let is_answer =
+                    self.search.actor(edge) == Actor::Agent && edge.done.arms.is_empty();
                 (is_answer || self.is_aside(edge)).then_some(0)
             }
         });
@@ -211,7 +212,7 @@ impl Judge<'_> {
                     "the agent is blocked again and again, and nothing that it does changes that";
                 self.blocked(claim.to_owned(), Found::Lasso(lasso))
             }
-            None => Outcome::Fine {
+            None => Assessment::Fine {
                 most: 0,
                 verdict: self.holds("what the agent does after a block leads on".to_owned()),
             },
@@ -219,13 +220,13 @@ impl Judge<'_> {
     }
 
     /// Returns a breach because of blocks; its place is the rule that blocks last.
-    fn blocked(&self, claim: String, way: Found) -> Outcome {
+    fn blocked(&self, claim: String, way: Found) -> Assessment {
         let edges = way.steps().iter().map(|step| &self.search.edges[step.edge]);
-        let last = edges.rev().find(|edge| edge.block);
-        let place = last.and_then(|edge| edge.fired.last());
+        let last = edges.rev().find(|edge| edge.done.block);
+        let place = last.and_then(|edge| edge.done.fired.last());
         let places = &self.search.moves.tree.places;
         let path = place.map(|place| path_of(self.chart, &places[*place as usize]));
         let path = path.unwrap_or_default();
-        Outcome::Breach(Breach { claim, way, path })
+        Assessment::Breach(Breach { claim, way, path })
     }
 }

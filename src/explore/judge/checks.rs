@@ -7,7 +7,7 @@ use super::everywhere::{Example, everywhere};
 use crate::engine::fault::Fault;
 use crate::explore::decision_tree::What;
 use crate::explore::domain::Choice;
-use crate::explore::imagined_world::Question;
+use crate::explore::imagined_world::{Question, sources_of_check};
 use crate::explore::moves::{Outcome, by_hand};
 use crate::explore::search::Search;
 
@@ -45,11 +45,7 @@ pub(super) fn checks(search: &mut Search) -> Vec<CheckSeen> {
                 ..CheckSeen::default()
             };
             let domain = &search.moves.tree.ground.domain;
-            let conditions = [&check.each, &check.guard].into_iter().flatten();
-            for source in conditions
-                .map(|expr| expr.0.as_str())
-                .chain([check.say.0.as_str()])
-            {
+            for source in sources_of_check(check) {
                 if let Some(open) = domain.dependence.open.get(source) {
                     seen.open.extend(domain.open_inputs(open).cloned());
                     seen.fails.extend(open.fails.iter().cloned());

@@ -216,7 +216,7 @@ impl Judge<'_> {
     fn advances_without_the_user(&self, at: usize) -> bool {
         self.search.edges.iter().any(|edge| {
             self.search.actor(edge) != Actor::User
-                && edge.advanced.iter().any(|target| target.cycle == at)
+                && edge.done.advanced.iter().any(|target| target.cycle == at)
         })
     }
 

@@ -48,11 +48,8 @@ impl<'c> Bounded<'c> {
     /// Returns nothing for a cycle whose limit or count is no field.
     fn of(search: &'c Search, at: usize, cycle: &'c Cycle) -> Option<Self> {
         let (limit, count) = (search.field(&cycle.limit)?, search.field(&cycle.count)?);
-        let next = search.moves.tree.chart.next.as_ref();
-        let next = next.and_then(|next| search.field(next));
         let has_begun = |state: usize| {
-            let due = next.and_then(|next| search.value(state, next).as_str());
-            let runs = due.is_some_and(|due| due == cycle.id || due == cycle.post);
+            let runs = search.moves.tree.running(&search.states[state]) == Some(at);
             let count = search.value(state, count).as_i64();
             runs && count.is_some_and(|count| count > 0)
         };
@@ -87,9 +84,9 @@ impl<'c> Bounded<'c> {
     /// Returns whether the user starts the cycle over, though it has had a review: by what starts it, or by setting its
     /// limit or its count. Nobody else may.
     fn is_fresh(&self, edge: &Edge) -> bool {
-        let mut assigned = edge.assigned.iter();
+        let mut assigned = edge.done.assigned.iter();
         let is_new = assigned.any(|(field, _)| *field == self.limit || *field == self.count);
-        self.search.actor(edge) == Actor::User && (is_new || edge.arms.contains(&self.at))
+        self.search.actor(edge) == Actor::User && (is_new || edge.done.arms.contains(&self.at))
     }
 
     /// Returns the limit in a state. One that is not known can be any.
@@ -109,7 +106,7 @@ impl<'c> Bounded<'c> {
         };
         let weights: Vec<Option<usize>> = self.search.edges.iter().map(weight).collect();
         Longest::of(self.search, |state: usize, arrow: &Arrow| {
-            let arms = &self.search.edges[arrow.edge()].arms;
+            let arms = &self.search.edges[arrow.edge()].done.arms;
             let is_between = self.have_begun[state] || !arms.contains(&self.at);
             weights[arrow.edge()].filter(|_| is_between)
         })
@@ -204,7 +201,7 @@ impl Judge<'_> {
         let short =
             held.find(|(held, reviews)| usize::try_from(**held).is_ok_and(|held| **reviews < held));
         // One that has none at all is not reached, or its rule does not fire: that is said there.
-        let is_known = self.search.complete && most.values().any(|reviews| *reviews > 0);
+        let is_known = self.search.cut.is_none() && most.values().any(|reviews| *reviews > 0);
         let short = short.filter(|_| is_known);
         if let (true, Some((held, reviews))) = (refuted.is_empty(), short) {
             let claim = format!(
@@ -266,7 +263,7 @@ impl Judge<'_> {
         let mut way = longest.path_from(state);
         let mut reviews = in_words(longest.from(state));
         // Where the search was cut off, there could be more still: the first too many is enough.
-        if !search.complete {
+        if search.cut.is_some() {
             let held = usize::try_from(held).unwrap_or(0);
             let mut left = held + 1;
             way.retain(|step| {
@@ -287,7 +284,7 @@ impl Judge<'_> {
     /// that leads back to itself; where nothing starts it over, the rule that runs the reviews.
     fn culprit(&self, at: usize, round: &[Transition]) -> Option<Vec<Segment>> {
         let mut edges = round.iter().map(|step| &self.search.edges[step.edge]);
-        let Some(start) = edges.find(|edge| edge.arms.contains(&at)) else {
+        let Some(start) = edges.find(|edge| edge.done.arms.contains(&at)) else {
             return self.invoking_rule();
         };
         match &self.search.moves.all[start.mover].trigger {
@@ -358,7 +355,7 @@ impl Judge<'_> {
         let field = self.search.field(field);
         let mut edges = self.search.edges.iter();
         edges.any(|edge| {
-            let mut assigned = edge.assigned.iter();
+            let mut assigned = edge.done.assigned.iter();
             self.search.actor(edge) != Actor::User
                 && assigned.any(|(assigned, _)| Some(*assigned) == field)
         })
@@ -369,18 +366,18 @@ impl Judge<'_> {
         let (mut phases, mut others) = (IndexSet::new(), IndexSet::new());
         for edge in &self.search.edges {
             let mover = &self.search.moves.all[edge.mover];
-            if mover.actor == Actor::User || !edge.arms.contains(&at) {
+            if mover.actor == Actor::User || !edge.done.arms.contains(&at) {
                 continue;
             }
             match &mover.trigger {
                 Some(Trigger::Enter { phase, .. }) => {
                     phases.insert(format!("`{phase}`"));
                 }
-                _ if edge.advanced.is_empty() => {
+                _ if edge.done.advanced.is_empty() => {
                     others.insert("a rule".to_owned());
                 }
                 _ => {
-                    let cycles = edge.advanced.iter();
+                    let cycles = edge.done.advanced.iter();
                     others.extend(cycles.map(|target| self.chart.cycles[target.cycle].id.clone()));
                 }
             }

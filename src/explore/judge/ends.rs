@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::judgment::Judge;
 use super::place::key_of_phase;
 use super::reach::lost;
-use super::settings::{Probe, Settings, TooMany, find_breach, in_words};
+use super::settings::{Probe, TooMany, find_breach, in_words};
 use crate::chart::model::PhaseType;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Segment;
@@ -88,10 +88,10 @@ impl Judge<'_> {
         claim: impl Fn(usize, &str) -> String,
         path: impl Fn(usize) -> Vec<Segment>,
     ) -> Result<Verdict, TooMany> {
-        if !self.search.complete {
+        if self.search.cut.is_some() {
             return Ok(self.cut_off());
         }
-        let Some((state, set)) = lost(self.search, &self.back, goals.perhaps)? else {
+        let Some((state, set)) = lost(self.search, self.back, goals.perhaps)? else {
             return Ok(match self.really_leads(goals.surely) {
                 None => self.holds(detail),
                 Some(state) => self.undecided(&claim(state, ""), &path_to(self.search, state)),
@@ -100,7 +100,7 @@ impl Judge<'_> {
         // Where a command sets a number that decisions then look at, one that was not tried may lead on.
         let open = goals.perhaps.iter().zip(self.excused());
         let open: Vec<bool> = open.map(|(goal, excused)| *goal || excused).collect();
-        Ok(match lost(self.search, &self.back, &open)? {
+        Ok(match lost(self.search, self.back, &open)? {
             Some((state, set)) => {
                 let claim = claim(state, &in_words(self.search, &set));
                 self.at_set(claim, state, &set, path(state))
@@ -192,7 +192,7 @@ impl Judge<'_> {
         if always.any(|always| always) {
             return Ok(None);
         }
-        find_breach(search, Settings::default(), |settings| {
+        find_breach(search, |settings| {
             let may = |edge: &&usize| settings.may(search, &search.edges[**edge]);
             let kept: Vec<usize> = edges.iter().filter(may).copied().collect();
             let open = kept

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::rc::Rc;
 
 use super::blame::Blame;
 use super::checks::CheckSeen;
@@ -26,7 +25,7 @@ use crate::explore::trace::Trace;
 pub(super) struct Judge<'s> {
     pub(super) chart: &'s Chart,
     pub(super) search: &'s Search,
-    pub(super) back: Rc<Backward>,
+    pub(super) back: &'s Backward,
     /// Checks which counterexamples are real.
     pub(super) replay: RefCell<Replay<'s>>,
     /// What checks find.
@@ -36,7 +35,7 @@ pub(super) struct Judge<'s> {
 }
 
 /// What one look at the states says, with some combinations of settings.
-pub(super) enum Outcome {
+pub(super) enum Assessment {
     /// The claim is not refuted; `most` is what it bounds.
     Fine {
         most: usize,
@@ -71,7 +70,7 @@ impl Found {
 impl<'s> Judge<'s> {
     /// Returns whether not all was looked at, or no time is left to look at it.
     fn is_cut_off(&self) -> bool {
-        !self.search.complete || self.search.moves.tree.budget.is_exhausted()
+        self.search.cut.is_some() || self.search.moves.tree.budget.is_exhausted()
     }
 
     /// Proves what no state has refuted.
@@ -109,13 +108,11 @@ impl<'s> Judge<'s> {
         }
         let mut replay = self.replay.borrow_mut();
         let assumed = way.iter().find_map(|step| replay.assumption(*step));
-        let why = match assumed {
-            Some(assumed) => format!("{claim}, as far as was tried: {assumed}"),
-            None => format!(
-                "{claim}, as far as was tried: no files, options and events were found that lead there"
-            ),
-        };
-        Verdict::Undecided { why }
+        let nothing = || "no files, options and events were found that lead there".to_owned();
+        let why = assumed.unwrap_or_else(nothing);
+        Verdict::Undecided {
+            why: format!("{claim}, as far as was tried: {why}"),
+        }
     }
 
     /// Refutes a claim in a state.
@@ -184,25 +181,23 @@ impl<'s> Judge<'s> {
     }
 
     /// Returns what `judge` says, unless the settings change on the way: what is refuted must be so with the same ones.
-    pub(super) fn under_any_setting(&self, judge: impl Fn(&Settings) -> Outcome) -> Verdict {
+    pub(super) fn under_any_setting(&self, judge: impl Fn(&Settings) -> Assessment) -> Verdict {
         let search = self.search;
         let mut fine: Option<(usize, Verdict)> = None;
-        let breach = find_breach(search, Settings::default(), |settings| {
-            match judge(settings) {
-                Outcome::Fine { most, verdict } => {
-                    let is_more = fine.as_ref().is_none_or(|(known, _)| *known < most);
-                    if is_more {
-                        fine = Some((most, verdict));
-                    }
-                    Probe::Holds
+        let breach = find_breach(search, |settings| match judge(settings) {
+            Assessment::Fine { most, verdict } => {
+                let is_more = fine.as_ref().is_none_or(|(known, _)| *known < most);
+                if is_more {
+                    fine = Some((most, verdict));
                 }
-                Outcome::Breach(breach) => {
-                    let edges = breach.way.steps().iter().map(|step| step.edge);
-                    let edges: Vec<usize> = edges.collect();
-                    match settings.conflict(search, &edges) {
-                        Some(field) => Probe::Depends { field, edges },
-                        None => Probe::Breach(breach),
-                    }
+                Probe::Holds
+            }
+            Assessment::Breach(breach) => {
+                let edges = breach.way.steps().iter().map(|step| step.edge);
+                let edges: Vec<usize> = edges.collect();
+                match settings.conflict(search, &edges) {
+                    Some(field) => Probe::Depends { field, edges },
+                    None => Probe::Breach(breach),
                 }
             }
         });

@@ -1,9 +1,9 @@
 //! What eventually holds, whatever path is taken: the counterexample is a loop in which it never does.
 
-use super::judgment::{Breach, Found, Judge, Outcome};
+use super::judgment::{Assessment, Breach, Found, Judge};
 use super::settings::{TooMany, in_words};
 use crate::diagnostic::toml::Segment;
-use crate::engine::decision::Outcome as Ended;
+use crate::engine::decision::Outcome;
 use crate::explore::graph::Longest;
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::report::Verdict;
@@ -42,12 +42,12 @@ impl Judge<'_> {
                 (stays_open && kept[arrow.edge()]).then_some(1)
             });
             match rounds.lasso() {
-                Some(lasso) => Outcome::Breach(Breach {
+                Some(lasso) => Assessment::Breach(Breach {
                     claim: format!("`{goal}` may never become true"),
                     path: path.to_vec(),
                     way: Found::Lasso(lasso),
                 }),
-                None => Outcome::Fine {
+                None => Assessment::Fine {
                     most: 0,
                     verdict: self.holds(detail.clone()),
                 },
@@ -59,8 +59,8 @@ impl Judge<'_> {
     fn is_failure(&self, edge: &Edge) -> bool {
         let run = self.search.run(edge);
         run.is_some_and(|run| match &run.outcome {
-            Ended::Ran { verdict, .. } => verdict.is_none(),
-            Ended::Failed(_) | Ended::Gate(_) => true,
+            Outcome::Ran { verdict, .. } => verdict.is_none(),
+            Outcome::Failed(_) | Outcome::Gate(_) => true,
         })
     }
 }

@@ -21,7 +21,6 @@ mod reach;
 mod settings;
 
 use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use super::graph::Backward;
@@ -48,15 +47,14 @@ pub(crate) fn judge(search: &mut Search, places: &[String]) -> Judged {
     // Without time, not all values of a property or a check were found.
     if let Some(cut) = search.moves.tree.budget.cut() {
         search.cut.get_or_insert(cut);
-        search.complete = false;
     }
-    let back = Rc::new(Backward::of(search));
-    let replay = Replay::of(search, &back);
+    let search = &*search;
+    let back = &Backward::of(search);
     let judge = Judge {
         chart: &chart,
-        search: replay.search,
+        search,
         back,
-        replay: RefCell::new(replay),
+        replay: RefCell::new(Replay::of(search, back)),
         checks,
         blames,
     };

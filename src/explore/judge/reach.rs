@@ -18,8 +18,8 @@ type Node = (usize, usize);
 /// A state from which no goal can be reached, and what is set there: fields and values.
 pub(super) type Lost = (usize, Vec<Setting>);
 
-/// A step between two nodes that are not known to lead to a goal: by their places in a list.
-struct Step {
+/// An arrow between two nodes that are not known to lead to a goal: by their places in a list.
+struct Link {
     from: usize,
     /// `None`: it leads to a node that is known to lead to a goal.
     to: Option<usize>,
@@ -44,9 +44,7 @@ pub(super) fn lost(
     let open = states.flat_map(|state| (0..modes.len()).map(move |mode| (state, mode)));
     let open: Vec<Node> = open.collect();
     let reach = Reach { search, modes };
-    find_breach(search, Settings::default(), |settings| {
-        reach.probe(&open, settings)
-    })
+    find_breach(search, |settings| reach.probe(&open, settings))
 }
 
 /// The states from which goals are to be reached.
@@ -61,7 +59,7 @@ impl Reach<'_> {
     fn probe(&self, open: &[Node], settings: &Settings) -> Probe<Lost> {
         let search = self.search;
         let places: FxHashMap<Node, usize> = open.iter().copied().zip(0..).collect();
-        let mut steps = Vec::new();
+        let mut links = Vec::new();
         let mut into: Vec<Vec<usize>> = vec![Vec::new(); open.len() + 1];
         for (from, (state, mode)) in open.iter().enumerate() {
             let there = self.with_mode(settings, *mode);
@@ -74,27 +72,27 @@ impl Reach<'_> {
                     continue;
                 };
                 let to = places.get(&(arrow.to(), after)).copied();
-                into[to.unwrap_or(open.len())].push(steps.len());
-                steps.push(Step {
+                into[to.unwrap_or(open.len())].push(links.len());
+                links.push(Link {
                     from,
                     to,
                     edge: arrow.edge(),
                 });
             }
         }
-        let opening = |step: &Step| {
-            let (_, mode) = open[step.from];
+        let opening = |link: &Link| {
+            let (_, mode) = open[link.from];
             let there = self.with_mode(settings, mode);
-            there.open(search, &search.edges[step.edge])
+            there.open(search, &search.edges[link.edge])
         };
-        let reached = |is_kept: &dyn Fn(&Step) -> bool| {
+        let reached = |is_kept: &dyn Fn(&Link) -> bool| {
             let mut reached = vec![false; open.len()];
             let mut queue = VecDeque::from([open.len()]);
             while let Some(at) = queue.pop_front() {
-                for step in into[at].iter().map(|step| &steps[*step]) {
-                    if !reached[step.from] && is_kept(step) {
-                        reached[step.from] = true;
-                        queue.push_back(step.from);
+                for link in into[at].iter().map(|link| &links[*link]) {
+                    if !reached[link.from] && is_kept(link) {
+                        reached[link.from] = true;
+                        queue.push_back(link.from);
                     }
                 }
             }
@@ -107,11 +105,11 @@ impl Reach<'_> {
             set.extend(&self.modes[mode]);
             return Probe::Breach((state, set));
         }
-        let surely = reached(&|step| opening(step).is_none());
+        let surely = reached(&|link| opening(link).is_none());
         let is_sure = |to: Option<usize>| to.is_none_or(|to| surely[to]);
-        let frontier = steps.iter().filter(|step| !surely[step.from]);
-        let edges = frontier.clone().map(|step| step.edge).collect();
-        let mut leading = frontier.filter(|step| is_sure(step.to));
+        let frontier = links.iter().filter(|link| !surely[link.from]);
+        let edges = frontier.clone().map(|link| link.edge).collect();
+        let mut leading = frontier.filter(|link| is_sure(link.to));
         match leading.find_map(&opening) {
             Some(field) => Probe::Depends { field, edges },
             None => Probe::Holds,

@@ -122,13 +122,9 @@ impl Settings {
     /// Returns one of these combinations, the default where it is left.
     pub(super) fn example(&self, search: &Search) -> Vec<Setting> {
         let tree = &search.moves.tree;
-        let example = self.left.iter().filter_map(|(field, left)| {
-            let default = tree.default_of(*field);
-            let mut values = left.iter();
-            let likely = values.find(|value| Some(tree.value(**value)) == default);
-            Some((*field, *likely.or(left.first())?))
-        });
-        example.collect()
+        let left = self.left.iter();
+        left.map(|(field, left)| (*field, tree.likely(*field, left)))
+            .collect()
     }
 }
 
@@ -150,10 +146,9 @@ impl<'s> Longest<'s> {
 /// Asks about all combinations, and about ever smaller parts of them where that depends. Returns the first breach.
 pub(super) fn find_breach<B>(
     search: &Search,
-    all: Settings,
     mut probe: impl FnMut(&Settings) -> Probe<B>,
 ) -> Result<Option<B>, TooMany> {
-    let mut open = vec![all];
+    let mut open = vec![Settings::default()];
     let mut asked = 0;
     while let Some(settings) = open.pop() {
         asked += 1;

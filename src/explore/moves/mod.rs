@@ -8,7 +8,7 @@ mod witnesses;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::decision_tree::{Choices, Leaf, Segment, Target, Tree, What, Witness};
+use super::decision_tree::{Choices, Leaf, Segment, Tail, Tree, What, Witness};
 use super::imagined_world::{Kind, is_of_the_host};
 use super::state::{Chosen, Look, Looks, Memo, Situation, TRUE};
 use crate::chart::Chart;
@@ -59,24 +59,12 @@ pub(crate) struct Edge {
     pub(crate) needs: Vec<(usize, u32)>,
     /// Parameters and their new values.
     pub(crate) sets: Vec<Setting>,
-    /// Other fields and their new values.
-    pub(crate) assigned: Vec<(usize, u32)>,
     /// The question whether a review is answered, where this move answers it.
     pub(crate) answered: Option<Chosen>,
-    /// The rules that fire, by their places.
-    pub(crate) fired: Vec<u32>,
-    /// The advance targets that are taken.
-    pub(crate) advanced: Vec<Target>,
-    /// The agent is not let go.
-    pub(crate) block: bool,
     /// `stop_hook_active`, where it was looked at.
     pub(crate) active: Option<bool>,
-    /// The run that ended in the course of the decision.
-    pub(crate) review: Option<u32>,
-    /// The cycles that start over.
-    pub(crate) arms: Vec<usize>,
-    /// Why there is no decision.
-    pub(crate) fault: Option<u32>,
+    /// All else that the decision does.
+    pub(crate) done: Tail,
 }
 
 impl Edge {
@@ -110,12 +98,12 @@ pub(crate) fn by_hand() -> Trigger {
 
 /// A decision between two of its parts: the state as they have made it, and what was chosen.
 #[derive(Debug, Clone)]
-pub(super) struct Standing {
+pub(super) struct Progress {
     pub(super) situation: Situation,
     pub(super) choices: Choices,
 }
 
-impl Standing {
+impl Progress {
     /// Returns how a decision stands that begins in a state.
     pub(super) fn of(state: &Situation) -> Self {
         Self {
@@ -126,7 +114,7 @@ impl Standing {
 }
 
 /// All moves of a chart.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Moves {
     pub(crate) tree: Tree,
     pub(crate) all: Vec<Move>,
@@ -147,19 +135,20 @@ impl Moves {
             force: false,
         });
         let commands = chart.commands.keys().cloned().map(Trigger::Command);
-        let by = |actor: Actor| move |trigger: Option<Trigger>| Move { actor, trigger };
-        let answer = || (!chart.cycles.is_empty()).then_some(None);
+        let answer = (!chart.cycles.is_empty()).then_some(None);
         let asked = asked.into_iter().chain(enters).map(Some);
-        let host = hooks.into_iter().map(Some);
-        let agent = answer().into_iter().chain(asked);
-        let user = commands.map(Some).chain(answer());
-        let all = host
-            .map(by(Actor::Host))
-            .chain(agent.map(by(Actor::Agent)))
-            .chain(user.map(by(Actor::User)));
+        let mut all = Vec::new();
+        let mut add = |actor: Actor, trigger: Option<Trigger>| all.push(Move { actor, trigger });
+        hooks
+            .into_iter()
+            .for_each(|hook| add(Actor::Host, Some(hook)));
+        let agent = answer.clone().into_iter().chain(asked);
+        agent.for_each(|trigger| add(Actor::Agent, trigger));
+        let user = commands.map(Some).chain(answer);
+        user.for_each(|trigger| add(Actor::User, trigger));
         Self {
             tree: Tree::of(chart),
-            all: all.collect(),
+            all,
             rests: FxHashMap::default(),
             tails: Tails::default(),
         }
@@ -174,8 +163,8 @@ impl Moves {
     ) -> Vec<Ending> {
         match self.all[mover].trigger.clone() {
             Some(trigger) => {
-                let standing = Standing::of(state);
-                let tails = self.part(Self::head(mover), &trigger, &standing, looks);
+                let progress = Progress::of(state);
+                let tails = self.part(Self::head(mover), &trigger, &progress, looks);
                 let endings = tails.iter().map(|tail| Ending {
                     edge: self.edge(mover, state, *tail),
                     tail: Some(*tail),
@@ -195,16 +184,6 @@ impl Moves {
         }
     }
 
-    /// Returns the same moves for finding witnesses, with all known results; `self` forgets those.
-    pub(crate) fn hand_over(&mut self) -> Self {
-        Self {
-            tree: self.tree.hand_over(),
-            all: self.all.clone(),
-            rests: std::mem::take(&mut self.rests),
-            tails: std::mem::take(&mut self.tails),
-        }
-    }
-
     /// Returns whether a condition holds in a state or a check finds something there, under each combination of choices
     /// that it looks at.
     pub(crate) fn outcomes(
@@ -219,9 +198,7 @@ impl Moves {
         let tree = &self.tree;
         let results = ends.iter().flat_map(|end| {
             let result = match *tree.leaves[end.leaf as usize] {
-                Leaf::Value(value) => {
-                    Ok(tree.is_true(value) || tree.value(value).as_u64() > Some(0))
-                }
+                Leaf::Value(value) => Ok(value == TRUE || tree.value(value).as_u64() > Some(0)),
                 Leaf::Fault(fault) => Err(tree.faults[fault as usize].clone()),
                 Leaf::Part(_) => Ok(false),
             };
@@ -243,16 +220,12 @@ impl Moves {
 
     /// Lets the agent write the file that answers the last review of the running cycle, or the user delete it.
     fn answer(&mut self, mover: usize, state: &Situation, looks: &mut Looks) -> Option<Chosen> {
-        let chart = Arc::clone(&self.tree.chart);
         let is_written = self.all[mover].actor == Actor::Agent;
         looks.insert(Look::ANSWERED);
-        if let Some(next) = chart.next.as_ref().and_then(|next| self.tree.field(next)) {
-            looks.insert(Look::field(next));
-        }
+        looks.extend(self.tree.due.map(Look::field));
         let cycle = self.tree.running(state)?;
-        for field in self.tree.fields_of_names(cycle).iter() {
-            looks.insert(Look::field(*field));
-        }
+        let names = self.tree.fields_of_names(cycle).iter();
+        looks.extend(names.map(|field| Look::field(*field)));
         match self.tree.last_answer(cycle, state.fields()) {
             Some(question) if is_written != (state.answered() == Some((question, TRUE))) => {
                 Some((question, u32::from(is_written)))

@@ -1,7 +1,7 @@
 //! A decision, part by part, as `decide` takes it.
 
 use super::tails::NOTHING;
-use super::{ACTIVE, Moves, Standing};
+use super::{ACTIVE, Moves, Progress};
 use crate::engine::decide::rules_of;
 use crate::engine::decision::{Ended, Invocation, Outcome};
 use crate::engine::event::Trigger;
@@ -49,14 +49,14 @@ impl Moves {
     }
 
     /// Returns the result of a decision from a part on, and what it looks at.
-    pub(super) fn rest(&mut self, here: Segment, trigger: &Trigger, standing: &Standing) -> Rest {
-        let Standing { situation, choices } = standing;
+    pub(super) fn rest(&mut self, here: Segment, trigger: &Trigger, progress: &Progress) -> Rest {
+        let Progress { situation, choices } = progress;
         let known = self.rests.get(&here);
         if let Some(known) = known.and_then(|rest| rest.get(situation, choices)) {
             return known.clone();
         }
         let mut looks = Looks::default();
-        let value = self.part(here, trigger, standing, &mut looks);
+        let value = self.part(here, trigger, progress, &mut looks);
         let rest = self.rests.entry(here).or_default();
         let looks = rest.put(situation, choices, &looks, Rc::clone(&value));
         Known { value, looks }
@@ -67,10 +67,10 @@ impl Moves {
         &mut self,
         here: Segment,
         trigger: &Trigger,
-        standing: &Standing,
+        progress: &Progress,
         looks: &mut Looks,
     ) -> Rc<[u32]> {
-        let ways = self.ways(here, trigger, standing, looks);
+        let ways = self.ways(here, trigger, progress, looks);
         let mut all: IndexSet<u32, FxBuildHasher> = IndexSet::default();
         for Way {
             tail,
@@ -82,7 +82,7 @@ impl Moves {
                 all.insert(*tail);
                 continue;
             };
-            let after = self.after(standing, *tail, choices);
+            let after = self.after(progress, *tail, choices);
             let rest = self.rest(*next, trigger, &after);
             // What this part has itself assigned or chosen was not there before it.
             let chosen = choices.iter().map(|(question, _)| *question);
@@ -111,10 +111,10 @@ impl Moves {
         &mut self,
         here: Segment,
         trigger: &Trigger,
-        standing: &Standing,
+        progress: &Progress,
         looks: &mut Looks,
     ) -> Vec<Way> {
-        let Standing { situation, choices } = standing;
+        let Progress { situation, choices } = progress;
         let ends = self.tree.walk(here, trigger, situation, choices, looks);
         let next = self.next(here, trigger);
         let ways = ends.iter().flat_map(|end| {
@@ -142,25 +142,18 @@ impl Moves {
                 next: next.map(|next| Segment { review, ..next }),
             });
         };
-        let failed = |fault: u32| Tail {
-            fault: Some(fault),
-            ..Tail::default()
-        };
         let part = match leaf {
             Leaf::Part(part) => part,
             Leaf::Value(_) => return ways,
             Leaf::Fault(fault) => {
                 // The command reports the option and changes nothing.
                 if !matches!(self.tree.faults[*fault as usize], Fault::Argument { .. }) {
-                    let choices = kept;
-                    add(
-                        self,
-                        Tail {
-                            choices,
-                            ..failed(*fault)
-                        },
-                        None,
-                    );
+                    let failed = Tail {
+                        choices: kept,
+                        fault: Some(*fault),
+                        ..Tail::default()
+                    };
+                    add(self, failed, None);
                 }
                 return ways;
             }
@@ -169,8 +162,13 @@ impl Moves {
             choices: kept,
             ..part.tail.clone()
         };
-        if let Some(fault) = part.swallowed {
-            add(self, first.then(&failed(fault)), None);
+        if part.swallowed.is_some() {
+            let failed = Tail {
+                block: false,
+                fault: part.swallowed,
+                ..first.clone()
+            };
+            add(self, failed, None);
         }
         match part.turn {
             Turn::Gone => add(self, Tail::default(), None),
@@ -202,14 +200,14 @@ impl Moves {
     }
 
     /// Returns how a decision stands once a part has been taken.
-    pub(super) fn after(&mut self, standing: &Standing, tail: u32, choices: &[Chosen]) -> Standing {
-        let mut after = Standing {
-            situation: standing.situation.clone(),
-            choices: over(&standing.choices, choices),
+    pub(super) fn after(&mut self, progress: &Progress, tail: u32, choices: &[Chosen]) -> Progress {
+        let mut after = Progress {
+            situation: progress.situation.clone(),
+            choices: over(&progress.choices, choices),
         };
         for (question, set) in choices {
             if let Some(value) = self.tree.only(*set)
-                && self.is_about_an_answer(*question, standing.situation.fields())
+                && self.is_about_an_answer(*question, progress.situation.fields())
             {
                 // From here on it is known.
                 after.situation.set_answered(Some((*question, value)));

@@ -1,7 +1,7 @@
 //! What is chosen so that a move takes a transition.
 
 use super::parts::Way;
-use super::{Edge, Ending, Moves, Standing};
+use super::{Edge, Ending, Moves, Progress};
 use crate::engine::event::Trigger;
 use crate::explore::decision_tree::{Choices, Segment, Witness, over};
 use crate::explore::state::{Looks, Situation};
@@ -26,9 +26,9 @@ impl Moves {
             }
             match (tail, self.all[edge.mover].trigger.clone()) {
                 (Some(tail), Some(trigger)) => {
-                    let standing = Standing::of(state);
+                    let progress = Progress::of(state);
                     let head = Self::head(edge.mover);
-                    self.trace(head, &trigger, &standing, tail, &mut left, &mut found);
+                    self.trace(head, &trigger, &progress, tail, &mut left, &mut found);
                 }
                 _ => found.push(Choices::default()),
             }
@@ -51,7 +51,7 @@ impl Moves {
     fn is_by_default(&self, edge: &Edge, wider: &Edge) -> bool {
         edge.needs.iter().all(|need| {
             let (field, set) = *need;
-            let default = self.tree.likely(field, set);
+            let default = self.tree.likely(field, self.tree.members(set));
             let is_default = || self.tree.default_of(field) == Some(self.tree.value(default));
             wider.needs.contains(need)
                 || wider.needs.iter().all(|(asked, _)| *asked != field) && is_default()
@@ -63,12 +63,12 @@ impl Moves {
         &mut self,
         here: Segment,
         trigger: &Trigger,
-        standing: &Standing,
+        progress: &Progress,
         wanted: u32,
         left: &mut usize,
         found: &mut Vec<Choices>,
     ) {
-        let mut ways = self.ways(here, trigger, standing, &mut Looks::default());
+        let mut ways = self.ways(here, trigger, progress, &mut Looks::default());
         ways.sort_by_key(|way| self.tree.is_assumed(&way.choices));
         for Way {
             tail,
@@ -83,16 +83,16 @@ impl Moves {
             let Some(next) = next else {
                 if tail == wanted {
                     *left = left.saturating_sub(1);
-                    let mut all = over(&standing.choices, &choices);
+                    let mut all = over(&progress.choices, &choices);
                     // What was chosen at first is part of the situation by now.
-                    if let Some((question, value)) = standing.situation.answered() {
+                    if let Some((question, value)) = progress.situation.answered() {
                         all.push((question, self.tree.set(vec![value])));
                     }
                     found.push(all);
                 }
                 continue;
             };
-            let after = self.after(standing, tail, &choices);
+            let after = self.after(progress, tail, &choices);
             let rest = self.rest(next, trigger, &after);
             for rest in rest.value.iter() {
                 if self.tails.join(tail, *rest) == wanted {

@@ -1,14 +1,14 @@
 //! A counterexample in words: each step as it was replayed.
 
 use super::{Replay, Standing};
-use crate::engine::decision::Outcome;
+use crate::engine::decision::{Invocation, Outcome};
 use crate::engine::event::Trigger;
 use crate::explore::graph::Path;
 use crate::explore::imagined_world::Question;
 use crate::explore::moves::{Actor, Edge, Move};
 use crate::explore::plain::plain;
 use crate::explore::search::Transition;
-use crate::explore::trace::{Change, Review, Trace, TraceStep, words};
+use crate::explore::trace::{Change, Trace, TraceStep, words};
 use serde_json::{Map, Value as Json};
 
 /// The number of times that a loop is taken to see whether it goes on without end.
@@ -83,7 +83,7 @@ impl Replay<'_> {
         let mut shown = TraceStep {
             event: self.event(edge),
             review: self.review(edge),
-            blocked: edge.block,
+            blocked: edge.done.block,
             ..TraceStep::default()
         };
         let Some(taken) = &self.taken else {
@@ -141,21 +141,21 @@ impl Replay<'_> {
     }
 
     /// Returns the review that runs on an edge, and how it ends.
-    fn review(&self, edge: &Edge) -> Option<Review> {
+    fn review(&self, edge: &Edge) -> Option<String> {
         let run = self.search.run(edge)?;
-        let cycle = &run.invocation.cycle;
-        let named = format!("{cycle} {}", run.invocation.n);
-        let (name, end) = match &run.outcome {
+        let Invocation { cycle, n, .. } = &run.invocation;
+        Some(match &run.outcome {
             Outcome::Ran { verdict, .. } => {
                 let verdict = verdict.as_deref().unwrap_or("no verdict");
-                (named, format!("gives {verdict}"))
+                format!("{cycle} {n} gives {verdict}")
             }
-            Outcome::Failed(_) => (named, "fails".to_owned()),
-            Outcome::Gate(gate) => (
-                cycle.clone(),
-                format!("does not start: a gate fails, {} in a row", gate.times),
-            ),
-        };
-        Some(Review { name, end })
+            Outcome::Failed(_) => format!("{cycle} {n} fails"),
+            Outcome::Gate(gate) => {
+                format!(
+                    "{cycle} does not start: a gate fails, {} in a row",
+                    gate.times
+                )
+            }
+        })
     }
 }

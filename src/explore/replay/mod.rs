@@ -10,7 +10,6 @@ mod lay_out;
 mod setting;
 
 use std::collections::{BTreeSet, HashMap};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
@@ -90,8 +89,9 @@ pub(super) struct Replay<'s> {
     reached: HashMap<usize, Option<Arrival>>,
     /// What lets a list of checks find this many things, where that is possible.
     checks: HashMap<(String, usize), Option<Witness>>,
-    back: Rc<Backward>,
+    back: &'s Backward,
     left: usize,
+    /// Those of the search, to which witnesses add what they ask.
     moves: Moves,
     /// By edge, in how many states witnesses of it were looked for, and these witnesses.
     witnesses: HashMap<usize, (usize, Vec<Witness>)>,
@@ -116,15 +116,15 @@ const DECISIONS: usize = 20_000;
 
 impl<'s> Replay<'s> {
     /// Returns a replay in which nothing is replayed yet.
-    pub(super) fn of(search: &'s mut Search, back: &Rc<Backward>) -> Self {
+    pub(super) fn of(search: &'s Search, back: &'s Backward) -> Self {
         Self {
             guarded: Self::guarded(search),
             checks: HashMap::new(),
             chart: Arc::clone(&search.moves.tree.chart),
             reached: HashMap::new(),
-            back: Rc::clone(back),
+            back,
             left: DECISIONS,
-            moves: search.moves.hand_over(),
+            moves: search.moves.clone(),
             search,
             witnesses: HashMap::new(),
             set: Vec::new(),
@@ -185,8 +185,7 @@ impl<'s> Replay<'s> {
 
     /// Returns how a state is really reached: by this step, else by another.
     fn arrive(&mut self, at: usize, first: Transition) -> Option<Arrival> {
-        let back = Rc::clone(&self.back);
-        let others = back.sources(at);
+        let others = self.back.sources(at);
         let mut others = others
             .filter(|step| step.from != at && *step != first)
             .take(24);
@@ -219,7 +218,7 @@ impl<'s> Replay<'s> {
         self.left = DECISIONS;
         let search = self.search;
         let steps = search.steps_to(place).iter();
-        let steps = steps.filter(|step| search.edges[step.edge].fault.is_none());
+        let steps = steps.filter(|step| search.edges[step.edge].done.fault.is_none());
         let paths = steps.filter_map(|step| {
             self.reach(step.from)?;
             let mut path = self.path_to(step.from);
@@ -286,7 +285,7 @@ impl<'s> Replay<'s> {
                 let decided = self.decide(&before, &scene, edge);
                 if let Some(Decided { after, outcome }) = decided {
                     self.chosen.clone_from(witness);
-                    let fired = edge.fired.iter();
+                    let fired = edge.done.fired.iter();
                     let fired = fired.map(|place| tree.places[*place as usize].clone());
                     self.taken = Some(Taken {
                         fired: fired.collect(),
@@ -356,7 +355,7 @@ impl<'s> Replay<'s> {
             let ended = Ended::new((**invocation).clone(), ended);
             step = decide_with(names(), &event.trigger, Some(ended));
         }
-        if let Some(fault) = edge.fault {
+        if let Some(fault) = edge.done.fault {
             let fault = &tree.faults[fault as usize];
             let is_same = match step {
                 Err(found) => found.place() == fault.place(),
@@ -385,12 +384,16 @@ impl<'s> Replay<'s> {
     /// Returns whether a decision is the transition that the search says it is.
     fn is_as_told(&self, decision: &Decision, edge: &Edge) -> bool {
         let tree = &self.search.moves.tree;
-        let fired = edge.fired.iter().map(|place| &tree.places[*place as usize]);
-        let assigned = edge.assigned.iter().chain(&edge.sets);
+        let fired = edge
+            .done
+            .fired
+            .iter()
+            .map(|place| &tree.places[*place as usize]);
+        let assigned = edge.done.assigned.iter().chain(&edge.sets);
         let mut assigned = assigned
             .filter_map(|(field, value)| Some((self.chart.context.get_index(*field)?.0, *value)));
         fired.eq(decision.fired.iter().map(|fired| &fired.place))
-            && matches!(decision.answer, Reply::Block(_)) == edge.block
+            && matches!(decision.answer, Reply::Block(_)) == edge.done.block
             && assigned.all(|(name, value)| {
                 let domain = &tree.ground.domain;
                 let patched = decision.patch.get(name);

@@ -47,7 +47,8 @@ impl Replay<'_> {
             let chosen = self.set.iter().find(|(given, _)| given == field);
             let chosen = chosen.map(|(_, value)| *value);
             let chosen = chosen.filter(|value| tree.has(*set, *value));
-            (*field, chosen.unwrap_or_else(|| tree.likely(*field, *set)))
+            let likely = || tree.likely(*field, tree.members(*set));
+            (*field, chosen.unwrap_or_else(likely))
         });
         // Where the instance has begun, it can be set so whether or not that makes a difference here.
         let others = self.set.iter().filter(|(set, _)| {

@@ -7,21 +7,13 @@ use minijinja::machinery::ast::{BinOpKind, CompareOpKind, Expr, UnaryOpKind};
 use super::{Infer, parsed};
 use crate::diagnostic::code::Code;
 use crate::expr::MAX_DEPTH;
+use crate::expr::syntax::dotted;
 use crate::expr::types::Type;
 
 /// Dotted names that are not none.
 type Names = BTreeSet<String>;
 
 impl Infer<'_> {
-    /// Returns the dotted name that an expression is.
-    pub(super) fn dotted(expr: &Expr<'_>) -> Option<String> {
-        match expr {
-            Expr::Var(var) => Some(var.id.to_owned()),
-            Expr::GetAttr(get) => Some(format!("{}.{}", Self::dotted(&get.expr)?, get.name)),
-            _ => None,
-        }
-    }
-
     /// Returns the result of `walk` where a test holds, or where it does not.
     pub(super) fn given<T>(
         &mut self,
@@ -79,7 +71,7 @@ impl Infer<'_> {
             }
             Expr::GetAttr(_) if holds => self.not_none(expr),
             Expr::GetAttr(_) => {
-                let path = Self::dotted(expr).unwrap_or_default();
+                let path = dotted(expr).unwrap_or_default();
                 self.scope.implied(&path, false).into_iter().collect()
             }
             _ => Names::new(),
@@ -147,14 +139,14 @@ impl Infer<'_> {
                 Type::list(joined.unwrap_or(Type::Any))
             }
             Expr::Const(_) => self.quietly(expr),
-            _ if Self::dotted(expr).is_some() => self.quietly(expr),
+            _ if dotted(expr).is_some() => self.quietly(expr),
             _ => Type::Any,
         }
     }
 
     /// Returns that a name is not none, and what follows from that.
     fn not_none(&self, expr: &Expr<'_>) -> Names {
-        let Some(path) = Self::dotted(expr) else {
+        let Some(path) = dotted(expr) else {
             return Names::new();
         };
         let implied = self.scope.implied(&path, true);

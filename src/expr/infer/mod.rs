@@ -16,7 +16,7 @@ use minijinja::machinery::Span;
 use minijinja::machinery::ast::{self, CallArg, Expr, UnaryOpKind};
 use minijinja::value::{Value, ValueKind};
 
-use super::syntax::{MAX_LENGTH, instead, parse_expr, value_of_arg};
+use super::syntax::{MAX_LENGTH, dotted, instead, parse_expr, value_of_arg};
 use super::types::Type;
 use super::vocabulary::{TESTS, names};
 use crate::diagnostic::code::Code;
@@ -310,7 +310,7 @@ impl<'s> Infer<'s> {
 
     fn expr(&mut self, expr: &Expr<'_>) -> Type {
         let kind = self.declared(expr);
-        match (&kind, Self::dotted(expr)) {
+        match (&kind, dotted(expr)) {
             (Type::Optional(inner), Some(path)) if self.is_not_none(&path) => (**inner).clone(),
             _ => kind,
         }
