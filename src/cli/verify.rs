@@ -15,7 +15,7 @@ use crate::chart::Chart;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::lint::report;
 use crate::page::{self, BAD, GOOD, PLAIN, Page, counted, paint_words};
-use crate::project::change::{Blobs, Unknown};
+use crate::project::change::{self, Blobs, Unknown};
 use crate::project::find;
 use crate::project::git;
 use crate::project::home::project_root;
@@ -186,7 +186,7 @@ impl Verified {
     /// Compares the code with what the reviews have seen: that of a range of commits, or else of the work tree.
     fn code(&mut self, root: &Path, home: &str, range: Option<&str>) -> Result<(), CliError> {
         let failed = |why: Unknown| CliError::with_help(why.message, why.help);
-        let ends = range.map(|range| manifest::ends(root, range)).transpose();
+        let ends = range.map(|range| change::ends(root, range)).transpose();
         let ends = ends.map_err(failed)?;
         match &ends {
             _ if !self.seen.works.is_empty() => {}
@@ -216,7 +216,7 @@ impl Verified {
                 });
                 match read {
                     Ok(read) => drop(known.insert(base, read)),
-                    Err(_) if manifest::is_shallow(root) => {
+                    Err(_) if change::is_shallow(root) => {
                         let message = "the history of this clone is too short to compare the code";
                         return Err(CliError::with_help(message, FETCH));
                     }
@@ -230,8 +230,7 @@ impl Verified {
                     }
                 }
             }
-            let is_now =
-                (ends.as_ref()).is_none_or(|range| manifest::spans(root, range, &work.base));
+            let is_now = (ends.as_ref()).is_none_or(|range| change::spans(root, range, &work.base));
             let covered = self.seen.covered(work, &known[base.as_str()], is_now);
             check::join(&mut self.covered, covered);
         }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{ReviewEntry, statement};
+use super::chain::Chain;
+use super::{Entry, ReviewEntry, statement};
 use crate::chart::Chart;
 use crate::engine::spent::PastReview;
 use crate::hash;
@@ -22,7 +23,9 @@ pub(crate) fn reviews(
     name: &str,
     is_own: impl Fn(&str) -> bool,
 ) -> Vec<journal::Review> {
-    let reviews = statement::reviews(&statement::read(dir).unwrap_or_default()).into_iter();
+    let chain = Chain::read(&statement::read(dir).unwrap_or_default());
+    let entries = (chain.statements()).flat_map(|statement| &statement.predicate.entries);
+    let reviews = entries.filter_map(Entry::review).cloned();
     let reviews = reviews.filter(|review| review.times.is_none() && !is_own(&review.file));
     let reviews = reviews.map(|review| in_journal(chart, review, dir, name));
     reviews.collect()

@@ -152,8 +152,7 @@ struct Settled {
 }
 
 fn settled(place: &Place) -> Option<Settled> {
-    let text = disk::read(&place.root, &place.dir().join(STAMP)).ok()??;
-    serde_json::from_slice(&text).ok()
+    serde_json::from_slice(&place.read(STAMP)?).ok()
 }
 
 /// Returns whether nothing has changed since nothing was to be reviewed, and keeps in mind that a stop has found that.
@@ -257,10 +256,7 @@ pub(crate) fn note_sent(dir: &Path, text: &str) {
 
 /// Returns what the user has asked for since the change began.
 pub(crate) fn asked(place: &Place) -> Vec<String> {
-    let text = disk::read(&place.root, &place.dir().join(ASKED))
-        .ok()
-        .flatten();
-    let text = text.unwrap_or_default();
+    let text = place.read(ASKED).unwrap_or_default();
     let lines = text.split(|byte| *byte == b'\n');
     let prompts = lines.filter_map(|line| serde_json::from_slice(line).ok());
     prompts.take(PROMPTS).collect()

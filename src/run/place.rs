@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::chart::Chart;
+use crate::disk;
 use crate::engine::context::{self, running};
 use crate::engine::decision::Invocation;
 use crate::engine::inspect::Inspector;
@@ -60,9 +61,8 @@ impl Place {
     /// Returns what the checks find that look at nothing but settings and fields of the state.
     pub(crate) fn unfit_settings(&self) -> Vec<String> {
         let snapshot = self.snapshot();
-        let phase = context::text(snapshot.context(), Some(&self.chart.state));
         // Nothing of it is reviewed anymore.
-        let is_over = phase.is_some_and(|phase| self.chart.is_final(phase));
+        let is_over = context::is_over(&self.chart, snapshot.context());
         let found = (!is_over).then(|| snapshot.view().unfit_settings());
         // A setting that cannot be read is reported where it is used.
         found.and_then(Result::ok).unwrap_or_default()
@@ -94,6 +94,11 @@ impl Place {
     /// Returns the instance's directory.
     pub(crate) fn dir(&self) -> PathBuf {
         self.root.join(&self.instance.dir)
+    }
+
+    /// Returns the contents of a file in the instance's directory; `None` if it cannot be read.
+    pub(crate) fn read(&self, name: &str) -> Option<Vec<u8>> {
+        disk::read(&self.root, &self.dir().join(name)).ok()?
     }
 
     /// Takes a snapshot of what is there now.

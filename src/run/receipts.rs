@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
@@ -19,12 +19,11 @@ use crate::engine::inspect::Inspector;
 use crate::engine::replayable::{Occurred, Recorder};
 use crate::files::pattern::Pattern;
 use crate::hash::{self, Hash, IndexMap};
-use crate::os::file::HOME;
-use crate::page::counted;
+use crate::page::{counted, short_path};
 use crate::process::program::locate;
-use crate::project::change::Blobs;
+use crate::project::change::{self, Blobs};
 use crate::project::ledger;
-use crate::project::manifest::{self, Manifest};
+use crate::project::manifest::Manifest;
 use crate::project::state_file::{self, Reading};
 use crate::receipt::chain::Chain;
 use crate::receipt::charts::{self, Whole};
@@ -43,11 +42,7 @@ use crate::text::shown;
 
 /// Returns what is known of a review before it begins.
 pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> ReviewEntry {
-    let dir = place.dir();
-    let of_file = |name: &str| {
-        let text = disk::read(&place.root, &dir.join(name)).ok().flatten();
-        text.map(|text| hash::of_text(&text))
-    };
+    let of_file = |name: &str| place.read(name).map(|text| hash::of_text(&text));
     let subject = invocation.subject.iter();
     let subject = subject.map(|name| (name.clone(), of_file(name).unwrap_or_default()));
     let view = snapshot.view();
@@ -75,7 +70,8 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
         answers,
         to_run: (view.unrun(&Found::default()).ok().flatten()).unwrap_or_default(),
         prompt: Some(prompt.text()),
-        program: program.as_deref().map(without_user),
+        // Nobody needs to know what the user is called.
+        program: program.as_deref().map(short_path),
         program_sha256: program.and_then(|file| program::sha256(&place.store, &file)),
         ..ReviewEntry::default()
     }
@@ -93,10 +89,7 @@ fn edited(place: &Place, new: &IndexMap<String, String>) -> IndexMap<String, Opt
     };
     let known = record.chain.files(&record.open, edits).into_iter();
     let edited = known.filter_map(|(name, versions)| {
-        let text = disk::read(&place.root, &place.dir().join(&name))
-            .ok()
-            .flatten();
-        let now = text.map(|text| hash::of_text(&text));
+        let now = place.read(&name).map(|text| hash::of_text(&text));
         (!versions.contains(&now) && !new.contains_key(&name)).then_some((name, now))
     });
     edited.collect()
@@ -111,16 +104,6 @@ fn program_file(place: &Place, name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let file = locate(name, &path, &place.root).ok()?;
     Some(place.root.join(file))
-}
-
-/// Returns a path for others: nobody needs to know what the user is called.
-fn without_user(file: &Path) -> String {
-    let home = std::env::var_os(HOME).filter(|home| !home.is_empty());
-    let below = home.and_then(|home| file.strip_prefix(home).ok().map(Path::to_owned));
-    match below {
-        Some(below) => format!("~/{}", below.display()),
-        None => file.display().to_string(),
-    }
 }
 
 /// Returns the work tree that a review sees, if its verdict is about that.
@@ -353,9 +336,7 @@ pub(crate) fn ended(
     let mut gates: Vec<Gate> = gates.collect();
     gates.reverse();
     let is_run = outcome.failed_gate().is_none();
-    let text = disk::read(&place.root, &place.dir().join(&due.file))
-        .ok()
-        .flatten();
+    let text = place.read(&due.file);
     let text = text.filter(|_| is_run && error.is_none());
     let instance = (&place.store, &*place.instance.name);
     let altered = open_record::altered(instance, &place.dir());
@@ -448,7 +429,7 @@ pub(crate) fn prepare(
         at: clock::precise(),
         chart: charts::hash(&place.chart),
         base: (begins || advances)
-            .then(|| manifest::head(&place.root))
+            .then(|| change::head(&place.root))
             .flatten(),
         settings: begins
             .then(|| place.snapshot().config().ok().cloned())

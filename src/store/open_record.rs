@@ -12,7 +12,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::owed::mark;
 use super::{Store, lines, record};
 use crate::disk;
 use crate::hash;
@@ -68,7 +67,7 @@ pub(crate) fn intend<T: Serialize>(
     }
     let intended = Intended {
         file: name.to_owned(),
-        text: mark(text),
+        text: hash::number(text),
         line: serde_json::to_value(entry)?,
     };
     record::write_for_now(store, instance, INTENDED, intended)
@@ -78,7 +77,7 @@ pub(crate) fn intend<T: Serialize>(
 fn intended((store, instance): (&Store, &str), dir: &Path) -> Option<Json> {
     let intended: Intended = record::read(store, instance, INTENDED)?;
     let text = disk::read_regular(&dir.join(&intended.file)).ok()??;
-    (mark(&text) == intended.text).then_some(intended.line)
+    (hash::number(&text) == intended.text).then_some(intended.line)
 }
 
 /// Adds a line, after the others in the directory except those that are set `aside`. The caller holds the write lock.

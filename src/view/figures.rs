@@ -1,12 +1,13 @@
 //! Figures about reviews and gates: verdicts, time and cost.
 
 use std::collections::{BTreeSet, HashMap};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use crate::chart::Chart;
+use crate::clock;
 use crate::engine::inspect;
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
@@ -55,7 +56,7 @@ pub(crate) struct Waited {
 impl Waited {
     /// Adds the next line of the journal.
     pub(crate) fn add(&mut self, line: &Line) {
-        let (Line::Decision(decided), Some(at)) = (line, time(line.at())) else {
+        let (Line::Decision(decided), Some(at)) = (line, clock::time(line.at())) else {
             return;
         };
         if decided.event == "SessionEnd" {
@@ -88,12 +89,6 @@ impl Waited {
             seconds(reviews.seconds.saturating_add(gates.seconds))
         )
     }
-}
-
-/// Returns a time of the journal, since 1970.
-fn time(at: &str) -> Option<Duration> {
-    let at = humantime::parse_rfc3339(at).ok()?;
-    at.duration_since(UNIX_EPOCH).ok()
 }
 
 /// The totals of all reviews, of each cycle and of each reviewer.

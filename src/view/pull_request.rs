@@ -1,13 +1,10 @@
 //! What a pull request says about the instance whose work it is, as Markdown.
 
-use std::path::Path;
-
 use anstream::adapter::strip_str;
 
 use super::facts::Facts;
 use super::reviews::ReviewFacts;
 use super::screen::title;
-use crate::disk;
 use crate::project::ledger::{Entry, OPEN};
 use crate::run::place::Place;
 use crate::text::{shown, shown_lines};
@@ -125,7 +122,7 @@ fn literal(text: &str) -> String {
 
 /// Returns the text of a file in the directory of the instance.
 fn read(place: &Place, name: &str) -> Option<String> {
-    let text = disk::read(&place.root, &place.dir().join(Path::new(name))).ok()??;
+    let text = place.read(name)?;
     Some(shown_lines(&String::from_utf8_lossy(&text)).into_owned())
 }
 

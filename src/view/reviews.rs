@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use crate::chart::Chart;
-use crate::disk;
 use crate::engine::inspect;
 use crate::engine::spent::failed;
 use crate::page;
@@ -84,9 +83,8 @@ pub(super) fn on_disk(
         let verdict = ended.and_then(|ended| ended.run.verdict.clone());
         let stated = match verdict {
             Some(_) => None,
-            None => disk::read(&place.root, &dir.join(&file.name))
-                .ok()
-                .flatten()
+            None => place
+                .read(&file.name)
                 .and_then(|text| stated(&place.chart, &String::from_utf8_lossy(&text))),
         };
         let review = ReviewFacts {
