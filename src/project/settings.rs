@@ -197,7 +197,7 @@ fn read_own(chart: &Chart, root: &Path, wrong: Wrong) -> Result<Settings, String
         let users = at.map_or(&setting.value, |at| &wanted[at].1.value);
         let is_bound = setting.origin != Origin::Default;
         // If the user has already set the same value, no further consent is needed.
-        let why = if (field.file || field.trust.covers(&value)) && *users != value {
+        let why = if field.needs_trust(&value) && *users != value {
             Some(Why::Power)
         } else if is_bound && field.is_looser(&value, users) {
             Some(Why::Looser)

@@ -68,14 +68,6 @@ impl Place {
         found.and_then(Result::ok).unwrap_or_default()
     }
 
-    /// Returns these variables, and those of this place.
-    pub(crate) fn with_env<const N: usize>(
-        &self,
-        own: [(String, String); N],
-    ) -> Vec<(String, String)> {
-        own.into_iter().chain(self.env.iter().cloned()).collect()
-    }
-
     /// Returns whether one of the chart's cycles is running.
     pub(crate) fn is_in_cycle(&self) -> bool {
         running(&self.chart, self.snapshot().context()).is_some()

@@ -5,8 +5,8 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread;
 
 use serde_json::{Map, Value as Json};
 
@@ -19,6 +19,7 @@ use crate::engine::inspect::Inspector;
 use crate::engine::replayable::{Occurred, Recorder};
 use crate::files::pattern::Pattern;
 use crate::hash::{self, Hash, IndexMap};
+use crate::os::regular::open_to_read;
 use crate::page::{counted, short_path};
 use crate::process::program::locate;
 use crate::project::change::{self, Blobs};
@@ -37,7 +38,6 @@ use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::store::journal::Line;
 use crate::store::open_record::{self, Kept};
-use crate::store::program;
 use crate::text::shown;
 
 /// Returns what is known of a review before it begins.
@@ -56,8 +56,6 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
         .collect();
     let mut prompt = Hash::default();
     invocation.argv.iter().for_each(|word| prompt.add(word));
-    let program = invocation.argv.first();
-    let program = program.and_then(|name| program_file(place, name));
     ReviewEntry {
         settings: snapshot.config().ok().cloned(),
         edited: edited(place, &answers),
@@ -70,9 +68,6 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
         answers,
         to_run: (view.unrun(&Found::default()).ok().flatten()).unwrap_or_default(),
         prompt: Some(prompt.text()),
-        // Nobody needs to know what the user is called.
-        program: program.as_deref().map(short_path),
-        program_sha256: program.and_then(|file| program::sha256(&place.store, &file)),
         ..ReviewEntry::default()
     }
 }
@@ -99,11 +94,30 @@ fn answer_name(view: &Inspector, answer: &Pattern, n: i64) -> Option<String> {
     view.file_name(answer, n).filter(|_| n > 0)
 }
 
-/// Returns the file of a program, `None` if there is none.
-fn program_file(place: &Place, name: &str) -> Option<PathBuf> {
+/// Runs `work`, which starts the program of an invocation, and adds the program to the record meanwhile: to read a large one
+/// takes a while.
+pub(crate) fn with_program<T>(
+    place: &Place,
+    invocation: &Invocation,
+    record: &mut ReviewEntry,
+    work: impl FnOnce() -> T,
+) -> T {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let file = locate(name, &path, &place.root).ok()?;
-    Some(place.root.join(file))
+    let name = invocation.argv.first();
+    let file = name.and_then(|name| locate(name, &path, &place.root).ok());
+    let file = file.map(|file| place.root.join(file));
+    // Nobody needs to know what the user is called.
+    record.program = file.as_deref().map(short_path);
+    // What is found is often a link. Another file may be in its place soon.
+    let real = file.and_then(|file| file.canonicalize().ok());
+    let opened = real.and_then(|file| open_to_read(&file).ok());
+    let hash = || hash::of_file(&opened.as_ref()?.0).ok();
+    thread::scope(|scope| {
+        let hashing = thread::Builder::new().spawn_scoped(scope, hash);
+        let done = work();
+        record.program_sha256 = hashing.ok().and_then(|hash| hash.join().ok()?);
+        done
+    })
 }
 
 /// Returns the work tree that a review sees, if its verdict is about that.
@@ -360,8 +374,6 @@ pub(crate) fn ended(
         cost: effort.cost,
         tokens: effort.tokens,
         prompt: due.prompt.filter(|_| is_run),
-        program: due.program.filter(|_| is_run),
-        program_sha256: due.program_sha256.filter(|_| is_run),
         edited: due.edited.into_iter().chain(altered).collect(),
         unrun,
         ..due
