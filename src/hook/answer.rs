@@ -313,8 +313,7 @@ fn decided(
 /// Returns whether another session has claimed the instance that `session` claimed. That is reported once.
 fn is_taken_over(place: &Place, session: &str) -> bool {
     let drivers = driver::of(&place.store, &place.instance.name);
-    let is_this = |driver: &String| driver == session;
-    !place.chart.scope.is_per_session() && !drivers.is_empty() && !drivers.iter().any(is_this)
+    !place.chart.scope.is_per_session() && driver::are_others(&drivers, Some(session))
 }
 
 /// Returns the answer to an event about which nothing can be decided. The user is called: the loop stands still.

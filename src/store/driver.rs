@@ -128,6 +128,12 @@ pub(crate) fn of(store: &Store, instance: &str) -> Vec<String> {
     record::read(store, instance, DRIVER).unwrap_or_default()
 }
 
+/// Returns whether these sessions drive an instance, and `session` is none of them.
+pub(crate) fn are_others(drivers: &[String], session: Option<&str>) -> bool {
+    let is_this = |driver: &String| Some(driver.as_str()) == session;
+    !drivers.is_empty() && !drivers.iter().any(is_this)
+}
+
 /// Returns whether `session` drives the instance and has claimed nothing else since.
 pub(crate) fn drives(store: &Store, instance: &str, session: &str) -> bool {
     let claim = record::read(store, session, SESSION);
