@@ -45,7 +45,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         }
         return Ok(ExitCode::SUCCESS);
     }
-    if format == Some("json") || matches.get_flag("json") {
+    if format == Some("json") {
         let entries = entries.iter().map(|entry| to_json(&place, entry));
         let entries: Vec<Json> = entries.collect();
         say_json(json!({ "findings": entries }));

@@ -65,7 +65,6 @@ fn verify(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, CliError> {
         (false, false) => 1,
     };
     match matches.get_one::<String>("format").map(String::as_str) {
-        _ if matches.get_flag("json") => say_json(result.json()),
         Some("json") => say_json(result.json()),
         Some("github") => result.annotations().iter().for_each(|line| say(line)),
         _ => result.print(chart),
