@@ -4,13 +4,13 @@
 
 use serde_json::Value as Json;
 
-use super::replay::{changes, event};
+use super::replay::changes;
 use super::{Decision, Entry, ReviewEntry};
 use crate::chart::choice::words_of;
 use crate::engine::context::Context;
 use crate::engine::event::Trigger;
 use crate::hash::IndexMap;
-use crate::text::shown;
+use crate::text::{cut, shown};
 
 /// The longest value that is named, in characters.
 const VALUE: usize = 60;
@@ -234,7 +234,7 @@ impl Remarks {
         }
         let line = match &decision.event.trigger {
             Trigger::Command(name) => words_of(name),
-            trigger @ Trigger::Enter { force: true, .. } => event(trigger),
+            trigger @ Trigger::Enter { force: true, .. } => trigger.to_string(),
             _ => return,
         };
         let is_typed = decision.event.fields.get("terminal") == Some(&Json::Bool(true));
@@ -251,10 +251,5 @@ impl Remarks {
 }
 
 fn short(value: &Json) -> String {
-    let text = value.to_string();
-    let text = shown(&text);
-    match text.char_indices().nth(VALUE) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.into_owned(),
-    }
+    cut(shown(&value.to_string()).into_owned(), VALUE)
 }

@@ -29,7 +29,6 @@ use crate::project::state_file::{self, Reading};
 use crate::receipt::chain::Chain;
 use crate::receipt::charts::{self, Whole};
 use crate::receipt::check::{self, Seen};
-use crate::receipt::replay::word;
 use crate::receipt::statement::{self, Predicate, Statement};
 use crate::receipt::unpassed::{self, Unpassed};
 use crate::receipt::{self, Entry, Gate, Open, ReviewEntry, Sealed};
@@ -467,7 +466,7 @@ pub(crate) fn prepare(
             .iter()
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect(),
-        answer: word(&decision.answer).to_owned(),
+        answer: decision.answer.word().to_owned(),
     }));
     let aside = record.aside;
     Some(Prepared { entry, aside })

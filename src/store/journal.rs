@@ -291,17 +291,10 @@ impl Decided {
         });
         self.changed = changes.collect();
         self.files = decision.effects.iter().map(ToString::to_string).collect();
-        let answer = match &decision.answer {
-            Answer::Pass => "pass",
-            Answer::Allow => "allow",
-            Answer::Block(_) => "block",
-            Answer::Action { action, .. } => {
-                self.action = Some(action.clone());
-                "action"
-            }
-            Answer::Refuse(_) => "refuse",
-        };
-        answer.clone_into(&mut self.answer);
+        if let Answer::Action { action, .. } = &decision.answer {
+            self.action = Some(action.clone());
+        }
+        decision.answer.word().clone_into(&mut self.answer);
         let is_aside = self.review.as_ref().is_some_and(|review| review.superseded);
         let why = match &decision.answer {
             Answer::Refuse(why) => Some(why),

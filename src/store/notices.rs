@@ -70,8 +70,7 @@ impl By {
         let program = chart.program();
         let line = match &event.trigger {
             Trigger::Hook(_) => return None,
-            Trigger::Enter { phase, force: true } => format!("{program} enter {phase} --force"),
-            Trigger::Enter { phase, .. } => format!("{program} enter {phase}"),
+            trigger @ Trigger::Enter { .. } => format!("{program} {trigger}"),
             Trigger::Command(name) => chart.call(name),
         };
         Some(Self::Command {
@@ -326,8 +325,7 @@ impl Pending {
         }
         // The notices belong to whoever drives the plan.
         let drivers = driver::of(store, instance);
-        let is_this = |driver: &String| Some(driver.as_str()) == session;
-        if session.is_some() && !drivers.is_empty() && !drivers.iter().any(is_this) {
+        if session.is_some() && driver::are_others(&drivers, session) {
             return None;
         }
         let read_again;
