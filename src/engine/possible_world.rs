@@ -102,14 +102,9 @@ impl PossibleWorld {
             let text = |name: &str| sibling.files[name].clone().into_bytes();
             (name.as_str(), file_values::files(set, &dir, &names, text))
         });
-        let other = records::Sibling {
-            name: &sibling.name,
-            dir: &dir,
-            idle_hours: sibling.idle_hours,
-            is_unreadable: sibling.context.is_none(),
-            context: sibling.context.as_ref(),
-        };
-        other.record(chart, files)
+        let context = sibling.context.as_ref();
+        let facts = (sibling.idle_hours, context.is_none());
+        records::sibling(chart, (&sibling.name, &dir), context, facts, files)
     }
 
     /// Returns the setting of that name in `config.json`, or its default.

@@ -14,7 +14,7 @@ use crate::engine::context;
 use crate::engine::fault::Fault;
 use crate::engine::file_values;
 use crate::engine::names::root::or_invalid;
-use crate::engine::records::Sibling;
+use crate::engine::records;
 use crate::project::find;
 use crate::project::listing::{Listing, idle_hours, is_odd, unreadable};
 use crate::project::state_file::{self, Reading};
@@ -139,14 +139,8 @@ impl Snapshot {
             let none = sets().map(|(set, _)| (set.as_str(), Value::from(Vec::<Value>::new())));
             (none.collect(), Vec::new())
         });
-        let other = Sibling {
-            name,
-            dir: &dir,
-            idle_hours: idle_hours(&whole, &names),
-            is_unreadable,
-            context: context.as_ref(),
-        };
-        other.record(chart, files.into_iter())
+        let facts = (idle_hours(&whole, &names), is_unreadable);
+        records::sibling(chart, (name, &dir), context.as_ref(), facts, files)
     }
 
     pub(super) fn table(&self, name: &str) -> Result<Value, Fault> {
