@@ -1,4 +1,5 @@
-//! `taskie verify`: checks receipts, without a model, a network, or anything that this machine keeps.
+//! `taskie verify`: checks receipts, without a model, a network, or anything that this machine keeps except
+//! whose keys git's `gpg.ssh.allowedSignersFile` says may sign.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

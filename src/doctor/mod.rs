@@ -2,7 +2,7 @@
 //!
 //! [`binary`] checks programs, [`installed`] where they came from and how to update them, [`host`] the [`settings`] of Claude Code, [`others`]
 //! those of the other hosts, [`workflow`] the chart and the instance. Each returns [`Diagnosis`] lines. They change
-//! nothing, and run other programs only with `--version`.
+//! nothing, and run other programs only with `--version`, and git to ask about the project.
 
 mod binary;
 mod diagnosis;

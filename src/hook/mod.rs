@@ -1,7 +1,7 @@
 //! `taskie hook EVENT`: a hook's event on stdin, its answer on stdout.
 //!
 //! This is the hot path: it is dispatched before the command line is parsed, and returns before the chart is parsed if the
-//! project has no home for it, or if the session has claimed nothing. A hook that cannot decide allows the event and says
+//! project has no home for it, or if the session has claimed nothing and the chart has no rules for such sessions. A hook that cannot decide allows the event and says
 //! why.
 
 mod answer;

@@ -2,7 +2,8 @@
 //!
 //! [`Entry`] is one thing that happened. [`statement`] puts the entries of a cycle into one line of a file, and [`chain`] says how
 //! the lines follow each other. [`replay`] makes the recorded decisions again, [`remarks`] says what a reader should know,
-//! [`unpassed`] which cycles have not passed, and [`check`] compares a file with the work tree. What is recorded is data; `run` records it.
+//! [`unpassed`] which cycles have not passed, and [`check`] compares a file with the work tree. [`seal`] puts entries into a
+//! statement, [`charts`] the charts that decided, and [`signature`] signs it; [`elsewhere`] reads what other machines reviewed. What is recorded is data; `run` records it.
 
 pub(crate) mod chain;
 pub(crate) mod charts;

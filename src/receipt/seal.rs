@@ -1,4 +1,5 @@
 //! Puts what happened into a predicate: each answer once, and each state only where it is not what the decision before has left.
+//! Joins such predicates, and finds the state that entries have left.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! The change that a stop is about: what has changed, as fields of the event, which rules see.
+//! The change that a stop is about: what has changed, as fields of the event, which rules see. Beside the state, this keeps what
+//! the user asked for, the text that sends the agent back, and what was found to be settled.
 
 use std::fs;
 use std::io::Write as _;

@@ -1,8 +1,8 @@
 //! Carries out the changes to files that a decision asks for.
 //!
 //! Files come first and the state comes last: a process that is killed in between leaves files where the next command
-//! or stop finds them. A file appears completely or not at all, nothing is overwritten, no symbolic link is followed,
-//! and only an instance's own directory is ever removed.
+//! or stop finds them. A file appears completely or not at all, only a line that is to be in a file changes one that
+//! exists, no symbolic link is followed, and only an instance's own directory is ever removed.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Handles an event, up to its answer: takes a snapshot, decides, runs what the decision invokes, decides again,
 //! writes.
 //!
-//! The state is written at most once, under the write lock, based on a world that was read under that lock, and after
+//! A decision writes the state at most once, under the write lock, based on a world that was read under that lock, and after
 //! all changes to files. If this is killed at any moment, either the old state or the new one remains.
 
 use std::io;

@@ -1,8 +1,9 @@
 //! Which session drives which plan: the one that claimed it last.
 //!
-//! This is a fact about this machine, not about the repository, so it is never in `state.json`. There are two records: the
-//! instance that a session claimed last, and the session that drives an instance. They disagree if another session has
-//! claimed the instance since, which is reported to the old one once.
+//! This is a fact about this machine, not about the repository, so it is never in `state.json`. Two kinds of
+//! records say it: the instance that a session claimed last, and the session that drives an instance. They disagree if another
+//! session has claimed the instance since, which is reported to the old one once. Two more say what a session has reported
+//! about an instance without a driver, and how the hook is called.
 
 use std::ffi::OsStr;
 use std::io;

@@ -1,9 +1,9 @@
 //! The journal: one JSON line for each decision, one for each review that has ended, and one for each gate.
 //!
 //! It says what happened and why: the line of a decision has every rule that was tried, and what its guard looked at.
-//! It never contains the text of a prompt or a message, except why a command was refused or why a stop was allowed without
-//! a rule, nor anything from the environment. It is a fact about this
-//! machine and is kept in the [store](super). A line that cannot be written changes no answer.
+//! Of prompts and messages, it contains why a command was refused, why a stop was allowed without a rule, why the user is
+//! called and what was named to the user; of reviews and gates, the titles of findings and command lines; of the
+//! environment, nothing. It is a fact about this machine and is kept in the [store](super). A line that cannot be written changes no answer.
 
 use std::io;
 use std::time::SystemTime;
