@@ -17,7 +17,7 @@ use crate::project::change::{self, Unknown};
 use crate::project::git;
 use crate::project::manifest::Manifest;
 use crate::receipt::chain::Chain;
-use crate::receipt::check::{self, Seen};
+use crate::receipt::check::{self, CleanVersions};
 use crate::receipt::seal;
 use crate::receipt::signature::{self, Key};
 use crate::receipt::statement::{self, Line, Statement, Subject};
@@ -40,7 +40,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         return Err(CliError::with_help(message, help));
     };
     if let Some(commit) = matches.get_one::<String>("commit") {
-        let mut seen = Seen::default();
+        let mut seen = CleanVersions::default();
         let name = &place.instance.name;
         seen.add(name, &chain, &receipts::open(&place), None);
         let unknown = |why: Unknown| CliError::with_help(why.message, why.help);

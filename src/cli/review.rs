@@ -14,7 +14,7 @@ use super::error::CliError;
 use super::output::{
     OFTEN, is_reviewer, meanwhile, say, say_json, say_json_text, tell, tell_error, warn,
 };
-use super::reviewed::Reviewed;
+use super::reviewed::ReviewReport;
 use super::{place, render, wait};
 use crate::chart::choice::{Choice, of_changes};
 use crate::chart::{Chart, IN_GIT};
@@ -231,7 +231,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         None
     });
     let is_outdated = now.is_some_and(|now| now.after != change.after);
-    let result = Reviewed::of(&place, &change, &performed, is_outdated);
+    let result = ReviewReport::of(&place, &change, &performed, is_outdated);
     match format {
         Some("json") => say_json(result.json()),
         Some("sarif") => say_json_text(&report::pretty(&result.sarif())),

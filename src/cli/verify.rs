@@ -23,7 +23,7 @@ use crate::project::home::project_root;
 use crate::project::manifest::{self, Manifest};
 use crate::project::state_file;
 use crate::receipt::Open;
-use crate::receipt::check::{self, Checked, Seen, Work};
+use crate::receipt::check::{self, Checked, CleanVersions, Work};
 use crate::receipt::signature::Signers;
 use crate::receipt::statement;
 use crate::store::{git_dir, open_record};
@@ -109,7 +109,7 @@ fn no_base(work: &Work) -> String {
 #[derive(Debug, Default)]
 struct Verified {
     plans: Vec<Checked>,
-    seen: Seen,
+    seen: CleanVersions,
     /// The files of the code, each with the review that has seen it as it is there.
     covered: Blobs,
     /// Why the code was not compared, if it was not.

@@ -31,7 +31,7 @@ pub fn is_over(chart: &Chart, context: &Context) -> bool {
 }
 
 /// Returns the running cycle: the one that comes next, or whose post phase does.
-pub fn running<'c>(chart: &'c Chart, context: &Context) -> Option<&'c Cycle> {
+pub fn running_cycle<'c>(chart: &'c Chart, context: &Context) -> Option<&'c Cycle> {
     cycle_of(chart, text(context, chart.next.as_ref())?)
 }
 

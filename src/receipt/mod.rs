@@ -30,7 +30,7 @@ use crate::reviewer::finding::Found;
 #[serde(tag = "entry", rename_all = "lowercase")]
 pub(crate) enum Entry<W> {
     Review(Box<ReviewEntry>),
-    Decision(Box<Decision<W>>),
+    Decision(Box<DecisionEntry<W>>),
 }
 
 /// An entry as this machine keeps it until its cycle ends.
@@ -74,7 +74,7 @@ pub(crate) struct ReviewEntry {
     pub(crate) edited: IndexMap<String, Option<String>>,
     /// The gates that ran before it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) gates: Vec<Gate>,
+    pub(crate) gates: Vec<GateEntry>,
     pub(crate) verdict: Option<String>,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -103,7 +103,7 @@ pub(crate) struct ReviewEntry {
 
 /// A gate that ran before a review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Gate {
+pub(crate) struct GateEntry {
     pub(crate) command: String,
     pub(crate) exit: Option<i32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,7 +112,7 @@ pub(crate) struct Gate {
 
 /// A decision that was carried out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Decision<W> {
+pub(crate) struct DecisionEntry<W> {
     pub(crate) at: String,
     /// The hash of the chart.
     pub(crate) chart: String,
@@ -171,7 +171,7 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
-impl<W> Decision<W> {
+impl<W> DecisionEntry<W> {
     /// Returns the fields after it, if it says those before it or they are the ones that were `left`.
     pub(crate) fn after(&self, left: Option<Context>) -> Option<Context> {
         let mut after = self.state.clone().or(left)?;

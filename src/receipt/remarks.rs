@@ -5,7 +5,7 @@
 use serde_json::Value as Json;
 
 use super::replay::changes;
-use super::{Decision, Entry, ReviewEntry};
+use super::{DecisionEntry, Entry, ReviewEntry};
 use crate::chart::choice::words_of;
 use crate::engine::context::Context;
 use crate::engine::event::Trigger;
@@ -190,7 +190,7 @@ impl Remarks {
         self.add(at, what, false);
     }
 
-    fn decision<W>(&mut self, decision: &Decision<W>) {
+    fn decision<W>(&mut self, decision: &DecisionEntry<W>) {
         let at = &decision.at;
         if decision.is_reviewed {
             self.open = None;

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use super::statement::Predicate;
-use super::{Decision, Entry, ReviewEntry};
+use super::{DecisionEntry, Entry, ReviewEntry};
 use crate::chart::Chart;
 use crate::engine::context::Context;
 use crate::engine::decision::{Ended, Step};
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
-use crate::engine::replayable::{Answer as Given, Known, Replayed, decide_again, is_clean};
+use crate::engine::replayable::{Known, Replayed, WorldAnswer as Given, decide_again, is_clean};
 use crate::engine::world::Source;
 use crate::expr::Expressions;
 use crate::project::seen;
@@ -162,7 +162,7 @@ impl ReceiptReplay {
     fn decision(
         &mut self,
         predicate: &Predicate,
-        decision: &Decision<Vec<usize>>,
+        decision: &DecisionEntry<Vec<usize>>,
         review: Option<&ReviewEntry>,
     ) -> Vec<String> {
         let mut found = Vec::new();

@@ -17,7 +17,7 @@ use crate::project::state_file;
 use crate::receipt::ReviewEntry;
 use crate::run::change;
 use crate::run::gates;
-use crate::run::meanwhile::Files;
+use crate::run::meanwhile::FilesBefore;
 use crate::run::place::Place;
 use crate::run::receipts;
 use crate::run::reviewer;
@@ -125,7 +125,7 @@ impl Due<'_> {
         let seen = seen(invocation);
         let mut record = receipts::due(place, self.snapshot, invocation);
         record.tree = receipts::tree(place, self.snapshot, event);
-        let files = Files::read(place);
+        let files = FilesBefore::read(place);
         announced.started = clock::now();
         announced.is_started = true;
         let _ = self.note.say(&announced);

@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::diagnostic::quote::quoted;
 use crate::disk;
-use crate::engine::context::{running, text};
+use crate::engine::context::{running_cycle, text};
 use crate::engine::decision::Outcome;
 use crate::engine::event::Event;
 use crate::files::pattern::name_flaw;
@@ -58,7 +58,7 @@ pub(crate) fn base(place: &Place) -> Option<String> {
     let snapshot = place.snapshot();
     let context = snapshot.context();
     let base = text(context, place.chart.scope.since.as_ref());
-    let base = match running(&place.chart, context) {
+    let base = match running_cycle(&place.chart, context) {
         Some(_) => Some(base.unwrap_or_default()),
         None => base.filter(|_| part::is_own(place)),
     };

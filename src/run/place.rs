@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::chart::Chart;
 use crate::disk;
-use crate::engine::context::{self, running};
+use crate::engine::context::{self, running_cycle};
 use crate::engine::decision::Invocation;
 use crate::engine::inspect::Inspector;
 use crate::engine::world::World;
@@ -70,7 +70,7 @@ impl Place {
 
     /// Returns whether one of the chart's cycles is running.
     pub(crate) fn is_in_cycle(&self) -> bool {
-        running(&self.chart, self.snapshot().context()).is_some()
+        running_cycle(&self.chart, self.snapshot().context()).is_some()
     }
 
     /// Returns the option with which a command is about this instance.
@@ -201,7 +201,7 @@ impl Place {
 
     /// Returns the reviews of the instance, oldest first: those of this machine's journal, and behind them those that only its
     /// receipts have.
-    pub(crate) fn reviews(&self) -> Vec<journal::Review> {
+    pub(crate) fn reviews(&self) -> Vec<journal::ReviewLine> {
         let own = self.journal().reviews();
         let is_own = |file: &str| own.iter().any(|review| review.run.file == file);
         let mut all = elsewhere::reviews(&self.chart, &self.dir(), &self.instance.name, is_own);

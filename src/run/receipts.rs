@@ -28,15 +28,15 @@ use crate::project::manifest::Manifest;
 use crate::project::state_file::{self, Reading};
 use crate::receipt::chain::Chain;
 use crate::receipt::charts::{self, Whole};
-use crate::receipt::check::{self, Seen};
+use crate::receipt::check::{self, CleanVersions};
 use crate::receipt::statement::{self, Predicate, Statement};
 use crate::receipt::unpassed::{self, Unpassed};
-use crate::receipt::{self, Entry, Gate, Open, ReviewEntry, Sealed};
+use crate::receipt::{self, Entry, GateEntry, Open, ReviewEntry, Sealed};
 use crate::reviewer::finding::Found;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::store::journal::Line;
-use crate::store::open_record::{self, Kept};
+use crate::store::open_record::{self, KeptLine};
 use crate::text::shown;
 
 /// Returns what is known of a review before it begins.
@@ -74,7 +74,7 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
 /// Returns the reviews and answers on record that are no longer what was last known of them, each with the hash of what is there
 /// now. A new answer may be in place of one of an earlier cycle.
 fn edited(place: &Place, new: &IndexMap<String, String>) -> IndexMap<String, Option<String>> {
-    let record = Record::of(place);
+    let record = OnRecord::of(place);
     let edits = |review: &ReviewEntry| {
         let edited = review.edited.iter();
         let edited = edited.filter(|(name, _)| *name != open_record::FILE);
@@ -130,14 +130,14 @@ pub(crate) fn tree(place: &Place, snapshot: &Arc<Snapshot>, event: &Event) -> Op
     }
     let base = match field("base").filter(|base| !base.is_empty()) {
         Some(base) => Some(base.to_owned()),
-        None => Record::of(place).base(),
+        None => OnRecord::of(place).base(),
     };
     let home = &place.chart.scope.home;
     Manifest::read(&place.root, home, base.as_deref(), None, &skips)?.ok()
 }
 
 /// What is on record about an instance: its receipts, and what has happened since the last one.
-struct Record {
+struct OnRecord {
     chain: Chain,
     open: Vec<Open>,
     /// The last of them is of this machine.
@@ -148,7 +148,7 @@ struct Record {
     aside: HashSet<String>,
 }
 
-impl Record {
+impl OnRecord {
     fn of(place: &Place) -> Self {
         Self::at(place, state_file::fields(&place.dir()).unwrap_or_default())
     }
@@ -157,16 +157,17 @@ impl Record {
     fn at(place: &Place, fields: Map<String, Json>) -> Self {
         let chain = Chain::read(&statement::read(&place.dir()).unwrap_or_default());
         let kept = open_record::read((&place.store, &place.instance.name), &place.dir());
-        let mut kept = chain.unsealed(kept, |kept: &Kept<Open>| kept.entry.at());
-        let aside: Vec<Kept<Open>> = match is_elsewhere(&chain, &kept, &fields) {
+        let mut kept = chain.unsealed(kept, |kept: &KeptLine<Open>| kept.entry.at());
+        let aside: Vec<KeptLine<Open>> = match is_elsewhere(&chain, &kept, &fields) {
             true => kept.extract_if(.., |kept| !kept.is_here).collect(),
             false => Vec::new(),
         };
         Self {
             is_own: kept.last().is_some_and(|kept| kept.is_own),
             is_added_to: {
-                let is_decision =
-                    |kept: &&Kept<Open>| kept.is_own && matches!(kept.entry, Entry::Decision(_));
+                let is_decision = |kept: &&KeptLine<Open>| {
+                    kept.is_own && matches!(kept.entry, Entry::Decision(_))
+                };
                 let mut new = kept.iter().rev().take_while(|kept| !is_decision(kept));
                 new.any(|kept| !kept.is_own)
             },
@@ -214,8 +215,8 @@ fn cut(place: &Place, chain: &Chain, fields: &Context) -> Option<String> {
 
 /// Returns whether the instance's directory is that of another checkout than before: what this machine has recorded does not
 /// lead to its state, and those entries do which the directory has.
-fn is_elsewhere(chain: &Chain, kept: &[Kept<Open>], fields: &Map<String, Json>) -> bool {
-    let is_whole = |is_counted: fn(&Kept<Open>) -> bool| {
+fn is_elsewhere(chain: &Chain, kept: &[KeptLine<Open>], fields: &Map<String, Json>) -> bool {
+    let is_whole = |is_counted: fn(&KeptLine<Open>) -> bool| {
         let entries = kept.iter().filter(|kept| is_counted(kept));
         chain.is_whole(entries.map(|kept| &kept.entry), fields)
     };
@@ -250,7 +251,7 @@ impl std::fmt::Display for Stale {
 /// Returns the last clean review, if it is about the work tree and there are files that no clean review has seen as they are
 /// now. While another such cycle runs, its reviews will see what has changed. This asks git.
 pub(crate) fn stale(place: &Place) -> Option<Stale> {
-    let Record { chain, open, .. } = Record::of(place);
+    let OnRecord { chain, open, .. } = OnRecord::of(place);
     let entries = chain
         .statements()
         .flat_map(|statement| &statement.predicate.entries);
@@ -265,7 +266,7 @@ pub(crate) fn stale(place: &Place) -> Option<Stale> {
     if running.is_some() || !is_clean {
         return None;
     }
-    let mut seen = Seen::default();
+    let mut seen = CleanVersions::default();
     seen.add(&place.instance.name, &chain, &open, None);
     let base = &seen.works.last()?.base;
     let home = &place.chart.scope.home;
@@ -283,7 +284,7 @@ pub(crate) fn stale(place: &Place) -> Option<Stale> {
 
 /// Returns the cycles of the instance that were left without having passed.
 pub(crate) fn unpassed(place: &Place) -> Vec<Unpassed> {
-    let Record { chain, open, .. } = Record::of(place);
+    let OnRecord { chain, open, .. } = OnRecord::of(place);
     let mut finder = unpassed::Finder::of(&place.chart);
     for statement in chain.statements() {
         finder.add(&statement.predicate.entries);
@@ -298,7 +299,7 @@ pub(crate) fn unpassed(place: &Place) -> Vec<Unpassed> {
 /// Returns whether the record says that this program has left these fields of the state. What others may have added since the
 /// last receipt says nothing about that, and a receipt only if its decisions can be made again.
 pub(crate) fn is_on_record(place: &Place, fields: &Context) -> bool {
-    let record = Record::of(place);
+    let record = OnRecord::of(place);
     let text = || statement::read(&place.dir()).unwrap_or_default();
     let is_sound = match record.open.is_empty() {
         true => check::lines(&place.root, &text(), None).flaws.is_empty(),
@@ -327,7 +328,7 @@ pub(crate) fn begin(place: &Place) {
 
 /// Returns what has happened since the last receipt.
 pub(crate) fn open(place: &Place) -> Vec<Open> {
-    Record::of(place).open
+    OnRecord::of(place).open
 }
 
 /// Adds a review that has ended to the record.
@@ -339,14 +340,14 @@ pub(crate) fn ended(
     let (verdict, error) = outcome.verdict_and_error();
     let lines = place.journal().read().into_iter().rev();
     let gates = lines.map_while(|line| match line {
-        Line::Gate(gate) if (&gate.cycle, gate.n) == (&due.cycle, due.n) => Some(Gate {
+        Line::Gate(gate) if (&gate.cycle, gate.n) == (&due.cycle, due.n) => Some(GateEntry {
             command: gate.command,
             exit: gate.exit,
             error: gate.error,
         }),
         _ => None,
     });
-    let mut gates: Vec<Gate> = gates.collect();
+    let mut gates: Vec<GateEntry> = gates.collect();
     gates.reverse();
     let is_run = outcome.failed_gate().is_none();
     let text = place.read(&due.file);
@@ -378,7 +379,7 @@ pub(crate) fn ended(
         ..due
     };
     let entry: Open = Entry::Review(Box::new(review));
-    let aside = Record::of(place).aside;
+    let aside = OnRecord::of(place).aside;
     open_record::add(instance, &place.dir(), &entry, &aside)
 }
 
@@ -419,7 +420,7 @@ pub(crate) fn prepare(
     let instance = (&place.store, &*place.instance.name);
     let fields = before.state.iter();
     let fields = fields.map(|(name, value)| (name.clone(), value.clone()));
-    let record = Record::at(place, fields.collect());
+    let record = OnRecord::at(place, fields.collect());
     let begins =
         record.open.is_empty() && statement::read(&place.dir()).is_ok_and(|text| text.is_empty());
     let altered = open_record::altered(instance, &place.dir());
@@ -436,7 +437,7 @@ pub(crate) fn prepare(
         .iter()
         .filter(|(name, value)| before.state.get(*name) != Some(*value));
     let seen = seen.map(|(name, value)| (name.clone(), value.clone()));
-    let entry: Open = Entry::Decision(Box::new(receipt::Decision {
+    let entry: Open = Entry::Decision(Box::new(receipt::DecisionEntry {
         at: clock::precise(),
         chart: charts::hash(&place.chart),
         base: (begins || advances)
@@ -500,7 +501,7 @@ pub(crate) fn decided(
         .get(&place.chart.state)
         .and_then(Json::as_str);
     let is_over = phase.is_some_and(|phase| place.chart.is_final(phase));
-    let news = ended.and_then(|_| news(place, &Record::of(place)));
+    let news = ended.and_then(|_| news(place, &OnRecord::of(place)));
     if advances || is_over {
         write(place)?;
     }
@@ -509,7 +510,7 @@ pub(crate) fn decided(
 
 /// Returns a sentence about what a reader of the record should know and nobody has said: what was added to it since the decision
 /// about the review before, or since it began.
-fn news(place: &Place, record: &Record) -> Option<String> {
+fn news(place: &Place, record: &OnRecord) -> Option<String> {
     let is_outcome = |entry: &Open| match entry {
         Entry::Decision(decision) => decision.is_reviewed,
         Entry::Review(_) => false,
@@ -541,7 +542,7 @@ fn write(place: &Place) -> io::Result<()> {
     let line = statement::line(&statement)?;
     text.push_str(&line);
     text.push('\n');
-    let is_elsewhere = !Record::of(place).aside.is_empty();
+    let is_elsewhere = !OnRecord::of(place).aside.is_empty();
     disk::replace(&dir.join(statement::FILE), text.as_bytes())?;
     let instance = (&place.store, &*place.instance.name);
     open_record::clear(instance, &dir, is_elsewhere);
@@ -554,11 +555,11 @@ fn write(place: &Place) -> io::Result<()> {
 
 /// Returns a statement about everything since the last receipt; `None` if that is nothing.
 pub(crate) fn since(place: &Place) -> Option<Statement> {
-    let record = Record::of(place);
+    let record = OnRecord::of(place);
     if record.open.is_empty() {
         return None;
     }
-    let Record { chain, open, .. } = record;
+    let OnRecord { chain, open, .. } = record;
     let own = charts::hash(&place.chart);
     let mut before = chain.statements();
     let is_known = before.any(|statement| statement.predicate.charts.contains_key(&own));

@@ -26,7 +26,7 @@ const MOST: usize = 20;
 
 /// What is known of an instance.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Kept {
+struct KeptNotices {
     /// The cycle that was running.
     cycle: Option<String>,
     /// The fields as they were.
@@ -105,7 +105,7 @@ impl By {
     }
 }
 
-impl Kept {
+impl KeptNotices {
     fn read(store: &Store, instance: &str) -> Self {
         record::read(store, instance, KIND).unwrap_or_default()
     }
@@ -236,7 +236,7 @@ fn is_place(chart: &Chart, name: &str) -> bool {
 
 /// Returns the id of the running cycle.
 fn running(chart: &Chart, context: &Context) -> Option<String> {
-    context::running(chart, context).map(|cycle| cycle.id.clone())
+    context::running_cycle(chart, context).map(|cycle| cycle.id.clone())
 }
 
 /// Returns the cycle that is not over.
@@ -269,7 +269,7 @@ pub(crate) fn note(
     }
     let mut after = before.clone();
     decision.apply(&mut after);
-    let known = Kept::read(store, instance);
+    let known = KeptNotices::read(store, instance);
     let mut kept = known.clone();
     if let Some(is_on_record) = is_on_record {
         kept.observe_found(chart, before, is_on_record);
@@ -318,7 +318,7 @@ impl Pending {
         session: Option<&str>,
     ) -> Option<Self> {
         // Where nothing is kept, the chart's cycles are not read.
-        let mut kept = Kept::read(store, instance);
+        let mut kept = KeptNotices::read(store, instance);
         let has_changed = kept.has_changed(chart, context);
         if !has_changed && kept.notices.is_empty() && kept.calls.is_empty() {
             return None;
@@ -333,7 +333,7 @@ impl Pending {
         if has_changed {
             let _lock = WriteLock::acquire(store, instance).ok()?;
             // Another process may have written both since.
-            kept = Kept::read(store, instance);
+            kept = KeptNotices::read(store, instance);
             read_again = now()?;
             context = &read_again;
             kept.observe_found(chart, context, || is_on_record(context));
@@ -362,7 +362,7 @@ impl Pending {
         let Ok(_lock) = WriteLock::acquire(&self.store, &self.instance) else {
             return;
         };
-        let mut kept = Kept::read(&self.store, &self.instance);
+        let mut kept = KeptNotices::read(&self.store, &self.instance);
         kept.notices.retain(|notice| !self.notices.contains(notice));
         kept.calls.retain(|call| !self.calls.contains(call));
         // If it stays, it is said again.

@@ -35,7 +35,7 @@ const FOREIGN: &str = "foreign";
 
 /// A line.
 #[derive(Debug, Clone)]
-pub(crate) struct Kept<T> {
+pub(crate) struct KeptLine<T> {
     pub(crate) entry: T,
     /// This machine has written it.
     pub(crate) is_own: bool,
@@ -114,12 +114,12 @@ pub(crate) fn add<T: Serialize>(
 }
 
 /// Returns the lines in the order in which this machine has written or found them. Their times may be anything.
-pub(crate) fn read<T: DeserializeOwned>(instance: (&Store, &str), dir: &Path) -> Vec<Kept<T>> {
+pub(crate) fn read<T: DeserializeOwned>(instance: (&Store, &str), dir: &Path) -> Vec<KeptLine<T>> {
     let here: Vec<Json> = in_folder(dir);
     let here: HashSet<&str> = here.iter().map(at).collect();
     let lines = all(instance, dir).into_iter();
     let lines = lines.filter_map(|(line, known)| {
-        Some(Kept {
+        Some(KeptLine {
             is_own: known == Some(true),
             is_here: here.contains(at(&line)),
             entry: serde_json::from_value(line).ok()?,

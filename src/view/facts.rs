@@ -91,7 +91,7 @@ impl CycleFacts {
         view: &Inspector,
         cycle: &Cycle,
         by: Option<String>,
-        journal: &[journal::Review],
+        journal: &[journal::ReviewLine],
     ) -> Self {
         let fields = || {
             let fields = view.fields_in(&cycle.exit.0).into_iter();
