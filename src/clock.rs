@@ -75,10 +75,13 @@ pub(crate) fn part(text: &str, from: usize, to: usize) -> &str {
     text.get(from..to).unwrap_or_default()
 }
 
-/// Returns a time in RFC 3339 in seconds since 1970; `None` if it is before that, or not a time.
-pub(crate) fn seconds(text: &str) -> Option<u64> {
+/// Returns a time in RFC 3339 as the time since 1970; `None` if it is before that, or not a time.
+pub(crate) fn time(text: &str) -> Option<Duration> {
     let time = humantime::parse_rfc3339(text).ok()?;
-    time.duration_since(UNIX_EPOCH)
-        .ok()
-        .map(|since| since.as_secs())
+    time.duration_since(UNIX_EPOCH).ok()
+}
+
+/// Returns the same in seconds.
+pub(crate) fn seconds(text: &str) -> Option<u64> {
+    time(text).map(|since| since.as_secs())
 }

@@ -23,10 +23,7 @@ pub fn of_changes() -> Option<&'static Embedded> {
 impl Embedded {
     /// Returns the chart's `scope.home`. Like the other keys here, it is known before the chart is loaded.
     pub fn home(&self) -> &'static str {
-        match self.chart.at("scope").at("home") {
-            Node::Text(home) => home,
-            _ => "",
-        }
+        self.of_scope("home").unwrap_or_default()
     }
 
     /// Returns the folder of the chart's instances, below its home.
@@ -36,27 +33,26 @@ impl Embedded {
     }
 
     fn instances(&self) -> &'static str {
-        match self.chart.at("scope").at("instances") {
-            Node::Text(instances) => instances,
-            _ => "",
+        self.of_scope("instances").unwrap_or_default()
+    }
+
+    fn of_scope(&self, key: &str) -> Option<&'static str> {
+        match self.chart.at("scope").at(key) {
+            Node::Text(text) => Some(text),
+            _ => None,
         }
     }
 
     /// Returns the chart's `scope.always`.
     pub(crate) fn always(&self) -> Option<&'static str> {
-        match self.chart.at("scope").at("always") {
-            Node::Text(setting) => Some(setting),
-            _ => None,
-        }
+        self.of_scope("always")
     }
 
     /// Returns the chart, among those that are compiled in, whose files of settings this one uses: another one or itself.
     pub(crate) fn of_settings(&'static self) -> &'static Self {
-        match self.chart.at("scope").at("settings") {
-            Node::Text(id) => CHARTS.iter().find(|chart| chart.id == *id),
-            _ => None,
-        }
-        .unwrap_or(self)
+        let id = self.of_scope("settings");
+        let found = id.and_then(|id| CHARTS.iter().find(|chart| chart.id == id));
+        found.unwrap_or(self)
     }
 
     /// Returns whether the chart has rules for an event.

@@ -152,6 +152,12 @@ impl Field {
         }
     }
 
+    /// Returns whether a project can set this value only with the user's trust.
+    pub(crate) fn needs_trust(&self, value: &Json) -> bool {
+        let mut needing = self.trust.iter();
+        self.file || self.commands || needing.any(|needing| needing.json() == *value)
+    }
+
     /// Returns the setting that a context field takes its default from: `default = "{{ config.NAME }}"`.
     pub fn setting(&self) -> Option<&str> {
         setting_in(self.default.as_ref()?.text()?)

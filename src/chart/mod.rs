@@ -245,7 +245,7 @@ pub struct Scope {
     pub noun: String,
     /// The folder of the instances, below the home: `plans`.
     pub folder: String,
-    pub choice: InstanceChoice,
+    pub(crate) per_session: bool,
     /// The chart whose settings count here too.
     pub settings: Option<&'static Embedded>,
     /// The field with the commit that a change is compared with.
@@ -254,15 +254,6 @@ pub struct Scope {
     pub always: Option<String>,
     /// The setting that keeps the prompts of such a session.
     pub prompts: Option<String>,
-}
-
-/// Which of the directories in the folder is the instance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InstanceChoice {
-    /// The one that was modified last.
-    Newest,
-    /// The one named after the session.
-    Session,
 }
 
 /// What `scope.instances` ends with if each session has an instance of its own.
@@ -283,7 +274,7 @@ impl Scope {
 
     /// Returns whether each session has an instance of its own.
     pub fn is_per_session(&self) -> bool {
-        matches!(self.choice, InstanceChoice::Session)
+        self.per_session
     }
 }
 

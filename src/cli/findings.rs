@@ -13,7 +13,7 @@ use crate::cli::{place, reviewed};
 use crate::diagnostic::quote::quoted;
 use crate::lint::report;
 use crate::page::{self, FAINT, Page};
-use crate::project::ledger::{self, Entry};
+use crate::project::ledger::{self, LedgerEntry};
 use crate::reviewer::finding::Finding;
 use crate::run::place::Place;
 use crate::store::once::CALL;
@@ -45,7 +45,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         }
         return Ok(ExitCode::SUCCESS);
     }
-    if format == Some("json") || matches.get_flag("json") {
+    if format == Some("json") {
         let entries = entries.iter().map(|entry| to_json(&place, entry));
         let entries: Vec<Json> = entries.collect();
         say_json(json!({ "findings": entries }));
@@ -61,7 +61,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         .chain(words.unanswered.as_deref())
         .chain(words.rulings.values().map(String::as_str))
         .collect();
-    let order = |entry: &Entry| states.iter().position(|state| *state == entry.state);
+    let order = |entry: &LedgerEntry| states.iter().position(|state| *state == entry.state);
     entries.sort_by_key(|entry| order(entry).unwrap_or(usize::MAX));
     let mut page = Page::labeled(entries.iter().map(|entry| entry.id.as_str()));
     for group in entries.chunk_by(|a, b| a.state == b.state) {
@@ -92,12 +92,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 }
 
 /// Returns who has ruled about a finding, if someone has.
-fn by(place: &Place, entry: &Entry) -> Option<String> {
+fn by(place: &Place, entry: &LedgerEntry) -> Option<String> {
     let line = entry.ruling.as_ref()?;
     Some(ledger::by((&place.store, &*place.instance.name), line))
 }
 
-fn to_json(place: &Place, entry: &Entry) -> Json {
+fn to_json(place: &Place, entry: &LedgerEntry) -> Json {
     let finding = &entry.finding;
     json!({
         "id": entry.id, "state": entry.state, "why": entry.why, "by": by(place, entry), "severity": finding.severity,
@@ -125,7 +125,7 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCo
             help,
         ));
     };
-    let is_it = |entry: &Entry| entry.id == text("finding");
+    let is_it = |entry: &LedgerEntry| entry.id == text("finding");
     let words = ["finding", "ruling", "why"].map(|name| quoted(text(name)));
     let call = format!("{} resolve {}", chart.program(), words.join(" "));
     place::refuse_ambiguous(&place, matches, (text("finding"), &call), |other| {

@@ -79,7 +79,7 @@ pub fn command() -> Option<clap::Command> {
 }
 
 /// Recognizes `hook EVENT` with its options, and nothing else; clap handles the rest.
-fn as_hook(args: &[OsString]) -> Option<hook::Call<'_>> {
+fn as_hook(args: &[OsString]) -> Option<hook::HookCall<'_>> {
     let mut words = args.iter().skip(1).map(|arg| arg.to_str());
     let (mut plain, mut chart, mut host) = (Vec::new(), None, None);
     let (mut timeout, mut wakes) = (None, false);
@@ -108,7 +108,7 @@ fn as_hook(args: &[OsString]) -> Option<hook::Call<'_>> {
         }
     }
     match plain.as_slice() {
-        ["hook", event] if !event.starts_with('-') => Some(hook::Call {
+        ["hook", event] if !event.starts_with('-') => Some(hook::HookCall {
             event,
             chart,
             host,
@@ -174,7 +174,7 @@ fn carry_out(
     match matches.subcommand() {
         Some(("hook", sub)) => {
             let text = |id| sub.get_one::<String>(id).map(String::as_str);
-            Ok(hook::run(&hook::Call {
+            Ok(hook::run(&hook::HookCall {
                 event: text("event").unwrap_or_default(),
                 chart: name,
                 host: text("host"),

@@ -96,8 +96,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             shown(driver)
         ));
     }
-    let phase = context::text(&performed.context, Some(&chart.state));
-    if phase.is_some_and(|phase| chart.is_final(phase)) {
+    if context::is_over(chart, &performed.context) {
         if !is_users {
             say(&finished(&place).text);
         }

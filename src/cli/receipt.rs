@@ -13,10 +13,11 @@ use super::place;
 use crate::chart::Chart;
 use crate::disk;
 use crate::lint::report::pretty;
+use crate::project::change::{self, Unknown};
 use crate::project::git;
-use crate::project::manifest::{self, Manifest};
+use crate::project::manifest::Manifest;
 use crate::receipt::chain::Chain;
-use crate::receipt::check::{self, Seen};
+use crate::receipt::check::{self, CleanVersions};
 use crate::receipt::seal;
 use crate::receipt::signature::{self, Key};
 use crate::receipt::statement::{self, Line, Statement, Subject};
@@ -30,8 +31,8 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     if matches.get_flag("sign") {
         sign(&place, matches.get_one::<PathBuf>("key"))?;
     }
-    let text = text_of(&place)?;
-    let mut statements = statement::statements(&text);
+    let chain = Chain::read(&text_of(&place)?);
+    let mut statements: Vec<Statement> = chain.statements().cloned().collect();
     statements.extend(receipts::since(&place));
     let Some(mut receipt) = joined(&place, &statements) else {
         let message = format!("nothing is recorded about {noun} `{}`", place.instance.name);
@@ -39,12 +40,11 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         return Err(CliError::with_help(message, help));
     };
     if let Some(commit) = matches.get_one::<String>("commit") {
-        let mut seen = Seen::default();
+        let mut seen = CleanVersions::default();
         let name = &place.instance.name;
-        seen.add(name, &Chain::read(&text), &receipts::open(&place), None);
-        let unknown =
-            |why: crate::project::change::Unknown| CliError::with_help(why.message, why.help);
-        let (before, commit) = manifest::ends(&place.root, commit).map_err(unknown)?;
+        seen.add(name, &chain, &receipts::open(&place), None);
+        let unknown = |why: Unknown| CliError::with_help(why.message, why.help);
+        let (before, commit) = change::ends(&place.root, commit).map_err(unknown)?;
         let home = &chart.scope.home;
         let read = Manifest::read(&place.root, home, Some(&before), Some(&commit), &[]);
         let read = read.ok_or_else(|| {

@@ -3,7 +3,7 @@
 //! The workflow is a chart whose home is in the git directory. This command finds out what has changed, asks that chart what
 //! a stop would do, and reports it. There is one instance for each branch, and for each part of its work tree that is asked for.
 
-use std::path::{Component, Path};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::error::CliError;
 use super::output::{
     OFTEN, is_reviewer, meanwhile, say, say_json, say_json_text, tell, tell_error, warn,
 };
-use super::reviewed::Reviewed;
+use super::reviewed::ReviewReport;
 use super::{place, render, wait};
 use crate::chart::choice::{Choice, of_changes};
 use crate::chart::{Chart, IN_GIT};
@@ -22,11 +22,13 @@ use crate::engine::decision::{Answer, Step};
 use crate::engine::event::Event;
 use crate::hook;
 use crate::lint::report;
+use crate::os::file::slashed;
 use crate::os::supervisor;
 use crate::page::{counted, span};
 use crate::process::log;
 use crate::project::change::{self as changes, Base, Change, Unknown};
 use crate::project::find;
+use crate::project::trust;
 use crate::run::perform::perform;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -187,9 +189,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     };
     let change = find(&mut place, base)?;
     let event = event(&place, &change, matches);
-    let is_json = matches.get_flag("json");
     let format = matches.get_one::<String>("format").map(String::as_str);
-    let format = format.filter(|_| !is_json).unwrap_or("json");
     if is_preview {
         let step = foreseen(&place, &event)?;
         change::release(&place);
@@ -231,11 +231,11 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         None
     });
     let is_outdated = now.is_some_and(|now| now.after != change.after);
-    let result = Reviewed::of(&place, &change, &performed, is_outdated);
+    let result = ReviewReport::of(&place, &change, &performed, is_outdated);
     match format {
-        "json" => say_json(result.json()),
-        "sarif" => say_json_text(&report::pretty(&result.sarif())),
-        "github" => result.annotations().iter().for_each(|line| say(line)),
+        Some("json") => say_json(result.json()),
+        Some("sarif") => say_json_text(&report::pretty(&result.sarif())),
+        Some("github") => result.annotations().iter().for_each(|line| say(line)),
         _ => result.print(),
     }
     let code = result.code;
@@ -336,20 +336,12 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, Refused> {
 /// Returns paths that are given in the folder `prefix` as they are from the root on; an error if one is outside.
 fn below(root: &Path, prefix: &Path, paths: &[String]) -> Result<Vec<String>, CliError> {
     let inside = |path: &Path| {
-        let mut steps: Vec<&str> = Vec::new();
-        for step in path.components() {
-            match step {
-                Component::Normal(step) => steps.push(step.to_str()?),
-                Component::CurDir => {}
-                Component::ParentDir => steps.pop().map(|_| ())?,
-                Component::RootDir | Component::Prefix(_) => return None,
-            }
-        }
-        let is_root = steps.is_empty();
-        Some(if is_root {
+        let path = slashed(trust::inside(path)?).into_os_string();
+        let path = path.into_string().ok()?;
+        Some(if path.is_empty() {
             ".".to_owned()
         } else {
-            steps.join("/")
+            path
         })
     };
     let whole = |path: &String| {

@@ -53,7 +53,7 @@ fn file_of(finding: &Finding) -> Option<&str> {
 }
 
 /// The result of a review.
-pub(super) struct Reviewed<'p> {
+pub(super) struct ReviewReport<'p> {
     chart: &'p Chart,
     change: &'p Change,
     ended: Option<&'p Ended>,
@@ -66,7 +66,7 @@ pub(super) struct Reviewed<'p> {
     pub(super) code: u8,
 }
 
-impl<'p> Reviewed<'p> {
+impl<'p> ReviewReport<'p> {
     /// Returns the result of the review of `change` at `place`; `is_outdated` if something else is there by now.
     pub(super) fn of(
         place: &'p Place,

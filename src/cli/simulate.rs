@@ -18,12 +18,12 @@ use crate::project::state_file::{self, Reading};
 use crate::run::place::Place;
 use crate::scenario::agent::Agent;
 use crate::scenario::failure::Failure;
-use crate::scenario::instance::Instance;
+use crate::scenario::instance::PlayedInstance;
 use crate::scenario::player::Player;
 use crate::scenario::save;
 use crate::scenario::script::ScenarioStep;
 use crate::scenario::stage::Stage as _;
-use crate::store::journal::Decided;
+use crate::store::journal::DecisionLine;
 
 impl From<Failure> for CliError {
     fn from(failure: Failure) -> Self {
@@ -98,7 +98,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 }
 
 /// Returns the step that writes the files that are already there; `None` if there are none.
-fn found(instance: &Instance) -> Option<ScenarioStep> {
+fn found(instance: &PlayedInstance) -> Option<ScenarioStep> {
     let mut files: Vec<_> = instance.disk.files.iter().collect();
     files.sort_by_key(|(_, (_, written))| *written);
     let files = files.into_iter();
@@ -113,8 +113,8 @@ fn found(instance: &Instance) -> Option<ScenarioStep> {
 }
 
 /// Returns an instance that has not started, or the named one in its current state on disk.
-fn instance(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<Instance, CliError> {
-    let mut instance = Instance::new(chart, enter::typist(chart), SESSION);
+fn instance(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<PlayedInstance, CliError> {
+    let mut instance = PlayedInstance::new(chart, enter::typist(chart), SESSION);
     if !place::is_named(matches) {
         return Ok(instance);
     }
@@ -169,7 +169,7 @@ fn files(place: &Place) -> Result<Vec<(String, String)>, CliError> {
 }
 
 /// Returns a decision as JSON, for programs.
-fn in_json(decided: &Decided) -> Json {
+fn in_json(decided: &DecisionLine) -> Json {
     let rules = decided.fired();
     let rules = rules.map(|rule| json!({ "rule": rule.rule, "about": rule.about }));
     json!({

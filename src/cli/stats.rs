@@ -43,7 +43,9 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     {
         let dir = root.join(find::folder(&chart.scope)).join(name);
         let is_own = |file: &str| {
-            let mut own = reviews.iter().map(|review: &journal::Review| &review.run);
+            let mut own = reviews
+                .iter()
+                .map(|review: &journal::ReviewLine| &review.run);
             own.any(|run| run.instance == *name && run.file == file)
         };
         let elsewhere = elsewhere::reviews(chart, &dir, name, is_own);

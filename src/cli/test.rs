@@ -17,7 +17,7 @@ use crate::receipt::replay::ReceiptReplay;
 use crate::receipt::statement::{self, Line};
 use crate::scenario::coverage::{Coverage, share};
 use crate::scenario::failure::Failure;
-use crate::scenario::instance::Instance;
+use crate::scenario::instance::PlayedInstance;
 use crate::scenario::player::Player;
 use crate::scenario::script::Script;
 use crate::text::shown;
@@ -163,7 +163,7 @@ fn play(
     let text = std::fs::read_to_string(file);
     let text = text.map_err(|error| unshown(Failure::Script(error.to_string())))?;
     let script = Script::parse(&text).map_err(unshown)?;
-    let instance = Instance::of(chart, enter::typist(chart), &script).map_err(unshown)?;
+    let instance = PlayedInstance::of(chart, enter::typist(chart), &script).map_err(unshown)?;
     let mut player = Player::new(chart, instance);
     let mut shown: Vec<String> = Vec::new();
     let played = player.play(&script, |player| {

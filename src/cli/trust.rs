@@ -15,7 +15,7 @@ use crate::chart::choice::{CHARTS, Choice};
 use crate::host::events::REVIEWER;
 use crate::project::home;
 use crate::project::settings;
-use crate::project::trust::{self, OwnChart, Part, Subject};
+use crate::project::trust::{self, OwnChart, Part, TrustedPart};
 use crate::text::{shown, shown_lines};
 
 /// Asks the user about everything in the project that needs trust.
@@ -52,14 +52,17 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         true => Vec::new(),
         false => trust::bases(&root),
     };
-    let asked = [(Subject::Chart, own), (Subject::Settings, settings.asked)];
+    let asked = [
+        (TrustedPart::Chart, own),
+        (TrustedPart::Settings, settings.asked),
+    ];
     if asked.iter().all(|(_, list)| list.is_empty()) {
         say("This project contains nothing that needs trust.");
         return Ok(ExitCode::SUCCESS);
     }
     let mut lists = asked.to_vec();
-    lists.push((Subject::Bases, bases));
-    let is_trusted = |(subject, list): &(Subject, Vec<Part>)| {
+    lists.push((TrustedPart::Bases, bases));
+    let is_trusted = |(subject, list): &(TrustedPart, Vec<Part>)| {
         list.is_empty() || trust::is_trusted(&root, *subject, list)
     };
     let is_all_trusted = lists.iter().all(is_trusted);

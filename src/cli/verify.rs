@@ -1,4 +1,5 @@
-//! `taskie verify`: checks receipts, without a model, a network, or anything that this machine keeps.
+//! `taskie verify`: checks receipts, without a model, a network, or anything that this machine keeps except
+//! whose keys git's `gpg.ssh.allowedSignersFile` says may sign.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,14 +16,14 @@ use crate::chart::Chart;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::lint::report;
 use crate::page::{self, BAD, GOOD, PLAIN, Page, counted, paint_words};
-use crate::project::change::{Blobs, Unknown};
+use crate::project::change::{self, Blobs, Unknown};
 use crate::project::find;
 use crate::project::git;
 use crate::project::home::project_root;
 use crate::project::manifest::{self, Manifest};
 use crate::project::state_file;
 use crate::receipt::Open;
-use crate::receipt::check::{self, Checked, Seen, Work};
+use crate::receipt::check::{self, Checked, CleanVersions, Work};
 use crate::receipt::signature::Signers;
 use crate::receipt::statement;
 use crate::store::{git_dir, open_record};
@@ -65,7 +66,6 @@ fn verify(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, CliError> {
         (false, false) => 1,
     };
     match matches.get_one::<String>("format").map(String::as_str) {
-        _ if matches.get_flag("json") => say_json(result.json()),
         Some("json") => say_json(result.json()),
         Some("github") => result.annotations().iter().for_each(|line| say(line)),
         _ => result.print(chart),
@@ -109,7 +109,7 @@ fn no_base(work: &Work) -> String {
 #[derive(Debug, Default)]
 struct Verified {
     plans: Vec<Checked>,
-    seen: Seen,
+    seen: CleanVersions,
     /// The files of the code, each with the review that has seen it as it is there.
     covered: Blobs,
     /// Why the code was not compared, if it was not.
@@ -186,7 +186,7 @@ impl Verified {
     /// Compares the code with what the reviews have seen: that of a range of commits, or else of the work tree.
     fn code(&mut self, root: &Path, home: &str, range: Option<&str>) -> Result<(), CliError> {
         let failed = |why: Unknown| CliError::with_help(why.message, why.help);
-        let ends = range.map(|range| manifest::ends(root, range)).transpose();
+        let ends = range.map(|range| change::ends(root, range)).transpose();
         let ends = ends.map_err(failed)?;
         match &ends {
             _ if !self.seen.works.is_empty() => {}
@@ -216,7 +216,7 @@ impl Verified {
                 });
                 match read {
                     Ok(read) => drop(known.insert(base, read)),
-                    Err(_) if manifest::is_shallow(root) => {
+                    Err(_) if change::is_shallow(root) => {
                         let message = "the history of this clone is too short to compare the code";
                         return Err(CliError::with_help(message, FETCH));
                     }
@@ -230,8 +230,7 @@ impl Verified {
                     }
                 }
             }
-            let is_now =
-                (ends.as_ref()).is_none_or(|range| manifest::spans(root, range, &work.base));
+            let is_now = (ends.as_ref()).is_none_or(|range| change::spans(root, range, &work.base));
             let covered = self.seen.covered(work, &known[base.as_str()], is_now);
             check::join(&mut self.covered, covered);
         }

@@ -21,7 +21,7 @@ use crate::run::place::Place;
 use crate::run::under_way;
 use crate::store::lock::ReviewLock;
 use crate::store::owed::Debt;
-use crate::store::waiting::{Answer, Waiting};
+use crate::store::waiting::{WaitedAnswer, Waiting};
 
 /// The name of the command.
 pub(super) const COMMAND: &str = "review";
@@ -95,7 +95,7 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
 }
 
 /// Gives the answer, and says so if it is not about what is there now.
-fn give(place: &Place, answer: &Answer) -> u8 {
+fn give(place: &Place, answer: &WaitedAnswer) -> u8 {
     say(answer.text.trim_end());
     let snapshot = place.snapshot();
     let owed = snapshot.state.text();
@@ -194,7 +194,7 @@ fn keep(place: &Place, session: Option<&str>) -> Result<u8, CliError> {
     Ok(0)
 }
 
-fn answer(place: &Place, status: ExitStatus, printed: &mut File) -> Answer {
+fn answer(place: &Place, status: ExitStatus, printed: &mut File) -> WaitedAnswer {
     let mut text = Vec::new();
     let read = printed
         .rewind()
@@ -207,7 +207,7 @@ fn answer(place: &Place, status: ExitStatus, printed: &mut File) -> Answer {
                 .bytes(),
         );
     }
-    Answer {
+    WaitedAnswer {
         // Without its text, it is no answer.
         code: read.ok().and(code).unwrap_or(3),
         text: String::from_utf8_lossy(&text).into_owned(),

@@ -22,7 +22,7 @@ use crate::run::perform::peek_rules;
 use crate::run::place::Place;
 use crate::run::review::or_called;
 use crate::store::driver;
-use crate::store::journal::{Decided, Line, REVIEW, Tried};
+use crate::store::journal::{DecisionLine, Line, REVIEW, TriedLine};
 use crate::store::running::Running;
 use crate::text::shown;
 use crate::view::turn::ANY;
@@ -48,20 +48,20 @@ pub(crate) fn run(
 }
 
 /// A stop, and the rules that were tried.
-struct Stop {
+struct ExplainedStop {
     /// When it was; `None` for the next one.
     at: Option<String>,
     /// A command asked for it.
     is_review: bool,
     answer: String,
-    rules: Vec<Tried>,
+    rules: Vec<TriedLine>,
 }
 
 /// Returns the `n`th stop from the end.
-fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
+fn recorded(place: &Place, n: usize) -> Result<ExplainedStop, CliError> {
     let lines = place.journal().read().into_iter();
     let decisions = lines.filter_map(Line::into_decision);
-    let stops: Vec<Decided> = decisions
+    let stops: Vec<DecisionLine> = decisions
         .filter(|decided| is_stop(&decided.event) || decided.event == REVIEW)
         .collect();
     let (noun, name) = (&place.chart.scope.noun, &place.instance.name);
@@ -83,7 +83,7 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
         let help = format!("`{} log` shows what came before", place.chart.program());
         return Err(CliError::with_help(message, help));
     }
-    Ok(Stop {
+    Ok(ExplainedStop {
         at: Some(stop.at.clone()),
         is_review: stop.event == REVIEW,
         answer: match stop.answer.as_str() {
@@ -96,7 +96,7 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
 }
 
 /// Returns what would happen at the next stop.
-fn coming(place: &Place, session: Option<&str>) -> Result<Stop, CliError> {
+fn coming(place: &Place, session: Option<&str>) -> Result<ExplainedStop, CliError> {
     // In a terminal, the stop of whoever drives the instance is meant.
     let drivers = driver::of(&place.store, &place.instance.name);
     let session = session.or(drivers.first().map(String::as_str));
@@ -127,8 +127,8 @@ fn coming(place: &Place, session: Option<&str>) -> Result<Stop, CliError> {
         ),
         false => answer,
     };
-    let rules = tried.iter().map(|tried| Tried::of(&place.chart, tried));
-    Ok(Stop {
+    let rules = tried.iter().map(|tried| TriedLine::of(&place.chart, tried));
+    Ok(ExplainedStop {
         at: None,
         is_review: false,
         answer,
@@ -142,7 +142,7 @@ struct Reason {
     values: Vec<(String, Json)>,
 }
 
-impl Stop {
+impl ExplainedStop {
     fn page(&self, chart: &Chart, width: usize) -> Page {
         let labels = self.rules.iter().map(|rule| rule.rule.as_str());
         let mut page = Page::new(width, column(labels));
@@ -208,7 +208,7 @@ impl Stop {
 
 /// Returns what made the guard of `rule` false. Evaluation ends with the part that is false, so the name that was
 /// looked up last belongs to it. If the chart has changed since then, the part is unknown.
-fn reason(chart: &Chart, expressions: &Expressions, rule: &Tried) -> Reason {
+fn reason(chart: &Chart, expressions: &Expressions, rule: &TriedLine) -> Reason {
     let everything = || Reason {
         part: String::new(),
         values: rule.saw.clone().into_iter().collect(),
@@ -254,7 +254,7 @@ fn reason(chart: &Chart, expressions: &Expressions, rule: &Tried) -> Reason {
 }
 
 /// Returns the value of a dotted name, if the guard has looked at it.
-fn value_of(rule: &Tried, name: &str) -> Option<Json> {
+fn value_of(rule: &TriedLine, name: &str) -> Option<Json> {
     if let Some(value) = rule.saw.get(name) {
         return Some(value.clone());
     }

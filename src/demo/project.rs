@@ -17,9 +17,9 @@ use crate::os::file::stand_in;
 use crate::project::state_file;
 use crate::scenario::failure::{Failure, at, io};
 use crate::scenario::script::{Expected, ScenarioStep, Script};
-use crate::scenario::stage::{Answer, Stage, State};
+use crate::scenario::stage::{ScriptedAnswer, Stage, State};
 use crate::store::Store;
-use crate::store::journal::{self, Decided, Line};
+use crate::store::journal::{self, DecisionLine, Line};
 
 /// A project, with the environment of a session of the host.
 #[derive(Debug)]
@@ -226,7 +226,7 @@ impl Stage for Project {
         })
     }
 
-    fn send(&mut self, _event: &str, step: &ScenarioStep) -> Result<Answer, Failure> {
+    fn send(&mut self, _event: &str, step: &ScenarioStep) -> Result<ScriptedAnswer, Failure> {
         let behind = self.behind.clone();
         if let Some(review) = &step.review {
             reviewer::script(&behind, review).map_err(at(&behind))?;
@@ -265,7 +265,7 @@ impl Stage for Project {
         }
         let text = |key: &str| answer.get(key).and_then(Json::as_str).map(str::to_owned);
         let call = reviewer::called(&behind).map_err(at(&behind))?;
-        Ok(Answer {
+        Ok(ScriptedAnswer {
             answer: match text("decision").as_deref() {
                 Some("block") => Expected::Block,
                 _ => Expected::Allow,
@@ -278,7 +278,7 @@ impl Stage for Project {
         })
     }
 
-    fn decisions(&self) -> Vec<Decided> {
+    fn decisions(&self) -> Vec<DecisionLine> {
         let lines = journal::read_all(&Store::of(&self.root, self.chart.home()));
         let last = lines.into_iter().rev().find_map(Line::into_decision);
         last.into_iter().collect()

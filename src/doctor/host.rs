@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value as Json;
 
 use super::diagnosis::{Diagnosis, Level, shown};
-use super::settings::{File, Hook, Settings, is_of};
+use super::settings::{File, Hook, HostSettings, is_of};
 use crate::chart::Chart;
 use crate::chart::choice::Choice;
 use crate::engine::context::{Context, initial};
@@ -22,7 +22,7 @@ const PLUGIN_HOOK: u64 = 900;
 /// The entry that runs reviews beside the turn.
 const ENTRY: &str = r#"{ "type": "command", "command": "taskie hook stop --wake --timeout 3600", "timeout": 3600, "asyncRewake": true }"#;
 
-impl Settings {
+impl HostSettings {
     /// Returns the files that cannot be read.
     pub(super) fn unreadable(&self) -> Vec<Diagnosis> {
         let files = self.unreadable.iter();
@@ -546,7 +546,7 @@ mod tests {
         fs::create_dir_all(&user).unwrap();
         let files = ["managed-settings.json", "managed-settings.d"].map(|name| managed.join(name));
         let dirs = [dir.path().to_owned()];
-        let read = || Settings::read_in(DEFAULT, Some(user.clone()), &dirs, &files);
+        let read = || HostSettings::read_in(DEFAULT, Some(user.clone()), &dirs, &files);
         let levels =
             |found: Vec<Diagnosis>| found.iter().map(|found| found.level).collect::<Vec<_>>();
         assert_eq!(levels(read().hooks_on()), [Level::Ok]);

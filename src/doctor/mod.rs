@@ -2,7 +2,7 @@
 //!
 //! [`binary`] checks programs, [`installed`] where they came from and how to update them, [`host`] the [`settings`] of Claude Code, [`others`]
 //! those of the other hosts, [`workflow`] the chart and the instance. Each returns [`Diagnosis`] lines. They change
-//! nothing, and run other programs only with `--version`.
+//! nothing, and run other programs only with `--version`, and git to ask about the project.
 
 mod binary;
 mod diagnosis;
@@ -26,7 +26,7 @@ use crate::project::trust::{self, OwnChart};
 use crate::run::beside;
 use crate::run::place::Place;
 pub(crate) use diagnosis::{Diagnosis, Level};
-use settings::Settings;
+use settings::HostSettings;
 
 /// Checks everything for this chart and, if there is one, this instance; `warnings` are about instances that were
 /// skipped. If the project's own chart is `refused`, for this reason, no chart decides, and this one is not reported.
@@ -40,7 +40,7 @@ pub(crate) fn examine(
     let snapshot = place.map(Place::snapshot);
     let context = snapshot.as_ref().map(|snapshot| snapshot.context());
     let dirs = settings_dirs(chart, place);
-    let settings = Settings::read(DEFAULT, &dirs);
+    let settings = HostSettings::read(DEFAULT, &dirs);
     let root = root_of(chart, place);
     let here = project_of(root.clone());
     let caller = caller(choice, root.as_deref());

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::binary::{self, Version};
 use super::diagnosis::{Diagnosis, shown};
-use super::settings::{Settings, is_of};
+use super::settings::{HostSettings, is_of};
 use crate::chart::choice::Choice;
 use crate::host::events::STOP;
 use crate::host::hosts::{DEFAULT, HOSTS};
@@ -30,7 +30,7 @@ struct Caller {
 pub(super) fn check(choice: &Choice<'_>, dirs: &[PathBuf], project: &Path) -> Others {
     let mut others = Others::default();
     for host in HOSTS.iter().filter(|host| host.id != DEFAULT.id) {
-        let settings = Settings::read(host, dirs);
+        let settings = HostSettings::read(host, dirs);
         let program = binary::located(host.id, project).ok();
         if program.is_some() || settings.exist() {
             others.check(&settings, choice, program.as_deref());
@@ -40,7 +40,7 @@ pub(super) fn check(choice: &Choice<'_>, dirs: &[PathBuf], project: &Path) -> Ot
 }
 
 impl Others {
-    fn check(&mut self, settings: &Settings, choice: &Choice<'_>, program: Option<&Path>) {
+    fn check(&mut self, settings: &HostSettings, choice: &Choice<'_>, program: Option<&Path>) {
         let host = settings.host;
         let name = host.name;
         let beside = settings.hooks(choice, STOP);
@@ -95,7 +95,7 @@ impl Others {
 }
 
 /// Returns the plugin, if it is installed and not disabled, and the settings files that call the Stop hook.
-fn callers(settings: &Settings, choice: &Choice<'_>) -> Vec<Caller> {
+fn callers(settings: &HostSettings, choice: &Choice<'_>) -> Vec<Caller> {
     let is_on = |value: &Json| {
         *value != Json::Bool(false) && value.get("enabled") != Some(&Json::Bool(false))
     };

@@ -21,7 +21,7 @@ const EVENTS: &str = "/hooks";
 
 /// All settings of a host, and what is installed there.
 #[derive(Debug)]
-pub(super) struct Settings {
+pub(super) struct HostSettings {
     pub(super) host: &'static Host,
     /// The user's folder, unless there is no home directory.
     folder: Option<PathBuf>,
@@ -79,7 +79,7 @@ impl Hook<'_> {
     }
 }
 
-impl Settings {
+impl HostSettings {
     /// Reads the settings of the user, of `dirs`, and of the machine.
     pub(super) fn read(host: &'static Host, dirs: &[PathBuf]) -> Self {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty());

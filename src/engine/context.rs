@@ -25,8 +25,13 @@ pub fn text<'c>(context: &'c Context, field: Option<&String>) -> Option<&'c str>
     context.get(field?)?.as_str()
 }
 
+/// Returns whether the instance is in a phase after which nothing comes.
+pub fn is_over(chart: &Chart, context: &Context) -> bool {
+    text(context, Some(&chart.state)).is_some_and(|phase| chart.is_final(phase))
+}
+
 /// Returns the running cycle: the one that comes next, or whose post phase does.
-pub fn running<'c>(chart: &'c Chart, context: &Context) -> Option<&'c Cycle> {
+pub fn running_cycle<'c>(chart: &'c Chart, context: &Context) -> Option<&'c Cycle> {
     cycle_of(chart, text(context, chart.next.as_ref())?)
 }
 

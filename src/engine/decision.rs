@@ -203,6 +203,19 @@ pub enum Answer {
     Refuse(String),
 }
 
+impl Answer {
+    /// Returns the word for it.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Allow => "allow",
+            Self::Block(_) => "block",
+            Self::Action { .. } => "action",
+            Self::Refuse(_) => "refuse",
+        }
+    }
+}
+
 /// A process to run, with all texts rendered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Invocation {

@@ -1,5 +1,7 @@
 //! Events: a hook event (the question what comes next is one, too), a phase to enter, or a command.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -16,6 +18,17 @@ pub enum Trigger {
     Enter { phase: String, force: bool },
     /// `taskie NAME`, a command of the chart.
     Command(String),
+}
+
+/// Says what it is called.
+impl fmt::Display for Trigger {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Enter { phase, force: true } => write!(out, "enter {phase} --force"),
+            Self::Enter { phase, .. } => write!(out, "enter {phase}"),
+            Self::Hook(name) | Self::Command(name) => out.write_str(name),
+        }
+    }
 }
 
 /// An event with its data.

@@ -15,6 +15,7 @@ pub mod file_values;
 pub mod inspect;
 pub mod names;
 pub mod possible_world;
+pub(crate) mod records;
 mod references;
 pub mod replayable;
 pub mod saw;

@@ -16,6 +16,7 @@ use crate::engine::context::{Context, to_value};
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::file_values;
+use crate::engine::records;
 use crate::engine::spent::{Past, PastReview, spent};
 use crate::engine::world::{Source, World};
 use crate::os::file::slashed;
@@ -95,33 +96,15 @@ impl PossibleWorld {
     fn sibling(&self, sibling: &Sibling) -> Value {
         let chart = &self.chart;
         let dir = Self::dir(chart, &sibling.name);
-        let field = |name: &String| {
-            let value = sibling
-                .context
-                .as_ref()
-                .and_then(|context| context.get(name));
-            (
-                name.clone(),
-                value.map_or_else(|| Value::from(()), to_value),
-            )
-        };
         let sets = chart.files.iter().filter(|(_, set)| !set.is_nested());
         let files = sets.map(|(name, set)| {
             let names = Self::names(set, sibling.files.keys().cloned());
             let text = |name: &str| sibling.files[name].clone().into_bytes();
-            (name.clone(), file_values::files(set, &dir, &names, text))
+            (name.as_str(), file_values::files(set, &dir, &names, text))
         });
-        Value::from_pairs([
-            ("name", Value::from(sibling.name.as_str())),
-            ("path", Value::from(dir.to_string_lossy())),
-            ("idle_hours", Value::from(sibling.idle_hours)),
-            ("unreadable", Value::from(sibling.context.is_none())),
-            (
-                "context",
-                Value::from_pairs(chart.context.keys().map(field)),
-            ),
-            ("files", Value::from_pairs(files)),
-        ])
+        let context = sibling.context.as_ref();
+        let facts = (sibling.idle_hours, context.is_none());
+        records::sibling(chart, (&sibling.name, &dir), context, facts, files)
     }
 
     /// Returns the setting of that name in `config.json`, or its default.
@@ -163,12 +146,7 @@ impl World for PossibleWorld {
         let dir = Self::dir(&self.chart, INSTANCE);
         let files = &self.disk.files;
         Ok(match source {
-            Source::Scope => Value::from_pairs([
-                ("started", Value::from(self.started)),
-                ("name", Value::from(INSTANCE)),
-                ("path", Value::from(dir.to_string_lossy())),
-                ("home", Value::from(self.chart.scope.home.as_str())),
-            ]),
+            Source::Scope => records::scope(&self.chart, INSTANCE, &dir, self.started),
             Source::Files(set) => match self.chart.files.get(set) {
                 None => Value::from(Vec::<Value>::new()),
                 Some(set) => {
@@ -227,15 +205,8 @@ impl World for PossibleWorld {
 
 /// Returns an event as it comes, with nothing but what is given.
 pub fn event(trigger: crate::engine::event::Trigger, fields: Map<String, Json>) -> Event {
-    let session = fields
-        .get("session_id")
-        .and_then(Json::as_str)
-        .filter(|id| !id.is_empty())
-        .map(str::to_owned);
     Event {
         trigger,
-        fields: json!(fields),
-        args: crate::hash::IndexMap::default(),
-        session,
+        ..Event::hook("", json!(fields))
     }
 }

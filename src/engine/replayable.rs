@@ -29,16 +29,16 @@ const PLACES: [&str; 2] = ["cwd", "transcript_path"];
 /// An answer of a world.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Answer {
+pub enum WorldAnswer {
     Value(Json),
     /// Why there is none.
     Fault(String),
     /// The fields of a record of which one has no value.
-    Fields(IndexMap<String, Answer>),
+    Fields(IndexMap<String, WorldAnswer>),
 }
 
 /// A question and its answer.
-pub type Known = (Json, Answer);
+pub type Known = (Json, WorldAnswer);
 
 /// An event, without the text of a person or an agent in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -96,7 +96,7 @@ fn without_records(value: &Json) -> Json {
 #[derive(Debug)]
 pub struct Recorder {
     world: Arc<dyn World>,
-    answers: Mutex<Vec<(Source, Answer)>>,
+    answers: Mutex<Vec<(Source, WorldAnswer)>>,
 }
 
 impl Recorder {
@@ -133,10 +133,10 @@ impl World for Recorder {
             let answer = match (&given, source) {
                 // The user's own words to the agent decide nothing.
                 (Ok(text), Source::Prompt(_)) if text.as_str().is_some() => {
-                    Answer::Value(Json::from(""))
+                    WorldAnswer::Value(Json::from(""))
                 }
                 (Ok(value), _) => answer(value),
-                (Err(fault), _) => Answer::Fault(fault.to_string()),
+                (Err(fault), _) => WorldAnswer::Fault(fault.to_string()),
             };
             answers.push((source.clone(), answer));
         }
@@ -148,7 +148,7 @@ impl World for Recorder {
 #[derive(Debug)]
 pub struct Replayed {
     state: Context,
-    answers: IndexMap<String, Answer>,
+    answers: IndexMap<String, WorldAnswer>,
 }
 
 impl Replayed {
@@ -227,9 +227,9 @@ fn question(source: &Source) -> Json {
     serde_json::to_value(source).unwrap_or_default()
 }
 
-fn answer(value: &Value) -> Answer {
+fn answer(value: &Value) -> WorldAnswer {
     if value.kind() == ValueKind::Invalid {
-        return Answer::Fault(value.to_string());
+        return WorldAnswer::Fault(value.to_string());
     }
     if value.kind() == ValueKind::Map {
         let keys = value.try_iter().into_iter().flatten();
@@ -242,18 +242,18 @@ fn answer(value: &Value) -> Answer {
         if fields.iter().any(|(_, field)| is_invalid(field)) {
             let fields = fields.iter();
             let fields = fields.map(|(name, field)| (name.clone(), answer(field)));
-            return Answer::Fields(fields.collect());
+            return WorldAnswer::Fields(fields.collect());
         }
     }
-    let json = context::to_json(value).map(Answer::Value);
-    json.unwrap_or_else(|| Answer::Fault("it cannot be recorded".to_owned()))
+    let json = context::to_json(value).map(WorldAnswer::Value);
+    json.unwrap_or_else(|| WorldAnswer::Fault("it cannot be recorded".to_owned()))
 }
 
-fn value(answer: &Answer) -> Result<Value, Fault> {
+fn value(answer: &WorldAnswer) -> Result<Value, Fault> {
     match answer {
-        Answer::Value(json) => Ok(deep(json)),
-        Answer::Fault(why) => Err(Fault::File(why.clone())),
-        Answer::Fields(fields) => {
+        WorldAnswer::Value(json) => Ok(deep(json)),
+        WorldAnswer::Fault(why) => Err(Fault::File(why.clone())),
+        WorldAnswer::Fields(fields) => {
             let fields = fields.iter();
             let fields = fields.map(|(name, answer)| (name.as_str(), or_invalid(value(answer))));
             Ok(Value::from_pairs(fields))

@@ -1,4 +1,4 @@
-//! What the reviews of an instance cost, and which budget is used up.
+//! The reviews that an instance has had: which of them count for a cycle, what they cost, and which budget is used up.
 
 use std::time::SystemTime;
 

@@ -21,7 +21,8 @@ pub enum Source {
     Answers { answer: String, review: String },
     /// `config.NAME`, checked against its type, or its default.
     Config(String),
-    /// Whether the last `rounds` reviews of a cycle found something in exactly what is there now.
+    /// Whether the last `rounds` reviews of a cycle read exactly what is there now and agree, or found exactly the same, and
+    /// the user has not ruled about that.
     Stalled {
         cycle: String,
         /// The name of its reviews, with `{n}` for the number.

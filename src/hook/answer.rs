@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::due::Due;
+use super::due::AfterAnswer;
 use super::output::tell;
 use super::session_change;
 use super::target::{Target, find_place, place_of_change, release};
@@ -24,7 +24,7 @@ use crate::run::stuck::Stuck;
 use crate::run::{beside, change, part};
 use crate::store::driver;
 use crate::store::owed;
-use crate::store::turn::Turn;
+use crate::store::turn::BlocksInTurn;
 use crate::text::cut_bytes;
 
 /// How many bytes of the agent's last message a reviewer is given.
@@ -35,7 +35,7 @@ const OUTDATED: &str =
     "This does not hold for what has changed since the review began: the next stop reviews that.";
 
 /// Why there is no answer.
-pub(super) enum Ended {
+pub(super) enum Unanswered {
     /// The host has asked this process to end.
     BySignal(i32),
     /// Nobody is waiting for the answer anymore.
@@ -44,7 +44,7 @@ pub(super) enum Ended {
     Stuck(String),
 }
 
-impl From<Stuck> for Ended {
+impl From<Stuck> for Unanswered {
     fn from(stuck: Stuck) -> Self {
         match stuck {
             Stuck::Interrupted { signal } => Self::BySignal(signal),
@@ -56,7 +56,7 @@ impl From<Stuck> for Ended {
 
 /// Returns the messages, for a session that drives nothing, about an instance that nobody drives: once in each of
 /// its states. Nothing is started.
-fn unclaimed(place: &Place, event: &Event, host: &Host, due: &mut Due) -> Vec<String> {
+fn unclaimed(place: &Place, event: &Event, host: &Host, due: &mut AfterAnswer) -> Vec<String> {
     let (store, name) = (&place.store, &place.instance.name);
     let asked = Event {
         trigger: Trigger::Hook(UNCLAIMED.to_owned()),
@@ -96,7 +96,7 @@ pub(super) fn reply_to(
     named: Option<&str>,
     quiet: bool,
     host: &Host,
-) -> Result<(Reply, Due), Ended> {
+) -> Result<(Reply, AfterAnswer), Unanswered> {
     let event = Event::hook(name, fields);
     if name == "SessionEnd" {
         session_change::release(event.session.as_deref());
@@ -150,7 +150,7 @@ fn answer(
     mut event: Event,
     found: Result<Target, Box<Reply>>,
     host: &Host,
-) -> Result<(Reply, Due), Ended> {
+) -> Result<(Reply, AfterAnswer), Unanswered> {
     let goes_on = event.fields["stop_hook_active"] == Json::Bool(true);
     // Where nothing is counted, the agent reports once per turn what the host would not show.
     let reported = |mut reply: Reply| {
@@ -161,7 +161,7 @@ fn answer(
     };
     let found = match found {
         Ok(found) => found,
-        Err(reply) => return Ok((reported(*reply), Due::default())),
+        Err(reply) => return Ok((reported(*reply), AfterAnswer::default())),
     };
     let (mut warnings, mut due) = (found.warnings, found.due);
     let silent = Reply::silent(name, found.quiet);
@@ -184,7 +184,8 @@ fn answer(
     if bare || name == "SessionStart" {
         driver::set_bare(&store, bare);
     }
-    let turn = (session.as_deref()).and_then(|session| Turn::of(host, &store, session, goes_on));
+    let turn =
+        (session.as_deref()).and_then(|session| BlocksInTurn::of(host, &store, session, goes_on));
     let root = is_own.then(|| place.root.clone());
     let mark = || change::mark(&state, root.as_ref());
     if turn.as_ref().is_some_and(|turn| turn.was_telling(mark)) {
@@ -228,8 +229,8 @@ fn decided(
     name: &str,
     place: &mut Place,
     event: &mut Event,
-    (host, due): (&Host, &mut Due),
-) -> Result<Reply, Ended> {
+    (host, due): (&Host, &mut AfterAnswer),
+) -> Result<Reply, Unanswered> {
     let (is_own, quiet) = (part::is_own(place), place.chart.quiet);
     let silent = Reply::silent(name, quiet);
     if event.is_stop() {
@@ -303,8 +304,8 @@ fn decided(
             due.call(call);
             Ok(reply.map_texts(|text| host.rename_commands(text, place.chart.plugin())))
         }
-        Err(stuck) => match Ended::from(stuck) {
-            Ended::Stuck(why) => Ok(undecided(place, event, why, due)),
+        Err(stuck) => match Unanswered::from(stuck) {
+            Unanswered::Stuck(why) => Ok(undecided(place, event, why, due)),
             ended => Err(ended),
         },
     }
@@ -313,12 +314,11 @@ fn decided(
 /// Returns whether another session has claimed the instance that `session` claimed. That is reported once.
 fn is_taken_over(place: &Place, session: &str) -> bool {
     let drivers = driver::of(&place.store, &place.instance.name);
-    let is_this = |driver: &String| driver == session;
-    !place.chart.scope.is_per_session() && !drivers.is_empty() && !drivers.iter().any(is_this)
+    !place.chart.scope.is_per_session() && driver::are_others(&drivers, Some(session))
 }
 
 /// Returns the answer to an event about which nothing can be decided. The user is called: the loop stands still.
-fn undecided(place: &Place, event: &Event, why: String, due: &mut Due) -> Reply {
+fn undecided(place: &Place, event: &Event, why: String, due: &mut AfterAnswer) -> Reply {
     let Trigger::Hook(name) = &event.trigger else {
         return Reply::undecided("event", why);
     };
@@ -359,7 +359,12 @@ fn see_change(place: &mut Place, event: &mut Event) -> Result<bool, String> {
 }
 
 /// Returns what a decision that was carried out says, and adds what is due once the host has it.
-pub(super) fn reply_of(performed: Performed, name: &str, quiet: bool, due: &mut Due) -> Reply {
+pub(super) fn reply_of(
+    performed: Performed,
+    name: &str,
+    quiet: bool,
+    due: &mut AfterAnswer,
+) -> Reply {
     // The chart's own message reports the failure to the user; stderr is for the host's log.
     let failure = performed.decision.failure();
     let failure = failure.map(|why| format!("the review failed: {why}"));

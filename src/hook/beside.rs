@@ -2,8 +2,8 @@
 
 use serde_json::Value as Json;
 
-use super::answer::{Ended, reply_of};
-use super::due::Due;
+use super::answer::{Unanswered, reply_of};
+use super::due::AfterAnswer;
 use super::output::tell;
 use super::target::find_place;
 use crate::engine::event::Event;
@@ -21,7 +21,7 @@ pub(super) fn reply_to(
     fields: Json,
     named: Option<&str>,
     host: &Host,
-) -> Result<Option<(Reply, Due)>, Ended> {
+) -> Result<Option<(Reply, AfterAnswer)>, Unanswered> {
     let mut event = Event::hook(name, fields);
     if !host.wakes {
         return Ok(None);
@@ -50,7 +50,7 @@ pub(super) fn reply_to(
     };
     let call = UserCall::of(&place, &event, &performed);
     let wakes = beside::is_worth_waking(&place, &performed);
-    let mut due = Due::default();
+    let mut due = AfterAnswer::default();
     let mut reply = reply_of(performed, name, true, &mut due);
     due.call(call);
     if wakes && !reply.blocks() {

@@ -7,12 +7,12 @@ use crate::store::owed::Debt;
 
 /// What is done once the host has the answer.
 #[derive(Default)]
-pub(super) struct Due {
+pub(super) struct AfterAnswer {
     once: Vec<Box<dyn FnOnce()>>,
     debts: Vec<Debt>,
 }
 
-impl Due {
+impl AfterAnswer {
     /// Adds something that is done then.
     pub(super) fn once(&mut self, done: impl FnOnce() + 'static) {
         self.once.push(Box::new(done));

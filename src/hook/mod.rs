@@ -1,7 +1,7 @@
 //! `taskie hook EVENT`: a hook's event on stdin, its answer on stdout.
 //!
 //! This is the hot path: it is dispatched before the command line is parsed, and returns before the chart is parsed if the
-//! project has no home for it, or if the session has claimed nothing. A hook that cannot decide allows the event and says
+//! project has no home for it, or if the session has claimed nothing and the chart has no rules for such sessions. A hook that cannot decide allows the event and says
 //! why.
 
 mod answer;
@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value as Json, json};
 
-use self::answer::{Ended, reply_to};
+use self::answer::{Unanswered, reply_to};
 use self::output::{print, print_to_stderr, tell};
 use self::target::{Target, find_place, place_of_change};
 use crate::chart::choice::Choice;
@@ -33,7 +33,7 @@ use crate::run::{change, part};
 use crate::text::shown;
 
 /// How the hook was called.
-pub(crate) struct Call<'a> {
+pub(crate) struct HookCall<'a> {
     /// The subcommand.
     pub(crate) event: &'a str,
     /// The value of `--chart`.
@@ -50,7 +50,7 @@ pub(crate) struct Call<'a> {
 ///
 /// If the input is not an event, the exit code is 1: on some hosts, 2 would block the stop, and not every host stops
 /// blocking at some point.
-pub(crate) fn run(call: &Call<'_>) -> ExitCode {
+pub(crate) fn run(call: &HookCall<'_>) -> ExitCode {
     let (event, chart) = (call.event, call.chart);
     supervisor::remember_host();
     let choice = Choice::of(chart);
@@ -113,7 +113,7 @@ pub(crate) fn run(call: &Call<'_>) -> ExitCode {
 }
 
 /// Runs the review of a stop beside the turn. Only stderr reaches an agent that is woken, and only this exit code wakes it.
-fn wake(name: &str, fields: Json, call: &Call<'_>, host: &'static Host) -> ExitCode {
+fn wake(name: &str, fields: Json, call: &HookCall<'_>, host: &'static Host) -> ExitCode {
     match beside::reply_to(name, fields, call.chart, host) {
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some((reply, due))) => {
@@ -131,19 +131,19 @@ fn wake(name: &str, fields: Json, call: &Call<'_>, host: &'static Host) -> ExitC
 }
 
 /// Says why there is no answer.
-fn failed(ended: &Ended) -> ExitCode {
+fn failed(ended: &Unanswered) -> ExitCode {
     match ended {
-        Ended::BySignal(signal) => {
+        Unanswered::BySignal(signal) => {
             tell(&format!(
                 "ended by signal {signal}; the program that it ran was killed too, and state.json is unchanged"
             ));
             ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))
         }
-        Ended::WithHost => {
+        Unanswered::WithHost => {
             tell("the host is gone; the reviewer was killed, and state.json is unchanged");
             ExitCode::FAILURE
         }
-        Ended::Stuck(why) => {
+        Unanswered::Stuck(why) => {
             tell(why);
             ExitCode::FAILURE
         }

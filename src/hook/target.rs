@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 use std::sync::Arc;
 
-use super::due::Due;
+use super::due::AfterAnswer;
 use crate::chart::choice::{Choice, Embedded, of_changes};
 use crate::chart::{Chart, Scope};
 use crate::disk;
@@ -82,7 +82,7 @@ fn own_chart(named: Option<&str>, home: &str, known: Option<&Meant>) -> OwnChart
 /// The instance that an event is about.
 pub(super) struct Target {
     /// What is done once the host has the warnings.
-    pub(super) due: Due,
+    pub(super) due: AfterAnswer,
     /// `None` if there is none yet.
     pub(super) place: Option<Place>,
     pub(super) quiet: bool,
@@ -152,7 +152,7 @@ pub(super) fn find_place(
         claimed,
         is_unclaimed,
     } = meant;
-    let mut due = Due::default();
+    let mut due = AfterAnswer::default();
     let found = match claimed {
         Some(claimed) => of_claim(claimed, scope, session, &mut due),
         None if scope.is_per_session() => find::of_session(&root, scope, session),
@@ -183,7 +183,12 @@ fn is_nothings(meant: Option<&Meant>) -> bool {
 }
 
 /// Finds the instance that the session claimed last. If it is gone, that is said once.
-fn of_claim(claimed: Claimed, scope: &Scope, session: Option<&str>, due: &mut Due) -> Newest {
+fn of_claim(
+    claimed: Claimed,
+    scope: &Scope,
+    session: Option<&str>,
+    due: &mut AfterAnswer,
+) -> Newest {
     let name = &claimed.instance;
     let mut found = find::of_name(&claimed.root, scope, name);
     let is_gone = found.instance.is_none() && found.warnings.is_empty();
@@ -237,7 +242,7 @@ pub(super) fn place_of_change(event: &Event, name: &str) -> Result<Option<Target
             else {
                 continue;
             };
-            let mut due = Due::default();
+            let mut due = AfterAnswer::default();
             due.once(move || drop(fs::remove_dir_all(left)));
             return Ok(Some(Target {
                 due,
@@ -251,7 +256,7 @@ pub(super) fn place_of_change(event: &Event, name: &str) -> Result<Option<Target
             break;
         }
         let chart = at_home(embedded, home)?;
-        let mut due = Due::default();
+        let mut due = AfterAnswer::default();
         let found = of_claim(claimed, &chart.scope, Some(session), &mut due);
         let found = distrusting(&root, &chart.scope.home, found);
         return Ok(Some(Target {

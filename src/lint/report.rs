@@ -28,14 +28,14 @@ pub enum Format {
 }
 
 /// A finding, with the name of its file, and where it starts and ends there.
-struct Finding<'c> {
+struct FlawInReport<'c> {
     flaw: &'c Flaw,
     file: &'c str,
     start: (usize, usize),
     end: (usize, usize),
 }
 
-impl<'c> Finding<'c> {
+impl<'c> FlawInReport<'c> {
     /// Returns the findings about a chart.
     fn all(chart: &'c Checked) -> impl Iterator<Item = Self> {
         chart.flaws.iter().map(|flaw| {
@@ -73,7 +73,7 @@ impl Format {
             Self::Human => human(charts, with_domain),
             Self::Concise => lines(
                 charts,
-                |Finding {
+                |FlawInReport {
                      flaw, file, start, ..
                  }| {
                     let ((line, column), message) = (start, shown(&flaw.message));
@@ -83,7 +83,7 @@ impl Format {
             ),
             Self::Github => lines(
                 charts,
-                |Finding {
+                |FlawInReport {
                      flaw,
                      file,
                      start,
@@ -131,12 +131,12 @@ fn undecided(chart: &Checked) -> IndexSet<(Code, String)> {
 /// Returns a line for each finding, then one for each property of a chart that is not decided.
 fn lines(
     charts: &[Checked],
-    line: impl Fn(Finding<'_>) -> String,
+    line: impl Fn(FlawInReport<'_>) -> String,
     open: impl Fn(&str, Code, &str) -> String,
 ) -> String {
     let mut text = String::new();
     for chart in charts {
-        for finding in Finding::all(chart) {
+        for finding in FlawInReport::all(chart) {
             text.push_str(&line(finding));
             text.push('\n');
         }
@@ -300,8 +300,8 @@ fn in_groups(number: usize) -> String {
 fn as_json(charts: &[Checked]) -> Json {
     let findings: Vec<Json> = charts
         .iter()
-        .flat_map(Finding::all)
-        .map(|Finding { flaw, file, start, end }| {
+        .flat_map(FlawInReport::all)
+        .map(|FlawInReport { flaw, file, start, end }| {
             json!({
                 "code": flaw.code.as_str(), "message": flaw.message, "help": flaw.help, "note": flaw.note, "file": file,
                 "line": start.0, "column": start.1, "end_line": end.0, "end_column": end.1,
@@ -359,8 +359,8 @@ fn as_sarif(charts: &[Checked]) -> Json {
     });
     let results: Vec<Json> = charts
         .iter()
-        .flat_map(Finding::all)
-        .map(|Finding { flaw, file, start, end }| {
+        .flat_map(FlawInReport::all)
+        .map(|FlawInReport { flaw, file, start, end }| {
             let more = [flaw.help.as_deref(), flaw.note.as_deref()];
             let message = std::iter::once(flaw.message.as_str()).chain(more.into_iter().flatten());
             json!({

@@ -130,25 +130,25 @@ fn watch_over(
     let mut group = start(spec, stdout, &log, bond)?;
     let stop = wakeups.until(spec.timeout, owner.as_slice(), || {
         if let Some(signal) = caught() {
-            Some(Stop::Signal(signal))
+            Some(WaitEnd::Signal(signal))
         } else if group.has_ended() {
-            Some(Stop::Exit)
+            Some(WaitEnd::Exit)
         } else if owner.is_some_and(Watched::has_reported) {
-            Some(Stop::Abandoned)
+            Some(WaitEnd::Abandoned)
         } else if spec
             .cancel
             .as_ref()
             .is_some_and(|Cancel(file)| file.exists())
         {
-            Some(Stop::Cancelled)
+            Some(WaitEnd::Cancelled)
         } else {
             [stdout, &log]
                 .into_iter()
                 .any(|file| file.metadata().is_ok_and(|meta| meta.len() > MAX_OUTPUT))
-                .then_some(Stop::Flood)
+                .then_some(WaitEnd::Flood)
         }
     });
-    if stop != Some(Stop::Exit) {
+    if stop != Some(WaitEnd::Exit) {
         group.ask_to_end();
         wakeups.until(GRACE, &[], || group.has_ended().then_some(()));
     }
@@ -160,11 +160,11 @@ fn watch_over(
 
     Ok(match stop {
         None => End::TimedOut,
-        Some(Stop::Signal(signal)) => End::Interrupted { signal },
-        Some(Stop::Abandoned) => End::Abandoned,
-        Some(Stop::Cancelled) => End::Cancelled,
-        Some(Stop::Flood) => End::TooMuchOutput,
-        Some(Stop::Exit) => End::Exited {
+        Some(WaitEnd::Signal(signal)) => End::Interrupted { signal },
+        Some(WaitEnd::Abandoned) => End::Abandoned,
+        Some(WaitEnd::Cancelled) => End::Cancelled,
+        Some(WaitEnd::Flood) => End::TooMuchOutput,
+        Some(WaitEnd::Exit) => End::Exited {
             code: status.and_then(|status| status.code()),
             signal: status.and_then(signal_of),
             stdout: contents(&captured),
@@ -204,7 +204,7 @@ fn open_log(spec: &Spec) -> Result<File, String> {
 
 /// Why the wait for a program ended before its deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stop {
+enum WaitEnd {
     Exit,
     Signal(i32),
     Abandoned,

@@ -302,7 +302,6 @@ fn touched(instances: &Folder, name: &OsStr, any: bool) -> io::Result<Option<Mod
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::InstanceChoice;
 
     #[test]
     fn the_newest_of_many() {
@@ -315,7 +314,7 @@ mod tests {
             home: ".home".to_owned(),
             noun: "plan".to_owned(),
             folder: "plans".to_owned(),
-            choice: InstanceChoice::Newest,
+            per_session: false,
         };
         let newest_of = || {
             let found = newest(root.path(), &scope);

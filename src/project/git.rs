@@ -1,4 +1,5 @@
-//! Asks git about the project, at most once per event, and only if a rule looks at it.
+//! Asks git about the project: for a rule, at most once per event and only if one looks at it, and around a review, what has
+//! changed while it ran.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};

@@ -34,7 +34,7 @@ const WHY: &str = " Why: ";
 
 /// A finding, and what became of it.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct LedgerEntry {
     pub(crate) id: String,
     /// The number of its review.
     pub(crate) n: i64,
@@ -50,7 +50,7 @@ pub(crate) struct Entry {
     pub(crate) ruling: Option<String>,
 }
 
-impl std::fmt::Display for Entry {
+impl std::fmt::Display for LedgerEntry {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Finding {
             severity, title, ..
@@ -72,7 +72,7 @@ pub(crate) fn entries(
     runs: Vec<PastReview>,
     unfinished: Option<(&str, i64)>,
     is_known: bool,
-) -> Vec<Entry> {
+) -> Vec<LedgerEntry> {
     let words = &chart.findings;
     let rulings = rulings(chart, root, dir);
     let mut last: IndexMap<String, PastReview> = IndexMap::default();
@@ -120,7 +120,7 @@ pub(crate) fn entries(
             let finding = finding.clone();
             let is_same = |other: &Finding| other.is_same(&finding);
             let is_again = before.is_some_and(|before| before.found.findings.iter().any(is_same));
-            entries.push(Entry {
+            entries.push(LedgerEntry {
                 id,
                 n: review.n,
                 is_of_cycle,
@@ -164,7 +164,7 @@ pub(crate) fn rule(
     chart: &Chart,
     (root, dir): (&Path, &Path),
     (store, instance): (&Store, &str),
-    entry: &Entry,
+    entry: &LedgerEntry,
     (word, why, by): (&str, &str, &str),
 ) -> io::Result<()> {
     let path = dir.join(RULINGS);

@@ -60,23 +60,3 @@ pub(crate) fn of_all(root: &Path, home: &str) -> Option<Manifest> {
     let nothing = change::nothing(root).ok()?;
     Manifest::read(root, home, Some(&nothing), None, &[])?.ok()
 }
-
-/// Returns the commit of HEAD, or an empty tree: what work that begins now is compared with. `None` outside git.
-pub(crate) fn head(root: &Path) -> Option<String> {
-    is_in_git(root).then(|| change::head(root)).flatten()
-}
-
-/// Returns whether a range ends at HEAD, and begins no later than `commit`.
-pub(crate) fn spans(root: &Path, range: &(String, String), commit: &str) -> bool {
-    change::spans(root, range, commit)
-}
-
-/// Returns whether the clone has only a part of the history.
-pub(crate) fn is_shallow(root: &Path) -> bool {
-    change::is_shallow(root)
-}
-
-/// Returns the two commits that a range names: see [`change::ends`].
-pub(crate) fn ends(root: &Path, range: &str) -> Result<(String, String), Unknown> {
-    change::ends(root, range)
-}

@@ -17,7 +17,7 @@ use crate::files::pattern::is_slug;
 use crate::hash::IndexMap;
 use crate::project::home::{is_inside, user_folders};
 use crate::project::state_file::{self, CONFIG, Wrong};
-use crate::project::trust::{self, Part, Subject};
+use crate::project::trust::{self, Part, TrustedPart};
 use crate::text::full_stop;
 
 /// Where a setting's value comes from.
@@ -197,7 +197,7 @@ fn read_own(chart: &Chart, root: &Path, wrong: Wrong) -> Result<Settings, String
         let users = at.map_or(&setting.value, |at| &wanted[at].1.value);
         let is_bound = setting.origin != Origin::Default;
         // If the user has already set the same value, no further consent is needed.
-        let why = if (field.file || field.trust.covers(&value)) && *users != value {
+        let why = if field.needs_trust(&value) && *users != value {
             Some(Why::Power)
         } else if is_bound && field.is_looser(&value, users) {
             Some(Why::Looser)
@@ -224,9 +224,9 @@ fn read_own(chart: &Chart, root: &Path, wrong: Wrong) -> Result<Settings, String
         Err(_) if wrong == Wrong::PassedOver => None,
         asked => Some(asked?),
     };
-    let is_trusted = asked
-        .as_ref()
-        .is_some_and(|asked| asked.is_empty() || trust::is_trusted(root, Subject::Settings, asked));
+    let is_trusted = asked.as_ref().is_some_and(|asked| {
+        asked.is_empty() || trust::is_trusted(root, TrustedPart::Settings, asked)
+    });
     let asked = asked.unwrap_or_default();
     if !is_trusted {
         warnings.extend(warning(&wanted));

@@ -47,7 +47,7 @@ pub(crate) enum OwnChart {
 
 /// What the user agrees to at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Subject {
+pub(crate) enum TrustedPart {
     /// The project's own chart.
     Chart,
     /// Its settings.
@@ -56,7 +56,7 @@ pub(crate) enum Subject {
     Bases,
 }
 
-impl Subject {
+impl TrustedPart {
     /// How a line of the record begins.
     fn mark(self) -> &'static str {
         match self {
@@ -74,11 +74,11 @@ pub(crate) fn own_chart(root: &Path) -> OwnChart {
     let parts = chart_parts(root);
     if parts
         .as_ref()
-        .is_ok_and(|parts| is_trusted(root, Subject::Chart, parts))
+        .is_ok_and(|parts| is_trusted(root, TrustedPart::Chart, parts))
     {
         return OwnChart::Trusted(root.join(&path));
     }
-    let was_trusted = record(root).any(|line| line.starts_with(Subject::Chart.mark()));
+    let was_trusted = record(root).any(|line| line.starts_with(TrustedPart::Chart.mark()));
     let until = "and nothing is decided until you run `taskie trust`";
     match (parts, was_trusted) {
         (Ok(parts), false) if parts.is_empty() => OwnChart::Absent,
@@ -118,7 +118,7 @@ pub(crate) fn bases(root: &Path) -> Vec<Part> {
 pub(crate) fn changed_bases(root: &Path) -> Option<String> {
     let bases = bases(root);
     if bases.is_empty()
-        || is_trusted(root, Subject::Bases, &bases)
+        || is_trusted(root, TrustedPart::Bases, &bases)
         || !matches!(own_chart(root), OwnChart::Trusted(_))
     {
         return None;
@@ -177,7 +177,7 @@ pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
 }
 
 /// Returns a path below the project's root without `..`; `None` if it leads out of the project.
-fn inside(path: &Path) -> Option<PathBuf> {
+pub(crate) fn inside(path: &Path) -> Option<PathBuf> {
     let mut inside = PathBuf::new();
     for step in path.components() {
         match step {
@@ -251,7 +251,7 @@ pub(crate) fn read(root: &Path, path: &Path) -> Result<Part, String> {
 }
 
 /// Returns whether the user has agreed to exactly these parts of the project at `root`.
-pub(crate) fn is_trusted(root: &Path, subject: Subject, parts: &[Part]) -> bool {
+pub(crate) fn is_trusted(root: &Path, subject: TrustedPart, parts: &[Part]) -> bool {
     !parts.is_empty() && record(root).any(|other| other == line(subject, parts))
 }
 
@@ -270,13 +270,13 @@ fn record(root: &Path) -> impl Iterator<Item = String> {
     lines.into_iter()
 }
 
-fn line(subject: Subject, parts: &[Part]) -> String {
+fn line(subject: TrustedPart, parts: &[Part]) -> String {
     format!("{}{}", subject.mark(), hash_of(parts))
 }
 
 /// Records that the user has agreed to each of `lists` of the project at `root`, and to nothing else in it. Returns
 /// the file with that record.
-pub(crate) fn keep(root: &Path, lists: &[(Subject, Vec<Part>)]) -> Result<PathBuf, String> {
+pub(crate) fn keep(root: &Path, lists: &[(TrustedPart, Vec<Part>)]) -> Result<PathBuf, String> {
     let file = writable_ledger(root).ok_or(
         "there is no state directory outside the project: set XDG_STATE_HOME or HOME to an absolute path",
     )?;

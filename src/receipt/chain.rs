@@ -12,7 +12,7 @@ use super::{Entry, Open, ReviewEntry, seal};
 use crate::engine::context::Context;
 use crate::hash::IndexMap;
 use crate::store::Store;
-use crate::store::open_record::{self, Kept};
+use crate::store::open_record::{self, KeptLine};
 
 /// A line that can be read.
 #[derive(Debug)]
@@ -257,7 +257,7 @@ impl Chain {
 /// Returns the commit at which the last cycle of an instance has ended, or at which its record begins; `None` if that is
 /// unknown. `dir` is its directory.
 pub(crate) fn last_base(instance: (&Store, &str), dir: &Path) -> Option<String> {
-    let open: Vec<Kept<Open>> = open_record::read(instance, dir);
+    let open: Vec<KeptLine<Open>> = open_record::read(instance, dir);
     let chain = Chain::read(&statement::read(dir).unwrap_or_default());
     let statements = chain.statements();
     let sealed = statements.flat_map(|statement| &statement.predicate.entries);

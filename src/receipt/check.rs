@@ -333,7 +333,7 @@ pub(crate) fn files(dir: &Path, chain: &Chain, open: &[Open], is_sound: bool) ->
 
 /// The versions of files that clean reviews have seen: the file, its mode and blob (none: it is gone), and the review.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct CleanVersions {
     all: Versions,
     /// Those that the last clean review of each branch of each instance has seen.
     last: Versions,
@@ -357,7 +357,7 @@ pub(crate) struct Work {
     files: Blobs,
 }
 
-impl Seen {
+impl CleanVersions {
     /// Adds what the reviews of an instance that count have seen. `open` is what has happened since its last receipt.
     /// `unseen` are the patterns of the files that do not count, for when no review of code has said which.
     pub(crate) fn add<'r>(

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{ReviewEntry, statement};
+use super::chain::Chain;
+use super::{Entry, ReviewEntry, statement};
 use crate::chart::Chart;
 use crate::engine::spent::PastReview;
 use crate::hash;
@@ -21,14 +22,16 @@ pub(crate) fn reviews(
     dir: &Path,
     name: &str,
     is_own: impl Fn(&str) -> bool,
-) -> Vec<journal::Review> {
-    let reviews = statement::reviews(&statement::read(dir).unwrap_or_default()).into_iter();
+) -> Vec<journal::ReviewLine> {
+    let chain = Chain::read(&statement::read(dir).unwrap_or_default());
+    let entries = (chain.statements()).flat_map(|statement| &statement.predicate.entries);
+    let reviews = entries.filter_map(Entry::review).cloned();
     let reviews = reviews.filter(|review| review.times.is_none() && !is_own(&review.file));
     let reviews = reviews.map(|review| in_journal(chart, review, dir, name));
     reviews.collect()
 }
 
-fn in_journal(chart: &Chart, review: ReviewEntry, dir: &Path, name: &str) -> journal::Review {
+fn in_journal(chart: &Chart, review: ReviewEntry, dir: &Path, name: &str) -> journal::ReviewLine {
     let text = crate::disk::read_regular(&dir.join(&review.file));
     let own = text.ok().flatten();
     let own = own.filter(|text| Some(hash::of_text(text)) == review.review);
@@ -38,7 +41,7 @@ fn in_journal(chart: &Chart, review: ReviewEntry, dir: &Path, name: &str) -> jou
         title: plain_line(&finding.title, LENGTH),
         line: finding.line,
     };
-    journal::Review {
+    journal::ReviewLine {
         run: PastReview {
             at: review.at,
             instance: name.to_owned(),

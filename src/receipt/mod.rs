@@ -2,7 +2,8 @@
 //!
 //! [`Entry`] is one thing that happened. [`statement`] puts the entries of a cycle into one line of a file, and [`chain`] says how
 //! the lines follow each other. [`replay`] makes the recorded decisions again, [`remarks`] says what a reader should know,
-//! [`unpassed`] which cycles have not passed, and [`check`] compares a file with the work tree. What is recorded is data; `run` records it.
+//! [`unpassed`] which cycles have not passed, and [`check`] compares a file with the work tree. [`seal`] puts entries into a
+//! statement, [`charts`] the charts that decided, and [`signature`] signs it; [`elsewhere`] reads what other machines reviewed. What is recorded is data; `run` records it.
 
 pub(crate) mod chain;
 pub(crate) mod charts;
@@ -29,7 +30,7 @@ use crate::reviewer::finding::Found;
 #[serde(tag = "entry", rename_all = "lowercase")]
 pub(crate) enum Entry<W> {
     Review(Box<ReviewEntry>),
-    Decision(Box<Decision<W>>),
+    Decision(Box<DecisionEntry<W>>),
 }
 
 /// An entry as this machine keeps it until its cycle ends.
@@ -82,7 +83,7 @@ pub(crate) struct ReviewEntry {
     pub(crate) edited: IndexMap<String, Option<String>>,
     /// The gates that ran before it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) gates: Vec<Gate>,
+    pub(crate) gates: Vec<GateEntry>,
     pub(crate) verdict: Option<String>,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,7 +112,7 @@ pub(crate) struct ReviewEntry {
 
 /// A gate that ran before a review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Gate {
+pub(crate) struct GateEntry {
     pub(crate) command: String,
     pub(crate) exit: Option<i32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -120,7 +121,7 @@ pub(crate) struct Gate {
 
 /// A decision that was carried out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Decision<W> {
+pub(crate) struct DecisionEntry<W> {
     pub(crate) at: String,
     /// The hash of the chart.
     pub(crate) chart: String,
@@ -179,7 +180,7 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
-impl<W> Decision<W> {
+impl<W> DecisionEntry<W> {
     /// Returns the fields after it, if it says those before it or they are the ones that were `left`.
     pub(crate) fn after(&self, left: Option<Context>) -> Option<Context> {
         let mut after = self.state.clone().or(left)?;

@@ -4,13 +4,13 @@
 
 use serde_json::Value as Json;
 
-use super::replay::{changes, event};
-use super::{Decision, Entry, ReviewEntry};
+use super::replay::changes;
+use super::{DecisionEntry, Entry, ReviewEntry};
 use crate::chart::choice::words_of;
 use crate::engine::context::Context;
 use crate::engine::event::Trigger;
 use crate::hash::IndexMap;
-use crate::text::shown;
+use crate::text::{cut, shown};
 
 /// The longest value that is named, in characters.
 const VALUE: usize = 60;
@@ -196,7 +196,7 @@ impl Remarks {
         self.add(at, what, false);
     }
 
-    fn decision<W>(&mut self, decision: &Decision<W>) {
+    fn decision<W>(&mut self, decision: &DecisionEntry<W>) {
         let at = &decision.at;
         if decision.is_reviewed {
             self.open = None;
@@ -240,7 +240,7 @@ impl Remarks {
         }
         let line = match &decision.event.trigger {
             Trigger::Command(name) => words_of(name),
-            trigger @ Trigger::Enter { force: true, .. } => event(trigger),
+            trigger @ Trigger::Enter { force: true, .. } => trigger.to_string(),
             _ => return,
         };
         let is_typed = decision.event.fields.get("terminal") == Some(&Json::Bool(true));
@@ -270,10 +270,5 @@ pub(crate) fn edit(file: &str, now: Option<&String>) -> String {
 }
 
 fn short(value: &Json) -> String {
-    let text = value.to_string();
-    let text = shown(&text);
-    match text.char_indices().nth(VALUE) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.into_owned(),
-    }
+    cut(shown(&value.to_string()).into_owned(), VALUE)
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use super::statement::Predicate;
-use super::{Decision, Entry, ReviewEntry};
+use super::{DecisionEntry, Entry, ReviewEntry};
 use crate::chart::Chart;
 use crate::engine::context::Context;
-use crate::engine::decision::{Answer, Ended, Step};
-use crate::engine::event::{Event, Trigger};
+use crate::engine::decision::{Ended, Step};
+use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
-use crate::engine::replayable::{Answer as Given, Known, Replayed, decide_again, is_clean};
+use crate::engine::replayable::{Known, Replayed, WorldAnswer as Given, decide_again, is_clean};
 use crate::engine::world::Source;
 use crate::expr::Expressions;
 use crate::project::seen;
@@ -156,7 +156,7 @@ impl ReceiptReplay {
             differences.extend(found.into_iter().map(|what| Difference {
                 entry: at + 1,
                 at: decision.at.clone(),
-                event: event(&decision.event.trigger),
+                event: decision.event.trigger.to_string(),
                 what,
             }));
         }
@@ -168,7 +168,7 @@ impl ReceiptReplay {
     fn decision(
         &mut self,
         predicate: &Predicate,
-        decision: &Decision<Vec<usize>>,
+        decision: &DecisionEntry<Vec<usize>>,
         review: Option<&ReviewEntry>,
     ) -> Vec<String> {
         let mut found = Vec::new();
@@ -288,7 +288,7 @@ impl ReceiptReplay {
                 ));
             }
         }
-        let answer = word(&again.answer);
+        let answer = again.answer.word();
         if decision.answer != answer {
             found.push(format!(
                 "the chart's answer is `{answer}`, and the recorded one `{}`",
@@ -366,25 +366,4 @@ pub(super) fn changes<'c>(
         let before = old.get(name).unwrap_or(&Json::Null);
         (before != value).then_some((name, before, value))
     })
-}
-
-/// Returns what an event is called.
-pub(crate) fn event(trigger: &Trigger) -> String {
-    match trigger {
-        Trigger::Hook(name) => name.clone(),
-        Trigger::Enter { phase, force: true } => format!("enter {phase} --force"),
-        Trigger::Enter { phase, .. } => format!("enter {phase}"),
-        Trigger::Command(name) => name.clone(),
-    }
-}
-
-/// Returns the word for an answer.
-pub(crate) fn word(answer: &Answer) -> &'static str {
-    match answer {
-        Answer::Pass => "pass",
-        Answer::Allow => "allow",
-        Answer::Block(_) => "block",
-        Answer::Action { .. } => "action",
-        Answer::Refuse(_) => "refuse",
-    }
 }

@@ -1,4 +1,5 @@
 //! Puts what happened into a predicate: each answer once, and each state only where it is not what the decision before has left.
+//! Joins such predicates, and finds the state that entries have left.
 
 use std::collections::HashMap;
 
@@ -6,7 +7,7 @@ use serde_json::json;
 
 use super::remarks::Remarks;
 use super::statement::Predicate;
-use super::{Decision, Entry, Open};
+use super::{DecisionEntry, Entry, Open};
 use crate::engine::context::Context;
 use crate::engine::replayable::Known;
 
@@ -59,7 +60,7 @@ pub(crate) fn seal(
                 // The first one of a line says from where it goes on.
                 let is_new = decision.state != state;
                 state = after;
-                Entry::Decision(Box::new(Decision {
+                Entry::Decision(Box::new(DecisionEntry {
                     state: decision.state.filter(|_| is_new),
                     world: decision.world.into_iter().map(&mut place).collect(),
                     at: decision.at,

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
 use super::charts::Whole;
-use super::{Entry, ReviewEntry, Sealed};
+use super::{ReviewEntry, Sealed};
 use crate::engine::context::Context;
 use crate::engine::replayable::Known;
 use crate::hash::{self, IndexMap};
@@ -187,24 +187,6 @@ pub(crate) fn line(statement: &Statement) -> serde_json::Result<String> {
 pub(crate) fn read(dir: &Path) -> io::Result<String> {
     let text = crate::disk::read_regular(&dir.join(FILE))?;
     Ok(String::from_utf8_lossy(&text.unwrap_or_default()).into_owned())
-}
-
-/// Returns the statements of a file that can be read; `check` says what is wrong with the others.
-pub(crate) fn statements(text: &str) -> Vec<Statement> {
-    let lines = text.lines().filter(|line| !line.trim().is_empty());
-    let lines = lines.filter_map(|line| Line::parse(line).ok()?.statement().ok());
-    lines.collect()
-}
-
-/// Returns the reviews in a file, oldest first. Lines that were changed have none.
-pub(crate) fn reviews(text: &str) -> Vec<ReviewEntry> {
-    let statements = statements(text).into_iter();
-    let entries = statements.flat_map(|statement| statement.predicate.entries);
-    let reviews = entries.filter_map(|entry| match entry {
-        Entry::Review(review) => Some(*review),
-        Entry::Decision(_) => None,
-    });
-    reviews.collect()
 }
 
 /// Returns what some reviews were about: the last tree, or else the last review itself.

@@ -1,6 +1,6 @@
 //! Which review cycles of an instance were left without having passed, according to its record.
 
-use super::{Decision, Entry};
+use super::{DecisionEntry, Entry};
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::{self, Context};
 
@@ -54,7 +54,7 @@ impl<'c> Finder<'c> {
         }
     }
 
-    fn decision<W>(&mut self, decision: &Decision<W>) {
+    fn decision<W>(&mut self, decision: &DecisionEntry<W>) {
         // Someone else may have changed the state before it.
         if let Some(before) = decision.state.as_ref().or(self.state.as_ref()) {
             let cycle = self.cycle(before);

@@ -14,7 +14,7 @@ use crate::host::events::{is_event, is_stop};
 use crate::host::hosts;
 use crate::run::perform::{foresee, peek};
 use crate::store::driver;
-use crate::store::journal::{Gate, Line};
+use crate::store::journal::{GateLine, Line};
 use crate::text::full_stop;
 
 /// The event whose rules answer it.
@@ -112,10 +112,10 @@ impl FailingGate {
             Line::Decision(_) | Line::Review(_) => None,
         });
         let mut gates = gates.peekable();
-        let is_due = |gate: &&&Gate| due.commands.contains(&gate.command);
+        let is_due = |gate: &&&GateLine| due.commands.contains(&gate.command);
         let last = *gates.peek().filter(is_due)?;
         let why = last.error.as_ref()?;
-        let is_same = |gate: &&Gate| gate.error.is_some() && gate.command == last.command;
+        let is_same = |gate: &&GateLine| gate.error.is_some() && gate.command == last.command;
         let times = gates.take_while(is_same).count();
         // Nobody has entered a phase or run a command since that stop.
         let stop = lines.iter().rev().find_map(|line| match line {

@@ -17,7 +17,7 @@ use crate::project::state_file;
 use crate::receipt::ReviewEntry;
 use crate::run::change;
 use crate::run::gates;
-use crate::run::meanwhile::Files;
+use crate::run::meanwhile::FilesBefore;
 use crate::run::place::Place;
 use crate::run::receipts;
 use crate::run::reviewer;
@@ -123,14 +123,15 @@ impl Due<'_> {
         let given = (again.as_ref()).map(|again| (&again.event, &again.invocation));
         let (event, invocation) = given.unwrap_or((event, invocation));
         let seen = seen(invocation);
-        // To read a large program takes a while, and everybody is to see that the review has begun.
         let mut record = receipts::due(place, self.snapshot, invocation);
         record.tree = receipts::tree(place, self.snapshot, event);
-        let files = Files::read(place);
+        let files = FilesBefore::read(place);
         announced.started = clock::now();
         announced.is_started = true;
         let _ = self.note.say(&announced);
-        let run = reviewer::run(place, invocation, announced.timeout, self.lock);
+        let run = receipts::with_program(place, invocation, &mut record, || {
+            reviewer::run(place, invocation, announced.timeout, self.lock)
+        });
         let (outcome, spent) = run.inspect_err(|stuck| {
             let spent = effort(&announced, Effort::default());
             record_lost(place, announced.clone(), stuck.to_string(), &spent);

@@ -1,4 +1,5 @@
-//! The change that a stop is about: what has changed, as fields of the event, which rules see.
+//! The change that a stop is about: what has changed, as fields of the event, which rules see. Beside the state, this keeps what
+//! the user asked for, the text that sends the agent back, and what was found to be settled.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::diagnostic::quote::quoted;
 use crate::disk;
-use crate::engine::context::{running, text};
+use crate::engine::context::{running_cycle, text};
 use crate::engine::decision::Outcome;
 use crate::engine::event::Event;
 use crate::files::pattern::name_flaw;
@@ -57,7 +58,7 @@ pub(crate) fn base(place: &Place) -> Option<String> {
     let snapshot = place.snapshot();
     let context = snapshot.context();
     let base = text(context, place.chart.scope.since.as_ref());
-    let base = match running(&place.chart, context) {
+    let base = match running_cycle(&place.chart, context) {
         Some(_) => Some(base.unwrap_or_default()),
         None => base.filter(|_| part::is_own(place)),
     };
@@ -152,8 +153,7 @@ struct Settled {
 }
 
 fn settled(place: &Place) -> Option<Settled> {
-    let text = disk::read(&place.root, &place.dir().join(STAMP)).ok()??;
-    serde_json::from_slice(&text).ok()
+    serde_json::from_slice(&place.read(STAMP)?).ok()
 }
 
 /// Returns whether nothing has changed since nothing was to be reviewed, and keeps in mind that a stop has found that.
@@ -257,10 +257,7 @@ pub(crate) fn note_sent(dir: &Path, text: &str) {
 
 /// Returns what the user has asked for since the change began.
 pub(crate) fn asked(place: &Place) -> Vec<String> {
-    let text = disk::read(&place.root, &place.dir().join(ASKED))
-        .ok()
-        .flatten();
-    let text = text.unwrap_or_default();
+    let text = place.read(ASKED).unwrap_or_default();
     let lines = text.split(|byte| *byte == b'\n');
     let prompts = lines.filter_map(|line| serde_json::from_slice(line).ok());
     prompts.take(PROMPTS).collect()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::chart::Chart;
-use crate::engine::context::{Context, running};
+use crate::engine::context::{Context, running_cycle};
 use crate::engine::decision::{Answer, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::run::part::is_own;
@@ -44,7 +44,7 @@ pub(crate) fn at_stop(place: &Place, snapshot: Arc<Snapshot>, stop: &Event) -> A
             .fields
             .get("lines")
             .is_some_and(|lines| !lines.is_null())
-        && running(&place.chart, snapshot.context()).is_none();
+        && running_cycle(&place.chart, snapshot.context()).is_none();
     let entered = goes_on.then(|| entered(&snapshot, &began(&place.chart, stop.fields.clone())));
     match entered {
         // What cannot begin is reported by the stop.

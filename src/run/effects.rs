@@ -1,8 +1,8 @@
 //! Carries out the changes to files that a decision asks for.
 //!
 //! Files come first and the state comes last: a process that is killed in between leaves files where the next command
-//! or stop finds them. A file appears completely or not at all, nothing is overwritten, no symbolic link is followed,
-//! and only an instance's own directory is ever removed.
+//! or stop finds them. A file appears completely or not at all, only a line that is to be in a file changes one that
+//! exists, no symbolic link is followed, and only an instance's own directory is ever removed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,7 +22,7 @@ use crate::store::{Store, running};
 /// Carries out `effects`, in order, and stops at the first that fails. The error says what should have been done, and what
 /// was done before. The caller holds the write lock.
 pub(crate) fn carry_out(root: &Path, scope: &Scope, effects: &[Effect]) -> Result<(), Stuck> {
-    let mut place = Files {
+    let mut place = FileWriter {
         root,
         scope,
         filled: BTreeSet::new(),
@@ -49,14 +49,14 @@ pub(crate) fn ignore_logs(root: &Path, scope: &Scope, pattern: &str) -> Option<(
     carry_out(root, scope, &[ensure]).ok()
 }
 
-struct Files<'p> {
+struct FileWriter<'p> {
     root: &'p Path,
     scope: &'p Scope,
     /// The folders that files were put into.
     filled: BTreeSet<PathBuf>,
 }
 
-impl Files<'_> {
+impl FileWriter<'_> {
     fn carry_out(&mut self, effects: &[Effect]) -> Result<(), Stuck> {
         let mut done: Vec<String> = Vec::new();
         for effect in effects {

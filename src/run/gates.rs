@@ -16,7 +16,7 @@ use crate::process::supervisor;
 use crate::run::effects;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
-use crate::store::journal::{self, Gate, Line};
+use crate::store::journal::{self, GateLine, Line};
 use crate::store::lock::ReviewLock;
 use crate::store::running::{self, CANCELLED, Note, Running};
 
@@ -76,7 +76,7 @@ pub(crate) fn run(
             }
             _ => (end.failure(), None),
         };
-        let line = Gate {
+        let line = GateLine {
             at: journal::now(),
             instance: place.instance.name.clone(),
             cycle: invocation.cycle.clone(),
@@ -114,7 +114,7 @@ fn one(place: &Place, command: &str, log: &Path, left: Duration, lock: &ReviewLo
 }
 
 /// Adds the line about a gate to the journal. Returns the outcome if it has failed.
-fn recorded(place: &Place, line: Gate, log: &Path) -> Option<Outcome> {
+fn recorded(place: &Place, line: GateLine, log: &Path) -> Option<Outcome> {
     let (command, error) = (line.command.clone(), line.error.clone());
     let times = place.journal().times(&line);
     let written = place.journal().add(&Line::Gate(line));

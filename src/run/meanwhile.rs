@@ -38,14 +38,14 @@ const VALUE: usize = 40;
 
 /// The files that a review must not change unnoticed.
 #[derive(Debug)]
-pub(crate) struct Files {
+pub(crate) struct FilesBefore {
     /// A hash of each file of the instance and directly in the home; hidden ones are this program's own.
     own: BTreeMap<PathBuf, String>,
     /// The code; `None` outside git.
     tree: Option<Tree>,
 }
 
-impl Files {
+impl FilesBefore {
     /// Reads them.
     pub(crate) fn read(place: &Place) -> Self {
         let home = &place.chart.scope.home;

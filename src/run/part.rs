@@ -26,8 +26,7 @@ pub(crate) fn paths(place: &Place) -> Option<Vec<String>> {
     if !place.instance.name.starts_with(PART) {
         return Some(Vec::new());
     }
-    let text = disk::read(&place.root, &place.dir().join(PATHS)).ok()??;
-    serde_json::from_slice(&text).ok()
+    serde_json::from_slice(&place.read(PATHS)?).ok()
 }
 
 /// Limits the change at `place` to these paths, if there are any. Makes its directory.

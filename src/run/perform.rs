@@ -1,7 +1,7 @@
 //! Handles an event, up to its answer: takes a snapshot, decides, runs what the decision invokes, decides again,
 //! writes.
 //!
-//! The state is written at most once, under the write lock, based on a world that was read under that lock, and after
+//! A decision writes the state at most once, under the write lock, based on a world that was read under that lock, and after
 //! all changes to files. If this is killed at any moment, either the old state or the new one remains.
 
 use std::io;
@@ -23,7 +23,7 @@ use crate::run::under_way::running;
 use crate::run::write::{claim, claimant, is_reviewed_by_another, write};
 use crate::run::{beside, called, coming};
 use crate::store::driver;
-use crate::store::journal::{self, Decided, Line};
+use crate::store::journal::{self, DecisionLine, Line};
 use crate::store::notices::Pending;
 use crate::store::owed::Debt;
 
@@ -78,11 +78,11 @@ fn decided(
     event: &Event,
     result: &Result<Performed, Stuck>,
     took: Duration,
-) -> Decided {
-    let mut line = Decided {
+) -> DecisionLine {
+    let mut line = DecisionLine {
         at: journal::now(),
         ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        ..Decided::new(&place.instance.name, event)
+        ..DecisionLine::new(&place.instance.name, event)
     };
     match result {
         Ok(performed) => {
@@ -101,7 +101,7 @@ fn decided(
 }
 
 /// What to do next, on the way to an answer.
-enum Next {
+enum NextStep {
     /// Run what the decision asks for.
     Review,
     /// Decide again under the write lock, and write; after this run, if there was one.
@@ -123,7 +123,7 @@ fn carry_out(
     }
     let mut next = match snapshot.decide(event, None)? {
         Step::Invoke(due) => match beside::left_to(place, event, &due.name) {
-            None => Next::Review,
+            None => NextStep::Review,
             Some(true) => return Ok(Performed::allowed(beside::LEFT.to_owned())),
             Some(false) => {
                 let mut event = event.clone();
@@ -143,29 +143,29 @@ fn carry_out(
             let performed = Performed::of(snapshot, decision);
             return Ok(performed);
         }
-        Step::Done(_) => Next::Write(None, git),
+        Step::Done(_) => NextStep::Write(None, git),
     };
     // The review that has ended, if this is already the next one at the same stop.
     let mut earlier: Option<(Performed, Duration)> = None;
     // In each round but the last, someone else has changed what is due, or a cycle has ended and the next one has begun.
     loop {
         next = match next {
-            Next::Review => {
+            NextStep::Review => {
                 let before = earlier.as_ref().map_or(Duration::ZERO, |(_, took)| *took);
                 match review(place, event, before)? {
-                    Reviewed::Ran(run) => Next::Write(Some(run), Arc::default()),
-                    Reviewed::NotDue(git) => Next::Write(None, git),
+                    Reviewed::Ran(run) => NextStep::Write(Some(run), Arc::default()),
+                    Reviewed::NotDue(git) => NextStep::Write(None, git),
                     Reviewed::Answered(performed) => return Ok(performed.after(earlier)),
                 }
             }
-            Next::Write(run, git) => {
+            NextStep::Write(run, git) => {
                 let ended = run.as_ref().and_then(|run| run.in_words(place));
                 let mut run = run.map(|run| *run);
                 let again = run.as_mut().and_then(|run| run.again.take());
                 let given = again.as_ref().map_or(event, |again| &again.event);
                 let written = write(place, given, run, &git);
                 let Some(mut performed) = written.map_err(|stuck| stuck.losing(ended))? else {
-                    next = Next::Review;
+                    next = NextStep::Review;
                     continue;
                 };
                 performed.reread = again.map(|again| again.change);
@@ -187,7 +187,12 @@ fn carry_out(
 /// Returns what follows at once if this decision sends the agent back only to stop again: the review that is due next, if the
 /// host leaves time for it, at least half of what it gives a hook; or the end of another cycle without reviews. Gates need
 /// their own time.
-fn follows(place: &Place, event: &Event, performed: &Performed, start: Instant) -> Option<Next> {
+fn follows(
+    place: &Place,
+    event: &Event,
+    performed: &Performed,
+    start: Instant,
+) -> Option<NextStep> {
     let decision = &performed.decision;
     if !matches!(decision.answer, Answer::Block(_)) || !decision.advances() {
         return None;
@@ -195,9 +200,11 @@ fn follows(place: &Place, event: &Event, performed: &Performed, start: Instant) 
     match peek(place, event).ok()?.0 {
         Step::Invoke(due) => {
             let is_early = start.elapsed().as_secs() <= hook_timeout(place, event) / 2;
-            (is_early && due.gates.commands.is_empty()).then_some(Next::Review)
+            (is_early && due.gates.commands.is_empty()).then_some(NextStep::Review)
         }
-        Step::Done(next) => next.advances().then(|| Next::Write(None, Arc::default())),
+        Step::Done(next) => next
+            .advances()
+            .then(|| NextStep::Write(None, Arc::default())),
     }
 }
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::chart::Chart;
-use crate::engine::context::{self, running};
+use crate::disk;
+use crate::engine::context::{self, running_cycle};
 use crate::engine::decision::Invocation;
 use crate::engine::inspect::Inspector;
 use crate::engine::world::World;
@@ -60,25 +61,16 @@ impl Place {
     /// Returns what the checks find that look at nothing but settings and fields of the state.
     pub(crate) fn unfit_settings(&self) -> Vec<String> {
         let snapshot = self.snapshot();
-        let phase = context::text(snapshot.context(), Some(&self.chart.state));
         // Nothing of it is reviewed anymore.
-        let is_over = phase.is_some_and(|phase| self.chart.is_final(phase));
+        let is_over = context::is_over(&self.chart, snapshot.context());
         let found = (!is_over).then(|| snapshot.view().unfit_settings());
         // A setting that cannot be read is reported where it is used.
         found.and_then(Result::ok).unwrap_or_default()
     }
 
-    /// Returns these variables, and those of this place.
-    pub(crate) fn with_env<const N: usize>(
-        &self,
-        own: [(String, String); N],
-    ) -> Vec<(String, String)> {
-        own.into_iter().chain(self.env.iter().cloned()).collect()
-    }
-
     /// Returns whether one of the chart's cycles is running.
     pub(crate) fn is_in_cycle(&self) -> bool {
-        running(&self.chart, self.snapshot().context()).is_some()
+        running_cycle(&self.chart, self.snapshot().context()).is_some()
     }
 
     /// Returns the option with which a command is about this instance.
@@ -94,6 +86,11 @@ impl Place {
     /// Returns the instance's directory.
     pub(crate) fn dir(&self) -> PathBuf {
         self.root.join(&self.instance.dir)
+    }
+
+    /// Returns the contents of a file in the instance's directory; `None` if it cannot be read.
+    pub(crate) fn read(&self, name: &str) -> Option<Vec<u8>> {
+        disk::read(&self.root, &self.dir().join(name)).ok()?
     }
 
     /// Takes a snapshot of what is there now.
@@ -204,7 +201,7 @@ impl Place {
 
     /// Returns the reviews of the instance, oldest first: those of this machine's journal, and behind them those that only its
     /// receipts have.
-    pub(crate) fn reviews(&self) -> Vec<journal::Review> {
+    pub(crate) fn reviews(&self) -> Vec<journal::ReviewLine> {
         let own = self.journal().reviews();
         let is_own = |file: &str| own.iter().any(|review| review.run.file == file);
         let mut all = elsewhere::reviews(&self.chart, &self.dir(), &self.instance.name, is_own);

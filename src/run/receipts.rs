@@ -5,8 +5,8 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
 use serde_json::{Map, Value as Json};
 
@@ -19,34 +19,30 @@ use crate::engine::inspect::Inspector;
 use crate::engine::replayable::{Occurred, Recorder};
 use crate::files::pattern::Pattern;
 use crate::hash::{self, Hash, IndexMap};
-use crate::os::file::HOME;
+use crate::os::regular::open_to_read;
+use crate::page::short_path;
 use crate::process::program::locate;
+use crate::project::change;
 use crate::project::ledger;
-use crate::project::manifest::{self, Manifest};
+use crate::project::manifest::Manifest;
 use crate::project::state_file::{self, Reading};
 use crate::receipt::chain::Chain;
 use crate::receipt::charts::{self, Whole};
 use crate::receipt::check;
 use crate::receipt::remarks;
-use crate::receipt::replay::word;
 use crate::receipt::statement::{self, Predicate, Statement};
 use crate::receipt::unpassed::{self, Unpassed};
-use crate::receipt::{self, Entry, Gate, Open, ReviewEntry, Sealed};
+use crate::receipt::{self, Entry, GateEntry, Open, ReviewEntry, Sealed};
 use crate::reviewer::finding::Found;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::store::journal::Line;
-use crate::store::notices::OnRecord;
-use crate::store::open_record::{self, Kept};
-use crate::store::program;
+use crate::store::notices::Recorded;
+use crate::store::open_record::{self, KeptLine};
 
 /// Returns what is known of a review before it begins.
 pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> ReviewEntry {
-    let dir = place.dir();
-    let of_file = |name: &str| {
-        let text = disk::read(&place.root, &dir.join(name)).ok().flatten();
-        text.map(|text| hash::of_text(&text))
-    };
+    let of_file = |name: &str| place.read(name).map(|text| hash::of_text(&text));
     let subject = invocation.subject.iter();
     let subject = subject.map(|name| (name.clone(), of_file(name).unwrap_or_default()));
     let view = snapshot.view();
@@ -60,8 +56,6 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
         .collect();
     let mut prompt = Hash::default();
     invocation.argv.iter().for_each(|word| prompt.add(word));
-    let program = invocation.argv.first();
-    let program = program.and_then(|name| program_file(place, name));
     ReviewEntry {
         settings: snapshot.config().ok().cloned(),
         edited: edited(place, &answers),
@@ -74,8 +68,6 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
         answers,
         to_run: (view.unrun(&Found::default()).ok().flatten()).unwrap_or_default(),
         prompt: Some(prompt.text()),
-        program: program.as_deref().map(without_user),
-        program_sha256: program.and_then(|file| program::sha256(&place.store, &file)),
         ..ReviewEntry::default()
     }
 }
@@ -90,7 +82,7 @@ pub(crate) fn edits(place: &Place) -> Vec<String> {
 /// Returns the reviews and answers on record that are no longer what was last known of them, each with the hash of what is there
 /// now. A new answer may be in place of one of an earlier cycle.
 fn edited(place: &Place, new: &IndexMap<String, String>) -> IndexMap<String, Option<String>> {
-    let record = Record::of(place);
+    let record = OnRecord::of(place);
     let edits = |review: &ReviewEntry| {
         let edited = review.edited.iter();
         let edited = edited.filter(|(name, _)| *name != open_record::FILE);
@@ -99,10 +91,7 @@ fn edited(place: &Place, new: &IndexMap<String, String>) -> IndexMap<String, Opt
     };
     let known = record.chain.files(&record.open, edits).into_iter();
     let edited = known.filter_map(|(name, versions)| {
-        let text = disk::read(&place.root, &place.dir().join(&name))
-            .ok()
-            .flatten();
-        let now = text.map(|text| hash::of_text(&text));
+        let now = place.read(&name).map(|text| hash::of_text(&text));
         (!versions.contains(&now) && !new.contains_key(&name)).then_some((name, now))
     });
     edited.collect()
@@ -112,21 +101,30 @@ fn answer_name(view: &Inspector, answer: &Pattern, n: i64) -> Option<String> {
     view.file_name(answer, n).filter(|_| n > 0)
 }
 
-/// Returns the file of a program, `None` if there is none.
-fn program_file(place: &Place, name: &str) -> Option<PathBuf> {
+/// Runs `work`, which starts the program of an invocation, and adds the program to the record meanwhile: to read a large one
+/// takes a while.
+pub(crate) fn with_program<T>(
+    place: &Place,
+    invocation: &Invocation,
+    record: &mut ReviewEntry,
+    work: impl FnOnce() -> T,
+) -> T {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let file = locate(name, &path, &place.root).ok()?;
-    Some(place.root.join(file))
-}
-
-/// Returns a path for others: nobody needs to know what the user is called.
-fn without_user(file: &Path) -> String {
-    let home = std::env::var_os(HOME).filter(|home| !home.is_empty());
-    let below = home.and_then(|home| file.strip_prefix(home).ok().map(Path::to_owned));
-    match below {
-        Some(below) => format!("~/{}", below.display()),
-        None => file.display().to_string(),
-    }
+    let name = invocation.argv.first();
+    let file = name.and_then(|name| locate(name, &path, &place.root).ok());
+    let file = file.map(|file| place.root.join(file));
+    // Nobody needs to know what the user is called.
+    record.program = file.as_deref().map(short_path);
+    // What is found is often a link. Another file may be in its place soon.
+    let real = file.and_then(|file| file.canonicalize().ok());
+    let opened = real.and_then(|file| open_to_read(&file).ok());
+    let hash = || hash::of_file(&opened.as_ref()?.0).ok();
+    thread::scope(|scope| {
+        let hashing = thread::Builder::new().spawn_scoped(scope, hash);
+        let done = work();
+        record.program_sha256 = hashing.ok().and_then(|hash| hash.join().ok()?);
+        done
+    })
 }
 
 /// Returns the work tree that a review sees, if its verdict is about that.
@@ -140,14 +138,14 @@ pub(crate) fn tree(place: &Place, snapshot: &Arc<Snapshot>, event: &Event) -> Op
     }
     let base = match field("base").filter(|base| !base.is_empty()) {
         Some(base) => Some(base.to_owned()),
-        None => Record::of(place).base(),
+        None => OnRecord::of(place).base(),
     };
     let home = &place.chart.scope.home;
     Manifest::read(&place.root, home, base.as_deref(), None, &skips)?.ok()
 }
 
 /// What is on record about an instance: its receipts, and what has happened since the last one.
-pub(super) struct Record {
+pub(super) struct OnRecord {
     pub(super) chain: Chain,
     pub(super) open: Vec<Open>,
     /// The last of them is of this machine.
@@ -158,7 +156,7 @@ pub(super) struct Record {
     aside: HashSet<String>,
 }
 
-impl Record {
+impl OnRecord {
     pub(super) fn of(place: &Place) -> Self {
         Self::at(place, state_file::fields(&place.dir()).unwrap_or_default())
     }
@@ -167,16 +165,17 @@ impl Record {
     fn at(place: &Place, fields: Map<String, Json>) -> Self {
         let chain = Chain::read(&statement::read(&place.dir()).unwrap_or_default());
         let kept = open_record::read((&place.store, &place.instance.name), &place.dir());
-        let mut kept = chain.unsealed(kept, |kept: &Kept<Open>| kept.entry.at());
-        let aside: Vec<Kept<Open>> = match is_elsewhere(&chain, &kept, &fields) {
+        let mut kept = chain.unsealed(kept, |kept: &KeptLine<Open>| kept.entry.at());
+        let aside: Vec<KeptLine<Open>> = match is_elsewhere(&chain, &kept, &fields) {
             true => kept.extract_if(.., |kept| !kept.is_here).collect(),
             false => Vec::new(),
         };
         Self {
             is_own: kept.last().is_some_and(|kept| kept.is_own),
             is_added_to: {
-                let is_decision =
-                    |kept: &&Kept<Open>| kept.is_own && matches!(kept.entry, Entry::Decision(_));
+                let is_decision = |kept: &&KeptLine<Open>| {
+                    kept.is_own && matches!(kept.entry, Entry::Decision(_))
+                };
                 let mut new = kept.iter().rev().take_while(|kept| !is_decision(kept));
                 new.any(|kept| !kept.is_own)
             },
@@ -213,7 +212,7 @@ impl Record {
 /// Returns the hash of the receipts if a line is gone, and the record does not say so yet: the one from which its open entries
 /// go on, otherwise the last one that this machine has written. In another checkout, the lines which are there have left the
 /// state.
-fn cut(place: &Place, record: &Record, fields: &Context) -> Option<String> {
+fn cut(place: &Place, record: &OnRecord, fields: &Context) -> Option<String> {
     let chain = &record.chain;
     let is_there = |sha256: &String| chain.links.iter().any(|link| link.sha256 == *sha256);
     let is_cut = match receipt::goes_on_from(&record.open) {
@@ -244,8 +243,8 @@ pub(crate) fn is_as_written(place: &Place) -> bool {
 
 /// Returns whether the instance's directory is that of another checkout than before: what this machine has recorded does not
 /// lead to its state, and those entries do which the directory has.
-fn is_elsewhere(chain: &Chain, kept: &[Kept<Open>], fields: &Map<String, Json>) -> bool {
-    let is_whole = |is_counted: fn(&Kept<Open>) -> bool| {
+fn is_elsewhere(chain: &Chain, kept: &[KeptLine<Open>], fields: &Map<String, Json>) -> bool {
+    let is_whole = |is_counted: fn(&KeptLine<Open>) -> bool| {
         let entries = kept.iter().filter(|kept| is_counted(kept));
         chain.is_whole(entries.map(|kept| &kept.entry), fields)
     };
@@ -254,7 +253,7 @@ fn is_elsewhere(chain: &Chain, kept: &[Kept<Open>], fields: &Map<String, Json>) 
 
 /// Returns the cycles of the instance that were left without having passed.
 pub(crate) fn unpassed(place: &Place) -> Vec<Unpassed> {
-    let Record { chain, open, .. } = Record::of(place);
+    let OnRecord { chain, open, .. } = OnRecord::of(place);
     let mut finder = unpassed::Finder::of(&place.chart);
     for statement in chain.statements() {
         finder.add(&statement.predicate.entries);
@@ -266,9 +265,9 @@ pub(crate) fn unpassed(place: &Place) -> Vec<Unpassed> {
     finder.into_left()
 }
 
-impl OnRecord for Place {
+impl Recorded for Place {
     fn left(&self) -> Option<Context> {
-        let record = Record::of(self);
+        let record = OnRecord::of(self);
         let mut states = record.chain.states(&record.open).into_iter();
         states.next().filter(|_| states.next().is_none())
     }
@@ -276,7 +275,7 @@ impl OnRecord for Place {
     /// What others may have added since the last receipt says nothing about that, and a receipt only if its decisions can be
     /// made again.
     fn explains(&self, fields: &Context) -> bool {
-        let record = Record::of(self);
+        let record = OnRecord::of(self);
         let text = || statement::read(&self.dir()).unwrap_or_default();
         let is_sound = match record.open.is_empty() {
             true => check::lines(&self.root, &text(), None).flaws.is_empty(),
@@ -306,7 +305,7 @@ pub(crate) fn begin(place: &Place) {
 
 /// Returns what has happened since the last receipt.
 pub(crate) fn open(place: &Place) -> Vec<Open> {
-    Record::of(place).open
+    OnRecord::of(place).open
 }
 
 /// Adds a review that has ended to the record.
@@ -324,19 +323,17 @@ pub(crate) fn ended(
         Line::Review(_) => false,
     });
     let gates = lines.filter_map(|line| match line {
-        Line::Gate(gate) if (&gate.cycle, gate.n) == (&due.cycle, due.n) => Some(Gate {
+        Line::Gate(gate) if (&gate.cycle, gate.n) == (&due.cycle, due.n) => Some(GateEntry {
             command: gate.command,
             exit: gate.exit,
             error: gate.error,
         }),
         _ => None,
     });
-    let mut gates: Vec<Gate> = gates.collect();
+    let mut gates: Vec<GateEntry> = gates.collect();
     gates.reverse();
     let is_run = outcome.failed_gate().is_none();
-    let text = disk::read(&place.root, &place.dir().join(&due.file))
-        .ok()
-        .flatten();
+    let text = place.read(&due.file);
     let text = text.filter(|_| is_run && error.is_none());
     let instance = (&place.store, &*place.instance.name);
     let altered = open_record::altered(instance, &place.dir());
@@ -360,14 +357,12 @@ pub(crate) fn ended(
         cost: effort.cost,
         tokens: effort.tokens,
         prompt: due.prompt.filter(|_| is_run),
-        program: due.program.filter(|_| is_run),
-        program_sha256: due.program_sha256.filter(|_| is_run),
         edited: due.edited.into_iter().chain(altered).collect(),
         unrun,
         ..due
     };
     let entry: Open = Entry::Review(Box::new(review));
-    let aside = Record::of(place).aside;
+    let aside = OnRecord::of(place).aside;
     open_record::add(instance, &place.dir(), &entry, &aside)
 }
 
@@ -408,7 +403,7 @@ pub(crate) fn prepare(
     let instance = (&place.store, &*place.instance.name);
     let fields = before.state.iter();
     let fields = fields.map(|(name, value)| (name.clone(), value.clone()));
-    let record = Record::at(place, fields.collect());
+    let record = OnRecord::at(place, fields.collect());
     let begins =
         record.open.is_empty() && statement::read(&place.dir()).is_ok_and(|text| text.is_empty());
     let altered = open_record::altered(instance, &place.dir());
@@ -420,11 +415,11 @@ pub(crate) fn prepare(
         .iter()
         .filter(|(name, value)| before.state.get(*name) != Some(*value));
     let seen = seen.map(|(name, value)| (name.clone(), value.clone()));
-    let entry: Open = Entry::Decision(Box::new(receipt::Decision {
+    let entry: Open = Entry::Decision(Box::new(receipt::DecisionEntry {
         at: clock::precise(),
         chart: charts::hash(&place.chart),
         base: (begins || advances)
-            .then(|| manifest::head(&place.root))
+            .then(|| change::head(&place.root))
             .flatten(),
         settings: begins
             .then(|| place.snapshot().config().ok().cloned())
@@ -450,7 +445,7 @@ pub(crate) fn prepare(
             .iter()
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect(),
-        answer: word(&decision.answer).to_owned(),
+        answer: decision.answer.word().to_owned(),
     }));
     let aside = record.aside;
     Some(Prepared { entry, aside })
@@ -484,7 +479,7 @@ pub(crate) fn decided(
         .get(&place.chart.state)
         .and_then(Json::as_str);
     let is_over = phase.is_some_and(|phase| place.chart.is_final(phase));
-    let news = ended.and_then(|_| news(place, &Record::of(place)));
+    let news = ended.and_then(|_| news(place, &OnRecord::of(place)));
     if advances || is_over {
         write(place)?;
     }
@@ -493,7 +488,7 @@ pub(crate) fn decided(
 
 /// Returns a sentence about what a reader of the record should know and nobody has said: what was added to it since the decision
 /// about the review before, or since it began.
-fn news(place: &Place, record: &Record) -> Option<String> {
+fn news(place: &Place, record: &OnRecord) -> Option<String> {
     let is_outcome = |entry: &Open| match entry {
         Entry::Decision(decision) => decision.is_reviewed,
         Entry::Review(_) => false,
@@ -525,7 +520,7 @@ fn write(place: &Place) -> io::Result<()> {
     let line = statement::line(&statement)?;
     text.push_str(&line);
     text.push('\n');
-    let is_elsewhere = !Record::of(place).aside.is_empty();
+    let is_elsewhere = !OnRecord::of(place).aside.is_empty();
     disk::replace(&dir.join(statement::FILE), text.as_bytes())?;
     let instance = (&place.store, &*place.instance.name);
     open_record::clear(instance, &dir, is_elsewhere);
@@ -538,11 +533,11 @@ fn write(place: &Place) -> io::Result<()> {
 
 /// Returns a statement about everything since the last receipt; `None` if that is nothing.
 pub(crate) fn since(place: &Place) -> Option<Statement> {
-    let record = Record::of(place);
+    let record = OnRecord::of(place);
     if record.open.is_empty() {
         return None;
     }
-    let Record { chain, open, .. } = record;
+    let OnRecord { chain, open, .. } = record;
     let own = charts::hash(&place.chart);
     let mut before = chain.statements();
     let is_known = before.any(|statement| statement.predicate.charts.contains_key(&own));

@@ -51,7 +51,7 @@ pub(super) fn run(
     let spec = Spec {
         argv: invocation.argv.clone(),
         cwd: place.root.clone(),
-        env: place.with_env([(REVIEWER.to_owned(), "1".to_owned())]),
+        env: [&[(REVIEWER.to_owned(), "1".to_owned())], &*place.env].concat(),
         log: reviewer.log.clone(),
         logs_stdout: false,
         timeout: Duration::from_secs(timeout),

@@ -5,10 +5,10 @@ use crate::project::change::Blobs;
 use crate::project::find;
 use crate::project::manifest::Manifest;
 use crate::receipt::chain::Chain;
-use crate::receipt::check::{self, Seen};
+use crate::receipt::check::{self, CleanVersions};
 use crate::receipt::{ReviewEntry, statement};
 use crate::run::place::Place;
-use crate::run::receipts::Record;
+use crate::run::receipts::OnRecord;
 use crate::text::shown;
 
 /// A clean review whose work tree has changed.
@@ -39,7 +39,7 @@ impl std::fmt::Display for Stale {
 /// Returns the last clean review, if it is about the work tree and there are files that no clean review has seen as they are
 /// now. While another such cycle runs, its reviews will see what has changed. This asks git.
 pub(crate) fn find(place: &Place) -> Option<Stale> {
-    let Record { chain, open, .. } = Record::of(place);
+    let OnRecord { chain, open, .. } = OnRecord::of(place);
     let entries = chain
         .statements()
         .flat_map(|statement| &statement.predicate.entries);
@@ -54,13 +54,13 @@ pub(crate) fn find(place: &Place) -> Option<Stale> {
     if running.is_some() || !is_clean {
         return None;
     }
-    let mut seen = Seen::default();
+    let mut seen = CleanVersions::default();
     seen.add(&place.instance.name, &chain, &open, None);
     let base = &seen.works.last()?.base;
     let home = &place.chart.scope.home;
     let now = Manifest::read(&place.root, home, Some(base), None, &[])?.ok()?;
     let own = seen.works.len();
-    let uncovered = |seen: &Seen| -> Vec<String> {
+    let uncovered = |seen: &CleanVersions| -> Vec<String> {
         // Where git no longer has what both are compared with, nobody knows.
         let works = seen.works.iter().take(own);
         let works = works.filter(|work| work.base == now.base);

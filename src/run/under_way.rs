@@ -137,10 +137,10 @@ pub(super) fn ended(
     seen: Seen,
     outcome: &Outcome,
     effort: &Effort,
-) -> journal::Review {
+) -> journal::ReviewLine {
     let file = std::fs::metadata(place.dir().join(&announced.file));
     let (verdict, error) = outcome.verdict_and_error();
-    journal::Review {
+    journal::ReviewLine {
         run: PastReview {
             at: journal::now(),
             instance: place.instance.name.clone(),

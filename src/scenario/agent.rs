@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 
 use serde_json::Value as Json;
 
-use super::instance::Instance;
+use super::instance::PlayedInstance;
 use super::script::{Expected, ScenarioStep, ScriptedReview};
-use super::stage::{Answer, Stage as _};
+use super::stage::{ScriptedAnswer, Stage as _};
 use crate::chart::field::name_part;
 use crate::chart::model::PhaseType;
 use crate::chart::{Cycle, RowShape, Table};
@@ -54,7 +54,7 @@ impl Agent {
     }
 
     /// Takes into account a step that was played, which may be its own. `last` is the answer before it.
-    pub(crate) fn has_seen(&mut self, step: &ScenarioStep, last: Option<&Answer>) {
+    pub(crate) fn has_seen(&mut self, step: &ScenarioStep, last: Option<&ScriptedAnswer>) {
         self.steps += 1;
         let enters = |line: &String| line.split_whitespace().nth(1) == Some("enter");
         self.is_at_work = step.event().is_none() && step.run.iter().any(enters);
@@ -72,8 +72,8 @@ impl Agent {
     /// Returns the next step; the error says why there is none. `last` is the answer to the last stop.
     pub(crate) fn next(
         &self,
-        instance: &Instance,
-        last: Option<&Answer>,
+        instance: &PlayedInstance,
+        last: Option<&ScriptedAnswer>,
     ) -> Result<ScenarioStep, String> {
         if self.steps >= STEPS {
             return Err(format!("it ends after {STEPS} steps"));
@@ -125,7 +125,7 @@ impl Agent {
     }
 
     /// Returns the phase that the chart names if it is asked what to do now; the error is another answer.
-    fn asked(&self, instance: &Instance) -> Result<Option<String>, String> {
+    fn asked(&self, instance: &PlayedInstance) -> Result<Option<String>, String> {
         let event = instance.event("next", &ScenarioStep::default());
         let step = instance
             .foresee(&event)
@@ -145,7 +145,7 @@ impl Agent {
     /// Enters a phase; the next step does its work.
     fn enter(
         &self,
-        instance: &Instance,
+        instance: &PlayedInstance,
         phase: &str,
         user: Option<&str>,
         answer: Option<(String, String)>,
@@ -174,9 +174,9 @@ impl Agent {
     /// Works until the next stop: writes what its review is about.
     fn work(
         &self,
-        instance: &Instance,
+        instance: &PlayedInstance,
         user: Option<&str>,
-        last: Option<&Answer>,
+        last: Option<&ScriptedAnswer>,
     ) -> Result<ScenarioStep, String> {
         let mut step = ScenarioStep {
             user: user.map(str::to_owned),
@@ -187,14 +187,15 @@ impl Agent {
         if user.is_some() {
             trial.begin_turn();
         }
-        let write =
-            |trial: &mut Instance, step: &mut ScenarioStep, files: IndexMap<String, String>| {
-                for (name, text) in files {
-                    // A file in memory can always be written.
-                    let _ = trial.write(&name, &text);
-                    step.write.insert(name, text);
-                }
-            };
+        let write = |trial: &mut PlayedInstance,
+                     step: &mut ScenarioStep,
+                     files: IndexMap<String, String>| {
+            for (name, text) in files {
+                // A file in memory can always be written.
+                let _ = trial.write(&name, &text);
+                step.write.insert(name, text);
+            }
+        };
         write(&mut trial, &mut step, finished(instance));
         for _ in 0..FILES {
             let event = trial.event("Stop", &step);
@@ -235,7 +236,7 @@ impl Agent {
     }
 
     /// Returns the tables that don't exist yet, each with its rows.
-    fn tables(&self, instance: &Instance) -> IndexMap<String, String> {
+    fn tables(&self, instance: &PlayedInstance) -> IndexMap<String, String> {
         let tables = instance.chart.tables.values().filter_map(|table| {
             let RowShape::Columns(columns) = &table.rows else {
                 return None;
@@ -261,7 +262,7 @@ impl Agent {
     }
 
     /// Returns a text for a file of that name: the lines that the chart looks for in it, all done.
-    fn text(&self, instance: &Instance, name: &str) -> String {
+    fn text(&self, instance: &PlayedInstance, name: &str) -> String {
         let chart = &instance.chart;
         if let Some(text) = self.tables(instance).swap_remove(name) {
             return text;
@@ -293,7 +294,7 @@ impl Agent {
 }
 
 /// Plays the commands of a step.
-fn play(trial: &mut Instance, step: &ScenarioStep) -> Result<(), String> {
+fn play(trial: &mut PlayedInstance, step: &ScenarioStep) -> Result<(), String> {
     for (name, text) in &step.write {
         trial
             .write(name, text)
@@ -306,13 +307,13 @@ fn play(trial: &mut Instance, step: &ScenarioStep) -> Result<(), String> {
     Ok(())
 }
 
-fn file(instance: &Instance, pattern: &Pattern) -> Option<String> {
+fn file(instance: &PlayedInstance, pattern: &Pattern) -> Option<String> {
     let part = |hole: &str| instance.context.get(hole).and_then(name_part).ok_or(());
     pattern.render(part).ok()
 }
 
 /// Returns the answer to the last review of a cycle: its name and its text.
-fn answer(instance: &Instance, cycle: &Cycle) -> Option<(String, String)> {
+fn answer(instance: &PlayedInstance, cycle: &Cycle) -> Option<(String, String)> {
     let n = instance.context.get(&cycle.count).and_then(Json::as_i64)?;
     let base = file(instance, &cycle.base)?;
     let name = cycle.answer.render(|hole| match hole {
@@ -324,7 +325,7 @@ fn answer(instance: &Instance, cycle: &Cycle) -> Option<(String, String)> {
 }
 
 /// Returns the tables in which the rows that the state names are finished now.
-fn finished(instance: &Instance) -> IndexMap<String, String> {
+fn finished(instance: &PlayedInstance) -> IndexMap<String, String> {
     let held: Vec<&str> = instance.context.values().filter_map(Json::as_str).collect();
     let tables = instance.chart.tables.values().filter_map(|table| {
         let name = file(instance, &table.file)?;
@@ -371,7 +372,7 @@ fn finish(table: &Table, text: &str, ids: &[&str]) -> Option<String> {
 }
 
 /// Returns the first file that the chart names without holes and that does not exist yet.
-fn lone_file(instance: &Instance) -> IndexMap<String, String> {
+fn lone_file(instance: &PlayedInstance) -> IndexMap<String, String> {
     let patterns = instance.chart.files.values().flat_map(|set| &set.with);
     let names = patterns.filter(|pattern| !pattern.has_wildcard());
     let mut names = names.filter_map(|pattern| pattern.render(|_| Err(())).ok());

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::chart::Chart;
-use crate::store::journal::Decided;
+use crate::store::journal::DecisionLine;
 
 /// The parts that were used, by their place in the chart: `on.Stop[2]`, `commands.pause`, `phases.done`,
 /// `phases.done.guard` where that refused.
@@ -14,7 +14,7 @@ pub(crate) struct Coverage {
 
 impl Coverage {
     /// Adds the parts that a decision has used.
-    pub(crate) fn add(&mut self, decided: &Decided) {
+    pub(crate) fn add(&mut self, decided: &DecisionLine) {
         let fired = decided.fired().map(|rule| rule.rule.clone());
         self.used.extend(fired);
         let place = match decided.event.split_once(' ') {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::failure::Failure;
 use super::script::{self, Expected, ScenarioStep, Script, ScriptedReview};
-use super::stage::{Answer, Call, Stage, State};
+use super::stage::{Call, ScriptedAnswer, Stage, State};
 use crate::alike::steady;
 use crate::chart::Chart;
 use crate::chart::model::{Field, Limited};
@@ -25,14 +25,14 @@ use crate::engine::world::World;
 use crate::files::timestamp;
 use crate::reviewer::finding::{Finding, Found};
 use crate::reviewer::ran::Ran;
-use crate::store::journal::Decided;
+use crate::store::journal::DecisionLine;
 
 /// Parses a command line into its events, in order. The second argument is its stdin.
 pub(crate) type Typist = dyn Fn(&str, &str) -> Result<Vec<Event>, String>;
 
 /// An instance in memory.
 #[derive(Clone)]
-pub(crate) struct Instance {
+pub(crate) struct PlayedInstance {
     pub(crate) chart: Arc<Chart>,
     typist: Arc<Typist>,
     /// The session of events that name none.
@@ -49,10 +49,10 @@ pub(crate) struct Instance {
     /// The output of the gate that has failed, and how many times in a row.
     gate: Option<(String, u64, u64)>,
     /// What was decided last, one for each event of a command line.
-    decisions: Vec<Decided>,
+    decisions: Vec<DecisionLine>,
 }
 
-impl Instance {
+impl PlayedInstance {
     /// Returns an instance that has no state yet.
     pub(crate) fn new(chart: &Arc<Chart>, typist: Arc<Typist>, session: &str) -> Self {
         Self {
@@ -163,7 +163,7 @@ impl Instance {
         event: &Event,
         review: Option<&ScriptedReview>,
     ) -> Result<(Decision, Option<Call>), Failure> {
-        let mut line = Decided::new(INSTANCE, event);
+        let mut line = DecisionLine::new(INSTANCE, event);
         let fault = |fault: Fault| Failure::Unexpected {
             what: format!("nothing can be decided: {fault}"),
             details: String::new(),
@@ -329,7 +329,7 @@ impl Instance {
     }
 }
 
-impl Stage for Instance {
+impl Stage for PlayedInstance {
     fn begin_turn(&mut self) {
         self.active = false;
     }
@@ -421,7 +421,7 @@ impl Stage for Instance {
         Ok(())
     }
 
-    fn send(&mut self, name: &str, step: &ScenarioStep) -> Result<Answer, Failure> {
+    fn send(&mut self, name: &str, step: &ScenarioStep) -> Result<ScriptedAnswer, Failure> {
         let event = self.event(name, step);
         let (decision, call) = self.happen(&event, step.review.as_ref())?;
         self.active |= name == "Stop";
@@ -435,7 +435,7 @@ impl Stage for Instance {
             }
             _ => None,
         };
-        Ok(Answer {
+        Ok(ScriptedAnswer {
             answer: match reason {
                 Some(_) => Expected::Block,
                 None => Expected::Allow,
@@ -452,7 +452,7 @@ impl Stage for Instance {
         self.started.then(|| self.context.clone())
     }
 
-    fn decisions(&self) -> Vec<Decided> {
+    fn decisions(&self) -> Vec<DecisionLine> {
         self.decisions.clone()
     }
 }

@@ -7,13 +7,13 @@ use serde_json::Value as Json;
 
 use super::failure::Failure;
 use super::script::{Expected, ScenarioStep, Script, ScriptedReview};
-use super::stage::{Answer, Stage, State};
+use super::stage::{ScriptedAnswer, Stage, State};
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
 use crate::engine::context;
 use crate::hash::IndexMap;
 use crate::page::{self, ACCENT, ALERT, BAD, FAINT, GOOD, NEW, Page, STRONG, paint};
-use crate::store::journal::{Decided, Tried};
+use crate::store::journal::{DecisionLine, TriedLine};
 use crate::text::{cut, in_words};
 
 /// The width of the label column: a step's number, a label and a space.
@@ -29,7 +29,7 @@ const GLANCE: usize = 80;
 const VALUE_LIMIT: usize = 12;
 
 /// A field of the state that changed.
-struct Change {
+struct FieldChange {
     name: String,
     old: String,
     new: String,
@@ -50,7 +50,7 @@ pub(crate) struct Player<'c, S> {
     /// How many reviews failed.
     failed: usize,
     /// What was decided in the last step, one for each command and event.
-    pub(crate) decided: Vec<Decided>,
+    pub(crate) decided: Vec<DecisionLine>,
     /// Whether the last step had no event.
     is_open: bool,
 }
@@ -103,7 +103,7 @@ impl<'c, S: Stage> Player<'c, S> {
         &mut self,
         number: usize,
         step: &ScenarioStep,
-    ) -> Result<Option<Answer>, Failure> {
+    ) -> Result<Option<ScriptedAnswer>, Failure> {
         self.decided.clear();
         // Steps without an event belong to the next event.
         if !std::mem::take(&mut self.is_open) {
@@ -139,7 +139,7 @@ impl<'c, S: Stage> Player<'c, S> {
         self.review(&answer, step.review.as_ref());
         let changes = self.changes(&before, &after);
         let changes = changes.iter().map(|change| {
-            let Change { name, old, new } = change;
+            let FieldChange { name, old, new } = change;
             self.change(&format!("{name} {old} → "), new)
         });
         let changes = match changes.collect::<Vec<_>>() {
@@ -189,7 +189,8 @@ impl<'c, S: Stage> Player<'c, S> {
             let mut text = self.page.whole(&format!("$ {line}"));
             let changes = self.changes(&before, &after);
             // If the command line already shows a change, it isn't shown again.
-            let unsaid = |change: &&Change| line.split_whitespace().all(|word| word != change.new);
+            let unsaid =
+                |change: &&FieldChange| line.split_whitespace().all(|word| word != change.new);
             let changes = changes
                 .iter()
                 .filter(unsaid)
@@ -209,8 +210,11 @@ impl<'c, S: Stage> Player<'c, S> {
 
     /// Returns the rules that fired, in order. A label that was shown before is omitted, except for the last rule,
     /// which is the one that answers.
-    fn rules(&mut self, decision: Option<&Decided>) -> String {
-        let mut fired = decision.into_iter().flat_map(Decided::fired).peekable();
+    fn rules(&mut self, decision: Option<&DecisionLine>) -> String {
+        let mut fired = decision
+            .into_iter()
+            .flat_map(DecisionLine::fired)
+            .peekable();
         let mut list = "";
         let mut rules = Vec::new();
         while let Some(rule) = fired.next() {
@@ -230,7 +234,7 @@ impl<'c, S: Stage> Player<'c, S> {
     }
 
     /// Shows what the reviewer did, if it ran.
-    fn review(&mut self, stop: &Answer, review: Option<&ScriptedReview>) {
+    fn review(&mut self, stop: &ScriptedAnswer, review: Option<&ScriptedReview>) {
         let Some(call) = &stop.call else { return };
         let by = call.model.as_deref().unwrap_or("the reviewer");
         let file = call.file.rsplit('/').next().unwrap_or_default();
@@ -265,7 +269,7 @@ impl<'c, S: Stage> Player<'c, S> {
     }
 
     /// Shows the answer to the host.
-    fn answer(&mut self, stop: &Answer) {
+    fn answer(&mut self, stop: &ScriptedAnswer) {
         *self.answers.entry(stop.answer.word()).or_default() += 1;
         let texts = [&stop.reason, &stop.message].into_iter().flatten();
         let text = texts.map(String::as_str).collect::<Vec<_>>().join("\n");
@@ -292,7 +296,7 @@ impl<'c, S: Stage> Player<'c, S> {
 
     /// Returns the fields that changed, phases first. If there was no state before: the phase, and the fields that
     /// differ from their defaults.
-    fn changes(&self, before: &State, after: &State) -> Vec<Change> {
+    fn changes(&self, before: &State, after: &State) -> Vec<FieldChange> {
         let defaults = context::initial(self.chart);
         let is_phase = |name: &str| {
             let field = self.chart.context.get(name);
@@ -317,7 +321,7 @@ impl<'c, S: Stage> Player<'c, S> {
                     true => in_words(value),
                     false => cut(in_words(value), VALUE_LIMIT),
                 };
-                changes.push(Change {
+                changes.push(FieldChange {
                     name: name.clone(),
                     old: text(&old),
                     new: text(&new),
@@ -371,7 +375,7 @@ impl<'c, S: Stage> Player<'c, S> {
         &self,
         number: usize,
         step: &ScenarioStep,
-        answer: Option<&Answer>,
+        answer: Option<&ScriptedAnswer>,
     ) -> Result<(), Failure> {
         let of_answer = answer.and_then(|answer| unlike(step, answer));
         let what = of_answer.or_else(|| {
@@ -380,8 +384,8 @@ impl<'c, S: Stage> Player<'c, S> {
             if let Some(expected) = step.answer.as_deref().filter(|word| *word != answered) {
                 return Some(format!("the answer was {answered}, not {expected}"));
             }
-            let fired: Vec<&Tried> = last.into_iter().flat_map(Decided::fired).collect();
-            let is_meant = |(rule, word): (&&Tried, &String)| {
+            let fired: Vec<&TriedLine> = last.into_iter().flat_map(DecisionLine::fired).collect();
+            let is_meant = |(rule, word): (&&TriedLine, &String)| {
                 rule.rule == *word || rule.about.as_ref() == Some(word)
             };
             let are_meant = |rules: &&Vec<String>| {
@@ -417,7 +421,7 @@ impl<'c, S: Stage> Player<'c, S> {
 }
 
 /// Returns what is wrong with the answer to a stop.
-fn unlike(step: &ScenarioStep, stop: &Answer) -> Option<String> {
+fn unlike(step: &ScenarioStep, stop: &ScriptedAnswer) -> Option<String> {
     let word = |verdict: Option<&str>| verdict.unwrap_or("none").to_owned();
     match (&step.review, &stop.call) {
         (None, Some(_)) => Some("a review was run, and none was due".to_owned()),
@@ -467,21 +471,21 @@ mod tests {
         }
     }
 
-    fn stop(answer: Expected, is_called: bool, verdict: Option<&str>) -> Answer {
+    fn stop(answer: Expected, is_called: bool, verdict: Option<&str>) -> ScriptedAnswer {
         let call = Call {
             model: None,
             file: String::new(),
         };
-        Answer {
+        ScriptedAnswer {
             answer,
             reason: None,
             message: None,
-            decision: Some(Decided {
+            decision: Some(DecisionLine {
                 review: Some(Counted {
                     verdict: verdict.map(str::to_owned),
                     ..Counted::default()
                 }),
-                ..Decided::default()
+                ..DecisionLine::default()
             }),
             call: is_called.then_some(call),
             transcript: String::new(),

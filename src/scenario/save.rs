@@ -5,21 +5,21 @@ use serde_json::{Map, Value as Json};
 use super::script::ScenarioStep;
 use super::stage::State;
 use crate::engine::context::Context;
-use crate::store::journal::{Decided, Tried};
+use crate::store::journal::{DecisionLine, TriedLine};
 
 /// Returns a step that was played, with its results as expectations.
 pub(crate) fn expecting(
     step: &ScenarioStep,
-    decided: &[Decided],
+    decided: &[DecisionLine],
     state: &State,
     before: &State,
 ) -> ScenarioStep {
     let last = decided.last();
     let mut expected = step.clone();
     expected.answer = last.map(|decided| decided.answer.clone());
-    let fired = last.into_iter().flat_map(Decided::fired);
+    let fired = last.into_iter().flat_map(DecisionLine::fired);
     // The `about` of a rule stays the same if another rule is added before it.
-    let name = |rule: &Tried| rule.about.clone().unwrap_or_else(|| rule.rule.clone());
+    let name = |rule: &TriedLine| rule.about.clone().unwrap_or_else(|| rule.rule.clone());
     expected.rules = Some(fired.map(name).collect());
     let old = |name: &String| before.as_ref().and_then(|before| before.get(name));
     for (name, value) in state.iter().flatten() {

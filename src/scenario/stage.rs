@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use super::script::{Expected, ScenarioStep};
 use crate::engine::context::Context;
-use crate::store::journal::Decided;
+use crate::store::journal::DecisionLine;
 
 /// The state of the instance, if there is one yet.
 pub(crate) type State = Option<Context>;
@@ -29,13 +29,13 @@ pub(crate) trait Stage {
     fn run(&mut self, line: &str, step: &ScenarioStep) -> Result<(), Failure>;
 
     /// Sends an event to the hook.
-    fn send(&mut self, event: &str, step: &ScenarioStep) -> Result<Answer, Failure>;
+    fn send(&mut self, event: &str, step: &ScenarioStep) -> Result<ScriptedAnswer, Failure>;
 
     /// Returns the state; `None` if there is none yet.
     fn state(&self) -> State;
 
     /// Returns the decisions of the last command line.
-    fn decisions(&self) -> Vec<Decided>;
+    fn decisions(&self) -> Vec<DecisionLine>;
 
     /// Replaces text that occurs once in a file.
     fn edit(&mut self, name: &str, from: &str, to: &str) -> Result<(), Failure> {
@@ -51,14 +51,14 @@ pub(crate) trait Stage {
 
 /// The answer to an event.
 #[derive(Debug, Clone)]
-pub(crate) struct Answer {
+pub(crate) struct ScriptedAnswer {
     pub(crate) answer: Expected,
     /// The message to the agent.
     pub(crate) reason: Option<String>,
     /// The message to the user.
     pub(crate) message: Option<String>,
     /// The decision and its reasons.
-    pub(crate) decision: Option<Decided>,
+    pub(crate) decision: Option<DecisionLine>,
     /// How a reviewer was called, if one was.
     pub(crate) call: Option<Call>,
     /// The commands and their output.
@@ -74,7 +74,7 @@ pub(crate) struct Call {
     pub(crate) file: String,
 }
 
-impl Answer {
+impl ScriptedAnswer {
     /// Returns the verdict that was counted.
     pub(crate) fn verdict(&self) -> Option<&str> {
         self.decision.as_ref()?.review.as_ref()?.verdict.as_deref()

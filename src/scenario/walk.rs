@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::coverage::Coverage;
 use super::failure::Failure;
-use super::instance::{Instance, Typist};
+use super::instance::{PlayedInstance, Typist};
 use super::player::Player;
 use super::save;
 use super::script::{self, Driver, ScenarioStep, Script, ScriptedReview, Sibling};
@@ -24,7 +24,7 @@ use crate::engine::decision::{self, Outcome};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::possible_world;
 use crate::explore::report::{Taken, Walk};
-use crate::store::journal::Decided;
+use crate::store::journal::DecisionLine;
 
 /// The most files that are written in one step.
 const FILES: usize = 100;
@@ -52,7 +52,7 @@ impl Author<'_> {
         let mut sessions = walk.steps.iter();
         let session = sessions.find_map(|taken| taken.event.session.as_deref());
         let default = session.map_or_else(script::some_session, str::to_owned);
-        let mut instance = Instance::new(self.chart, Arc::clone(&self.typist), &default);
+        let mut instance = PlayedInstance::new(self.chart, Arc::clone(&self.typist), &default);
         let mut steps = Vec::new();
         let mut coverage = Coverage::default();
         for (index, taken) in walk.steps.iter().enumerate() {
@@ -79,7 +79,7 @@ impl Author<'_> {
 
     fn passes(&self, text: &str) -> Result<(), Failure> {
         let script = Script::parse(text)?;
-        let instance = Instance::of(self.chart, Arc::clone(&self.typist), &script)?;
+        let instance = PlayedInstance::of(self.chart, Arc::clone(&self.typist), &script)?;
         Player::new(self.chart, instance).play(&script, |_| {})
     }
 
@@ -87,11 +87,11 @@ impl Author<'_> {
     /// decided; `None` if something else happens than in the walk.
     fn play(
         &self,
-        before: &Instance,
+        before: &PlayedInstance,
         taken: &Taken,
         step: &ScenarioStep,
         is_last: bool,
-    ) -> Option<(Instance, Vec<ScenarioStep>, Vec<Decided>)> {
+    ) -> Option<(PlayedInstance, Vec<ScenarioStep>, Vec<DecisionLine>)> {
         let mut player = Player::new(self.chart, before.clone());
         let mut steps = Vec::new();
         let mut all = Vec::new();
@@ -116,7 +116,7 @@ impl Author<'_> {
             steps.push(save::expecting(&step, &player.decided, &after, &state));
             all.append(&mut player.decided);
         }
-        let is_meant = |decided: &Decided| {
+        let is_meant = |decided: &DecisionLine| {
             let fired = decided.fired().map(|rule| &rule.rule);
             fired.eq(&taken.fired)
         };
@@ -128,7 +128,7 @@ impl Author<'_> {
     /// Returns what the user and the agent do so that things are as in the walk.
     fn step(
         &self,
-        instance: &Instance,
+        instance: &PlayedInstance,
         walk: &Walk,
         taken: &Taken,
         default: &str,
@@ -188,7 +188,7 @@ impl Author<'_> {
     fn said(
         &self,
         step: &mut ScenarioStep,
-        instance: &Instance,
+        instance: &PlayedInstance,
         taken: &Taken,
         care: Care,
     ) -> Option<()> {
@@ -230,7 +230,7 @@ impl Author<'_> {
     }
 
     /// Adds the changes to files, oldest first.
-    fn files(&self, step: &mut ScenarioStep, instance: &Instance, taken: &Taken, care: Care) {
+    fn files(&self, step: &mut ScenarioStep, instance: &PlayedInstance, taken: &Taken, care: Care) {
         let wanted = &taken.disk.files;
         let there = &instance.disk.files;
         let mut new: Vec<_> = wanted
@@ -249,7 +249,7 @@ impl Author<'_> {
     }
 
     /// Adds what else is different in the world.
-    fn world(&self, step: &mut ScenarioStep, instance: &Instance, taken: &Taken, care: Care) {
+    fn world(&self, step: &mut ScenarioStep, instance: &PlayedInstance, taken: &Taken, care: Care) {
         let (there, wanted) = (&instance.disk, &taken.disk);
         if there.driver != wanted.driver && (care == Care::Exact || wanted.driver.is_some()) {
             step.driver = Some(match wanted.driver.as_deref() {
@@ -318,7 +318,7 @@ fn refusal(taken: &Taken) -> Option<String> {
 }
 
 /// Adds the files that a review reads and that do not exist: without them it is not started.
-fn subject(step: &mut ScenarioStep, instance: &Instance, event: &Event) {
+fn subject(step: &mut ScenarioStep, instance: &PlayedInstance, event: &Event) {
     let mut trial = instance.clone();
     let mut written = trial.arrange(step);
     for name in &step.remove {

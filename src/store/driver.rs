@@ -1,8 +1,9 @@
 //! Which session drives which plan: the one that claimed it last.
 //!
-//! This is a fact about this machine, not about the repository, so it is never in `state.json`. There are two records: the
-//! instance that a session claimed last, and the session that drives an instance. They disagree if another session has
-//! claimed the instance since, which is reported to the old one once.
+//! This is a fact about this machine, not about the repository, so it is never in `state.json`. Two kinds of
+//! records say it: the instance that a session claimed last, and the session that drives an instance. They disagree if another
+//! session has claimed the instance since, which is reported to the old one once. Two more say what a session has reported
+//! about an instance without a driver, and how the hook is called.
 
 use std::ffi::OsStr;
 use std::io;
@@ -126,6 +127,12 @@ fn driven(store: &Store, session: &str) -> Option<(Duration, Claim)> {
 /// Returns the session that drives an instance; several if one host was started in the shell of another.
 pub(crate) fn of(store: &Store, instance: &str) -> Vec<String> {
     record::read(store, instance, DRIVER).unwrap_or_default()
+}
+
+/// Returns whether these sessions drive an instance, and `session` is none of them.
+pub(crate) fn are_others(drivers: &[String], session: Option<&str>) -> bool {
+    let is_this = |driver: &String| Some(driver.as_str()) == session;
+    !drivers.is_empty() && !drivers.iter().any(is_this)
 }
 
 /// Returns whether `session` drives the instance and has claimed nothing else since.

@@ -1,9 +1,9 @@
 //! The journal: one JSON line for each decision, one for each review that has ended, and one for each gate.
 //!
 //! It says what happened and why: the line of a decision has every rule that was tried, and what its guard looked at.
-//! It never contains the text of a prompt or a message, except why a command was refused or why a stop was allowed without
-//! a rule, nor anything from the environment. It is a fact about this
-//! machine and is kept in the [store](super). A line that cannot be written changes no answer.
+//! Of prompts and messages, it contains why a command was refused, why a stop was allowed without a rule, why the user is
+//! called and what was named to the user; of reviews and gates, the titles of findings and command lines; of the
+//! environment, nothing. It is a fact about this machine and is kept in the [store](super). A line that cannot be written changes no answer.
 
 use std::io;
 use std::time::SystemTime;
@@ -32,14 +32,14 @@ const LENGTH: usize = 300;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "lowercase")]
 pub(crate) enum Line {
-    Decision(Decided),
-    Review(Review),
-    Gate(Gate),
+    Decision(DecisionLine),
+    Review(ReviewLine),
+    Gate(GateLine),
 }
 
 /// An event, and the decision about it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Decided {
+pub(crate) struct DecisionLine {
     /// The time, in RFC 3339.
     pub(crate) at: String,
     pub(crate) instance: String,
@@ -48,7 +48,7 @@ pub(crate) struct Decided {
     pub(crate) session: Option<String>,
     /// The rules that were tried, in order.
     #[serde(default)]
-    pub(crate) rules: Vec<Tried>,
+    pub(crate) rules: Vec<TriedLine>,
     /// The run that the decision is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) review: Option<Counted>,
@@ -78,7 +78,7 @@ pub(crate) struct Decided {
 
 /// A rule that was tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Tried {
+pub(crate) struct TriedLine {
     /// Its place in the chart: `on.Stop[2]`.
     pub(crate) rule: String,
     pub(crate) about: Option<String>,
@@ -105,7 +105,7 @@ pub(crate) struct Counted {
 
 /// A run of a reviewer that has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Review {
+pub(crate) struct ReviewLine {
     /// What decisions depend on.
     #[serde(flatten)]
     pub(crate) run: PastReview,
@@ -122,7 +122,7 @@ pub(crate) struct Review {
 
 /// A gate that has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Gate {
+pub(crate) struct GateLine {
     /// When it ended.
     pub(crate) at: String,
     pub(crate) instance: String,
@@ -194,7 +194,7 @@ impl Journal {
     }
 
     /// Returns the runs that have ended, oldest first.
-    pub(crate) fn reviews(&self) -> Vec<Review> {
+    pub(crate) fn reviews(&self) -> Vec<ReviewLine> {
         let reviews = self.read().into_iter().filter_map(|line| match line {
             Line::Review(review) => Some(review),
             Line::Decision(_) | Line::Gate(_) => None,
@@ -203,14 +203,14 @@ impl Journal {
     }
 
     /// Returns how many times in a row a gate has failed, this time included.
-    pub(crate) fn times(&self, gate: &Gate) -> u64 {
+    pub(crate) fn times(&self, gate: &GateLine) -> u64 {
         let lines = self.read().into_iter().rev();
         let gates = lines.filter_map(|line| match line {
             Line::Gate(other) => Some(other),
             Line::Decision(_) | Line::Review(_) => None,
         });
         let same = gates.filter(|other| other.command == gate.command);
-        let failures: Vec<Gate> = same.take_while(|other| other.output.is_some()).collect();
+        let failures: Vec<GateLine> = same.take_while(|other| other.output.is_some()).collect();
         let same = failures
             .iter()
             .take_while(|other| other.output == gate.output);
@@ -220,7 +220,7 @@ impl Journal {
 
 impl Line {
     /// Returns the decision, if the line is about one.
-    pub(crate) fn into_decision(self) -> Option<Decided> {
+    pub(crate) fn into_decision(self) -> Option<DecisionLine> {
         match self {
             Self::Decision(decided) => Some(decided),
             Self::Review(_) | Self::Gate(_) => None,
@@ -246,9 +246,9 @@ impl Line {
     }
 }
 
-impl Decided {
+impl DecisionLine {
     /// The rules that fired, in order.
-    pub(crate) fn fired(&self) -> impl Iterator<Item = &Tried> {
+    pub(crate) fn fired(&self) -> impl Iterator<Item = &TriedLine> {
         self.rules.iter().filter(|rule| rule.fired)
     }
 
@@ -282,7 +282,10 @@ impl Decided {
         decision: &Decision,
         before: &IndexMap<String, Json>,
     ) {
-        let rules = decision.tried.iter().map(|tried| Tried::of(chart, tried));
+        let rules = decision
+            .tried
+            .iter()
+            .map(|tried| TriedLine::of(chart, tried));
         self.rules = rules.collect();
         self.review = decision.ended.as_ref().map(Counted::of);
         let changes = decision.patch.iter().filter_map(|(name, new)| {
@@ -291,17 +294,10 @@ impl Decided {
         });
         self.changed = changes.collect();
         self.files = decision.effects.iter().map(ToString::to_string).collect();
-        let answer = match &decision.answer {
-            Answer::Pass => "pass",
-            Answer::Allow => "allow",
-            Answer::Block(_) => "block",
-            Answer::Action { action, .. } => {
-                self.action = Some(action.clone());
-                "action"
-            }
-            Answer::Refuse(_) => "refuse",
-        };
-        answer.clone_into(&mut self.answer);
+        if let Answer::Action { action, .. } = &decision.answer {
+            self.action = Some(action.clone());
+        }
+        decision.answer.word().clone_into(&mut self.answer);
         let is_aside = self.review.as_ref().is_some_and(|review| review.superseded);
         let why = match &decision.answer {
             Answer::Refuse(why) => Some(why),
@@ -312,7 +308,7 @@ impl Decided {
     }
 }
 
-impl Tried {
+impl TriedLine {
     /// Returns the part of a line that is about a rule.
     pub(crate) fn of(chart: &Chart, tried: &decision::Tried) -> Self {
         Self {

@@ -2,7 +2,10 @@
 //!
 //! The write lock covers one read-decide-write of `state.json` and is held for milliseconds. Its file is in `.locks`
 //! in the chart's home, which git ignores: a process in a sandbox can take it too. The review lock is held for a whole
-//! run, in which the reviewer may remove everything that git ignores: it is a lock on the instance's directory itself.
+//! run, in which the reviewer may remove everything that git ignores: it is a lock on the instance's directory itself, or, on
+//! a file system that cannot lock one, on a file in `.locks`.
+//!
+//! Two more locks say that someone waits for the instance's review, and that what is stored for now is in use.
 //!
 //! The revision counts the phases entered and commands run, in the git directory and in the file of the write lock: it is
 //! the sum of both. Whatever someone else has written there, each of them makes it another number.

@@ -37,7 +37,7 @@ struct Round {
 impl Round {
     /// Returns the one that is running.
     fn running(chart: &Chart, context: &Context) -> Option<Self> {
-        context::running(chart, context).map(|cycle| Self::of(cycle, context))
+        context::running_cycle(chart, context).map(|cycle| Self::of(cycle, context))
     }
 
     /// Returns the one that is not over.
@@ -74,7 +74,7 @@ impl Round {
 }
 
 /// The record that goes with an instance's state.
-pub(crate) trait OnRecord {
+pub(crate) trait Recorded {
     /// Returns the fields as it has left them; `None` if there is no record, or if it has several ends.
     fn left(&self) -> Option<Context>;
 
@@ -84,7 +84,7 @@ pub(crate) trait OnRecord {
 
 /// What is known of an instance.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Kept {
+struct KeptNotices {
     /// The cycle that was running.
     round: Option<Round>,
     /// The fields as they were.
@@ -128,8 +128,7 @@ impl By {
         let program = chart.program();
         let line = match &event.trigger {
             Trigger::Hook(_) => return None,
-            Trigger::Enter { phase, force: true } => format!("{program} enter {phase} --force"),
-            Trigger::Enter { phase, .. } => format!("{program} enter {phase}"),
+            trigger @ Trigger::Enter { .. } => format!("{program} {trigger}"),
             Trigger::Command(name) => chart.call(name),
         };
         Some(Self::Command {
@@ -164,13 +163,13 @@ impl By {
     }
 }
 
-impl Kept {
+impl KeptNotices {
     fn read(store: &Store, instance: &str) -> Self {
         record::read(store, instance, KIND).unwrap_or_default()
     }
 
     /// Returns the same; where this machine keeps nothing, as in a new work tree, what the instance's record knows.
-    fn read_or(chart: &Chart, (store, instance): (&Store, &str), record: &impl OnRecord) -> Self {
+    fn read_or(chart: &Chart, (store, instance): (&Store, &str), record: &impl Recorded) -> Self {
         record::read(store, instance, KIND).unwrap_or_else(|| {
             let mut kept = Self::default();
             if let Some(fields) = record.left() {
@@ -206,7 +205,7 @@ impl Kept {
                 // Another phase of the cycle is where the agent goes on; what is left is named by itself.
                 Some(_) => !is_place(chart, name),
                 // Whoever begins a cycle leaves none.
-                None if is_place(chart, name) => context::running(chart, context).is_none(),
+                None if is_place(chart, name) => context::running_cycle(chart, context).is_none(),
                 None => starts(chart, name) || field.is_looser(new, old),
             };
             (new != old && matters()).then_some((name, old, new))
@@ -260,7 +259,7 @@ impl Kept {
     }
 
     /// Takes note of a state that this machine has not written.
-    fn observe_found(&mut self, chart: &Chart, context: &Context, record: &impl OnRecord) {
+    fn observe_found(&mut self, chart: &Chart, context: &Context, record: &impl Recorded) {
         let by = match self.has_changed(chart, context) && record.explains(context) {
             true => By::Elsewhere,
             false => By::Unknown,
@@ -333,7 +332,7 @@ fn is_put_off(chart: &Chart, event: &Event, before: &Context, decision: &Decisio
 pub(crate) fn note(
     (chart, store, instance): (&Chart, &Store, &str),
     event: &Event,
-    (before, record): (&Context, Option<&impl OnRecord>),
+    (before, record): (&Context, Option<&impl Recorded>),
     decision: &Decision,
 ) -> io::Result<()> {
     if chart.cycles.is_empty() {
@@ -342,8 +341,8 @@ pub(crate) fn note(
     let mut after = before.clone();
     decision.apply(&mut after);
     let known = match record {
-        Some(record) => Kept::read_or(chart, (store, instance), record),
-        None => Kept::read(store, instance),
+        Some(record) => KeptNotices::read_or(chart, (store, instance), record),
+        None => KeptNotices::read(store, instance),
     };
     let mut kept = known.clone();
     if let Some(record) = record {
@@ -379,7 +378,7 @@ pub(crate) fn add(
     what: &str,
 ) -> io::Result<()> {
     let _lock = WriteLock::acquire(store, instance)?;
-    let mut kept = Kept::read(store, instance);
+    let mut kept = KeptNotices::read(store, instance);
     kept.notices
         .extend(By::command(chart, event).map(|by| Notice {
             left: None,
@@ -406,19 +405,18 @@ impl Pending {
     pub(crate) fn find(
         (chart, store, instance): (&Chart, &Store, &str),
         (context, now): (&Context, impl Fn() -> Option<Context>),
-        record: &impl OnRecord,
+        record: &impl Recorded,
         session: Option<&str>,
     ) -> Option<Self> {
         // Where nothing is kept, the chart's cycles are not read.
-        let mut kept = Kept::read_or(chart, (store, instance), record);
+        let mut kept = KeptNotices::read_or(chart, (store, instance), record);
         let has_changed = kept.has_changed(chart, context);
         if !has_changed && kept.notices.is_empty() && kept.calls.is_empty() {
             return None;
         }
         // The notices belong to whoever drives the plan.
         let drivers = driver::of(store, instance);
-        let is_this = |driver: &String| Some(driver.as_str()) == session;
-        if session.is_some() && !drivers.is_empty() && !drivers.iter().any(is_this) {
+        if session.is_some() && driver::are_others(&drivers, session) {
             return None;
         }
         let read_again;
@@ -426,7 +424,7 @@ impl Pending {
         if has_changed {
             let _lock = WriteLock::acquire(store, instance).ok()?;
             // Another process may have written both since.
-            kept = Kept::read_or(chart, (store, instance), record);
+            kept = KeptNotices::read_or(chart, (store, instance), record);
             read_again = now()?;
             context = &read_again;
             kept.observe_found(chart, context, record);
@@ -455,7 +453,7 @@ impl Pending {
         let Ok(_lock) = WriteLock::acquire(&self.store, &self.instance) else {
             return;
         };
-        let mut kept = Kept::read(&self.store, &self.instance);
+        let mut kept = KeptNotices::read(&self.store, &self.instance);
         kept.notices.retain(|notice| !self.notices.contains(notice));
         kept.calls.retain(|call| !self.calls.contains(call));
         // If it stays, it is said again.

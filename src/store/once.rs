@@ -4,7 +4,8 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Store, owed, record};
+use super::{Store, record};
+use crate::hash;
 
 /// What that is: its kind of record.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ struct Done {
 impl Once {
     fn read(&self, store: &Store, instance: &str, state: &[u8]) -> Option<Done> {
         let done: Option<Done> = record::read(store, instance, self.0);
-        done.filter(|done| done.state == owed::mark(state))
+        done.filter(|done| done.state == hash::number(state))
     }
 
     /// Returns whether it was last done for the state with this text.
@@ -51,7 +52,7 @@ impl Once {
         state: &[u8],
         why: Option<&str>,
     ) -> io::Result<()> {
-        let (state, why) = (owed::mark(state), why.map(str::to_owned));
+        let (state, why) = (hash::number(state), why.map(str::to_owned));
         record::write_for_now(store, instance, self.0, Done { state, why })
     }
 }

@@ -12,7 +12,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::owed::mark;
 use super::{Store, lines, record};
 use crate::disk;
 use crate::hash;
@@ -36,7 +35,7 @@ const FOREIGN: &str = "foreign";
 
 /// A line.
 #[derive(Debug, Clone)]
-pub(crate) struct Kept<T> {
+pub(crate) struct KeptLine<T> {
     pub(crate) entry: T,
     /// This machine has written it.
     pub(crate) is_own: bool,
@@ -68,7 +67,7 @@ pub(crate) fn intend<T: Serialize>(
     }
     let intended = Intended {
         file: name.to_owned(),
-        text: mark(text),
+        text: hash::number(text),
         line: serde_json::to_value(entry)?,
     };
     record::write_for_now(store, instance, INTENDED, intended)
@@ -78,7 +77,7 @@ pub(crate) fn intend<T: Serialize>(
 fn intended((store, instance): (&Store, &str), dir: &Path) -> Option<Json> {
     let intended: Intended = record::read(store, instance, INTENDED)?;
     let text = disk::read_regular(&dir.join(&intended.file)).ok()??;
-    (mark(&text) == intended.text).then_some(intended.line)
+    (hash::number(&text) == intended.text).then_some(intended.line)
 }
 
 /// Adds a line, after the others in the directory except those that are set `aside`. The caller holds the write lock.
@@ -115,12 +114,12 @@ pub(crate) fn add<T: Serialize>(
 }
 
 /// Returns the lines in the order in which this machine has written or found them. Their times may be anything.
-pub(crate) fn read<T: DeserializeOwned>(instance: (&Store, &str), dir: &Path) -> Vec<Kept<T>> {
+pub(crate) fn read<T: DeserializeOwned>(instance: (&Store, &str), dir: &Path) -> Vec<KeptLine<T>> {
     let here: Vec<Json> = in_folder(dir);
     let here: HashSet<&str> = here.iter().map(at).collect();
     let lines = all(instance, dir).into_iter();
     let lines = lines.filter_map(|(line, known)| {
-        Some(Kept {
+        Some(KeptLine {
             is_own: known == Some(true),
             is_here: here.contains(at(&line)),
             entry: serde_json::from_value(line).ok()?,

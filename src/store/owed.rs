@@ -4,7 +4,6 @@
 //! would wait for an agent that knows nothing about it. So the answer is stored before the state
 //! is written, and repeated at the next stop if the state has not changed since.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{Store, record};
 use crate::clock;
 use crate::engine::decision::{Answer, Decision};
+use crate::hash;
 use crate::os::process::is_running;
 
 const KIND: &str = "owed";
@@ -48,7 +48,7 @@ impl Owed {
 pub(crate) fn is_given_by_another(store: &Store, instance: &str, text: &[u8]) -> bool {
     let owed: Option<Owed> = record::read(store, instance, KIND);
     owed.is_some_and(|owed| {
-        owed.state == mark(text) && owed.hook != std::process::id() && owed.is_being_given()
+        owed.state == hash::number(text) && owed.hook != std::process::id() && owed.is_being_given()
     })
 }
 
@@ -73,7 +73,7 @@ impl Debt {
         decision: &Decision,
     ) -> io::Result<Self> {
         let owed = Owed {
-            state: mark(text),
+            state: hash::number(text),
             hook: std::process::id(),
             left: clock::now(),
             block: match &decision.answer {
@@ -92,7 +92,7 @@ impl Debt {
     pub(crate) fn find(store: &Store, instance: &str, text: &[u8]) -> Option<(Self, Decision)> {
         let owed: Owed = record::read(store, instance, KIND)?;
         let debt = Self::of(store, instance);
-        if owed.state != mark(text) {
+        if owed.state != hash::number(text) {
             debt.settle();
             return None;
         }
@@ -122,13 +122,6 @@ impl Debt {
     }
 }
 
-/// Returns a hash that distinguishes states. Another version of this program may compute a different one.
-pub(super) fn mark(text: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
-}
-
 #[cfg(test)]
 mod tests {
     use std::process::{Command, Stdio};
@@ -143,7 +136,7 @@ mod tests {
         let mut other = other.arg("--list").stdout(Stdio::null()).spawn().unwrap();
         let is_given = |hook, left, state: &[u8]| {
             let owed = Owed {
-                state: mark(b"state"),
+                state: hash::number(b"state"),
                 hook,
                 left,
                 block: None,

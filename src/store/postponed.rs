@@ -1,8 +1,8 @@
 //! Until when no reviewer can run: a usage limit is reached, or the reviewer's service is down. And when the user last asked
 //! for another try.
 //!
-//! The limit belongs to a person's account on this machine, not to one plan. So there is one record for all instances in a
-//! home.
+//! The limit belongs to a person's account on this machine, not to one plan. So there is one record of each for all instances
+//! in a home.
 
 use std::io;
 

@@ -20,7 +20,7 @@ const LINES: usize = 64;
 
 /// A turn of a session.
 #[derive(Debug, Default)]
-pub(crate) struct Turn {
+pub(crate) struct BlocksInTurn {
     used: Used,
     /// How many blocks the host takes; `None` if it takes any number, or if tools end the row.
     most: Option<usize>,
@@ -36,7 +36,7 @@ struct Used {
     telling: Option<u64>,
 }
 
-impl Turn {
+impl BlocksInTurn {
     /// Returns the turn of `session` on `host`; `None` if the host has no limit and shows messages, so there is nothing to
     /// count. `goes_on` says that the stop before this one was blocked.
     pub(crate) fn of(host: &Host, store: &Store, session: &str, goes_on: bool) -> Option<Self> {

@@ -28,14 +28,14 @@ const STALE: Duration = PATIENCE;
 
 /// The result of the review.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Answer {
+pub(crate) struct WaitedAnswer {
     pub(crate) code: u8,
     pub(crate) text: String,
     /// What was there when the review ended, as a number; `None` if that is unknown.
     pub(crate) seen: Option<u64>,
 }
 
-impl Answer {
+impl WaitedAnswer {
     /// Returns whether something has changed since the review ended, if `seen` is there now.
     pub(crate) fn is_of_other(&self, seen: Option<u64>) -> bool {
         self.seen.is_some() && seen.is_some() && self.seen != seen
@@ -49,7 +49,7 @@ struct Left {
     count: u64,
     /// When the last one was left, since 1970.
     at: Duration,
-    answer: Option<Answer>,
+    answer: Option<WaitedAnswer>,
     /// Somebody has it. A call that was killed comes back for an answer that nobody has.
     is_given: bool,
     /// How many calls have ended too early for the last one: they come back for it.
@@ -121,7 +121,7 @@ impl<'s> Waiting<'s> {
     pub(crate) fn begin(self, seen: Option<u64>) -> io::Result<Known> {
         self.update(|left| {
             let is_young = clock::since_1970().saturating_sub(left.at) < STALE;
-            let is_same = |answer: &Answer| seen.is_some() && answer.seen == seen;
+            let is_same = |answer: &WaitedAnswer| seen.is_some() && answer.seen == seen;
             let counts = left
                 .answer
                 .as_ref()
@@ -141,7 +141,7 @@ impl<'s> Waiting<'s> {
     }
 
     /// Returns the answer, if there is one that the call waits for. It stays there for others.
-    pub(crate) fn answer(self, known: Known) -> io::Result<Option<Answer>> {
+    pub(crate) fn answer(self, known: Known) -> io::Result<Option<WaitedAnswer>> {
         let left = self.left();
         let Some(answer) = left.answer.filter(|_| known != Some(left.count)) else {
             return Ok(None);
@@ -151,7 +151,7 @@ impl<'s> Waiting<'s> {
     }
 
     /// Ends a call too early: another one comes for the answer. Returns the answer if it has just been left.
-    pub(crate) fn end_early(self, known: Known) -> io::Result<Option<Answer>> {
+    pub(crate) fn end_early(self, known: Known) -> io::Result<Option<WaitedAnswer>> {
         self.update(|left| {
             let answer = left.answer.clone().filter(|_| known != Some(left.count));
             left.early += usize::from(answer.is_none());
@@ -166,7 +166,7 @@ impl<'s> Waiting<'s> {
     }
 
     /// Leaves the answer for all who wait; `None` if nobody waits anymore.
-    pub(crate) fn leave(self, answer: Option<Answer>) -> io::Result<()> {
+    pub(crate) fn leave(self, answer: Option<WaitedAnswer>) -> io::Result<()> {
         self.update(|left| {
             if answer.is_some() {
                 (left.count, left.at) = (left.count + 1, clock::since_1970());
@@ -190,7 +190,9 @@ mod tests {
         let waiting = Waiting::of(store, "a");
         let leave = |text: &str, seen| {
             let (code, text) = (0, text.to_owned());
-            waiting.leave(Some(Answer { code, text, seen })).unwrap();
+            waiting
+                .leave(Some(WaitedAnswer { code, text, seen }))
+                .unwrap();
         };
         let text = |known| waiting.answer(known).unwrap().map(|answer| answer.text);
         let one = waiting.begin(None).unwrap();
@@ -229,7 +231,7 @@ mod tests {
             (None, Some(2), false),
             (Some(1), None, false),
         ] {
-            let answer = Answer {
+            let answer = WaitedAnswer {
                 code: 0,
                 text: String::new(),
                 seen,

@@ -91,7 +91,7 @@ impl CycleFacts {
         view: &Inspector,
         cycle: &Cycle,
         by: Option<String>,
-        journal: &[journal::Review],
+        journal: &[journal::ReviewLine],
     ) -> Self {
         let fields = || {
             let fields = view.fields_in(&cycle.exit.0).into_iter();
@@ -145,7 +145,7 @@ impl Facts {
         let view = Inspector::new(chart, &world);
         let context = snapshot.context().clone();
         let phase = context::text(&context, Some(&chart.state));
-        let is_final = phase.is_some_and(|phase| chart.is_final(phase));
+        let is_final = context::is_over(chart, &context);
         let running_cycle = view.running();
         let stage = stage(chart, running_cycle, phase);
         let coming = Inspector::new(chart, &coming.as_world());

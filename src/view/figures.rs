@@ -1,18 +1,19 @@
 //! Figures about reviews and gates: verdicts, time and cost.
 
 use std::collections::{BTreeSet, HashMap};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use crate::chart::Chart;
+use crate::clock;
 use crate::engine::inspect;
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
 use crate::host::events::is_stop;
 use crate::page::{self, counted, span, usd};
-use crate::store::journal::{Gate, Line, Review};
+use crate::store::journal::{GateLine, Line, ReviewLine};
 use crate::text::shown;
 
 /// The totals of the gates.
@@ -24,7 +25,7 @@ pub(crate) struct Gates {
 }
 
 impl Gates {
-    pub(crate) fn add(&mut self, gate: &Gate) {
+    pub(crate) fn add(&mut self, gate: &GateLine) {
         self.runs += 1;
         self.failed += usize::from(gate.error.is_some());
         self.seconds = self.seconds.saturating_add(gate.seconds);
@@ -55,7 +56,7 @@ pub(crate) struct Waited {
 impl Waited {
     /// Adds the next line of the journal.
     pub(crate) fn add(&mut self, line: &Line) {
-        let (Line::Decision(decided), Some(at)) = (line, time(line.at())) else {
+        let (Line::Decision(decided), Some(at)) = (line, clock::time(line.at())) else {
             return;
         };
         if decided.event == "SessionEnd" {
@@ -90,12 +91,6 @@ impl Waited {
     }
 }
 
-/// Returns a time of the journal, since 1970.
-fn time(at: &str) -> Option<Duration> {
-    let at = humantime::parse_rfc3339(at).ok()?;
-    at.duration_since(UNIX_EPOCH).ok()
-}
-
 /// The totals of all reviews, of each cycle and of each reviewer.
 #[derive(Debug)]
 pub(crate) struct Totals {
@@ -105,8 +100,8 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    pub(crate) fn of(chart: &Chart, reviews: &[Review]) -> Self {
-        let by = |review: &Review| review.by.clone().unwrap_or_else(|| "unknown".to_owned());
+    pub(crate) fn of(chart: &Chart, reviews: &[ReviewLine]) -> Self {
+        let by = |review: &ReviewLine| review.by.clone().unwrap_or_else(|| "unknown".to_owned());
         Self {
             all: Figures::of(chart, reviews.iter().map(|review| &review.run)),
             cycles: groups(chart, reviews, |review| review.run.cycle.clone()),
@@ -228,8 +223,8 @@ pub(crate) fn counts(run: &PastReview) -> bool {
 /// Returns the totals for each group of reviews, in the order of their first review.
 fn groups(
     chart: &Chart,
-    reviews: &[Review],
-    key: impl Fn(&Review) -> String,
+    reviews: &[ReviewLine],
+    key: impl Fn(&ReviewLine) -> String,
 ) -> IndexMap<String, Figures> {
     let mut groups: IndexMap<String, Figures> = IndexMap::default();
     for review in reviews.iter().filter(|review| counts(&review.run)) {
@@ -240,7 +235,7 @@ fn groups(
 }
 
 /// Returns, for each cycle and each time it ran, how many reviews it took until the first clean one.
-pub(crate) fn rounds(chart: &Chart, reviews: &[Review]) -> IndexMap<String, Vec<u64>> {
+pub(crate) fn rounds(chart: &Chart, reviews: &[ReviewLine]) -> IndexMap<String, Vec<u64>> {
     let runs = || reviews.iter().map(|review| &review.run);
     let names: BTreeSet<&str> = runs().map(|run| run.file.as_str()).collect();
     let files: HashMap<String, String> = inspect::reviews(chart, names.into_iter())

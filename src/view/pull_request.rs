@@ -1,20 +1,17 @@
 //! What a pull request says about the instance whose work it is, as Markdown.
 
-use std::path::Path;
-
 use anstream::adapter::strip_str;
 
 use super::facts::Facts;
 use super::reviews::ReviewFacts;
 use super::screen::title;
-use crate::disk;
-use crate::project::ledger::{Entry, OPEN};
+use crate::project::ledger::{LedgerEntry, OPEN};
 use crate::run::place::Place;
 use crate::text::{shown, shown_lines};
 
 /// Returns the text: what it is about, the tables of the work, the reviews, what the user has ruled, what was put off, and
 /// what it cost.
-pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[Entry]) -> String {
+pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry]) -> String {
     let chart = &place.chart;
     let mut parts = vec![format!("## {}", shown(&facts.name))];
     if !facts.is_usable {
@@ -42,19 +39,19 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[Entry]) -> St
     let unreviewed = facts.unreviewed();
     let unreviewed = unreviewed.map(|left| format!("- {}: (skipped)", shown(&left.title(chart))));
     section(&mut parts, "Reviews", reviews.chain(unreviewed));
-    let is_ruling = |entry: &&Entry| {
+    let is_ruling = |entry: &&LedgerEntry| {
         chart
             .findings
             .rulings
             .values()
             .any(|word| *word == entry.state)
     };
-    let why = |entry: &Entry| {
+    let why = |entry: &LedgerEntry| {
         let why = entry.why.as_ref();
         why.map_or_else(String::new, |why| format!(": {}", literal(why)))
     };
-    let item = |entry: &Entry| format!("- {}{}", literal(&entry.to_string()), why(entry));
-    let said = |entry: &Entry| {
+    let item = |entry: &LedgerEntry| format!("- {}{}", literal(&entry.to_string()), why(entry));
+    let said = |entry: &LedgerEntry| {
         let (finding, state) = (literal(&entry.to_string()), &entry.state);
         format!("- {finding}: {state}{}", why(entry))
     };
@@ -63,9 +60,9 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[Entry]) -> St
         "Decided by the user",
         ledger.iter().filter(is_ruling).map(said),
     );
-    let is_put_off = |entry: &&Entry| chart.findings.put_off() == Some(&entry.state);
+    let is_put_off = |entry: &&LedgerEntry| chart.findings.put_off() == Some(&entry.state);
     let others = chart.findings.answers.iter().skip(1);
-    let is_left = |entry: &&Entry| others.clone().any(|word| *word == entry.state);
+    let is_left = |entry: &&LedgerEntry| others.clone().any(|word| *word == entry.state);
     let left = ledger.iter().filter(|entry| !is_put_off(entry));
     let left = left.filter(is_left).map(said);
     section(&mut parts, "Left as it is", left);
@@ -125,7 +122,7 @@ fn literal(text: &str) -> String {
 
 /// Returns the text of a file in the directory of the instance.
 fn read(place: &Place, name: &str) -> Option<String> {
-    let text = disk::read(&place.root, &place.dir().join(Path::new(name))).ok()??;
+    let text = place.read(name)?;
     Some(shown_lines(&String::from_utf8_lossy(&text)).into_owned())
 }
 

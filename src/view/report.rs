@@ -92,7 +92,7 @@ fn values(place: &Place, review: &ReviewFacts) -> Json {
 fn days(chart: &Chart, lines: &[Line]) -> Vec<Json> {
     let entries = timeline::entries(chart, lines);
     let days = entries.chunk_by(|a, b| a.day == b.day);
-    let day = |day: &[timeline::Entry<'_>]| {
+    let day = |day: &[timeline::TimelineEntry<'_>]| {
         let entries = day.iter().map(|entry| (&entry.time, &entry.text));
         json!({ "day": day.first().map(|entry| entry.day), "entries": entries.collect::<Vec<_>>() })
     };

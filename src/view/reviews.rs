@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use crate::chart::Chart;
-use crate::disk;
 use crate::engine::inspect;
 use crate::engine::spent::failed;
 use crate::page;
@@ -53,7 +52,7 @@ impl ReviewFacts {
 
 /// Says how many reviews have failed since the last one that ended, if any, and why the last of them did. Those before the
 /// user `retried` do not count.
-pub(super) fn failures(journal: &[journal::Review], retried: Option<&str>) -> Option<String> {
+pub(super) fn failures(journal: &[journal::ReviewLine], retried: Option<&str>) -> Option<String> {
     let last = &journal.last()?.run;
     let why = last.error.as_ref()?;
     let runs = journal.iter().rev().map(|ended| &ended.run);
@@ -69,7 +68,7 @@ pub(super) fn failures(journal: &[journal::Review], retried: Option<&str>) -> Op
 pub(super) fn on_disk(
     place: &Place,
     names: &[String],
-    journal: &[journal::Review],
+    journal: &[journal::ReviewLine],
     (unpassed, stale): (&[Unpassed], Option<&Stale>),
 ) -> Vec<ReviewFacts> {
     let files = inspect::reviews(&place.chart, names.iter().map(String::as_str));
@@ -84,9 +83,8 @@ pub(super) fn on_disk(
         let verdict = ended.and_then(|ended| ended.run.verdict.clone());
         let stated = match verdict {
             Some(_) => None,
-            None => disk::read(&place.root, &dir.join(&file.name))
-                .ok()
-                .flatten()
+            None => place
+                .read(&file.name)
                 .and_then(|text| stated(&place.chart, &String::from_utf8_lossy(&text))),
         };
         let review = ReviewFacts {

@@ -1,4 +1,4 @@
-//! The status screen for people.
+//! The status of an instance: as a screen for people, as a sentence, and as JSON.
 
 use std::time::Duration;
 

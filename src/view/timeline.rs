@@ -7,14 +7,14 @@ use crate::engine::inspect;
 use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, STRONG, dollars, paint, paint_words, span, unbroken,
 };
-use crate::store::journal::{Decided, Gate, Line, REVIEW, Review};
+use crate::store::journal::{DecisionLine, GateLine, Line, REVIEW, ReviewLine};
 use crate::text::{cut, in_words, shown};
 
 /// The most characters of a value that is shown.
 const VALUE: usize = 40;
 
 /// What happened at one time, or several times in a row.
-pub(crate) struct Entry<'l> {
+pub(crate) struct TimelineEntry<'l> {
     pub(crate) day: &'l str,
     pub(crate) time: String,
     /// For a terminal.
@@ -22,7 +22,7 @@ pub(crate) struct Entry<'l> {
 }
 
 /// Returns what happened, oldest first. Identical consecutive stops, which are common, share one entry.
-pub(crate) fn entries<'l>(chart: &Chart, lines: &'l [Line]) -> Vec<Entry<'l>> {
+pub(crate) fn entries<'l>(chart: &Chart, lines: &'l [Line]) -> Vec<TimelineEntry<'l>> {
     let entry = |same: &'l [Line]| {
         let line = same.last()?;
         let (day, time) = line.at().split_at(line.at().find('T').unwrap_or(0));
@@ -36,12 +36,12 @@ pub(crate) fn entries<'l>(chart: &Chart, lines: &'l [Line]) -> Vec<Entry<'l>> {
             text.push_str(&paint(FAINT, unbroken(&format!("({} times)", same.len()))));
         }
         let time = time.chars().skip(1).take(8).collect();
-        Some(Entry { day, time, text })
+        Some(TimelineEntry { day, time, text })
     };
     lines.chunk_by(is_again).filter_map(entry).collect()
 }
 
-fn decision(decided: &Decided) -> String {
+fn decision(decided: &DecisionLine) -> String {
     let mut text = paint_words(STRONG, &shown(&decided.event));
     let (word, style) = match decided.answer.as_str() {
         "block" | "allow" if decided.event == REVIEW => ("", GOOD),
@@ -93,7 +93,7 @@ fn decision(decided: &Decided) -> String {
     text
 }
 
-fn review(chart: &Chart, review: &Review) -> String {
+fn review(chart: &Chart, review: &ReviewLine) -> String {
     let run = &review.run;
     let name = match subject(chart, review) {
         Some(of) => format!("{} {} {}", shown(&run.cycle), shown(&of), run.n),
@@ -128,7 +128,7 @@ fn review(chart: &Chart, review: &Review) -> String {
     }
 }
 
-fn gate(gate: &Gate) -> String {
+fn gate(gate: &GateLine) -> String {
     let name = format!("{} {}", paint_words(STRONG, "gate"), shown(&gate.command));
     let took = unbroken(&span(Duration::from_secs(gate.seconds)));
     match &gate.error {
@@ -142,7 +142,7 @@ fn gate(gate: &Gate) -> String {
 }
 
 /// Returns what was reviewed, if that differs from review to review of the cycle.
-fn subject(chart: &Chart, review: &Review) -> Option<String> {
+fn subject(chart: &Chart, review: &ReviewLine) -> Option<String> {
     chart.cycles.get(&review.run.cycle)?.base.holes().next()?;
     let file = std::iter::once(review.run.file.as_str());
     Some(inspect::reviews(chart, file).pop()?.base)
@@ -153,14 +153,15 @@ fn is_again(a: &Line, b: &Line) -> bool {
     let (Line::Decision(a), Line::Decision(b)) = (a, b) else {
         return false;
     };
-    let is_quiet = |line: &Decided| {
+    let is_quiet = |line: &DecisionLine| {
         line.changed.is_empty()
             && line.files.is_empty()
             && line.review.is_none()
             && line.named.is_empty()
     };
-    let rules =
-        |line: &Decided| -> Vec<String> { line.fired().map(|rule| rule.rule.clone()).collect() };
+    let rules = |line: &DecisionLine| -> Vec<String> {
+        line.fired().map(|rule| rule.rule.clone()).collect()
+    };
     (is_quiet(a) && is_quiet(b))
         && (&a.event, &a.answer, &a.action, &a.stuck) == (&b.event, &b.answer, &b.action, &b.stuck)
         && a.at.get(..10) == b.at.get(..10)

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::chart::Chart;
 use crate::engine::context;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Step};
@@ -152,7 +151,7 @@ impl Turn {
             () if (is_action || moves) && anothers.is_some() => Waits::Session,
             () if is_action => Waits::Agent,
             () if moves => Waits::Stop,
-            () if is_at_end(chart, snapshot) => Waits::Nothing,
+            () if context::is_over(chart, snapshot.context()) => Waits::Nothing,
             () => Waits::User,
         };
         Self {
@@ -167,12 +166,6 @@ impl Turn {
             failing_gate,
         }
     }
-}
-
-/// Returns whether nothing comes after the phase that the instance is in.
-fn is_at_end(chart: &Chart, snapshot: &Snapshot) -> bool {
-    let phase = context::text(snapshot.context(), Some(&chart.state));
-    phase.is_some_and(|phase| chart.is_final(phase))
 }
 
 /// Returns the action that a decision names, and why.

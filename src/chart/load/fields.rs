@@ -3,7 +3,7 @@
 use super::resolver::Resolver;
 use crate::chart::field::Phases;
 use crate::chart::model::{
-    Assign, CycleSource, Direction, Field, FieldType, Looser, Source, Trust, WordTable, Words,
+    Assign, CycleSource, Direction, Field, FieldType, Looser, Source, WordTable, Words,
 };
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
@@ -128,8 +128,8 @@ impl Resolver<'_> {
                 self.only(at![table, name, "one_of"], field.kind, FieldType::String);
             }
             self.looser(at![table, name, "looser"], field, phases);
-            let has_values = matches!(&field.trust, Trust::Values(all) if !all.is_empty());
-            if table != "config" && (has_values || !field.per_project.is_empty()) {
+            let needs_trust = !field.trust.is_empty() || !field.per_project.is_empty();
+            if table != "config" && needs_trust {
                 let message = "only a setting can have `trust`";
                 self.flaw(
                     Code::WrongType,
@@ -144,11 +144,7 @@ impl Resolver<'_> {
                 self.flaw(Code::WrongType, at![table, name, "type"], message, help);
             }
             let words = field.one_of.as_ref().map_or(&[][..], Words::list);
-            let trusted = match &field.trust {
-                Trust::Values(values) => values.as_slice(),
-                Trust::All(_) => &[],
-            };
-            for (index, value) in trusted.iter().enumerate() {
+            for (index, value) in field.trust.iter().enumerate() {
                 let is_one = match value.text() {
                     Some(word) => words.contains(&word.0),
                     None => field.accepts(phases, &value.json()).is_ok(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::resolver::Resolver;
 use crate::chart::model::{Arg, Scope as ScopeSource, Source};
 use crate::chart::shipped::CHARTS;
-use crate::chart::{IN_GIT, InstanceChoice, OF_SESSION, Scope};
+use crate::chart::{IN_GIT, OF_SESSION, Scope};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::at;
@@ -28,21 +28,18 @@ impl Resolver<'_> {
     /// Resolves where instances live. Anything wrong is reported, and replaced by something valid.
     pub(super) fn scope(&mut self, source: &ScopeSource) -> Scope {
         let instances = source.instances.as_str();
-        let kinds = [
-            ("/*", InstanceChoice::Newest),
-            (OF_SESSION, InstanceChoice::Session),
-        ];
-        let mut found = kinds.into_iter().filter_map(|(end, choice)| {
+        let mut found = ["/*", OF_SESSION].into_iter().filter_map(|end| {
             let folder = instances.strip_suffix(end)?;
-            (is_below(folder) && !folder.contains(['*', '{', '}'])).then_some((folder, choice))
+            let is_folder = is_below(folder) && !folder.contains(['*', '{', '}']);
+            is_folder.then_some((folder, end == OF_SESSION))
         });
-        let (folder, choice) = found.next().unwrap_or_else(|| {
+        let (folder, per_session) = found.next().unwrap_or_else(|| {
             let message = format!(
                 "`{instances}` must be a folder below the home, followed by `/*` or `{OF_SESSION}`"
             );
             let help = "write `plans/*` for instances that sessions share, or `sessions/{session}` for one per session";
             self.flaw(Code::BadPattern, at!["scope", "instances"], message, help);
-            ("x", InstanceChoice::Newest)
+            ("x", false)
         });
         let settings = source.settings.as_deref().and_then(|id| {
             let known = || CHARTS.iter().map(|chart| chart.id);
@@ -65,7 +62,7 @@ impl Resolver<'_> {
             home: source.home.clone(),
             noun: source.noun.clone(),
             folder: folder.to_owned(),
-            choice,
+            per_session,
         }
     }
 

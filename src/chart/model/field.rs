@@ -62,7 +62,8 @@ pub struct Field {
     pub default: Option<Literal>,
     pub nullable: bool,
     pub optional: bool,
-    pub trust: Trust,
+    /// The values that need the user's trust.
+    pub trust: Vec<Literal>,
     /// The items that need trust in each project.
     pub per_project: Vec<String>,
     pub looser: Option<Looser>,
@@ -82,7 +83,7 @@ impl From<FieldSource> for Field {
             words if !is_list || words == Some(Words::Of(WordTable::Cycles)) => (words, None),
             words => (None, words),
         };
-        let (per_project, values) = match is_list {
+        let (per_project, trust) = match is_list {
             true => (source.trust, Vec::new()),
             false => (Vec::new(), source.trust),
         };
@@ -100,10 +101,7 @@ impl From<FieldSource> for Field {
             default: source.default,
             nullable: kind.nullable,
             optional: kind.optional,
-            trust: match kind.used {
-                Use::Commands => Trust::All(true),
-                _ => Trust::Values(values),
-            },
+            trust,
             per_project: per_project.collect(),
             looser: source.looser,
             lenient: source.lenient,
@@ -138,29 +136,6 @@ impl Words {
         match self {
             Self::List(words) => words,
             Self::Of(_) => &[],
-        }
-    }
-}
-
-/// Which values of a setting need the user's trust.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trust {
-    All(bool),
-    Values(Vec<Literal>),
-}
-
-impl Default for Trust {
-    fn default() -> Self {
-        Self::All(false)
-    }
-}
-
-impl Trust {
-    /// Returns whether this value needs it.
-    pub fn covers(&self, value: &serde_json::Value) -> bool {
-        match self {
-            Self::All(all) => *all,
-            Self::Values(values) => values.iter().any(|needing| needing.json() == *value),
         }
     }
 }

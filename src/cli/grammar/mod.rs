@@ -4,7 +4,7 @@ pub(super) mod options;
 
 use std::path::PathBuf;
 
-use clap::builder::{NonEmptyStringValueParser, StyledStr, Styles};
+use clap::builder::{ArgPredicate, NonEmptyStringValueParser, StyledStr, Styles};
 use clap::{ArgAction, ArgGroup, Command, arg, value_parser};
 use clap_complete::Shell;
 use indexmap::IndexSet;
@@ -260,6 +260,7 @@ fn verify(chart: &Chart) -> Command {
         )
         .arg(
             arg!(--format <FORMAT> "Write the result in this format")
+                .default_value_if("json", ArgPredicate::IsPresent, "json")
                 .default_value("human")
                 .value_parser(words(["human", "json", "github"])),
         )
@@ -407,6 +408,7 @@ fn findings(chart: &Chart) -> Vec<Command> {
 fn formats() -> [clap::Arg; 2] {
     [
         arg!(--format <FORMAT> "Print the findings in this format")
+            .default_value_if("json", ArgPredicate::IsPresent, "json")
             .default_value("human")
             .value_parser(words(super::review::FORMATS)),
         arg!(--json "Short for --format json").conflicts_with("format"),

@@ -17,7 +17,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use self::repository::{Repository, run, unwritable};
-use crate::project::git::git;
+use crate::project::git::{git, is_in_git};
 use crate::store::git_dir::{self, WorkTree};
 use crate::text::shown;
 
@@ -123,14 +123,16 @@ pub(super) fn blobs(
     Ok((base, tree, files))
 }
 
-/// Returns the commit of HEAD, or an empty tree if there is none yet; `None` where git says nothing.
-pub(super) fn head(root: &Path) -> Option<String> {
-    Repository::of(root, root).head().ok()
+/// Returns the commit of HEAD, or an empty tree if there is none yet: what work that begins now is compared with. `None` outside
+/// git, and where git says nothing.
+pub(crate) fn head(root: &Path) -> Option<String> {
+    let repository = is_in_git(root).then(|| Repository::of(root, root));
+    repository?.head().ok()
 }
 
 /// Returns the commit from which `start` and `end` went apart, and `end`. A range is `START..END`, with two dots or three, HEAD
 /// being what is left out; or one commit, which is compared with the one before.
-pub(super) fn ends(root: &Path, range: &str) -> Result<(String, String), Unknown> {
+pub(crate) fn ends(root: &Path, range: &str) -> Result<(String, String), Unknown> {
     let repository = Repository::of(root, root);
     let Some((start, end)) = range.split_once("..") else {
         let end = repository.commit(range)?;
@@ -168,12 +170,12 @@ pub(super) fn nothing(root: &Path) -> Result<String, Unknown> {
 }
 
 /// Returns whether the clone has only a part of the history.
-pub(super) fn is_shallow(root: &Path) -> bool {
+pub(crate) fn is_shallow(root: &Path) -> bool {
     Repository::of(root, root).is_shallow().unwrap_or(false)
 }
 
 /// Returns whether a range ends at HEAD, and begins no later than `commit`.
-pub(super) fn spans(root: &Path, (start, end): &(String, String), commit: &str) -> bool {
+pub(crate) fn spans(root: &Path, (start, end): &(String, String), commit: &str) -> bool {
     let repository = Repository::of(root, root);
     let fork = || {
         repository

@@ -14,6 +14,7 @@ use crate::engine::context;
 use crate::engine::fault::Fault;
 use crate::engine::file_values;
 use crate::engine::names::root::or_invalid;
+use crate::engine::records;
 use crate::project::find;
 use crate::project::listing::{Listing, idle_hours, is_odd, unreadable};
 use crate::project::state_file::{self, Reading};
@@ -118,11 +119,6 @@ impl Snapshot {
             Reading::Missing => Some(context::initial(chart)),
             Reading::Broken(_) => None,
         };
-        let field = |name: &str| {
-            let value = context.as_ref().and_then(|context| context.get(name));
-            value.map_or_else(|| Value::from(()), context::to_value)
-        };
-        let fields = chart.context.keys();
         let mut listed = Listing::of(&whole)
             .map(|listing| listing.files)
             .map_err(|error| unreadable(&dir, &error));
@@ -143,17 +139,8 @@ impl Snapshot {
             let none = sets().map(|(set, _)| (set.as_str(), Value::from(Vec::<Value>::new())));
             (none.collect(), Vec::new())
         });
-        Value::from_pairs([
-            ("name", Value::from(name)),
-            ("path", Value::from(dir.to_string_lossy())),
-            ("idle_hours", Value::from(idle_hours(&whole, &names))),
-            ("unreadable", Value::from(is_unreadable)),
-            (
-                "context",
-                Value::from_pairs(fields.map(|name| (name.as_str(), field(name)))),
-            ),
-            ("files", Value::from_pairs(files)),
-        ])
+        let facts = (idle_hours(&whole, &names), is_unreadable);
+        records::sibling(chart, (name, &dir), context.as_ref(), facts, files)
     }
 
     pub(super) fn table(&self, name: &str) -> Result<Value, Fault> {

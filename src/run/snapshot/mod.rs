@@ -20,6 +20,7 @@ use crate::engine::decision::{Ended, Step};
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::inspect::Inspector;
+use crate::engine::records;
 use crate::engine::spent::{Past, spent as spent_so_far};
 use crate::engine::world::{Source, World};
 use crate::files::timestamp;
@@ -250,16 +251,12 @@ impl World for Snapshot {
 
     fn look(&self, source: &Source) -> Result<Value, Fault> {
         Ok(match source {
-            Source::Scope => Value::from_pairs([
+            Source::Scope => {
                 // A state that cannot be used counts as a missing one.
-                (
-                    "started",
-                    Value::from(matches!(self.state, Reading::Sound { .. })),
-                ),
-                ("name", Value::from(self.instance.name.as_str())),
-                ("path", Value::from(self.instance.dir.to_string_lossy())),
-                ("home", Value::from(self.chart.scope.home.as_str())),
-            ]),
+                let is_started = matches!(self.state, Reading::Sound { .. });
+                let Instance { name, dir } = &self.instance;
+                records::scope(&self.chart, name, dir, is_started)
+            }
             Source::Files(set) => self.files(set)?,
             Source::Table(name) => self.table(name)?,
             Source::Answers { answer, review } => {

@@ -89,7 +89,7 @@ impl Snapshot {
     }
 
     /// Returns what the reviews have found, by the state on disk.
-    pub(crate) fn ledger(self: &Arc<Self>) -> Vec<ledger::Entry> {
+    pub(crate) fn ledger(self: &Arc<Self>) -> Vec<ledger::LedgerEntry> {
         let view = self.view();
         let standing = view.unfinished().map(|cycle| view.standing(cycle));
         let unfinished = standing.as_ref();
@@ -100,7 +100,7 @@ impl Snapshot {
 
     /// Returns the same: first what only the receipts know, then what this machine ran. `unfinished` is as in
     /// [`ledger::entries`].
-    fn ledger_of(&self, unfinished: Option<(&str, i64)>) -> Vec<ledger::Entry> {
+    fn ledger_of(&self, unfinished: Option<(&str, i64)>) -> Vec<ledger::LedgerEntry> {
         // The last run counts too: it has found what it has found.
         let own = self.all_runs();
         let is_own = |file: &str| own.iter().any(|run| run.file == file);

@@ -77,11 +77,10 @@ impl Snapshot {
     /// Returns who drives the instance, from the point of view of `session`.
     pub(super) fn driver(&self, session: Option<&str>) -> Value {
         let drivers = driver::of(&self.store, &self.instance.name);
-        let is_this = |driver: &String| Some(driver.as_str()) == session;
         match drivers.is_empty() {
             true => Value::from(()),
-            false if drivers.iter().any(is_this) => Value::from("this"),
-            false => Value::from("other"),
+            false if driver::are_others(&drivers, session) => Value::from("other"),
+            false => Value::from("this"),
         }
     }
 
