@@ -41,6 +41,18 @@ impl CliError {
         }
     }
 
+    /// Returns it as one line, for a program.
+    pub(crate) fn in_words(&self) -> String {
+        match self {
+            Self::Chart(error) => error.to_string(),
+            Self::Report(report) => report.to_string(),
+            Self::Message { message, help } => match help {
+                Some(help) => format!("{message} ({help})"),
+                None => message.clone(),
+            },
+        }
+    }
+
     /// Returns what makes an error of what went wrong, for `map_err`: `what` is the sentence before it.
     pub(crate) fn because<E: Display>(what: impl Display) -> impl FnOnce(E) -> Self {
         move |error| Self::with_help(format!("{what}: {error}"), AGAIN)

@@ -14,7 +14,7 @@ use super::error::CliError;
 use super::output::{
     OFTEN, is_reviewer, meanwhile, say, say_json, say_json_text, tell, tell_error, warn,
 };
-use super::reviewed::ReviewReport;
+use super::reviewed::{self, ReviewReport};
 use super::{place, render, wait};
 use crate::chart::choice::{Choice, of_changes};
 use crate::chart::{Chart, IN_GIT};
@@ -27,8 +27,7 @@ use crate::os::supervisor;
 use crate::page::{counted, span};
 use crate::process::log;
 use crate::project::change::{self as changes, Base, Change, Unknown};
-use crate::project::find;
-use crate::project::trust;
+use crate::project::{find, settings, trust};
 use crate::run::perform::perform;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -113,7 +112,17 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> ExitCode {
         }
     };
     tell_error(&error);
+    match format_of(matches) {
+        "human" => {}
+        format => reviewed::print_refused(chart, format, &error.in_words()),
+    }
     ExitCode::from(code)
+}
+
+/// Returns the form of the output; `--json` is one of them.
+fn format_of(matches: &ArgMatches) -> &str {
+    let given = matches.get_one::<String>("format");
+    given.map_or("human", String::as_str)
 }
 
 /// Has the change of a session reviewed whenever its agent stops, until it is clean.
@@ -188,8 +197,18 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         (None, None) => Base::AtHand,
     };
     let change = find(&mut place, base)?;
+    if is_ci() {
+        let file = settings::file_of(chart);
+        let before = changes::text_in(&place.root, &change.base, &file)?;
+        if settings::stay(chart, &place.root, before) {
+            let file = file.display();
+            warn([format!(
+                "{file} counts as it was before the change: a change does not set how it is reviewed where `{CI}` is set."
+            )]);
+        }
+    }
     let event = event(&place, &change, matches);
-    let format = matches.get_one::<String>("format").map(String::as_str);
+    let format = format_of(matches);
     if is_preview {
         let step = foreseen(&place, &event)?;
         change::release(&place);
@@ -208,9 +227,12 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
             }
         });
     }
-    let mut performed = match change.files.is_empty() {
-        true => Performed::allowed(format!("Nothing has changed {}.", change.against)),
-        false => watched(&place, &change, || {
+    // What was reviewed before can be gone: the chart decides what that means.
+    let is_nothing = change.files.is_empty();
+    let mut performed = match (is_nothing, place.is_in_cycle()) {
+        (true, false) => Performed::allowed(format!("Nothing has changed {}.", change.against)),
+        (true, true) => perform(&place, &event)?,
+        (false, _) => watched(&place, &change, || {
             if coming::entered(&place.snapshot(), &asked::began(chart))?.is_some() {
                 let mut began = asked::began(chart);
                 began.fields.clone_from(&event.fields);
@@ -233,9 +255,9 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     let is_outdated = now.is_some_and(|now| now.after != change.after);
     let result = ReviewReport::of(&place, &change, &performed, is_outdated);
     match format {
-        Some("json") => say_json(result.json()),
-        Some("sarif") => say_json_text(&report::pretty(&result.sarif())),
-        Some("github") => result.annotations().iter().for_each(|line| say(line)),
+        "json" => say_json(result.json()),
+        "sarif" => say_json_text(&report::pretty(&result.sarif())),
+        "github" => result.annotations().iter().for_each(|line| say(line)),
         _ => result.print(),
     }
     let code = result.code;
@@ -256,16 +278,18 @@ fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
     Ok(Arc::new(snapshot.again(&entered)).decide(event, None)?)
 }
 
+fn is_ci() -> bool {
+    std::env::var_os(CI).is_some_and(|ci| !ci.is_empty() && ci != "false")
+}
+
 /// Returns the stop about which the chart is asked.
 fn event(place: &Place, change: &Change, matches: &ArgMatches) -> Event {
     let mut fields = asked::typed();
     let text = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
     change::describe(place, &mut fields, change);
-    let permissions = match (text("permissions"), std::env::var_os(CI)) {
-        (given, Some(ci)) if given.is_empty() && !ci.is_empty() && ci != "false" => {
-            "restricted".to_owned()
-        }
-        (given, _) => given,
+    let permissions = match text("permissions") {
+        given if given.is_empty() && is_ci() => "restricted".to_owned(),
+        given => given,
     };
     for (name, value) in [
         // No hook's time ends this.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use super::output::{say, say_styled};
+use super::output::{say, say_json, say_json_text, say_styled};
 use crate::chart::Chart;
 use crate::engine::decision::{Answer, Ended, Outcome};
 use crate::lint::report;
@@ -243,17 +243,41 @@ impl<'p> ReviewReport<'p> {
     }
 
     pub(super) fn sarif(&self) -> Json {
-        let mut log = sarif(self.chart, &self.findings);
         // Without a result, nobody could tell a change that was not read from one that is clean.
         let is_done = self.code == 0 || self.file.is_some();
-        let level = if is_done { "note" } else { "error" };
-        let said = self.messages.iter();
-        let said = said.map(|text| json!({ "level": level, "message": { "text": text } }));
-        log["runs"][0]["invocations"] = json!([{
-            "executionSuccessful": is_done,
-            "toolExecutionNotifications": said.collect::<Vec<_>>(),
-        }]);
-        log
+        ran(sarif(self.chart, &self.findings), is_done, &self.messages)
+    }
+}
+
+/// Returns a SARIF log that says whether the change was read, and what else there is to say.
+fn ran(mut log: Json, is_done: bool, messages: &[String]) -> Json {
+    let level = if is_done { "note" } else { "error" };
+    let said = messages.iter();
+    let said = said.map(|text| json!({ "level": level, "message": { "text": text } }));
+    log["runs"][0]["invocations"] = json!([{
+        "executionSuccessful": is_done,
+        "toolExecutionNotifications": said.collect::<Vec<_>>(),
+    }]);
+    log
+}
+
+/// Prints in a format for programs why no review has begun.
+pub(super) fn print_refused(chart: &Chart, format: &str, why: &str) {
+    match format {
+        "json" => {
+            let mut nothing = json!({ "clean": false, "findings": [], "error": why, "messages": [], "files": [] });
+            for name in [
+                "verdict", "gate", "review", "by", "seconds", "cost_usd", "base", "tree",
+            ] {
+                nothing[name] = Json::Null;
+            }
+            say_json(nothing);
+        }
+        "sarif" => {
+            let log = ran(sarif(chart, &[]), false, &[why.to_owned()]);
+            say_json_text(&report::pretty(&log));
+        }
+        _ => say(&format!("::error title=taskie::{}", report::escaped(why))),
     }
 }
 

@@ -80,7 +80,8 @@ impl HostSettings {
         let mut hooks = self.hooks(choice, STOP);
         hooks.retain(|hook| !hook.is_beside());
         let embedded = match choice {
-            Choice::Embedded(embedded) => Some(embedded.id),
+            // Where a chart shares the settings of another one, that one's plugin calls both.
+            Choice::Embedded(embedded) => Some(embedded.of_settings().id),
             Choice::File(_) => None,
         };
         let plugin = embedded.and_then(|id| self.plugin(id));
@@ -336,7 +337,7 @@ impl HostSettings {
         let commands = commands.map(|line| (format!("Bash({line}:*)"), format!("`{line}`")));
         let folder = slashed(find::folder(&chart.scope));
         let edits = format!("{}/**", folder.display());
-        let plugin = &chart.id;
+        let plugin = chart.plugin();
         let others = [
             (
                 format!("Skill({plugin}:*)"),

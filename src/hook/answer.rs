@@ -191,6 +191,9 @@ fn answer(
     if turn.as_ref().is_some_and(|turn| turn.was_telling(mark)) {
         return Ok((silent, due));
     }
+    if is_own && is_stop(name) {
+        warnings.extend(session_change::elsewhere(&place));
+    }
     if is_stop(name) {
         let is_used_up = turn.as_ref().is_some_and(|turn| turn.is_used_up(host));
         event.fields["ignores_blocks"] = is_used_up.into();
@@ -282,6 +285,7 @@ fn decided(
         } else if is_own {
             change::forget_prompts(place);
             change::settle(place, stamp);
+            session_change::pass_over_commits(place);
         } else {
             change::forget(place);
             // From now on, its stops are nothing to us.

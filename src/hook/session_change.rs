@@ -1,5 +1,7 @@
 //! The change of a session that nobody has asked to be reviewed: where the settings say so, it begins with each prompt.
 
+use std::fs;
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -7,12 +9,20 @@ use std::sync::Arc;
 use super::target::{at_home, distrusting, homes};
 use crate::chart::choice::of_changes;
 use crate::engine::event::Event;
-use crate::project::change::{Base, Unknown};
+use crate::project::change::{Base, Unknown, branches_apart};
 use crate::project::{find, settings, state_file};
 use crate::run::perform::perform;
 use crate::run::place::Place;
 use crate::run::{asked, change, part};
-use crate::store::{driver, postponed};
+use crate::store::{driver, git_dir, postponed};
+use crate::text::shown;
+
+/// The file in the directory of a session's change that says how much of git's log of HEAD is not about it.
+const SEEN: &str = ".seen";
+
+/// What that log says of a commit begins with this, and how many of them are looked for.
+const COMMITTED: &str = "commit";
+const COMMITS: usize = 100;
 
 /// Begins the change of the session with the prompt of its user, unless the last one still waits for a review. Returns what
 /// is to be reported.
@@ -61,6 +71,7 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         // What it has stored so far would look as if it had been killed.
         let begun = begin(&mut place, session, Base::Now);
         warnings = begun.inspect_err(|_| change::release(&place))?;
+        pass_over_commits(&place);
         change::settle(&place, stamp);
     }
     if change::is_on(&place, place.chart.scope.prompts.as_ref())? {
@@ -120,6 +131,48 @@ pub(super) fn moved(reviewed: &Place) -> Option<String> {
     })
 }
 
+/// Returns git's log of HEAD in the work tree of a change.
+fn head_log(place: &Place) -> Option<PathBuf> {
+    let tree = git_dir::around(&place.root)?;
+    Some(tree.git_dir?.join("logs/HEAD"))
+}
+
+/// Keeps in mind how long git's log of HEAD is: what it says up to here was there before the change, or is clean.
+pub(super) fn pass_over_commits(place: &Place) {
+    let length = head_log(place).and_then(|log| Some(log.metadata().ok()?.len()));
+    let _ = fs::write(place.dir().join(SEEN), length.unwrap_or(0).to_string());
+}
+
+/// Says once on which branches there are commits of this change that HEAD does not have: no review reads them.
+pub(super) fn elsewhere(place: &Place) -> Option<String> {
+    let seen = fs::read_to_string(place.dir().join(SEEN)).ok()?;
+    let mut log = fs::File::open(head_log(place)?).ok()?;
+    log.seek(SeekFrom::Start(seen.parse().ok()?)).ok()?;
+    let mut text = Vec::new();
+    log.read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    // The old commit, the new one, who, when, and after a tab what was done.
+    let commits = text.lines().rev().filter_map(|line| {
+        let (head, what) = line.split_once('\t')?;
+        let new = head.split(' ').nth(1)?;
+        what.starts_with(COMMITTED).then(|| new.to_owned())
+    });
+    let commits: Vec<String> = commits.take(COMMITS).collect();
+    if commits.is_empty() {
+        return None;
+    }
+    let names = branches_apart(&place.root, &commits)?;
+    pass_over_commits(place);
+    let names: Vec<String> = names
+        .iter()
+        .map(|name| format!("`{}`", shown(name)))
+        .collect();
+    Some(format!(
+        "Commits of this session are not reviewed: they are on {}, which is not checked out now.",
+        names.join(", ")
+    ))
+}
+
 /// Forgets the change, if it is that of a session. Its next prompt begins another one.
 pub(super) fn abandon(place: &Place) {
     if !part::is_own(place) {
@@ -130,7 +183,8 @@ pub(super) fn abandon(place: &Place) {
             driver::forget(&place.store, &session);
         }
     }
-    let _ = std::fs::remove_file(place.dir().join(state_file::FILE));
+    let _ = fs::remove_file(place.dir().join(SEEN));
+    let _ = fs::remove_file(place.dir().join(state_file::FILE));
     change::release(place);
 }
 

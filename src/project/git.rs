@@ -27,7 +27,7 @@ pub(super) const LARGE: u64 = 1024 * 1024;
 pub(super) const LARGE_TRACKED: u64 = 16 * LARGE;
 
 /// The mode of a submodule in an index.
-const GITLINK: &[u8] = b"160000";
+pub(super) const GITLINK: &[u8] = b"160000";
 
 /// Variables that would change the meaning of the paths below, or the repository: it is that of the folder.
 const OTHERS: [&str; 8] = [

@@ -3,7 +3,9 @@
 //!
 //! A project's setting that gives a reviewer more rights or instructions has no effect until the user trusts it.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use serde_json::{Map, Value as Json};
 
@@ -19,6 +21,27 @@ use crate::project::home::{is_inside, user_folders};
 use crate::project::state_file::{self, CONFIG, Wrong};
 use crate::project::trust::{self, Part, TrustedPart};
 use crate::text::full_stop;
+
+/// The project's file of settings as it was before a change that must not set how it is judged.
+static BEFORE: OnceLock<Option<Vec<u8>>> = OnceLock::new();
+
+/// Has the project's settings count in this process as they were when its file was `before`, or when there was none. Returns
+/// whether that makes a difference.
+pub(crate) fn stay(chart: &Chart, root: &Path, before: Option<String>) -> bool {
+    let before = before.map(String::into_bytes);
+    let now = disk::read(root, &root.join(file_of(chart)));
+    let is_same = now.is_ok_and(|now| {
+        let [now, before] = [&now, &before].map(|text| text.as_deref().map(<[u8]>::trim_ascii_end));
+        now == before
+    });
+    !is_same && BEFORE.set(before).is_ok()
+}
+
+/// Returns the project's file of the settings that count for `chart`, from its root on.
+pub(crate) fn file_of(chart: &Chart) -> PathBuf {
+    let shared = chart.scope.settings.map(Embedded::home);
+    Path::new(shared.unwrap_or(&chart.scope.home)).join(CONFIG)
+}
 
 /// Where a setting's value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +85,8 @@ pub(crate) enum Why {
     Power,
     /// It lets more through than the user's own file does.
     Looser,
+    /// It lets more through than the default does, which is a bound.
+    Loose,
     /// The project says what it stands for.
     PerProject,
 }
@@ -72,6 +97,7 @@ impl Why {
         match self {
             Self::Power => "it needs trust",
             Self::Looser => "it is looser than your own",
+            Self::Loose => "it is looser than the default",
             Self::PerProject => "it needs trust in each project",
         }
     }
@@ -163,7 +189,8 @@ fn read_own(chart: &Chart, root: &Path, wrong: Wrong) -> Result<Settings, String
         // A user's own file may be a link to anywhere.
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
         let folder = real.parent().unwrap_or(&real);
-        for (name, value) in values(chart, folder, (&real, &path), wrong, &mut warnings)? {
+        let read = disk::read(folder, &real);
+        for (name, value) in values(chart, read, &path, wrong, &mut warnings)? {
             let field = chart.config.get(&name);
             if field.is_some_and(|field| field.file) {
                 warnings.push(format!(
@@ -181,13 +208,11 @@ fn read_own(chart: &Chart, root: &Path, wrong: Wrong) -> Result<Settings, String
         }
     }
     let shown = Path::new(&chart.scope.home).join(CONFIG);
-    let own = values(
-        chart,
-        root,
-        (&root.join(&shown), &shown),
-        wrong,
-        &mut warnings,
-    )?;
+    let read = match BEFORE.get() {
+        Some(before) => Ok(before.clone()),
+        None => disk::read(root, &root.join(&shown)),
+    };
+    let own = values(chart, read, &shown, wrong, &mut warnings)?;
     for (name, value) in own {
         let (Some(setting), Some(field)) = (settings.get_mut(&name), chart.config.get(&name))
         else {
@@ -195,12 +220,15 @@ fn read_own(chart: &Chart, root: &Path, wrong: Wrong) -> Result<Settings, String
         };
         let at = wanted.iter().position(|(other, _)| *other == name);
         let users = at.map_or(&setting.value, |at| &wanted[at].1.value);
-        let is_bound = setting.origin != Origin::Default;
+        let looser = match setting.origin {
+            Origin::File(_) => Some(Why::Looser),
+            Origin::Default => field.bound.then_some(Why::Loose),
+        };
         // If the user has already set the same value, no further consent is needed.
         let why = if field.needs_trust(&value) && *users != value {
             Some(Why::Power)
-        } else if is_bound && field.is_looser(&value, users) {
-            Some(Why::Looser)
+        } else if looser.is_some() && field.is_looser(&value, users) {
+            looser
         } else if without(&field.per_project, &value) != value {
             Some(Why::PerProject)
         } else {
@@ -286,6 +314,7 @@ fn warning(wanted: &[(String, HeldBack)]) -> Vec<String> {
         let names = files.entry(held.file.display().to_string()).or_default();
         names.push(match held.why {
             Why::Looser => format!("`{name}` (looser than your own)"),
+            Why::Loose => format!("`{name}` (looser than the default)"),
             Why::Power | Why::PerProject => format!("`{name}`"),
         });
     }
@@ -337,15 +366,15 @@ fn user_file(id: &str, root: &Path, warnings: &mut Vec<String>) -> Option<PathBu
     Some(folder.join("taskie").join(format!("{id}.json")))
 }
 
-/// Returns the settings in a file; none if there is no file.
+/// Returns the settings in a file that was read; none if there is no file.
 fn values(
     chart: &Chart,
-    root: &Path,
-    (path, shown): (&Path, &Path),
+    read: io::Result<Option<Vec<u8>>>,
+    shown: &Path,
     wrong: Wrong,
     warnings: &mut Vec<String>,
 ) -> Result<Map<String, Json>, String> {
-    let read = disk::read(root, path)
+    let read = read
         .map_err(|error| format!("it cannot be read: {error}"))
         .and_then(|bytes| state_file::parse_config(chart, bytes.as_deref(), wrong));
     let (values, unknown) = match read {

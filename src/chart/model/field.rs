@@ -36,6 +36,9 @@ pub struct FieldSource {
     /// for a list, or the values that do. A project's setting that is looser than the user's own needs trust, and what becomes
     /// looser while a review runs does not count for that review.
     pub looser: Option<Looser>,
+    /// A project's setting that is looser than the default needs trust, too, also where the user's own file has none.
+    #[serde(default)]
+    pub bound: bool,
     /// For a setting on which no decision depends: a wrong value is reported, and the default counts. A wrong value of another
     /// one makes all settings unusable.
     #[serde(default)]
@@ -67,6 +70,8 @@ pub struct Field {
     /// The items that need trust in each project.
     pub per_project: Vec<String>,
     pub looser: Option<Looser>,
+    /// What is looser than the default needs trust, too.
+    pub bound: bool,
     /// A wrong value is reported, and the default counts.
     pub lenient: bool,
     /// It is the path of a file in the project.
@@ -104,6 +109,7 @@ impl From<FieldSource> for Field {
             trust,
             per_project: per_project.collect(),
             looser: source.looser,
+            bound: source.bound,
             lenient: source.lenient,
             file: kind.used == Use::File,
             commands: kind.used == Use::Commands,

@@ -164,6 +164,13 @@ fn too_short(range: &str) -> Unknown {
     )
 }
 
+/// Returns the text of a file in a commit or a tree; `None` if it has no such file.
+pub(crate) fn text_in(root: &Path, commit: &str, file: &Path) -> Result<Option<String>, Unknown> {
+    let file = file.display().to_string().replace('\\', "/");
+    let name = format!("{commit}:{file}");
+    Repository::of(root, root).ask(&["cat-file", "blob", &name])
+}
+
 /// Returns a tree without any file.
 pub(super) fn nothing(root: &Path) -> Result<String, Unknown> {
     Repository::of(root, root).empty_tree()
@@ -205,6 +212,26 @@ pub(crate) fn branches(root: &Path) -> Vec<String> {
         .filter_map(|name| name.strip_prefix("refs/heads/"));
     let head = Repository::of(root, root).branch().ok();
     names.map(str::to_owned).chain(head).collect()
+}
+
+/// Returns the branches that have any of these commits which HEAD does not have.
+pub(crate) fn branches_apart(root: &Path, commits: &[String]) -> Option<Vec<String>> {
+    let repository = Repository::of(root, root);
+    let mut walk = repository.git(&["rev-list", "--ignore-missing"]).ok()?;
+    let apart = run(walk.args(commits).args(["--not", "HEAD"])).ok()?.ok()?;
+    let apart: Vec<&str> = apart
+        .lines()
+        .filter(|id| commits.iter().any(|commit| commit == id))
+        .collect();
+    if apart.is_empty() {
+        return None;
+    }
+    let list = ["for-each-ref", "--format=%(refname:short)"];
+    let mut list = repository.git(&list).ok()?;
+    list.args(apart.iter().flat_map(|id| ["--contains", id]));
+    let listed = run(list.arg("refs/heads")).ok()?.ok()?;
+    let names: Vec<String> = listed.lines().map(str::to_owned).collect();
+    (!names.is_empty()).then_some(names)
 }
 
 /// Finds out what has changed in the work tree at `root`, compared with `base`. Only `paths` count, if there are any. The folder

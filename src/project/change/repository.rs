@@ -1,6 +1,8 @@
 //! Git in a work tree: its commands, and the tree of what is there now.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +15,7 @@ use super::terms::{Changed, Outside, Unknown};
 use crate::os::file::path;
 use crate::os::regular::open_to_read;
 use crate::project::git::{
-    LARGE, LARGE_TRACKED, entries, git, is_passed_over, is_submodule, open_submodules,
+    GITLINK, LARGE, LARGE_TRACKED, entries, git, is_passed_over, is_submodule, open_submodules,
     output_within, versions,
 };
 use crate::text::shown;
@@ -44,6 +46,10 @@ const UNFILTERED: [&str; 8] = [
     "-c",
     "filter.lfs.clean=",
 ];
+
+/// What git replaces in a file with the attribute `ident`, up to the next dollar sign, and how many digits it writes there.
+const IDENT: &[u8] = b"$Id:";
+const DIGITS: [usize; 2] = [40, 64];
 
 /// The ends of the names of files that programs write to pin versions.
 const LOCKS: [&str; 5] = [".lock", "-lock.json", "-lock.yaml", ".lockb", "go.sum"];
@@ -165,29 +171,37 @@ impl<'r> Repository<'r> {
             copy_with_time(&own, &index.path())
                 .map_err(|error| failed(format!("git's index cannot be copied: {error}")))?;
         }
-        let list = |git: &mut Command| -> Result<Vec<String>, Unknown> {
+        let list = |git: &mut Command| -> Result<Vec<Vec<u8>>, Unknown> {
             git.args(["--exclude-standard", "--", ":/"]);
-            let listed = run(git)?.unwrap_or_default();
-            let names = listed.split('\0').filter(|path| !path.is_empty());
-            Ok(names.map(str::to_owned).collect())
+            let listed = output_within(git, LIMIT).map_err(failed)?.stdout;
+            let names = listed.split(|byte| *byte == 0);
+            let names = names.filter(|name| !name.is_empty());
+            Ok(names.map(<[u8]>::to_vec).collect())
         };
-        let left_out = |line: &String| {
+        let mut excluded = b":/".to_vec();
+        let mut left_out = |line: &Vec<u8>| {
             // Of a file, git says first whether it is tracked.
-            let (path, limit, why) = match line.strip_prefix("? ") {
-                Some(path) => (path, LARGE, "untracked and larger than 1 MB"),
+            let (name, limit, why) = match line.strip_prefix(b"? ") {
+                Some(name) => (name, LARGE, "untracked and larger than 1 MB"),
                 None => (line.get(2..)?, LARGE_TRACKED, "larger than 16 MB"),
             };
-            let meta = self.root.join(path).symlink_metadata();
+            let meta = self.root.join(path(name)).symlink_metadata();
             let is_large = meta.is_ok_and(|meta| meta.is_file() && meta.len() > limit);
             // A repository in the repository has a slash.
-            match path.strip_suffix('/') {
-                Some(path) => Some(Outside::new(path, "a repository of its own")),
-                None => is_large.then(|| Outside::new(path, why)),
-            }
+            let (name, why) = match name.strip_suffix(b"/") {
+                Some(name) => (name, "a repository of its own"),
+                None => (name, is_large.then_some(why)?),
+            };
+            excluded.extend(b"\0:(exclude,literal,top)");
+            excluded.extend(name);
+            Some(Outside {
+                has_stand_in: std::str::from_utf8(name).is_ok(),
+                ..Outside::new(&String::from_utf8_lossy(name), why)
+            })
         };
         let differing =
             list(&mut self.git(&["ls-files", "-z", "-t", "--others", "--modified"])?)?;
-        let mut large: Vec<Outside> = differing.iter().filter_map(left_out).collect();
+        let mut large: Vec<Outside> = differing.iter().filter_map(&mut left_out).collect();
         let mut listed = index.git(&["ls-files", "-z", "--stage", "-v"])?;
         let listed = output_within(&mut listed, LIMIT).map_err(failed)?.stdout;
         // What is marked as unchanged in the index is read all the same, if it is there.
@@ -203,10 +217,7 @@ impl<'r> Repository<'r> {
         }
         let has_submodules = entries(&listed).any(|(entry, _)| is_submodule(entry));
         let named = index.folder.path().join("paths");
-        let excluded = large
-            .iter()
-            .map(|file| format!("\0:(exclude,literal,top){}", file.path));
-        let listed = fs::write(&named, format!(":/{}", excluded.collect::<String>()));
+        let listed = fs::write(&named, excluded);
         listed.map_err(|error| unwritable(&named, &error))?;
         let named = format!("--pathspec-from-file={}", named.display());
         let is_sparse = self.ask(&["config", "--type=bool", "core.sparseCheckout"])?;
@@ -214,23 +225,26 @@ impl<'r> Repository<'r> {
         let count = all.len() - usize::from(is_sparse.as_deref() != Some("true"));
         let tree = |options: &[&str]| {
             index.write(&[options, &all[..count]].concat())?;
+            index.keep_idents()?;
             index.write(&[options, &["write-tree"]].concat())
         };
         let tree = tree(&SAFE).or_else(|_| tree(&UNFILTERED)).or_else(|why| {
             // One file that git cannot store, such as `.GIT/x`, hides none of the others.
             let skipping = [&UNFILTERED[..], &all[..count], &["--ignore-errors"]].concat();
             let added = run(&mut index.git(&skipping)?)?;
+            index.keep_idents()?;
             let tree = index
                 .write(&[&UNFILTERED[..], &["write-tree"]].concat())
                 .map_err(|_| why)?;
             if added.is_err() {
                 let others =
                     list(&mut index.git(&["ls-files", "-z", "--others", "--modified"])?)?;
-                let is_new = |path: &&String| !large.iter().any(|file| file.path == **path);
-                let others: Vec<Outside> = (others.iter().filter(is_new))
+                let others = others.iter().map(|name| String::from_utf8_lossy(name));
+                let is_new = |path: &Cow<'_, str>| !large.iter().any(|file| file.path == **path);
+                let others: Vec<Outside> = (others.filter(is_new))
                     .map(|path| Outside {
                         has_stand_in: false,
-                        ..Outside::new(path, "git cannot store it: read the file")
+                        ..Outside::new(&path, "git cannot store it: read the file")
                     })
                     .collect();
                 large.extend(others);
@@ -316,6 +330,7 @@ impl<'r> Repository<'r> {
     ) -> Result<Vec<Changed>, Unknown> {
         let mut git = self.git(&[
             "diff",
+            "--raw",
             "--numstat",
             "-z",
             "--no-renames",
@@ -327,11 +342,29 @@ impl<'r> Repository<'r> {
         git.env("GIT_LITERAL_PATHSPECS", "1");
         let listed = run(&mut git)?;
         let listed = listed.map_err(|why| Unknown::new(why, "check the paths"))?;
-        let mut files: Vec<Changed> = (listed.split('\0').filter(|line| !line.is_empty()))
+        // Each entry of the first list is followed by its path.
+        let mut lines = listed
+            .split('\0')
+            .filter(|line| !line.is_empty())
+            .peekable();
+        let mut submodules = HashSet::new();
+        while let Some(entry) = lines.next_if(|line| line.starts_with(':')) {
+            let path = lines.next();
+            let mut modes = entry[1..].split(' ').take(2);
+            submodules.extend(path.filter(|_| modes.any(|mode| mode.as_bytes() == GITLINK)));
+        }
+        let mut files: Vec<Changed> = lines
             .filter_map(|line| {
                 let mut parts = line.splitn(3, '\t');
                 let (added, removed, path) = (parts.next()?, parts.next()?, parts.next()?);
                 let lines = added.parse().ok().zip(removed.parse().ok());
+                if submodules.contains(path) {
+                    return Some(Changed {
+                        path: path.to_owned(),
+                        lines: None,
+                        unread: Some("a submodule: its content is not shown"),
+                    });
+                }
                 let is_lock = LOCKS.iter().any(|end| path.ends_with(end));
                 Some(Changed {
                     path: path.to_owned(),
@@ -367,17 +400,21 @@ impl<'r> Repository<'r> {
     /// Returns the files that the `.gitattributes` of a tree call generated: a change says nothing of itself.
     fn generated(&self, tree: &str, files: &[Changed]) -> Result<HashSet<String>, Unknown> {
         let mut found = HashSet::new();
-        let folder = self.folder()?;
-        let index = folder.path().join("index");
-        let mut read = self.git(&["read-tree", tree])?;
-        if files.is_empty() || run(read.env("GIT_INDEX_FILE", &index))?.is_err() {
+        if files.is_empty() {
             return Ok(found);
         }
+        let index = self.index()?;
+        if run(&mut index.git(&["read-tree", tree])?)?.is_err() {
+            return Ok(found);
+        }
+        let apart = index.folder.path().join("apart");
+        make_apart(&apart, tree).map_err(|error| unwritable(&apart, &error))?;
         for some in files.chunks(CHUNK) {
-            let mut git =
-                self.git(&["check-attr", "--cached", "-z", "linguist-generated", "--"])?;
+            let mut git = index.git(&["-c", "core.attributesFile=/dev/null", "check-attr"])?;
+            git.args(["--cached", "-z", "linguist-generated", "--"]);
             git.args(some.iter().map(|file| &file.path))
-                .env("GIT_INDEX_FILE", &index);
+                .env("GIT_DIR", &apart)
+                .env("GIT_ATTR_NOSYSTEM", "1");
             let attributes = run(&mut git)?.unwrap_or_default();
             let words: Vec<&str> = attributes.split('\0').collect();
             let set = words
@@ -417,12 +454,74 @@ impl Index<'_> {
         Ok(printed.trim_end().to_owned())
     }
 
+    /// Stores a file as it is if git would leave out something in it that it has not written there itself.
+    fn keep_idents(&self) -> Result<(), Unknown> {
+        let root = self.repository.root;
+        let mut listed = self.git(&["ls-files", "-z", "--stage", "--", ":(top,attr:ident)"])?;
+        let listed = output_within(&mut listed, LIMIT).map_err(failed)?.stdout;
+        let is_hiding = |name: &[u8]| {
+            let text = open_to_read(&root.join(path(name)));
+            let text = text.and_then(|(mut file, _)| {
+                let mut text = Vec::new();
+                file.read_to_end(&mut text).map(|_| text)
+            });
+            text.is_ok_and(|text| has_own_ident(&text))
+        };
+        let hiding: Vec<_> = entries(&listed)
+            .filter(|(_, name)| is_hiding(name))
+            .collect();
+        for some in hiding.chunks(CHUNK) {
+            let mut ids = self.git(&["hash-object", "-w", "--no-filters", "--"])?;
+            ids.args(some.iter().map(|(_, name)| path(name)));
+            let ids = run(&mut ids)?.map_err(failed)?;
+            self.add(some.iter().zip(ids.lines()).map(|((entry, name), id)| {
+                let mode = String::from_utf8_lossy(&entry[..entry.len().min(6)]);
+                let mut line = OsString::from(format!("{mode},{id},"));
+                line.push(path(name));
+                line
+            }))?;
+        }
+        Ok(())
+    }
+
     /// Adds entries to it: `MODE,ID,PATH`.
-    fn add(&self, entries: impl Iterator<Item = String>) -> Result<(), Unknown> {
+    fn add<E: Into<OsString>>(&self, entries: impl Iterator<Item = E>) -> Result<(), Unknown> {
         let mut git = self.git(&["update-index", "--add", "--replace"])?;
-        git.args(entries.flat_map(|entry| ["--cacheinfo".to_owned(), entry]));
+        git.args(entries.flat_map(|entry| [OsString::from("--cacheinfo"), entry.into()]));
         run(&mut git)?.map(drop).map_err(failed)
     }
+}
+
+/// Returns whether a text has something else between `$Id:` and the next dollar sign of the line than what git writes there.
+fn has_own_ident(text: &[u8]) -> bool {
+    let mut rest = text;
+    while let Some(start) = rest.windows(IDENT.len()).position(|part| part == IDENT) {
+        rest = &rest[start + IDENT.len()..];
+        let end = rest.iter().position(|byte| matches!(byte, b'$' | b'\n'));
+        let ident = end.filter(|end| rest[*end] == b'$');
+        let ident = ident.map(|end| rest[..end].trim_ascii());
+        let is_gits = |ident: &[u8]| {
+            let has_length = ident.is_empty() || DIGITS.contains(&ident.len());
+            has_length && ident.iter().all(u8::is_ascii_hexdigit)
+        };
+        if ident.is_some_and(|ident| !is_gits(ident)) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Makes a git directory for whoever reads this tree: no attributes but those in it count there.
+fn make_apart(dir: &Path, tree: &str) -> io::Result<()> {
+    for folder in ["objects", "refs"] {
+        fs::create_dir_all(dir.join(folder))?;
+    }
+    fs::write(dir.join("HEAD"), "ref: refs/heads/none\n")?;
+    if tree.len() == DIGITS[1] {
+        let config = "[core]\nrepositoryformatversion = 1\n[extensions]\nobjectFormat = sha256\n";
+        fs::write(dir.join("config"), config)?;
+    }
+    Ok(())
 }
 
 /// Returns why a command of git has failed that works on the work tree.
