@@ -78,6 +78,16 @@ pub trait Evaluator: Debug + Send + Sync {
         evaluate()
     }
 
+    /// Returns the value of a literal that a context field is assigned.
+    fn value(
+        &self,
+        _literal: &Literal,
+        _root: &Value,
+        evaluate: &dyn Fn() -> Result<Value, ExprError>,
+    ) -> Result<Value, ExprError> {
+        evaluate()
+    }
+
     /// Returns what a context field is assigned, given the literal's value if the field may hold it.
     fn assigned(
         &self,

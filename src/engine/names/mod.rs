@@ -293,7 +293,8 @@ impl Names {
         literal: &Literal,
         root: &Value,
     ) -> Result<Json, Fault> {
-        let value = self.expressions.literal(literal, root);
+        let evaluate = || self.expressions.literal(literal, root);
+        let value = self.evaluator.value(literal, root, &evaluate);
         let value = value.map_err(Unfit::Error);
         let value = value.and_then(|value| self.admitted(field, &value));
         let assigned = self.evaluator.assigned(field, literal, value);

@@ -2,6 +2,7 @@
 
 use super::walk::Walk;
 use super::{Leaf, Node, Segment, Settled, Tail, Target, Tree, Turn, What, field_of};
+use crate::engine::context::to_json;
 use crate::engine::decide::{self, Flow, Part};
 use crate::engine::decision::{Answer as Reply, Fired, Invocation, Step};
 use crate::engine::event::Trigger;
@@ -11,7 +12,7 @@ use crate::explore::answer::Answer;
 use crate::explore::imagined_world::{Base, ImaginedWorld, Kind, Question};
 use crate::explore::state::{Chosen, number};
 use crate::expr::ExprError;
-use crate::expr::source::Text;
+use crate::expr::source::{Literal, Text};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -177,12 +178,14 @@ fn seen_by_rules(invocation: Invocation) -> Invocation {
 /// Returns the value of an expression by itself.
 fn outcome(names: &Arc<Names>, kind: Kind, source: &str) -> Result<Answer, ExprError> {
     let (expressions, root) = (&names.expressions, names.root());
+    let text = |text: String| expressions.text(&Text(text), &root);
     Ok(match kind {
         Kind::Condition => expressions.holds(source, &root)?.into(),
-        Kind::Text => {
-            expressions.text(&Text(source.to_owned()), &root)?;
-            Answer::Made
-        }
+        Kind::Text => text(source.to_owned()).map(|_| Answer::Made)?,
         Kind::Items => (!expressions.items(source, &root)?.is_empty()).into(),
+        Kind::Value => {
+            let value = expressions.literal(&Literal::Text(Text(source.to_owned())), &root)?;
+            Answer::held(to_json(&value).ok_or_else(|| ExprError::open(source))?)
+        }
     })
 }

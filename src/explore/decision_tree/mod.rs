@@ -262,6 +262,19 @@ impl Tree {
         }
     }
 
+    /// Returns the same tree, with all that is known of the parts; `self` forgets that.
+    pub(super) fn hand_over(&mut self) -> Self {
+        let nodes = std::mem::take(&mut self.nodes);
+        let roots = std::mem::take(&mut self.roots);
+        let ends = std::mem::take(&mut self.ends);
+        Self {
+            nodes,
+            roots,
+            ends,
+            ..self.clone()
+        }
+    }
+
     /// Returns the number of a set of values.
     pub(crate) fn set(&mut self, mut values: Vec<u32>) -> u32 {
         values.sort_unstable();

@@ -3,6 +3,7 @@
 use super::ImaginedWorld;
 use super::question::Kind;
 use crate::chart::model::FieldType;
+use crate::engine::context::to_value;
 use crate::engine::evaluator::{Evaluator, Given, Unfit};
 use crate::explore::answer::Answer;
 use crate::explore::counters::read_by_the_engine;
@@ -117,6 +118,21 @@ impl Evaluator for ImaginedWorld {
         match self.recalled(Kind::Items, source, root) {
             // Some item, whichever.
             Some(known) if *known == true.into() => Ok(vec![Value::from("")]),
+            _ => evaluate(),
+        }
+    }
+
+    fn value(
+        &self,
+        literal: &Literal,
+        root: &Value,
+        evaluate: &dyn Fn() -> Result<Value, ExprError>,
+    ) -> Result<Value, ExprError> {
+        match literal {
+            Literal::Text(text) if has_holes(&text.0) => {
+                let known = self.recalled(Kind::Value, &text.0, root);
+                known.map_or_else(evaluate, |known| Ok(to_value(known.seen())))
+            }
             _ => evaluate(),
         }
     }

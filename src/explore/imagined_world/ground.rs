@@ -182,7 +182,7 @@ impl Ground {
         self.open(source).is_some_and(|open| match kind {
             Kind::Items => false,
             Kind::Text => !open.fails.is_empty(),
-            Kind::Condition => {
+            Kind::Condition | Kind::Value => {
                 !open.fails.is_empty() || self.domain.open_inputs(open).next().is_some()
             }
         })

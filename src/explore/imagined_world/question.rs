@@ -35,6 +35,8 @@ pub(crate) enum Kind {
     Text,
     /// Whether the list has items.
     Items,
+    /// Its value.
+    Value,
 }
 
 /// One question of a decision, in the order in which they were asked.

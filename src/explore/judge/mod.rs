@@ -48,13 +48,13 @@ pub(crate) fn judge(search: &mut Search, places: &[String]) -> Judged {
     if let Some(cut) = search.moves.tree.budget.cut() {
         search.cut.get_or_insert(cut);
     }
-    let search = &*search;
     let back = &Backward::of(search);
+    let replay = Replay::of(search, back);
     let judge = Judge {
         chart: &chart,
-        search,
+        search: replay.search,
         back,
-        replay: RefCell::new(Replay::of(search, back)),
+        replay: RefCell::new(replay),
         checks,
         blames,
     };

@@ -114,7 +114,7 @@ impl Progress {
 }
 
 /// All moves of a chart.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Moves {
     pub(crate) tree: Tree,
     pub(crate) all: Vec<Move>,
@@ -181,6 +181,16 @@ impl Moves {
                 let ending = edge.map(|edge| Ending { edge, tail: None });
                 ending.into_iter().collect()
             }
+        }
+    }
+
+    /// Returns the same moves for finding witnesses, with all known results; `self` forgets those.
+    pub(crate) fn hand_over(&mut self) -> Self {
+        Self {
+            tree: self.tree.hand_over(),
+            all: self.all.clone(),
+            rests: std::mem::take(&mut self.rests),
+            tails: std::mem::take(&mut self.tails),
         }
     }
 

@@ -26,7 +26,7 @@ impl Tail {
 }
 
 /// Tails by their numbers, so that each is made once.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Tails {
     pub(super) all: IndexSet<Tail, FxBuildHasher>,
     pub(super) joined: FxHashMap<(u32, u32), u32>,

@@ -91,7 +91,6 @@ pub(super) struct Replay<'s> {
     checks: HashMap<(String, usize), Option<Witness>>,
     back: &'s Backward,
     left: usize,
-    /// Those of the search, to which witnesses add what they ask.
     moves: Moves,
     /// By edge, in how many states witnesses of it were looked for, and these witnesses.
     witnesses: HashMap<usize, (usize, Vec<Witness>)>,
@@ -116,7 +115,7 @@ const DECISIONS: usize = 20_000;
 
 impl<'s> Replay<'s> {
     /// Returns a replay in which nothing is replayed yet.
-    pub(super) fn of(search: &'s Search, back: &'s Backward) -> Self {
+    pub(super) fn of(search: &'s mut Search, back: &'s Backward) -> Self {
         Self {
             guarded: Self::guarded(search),
             checks: HashMap::new(),
@@ -124,7 +123,7 @@ impl<'s> Replay<'s> {
             reached: HashMap::new(),
             back,
             left: DECISIONS,
-            moves: search.moves.clone(),
+            moves: search.moves.hand_over(),
             search,
             witnesses: HashMap::new(),
             set: Vec::new(),
