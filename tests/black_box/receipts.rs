@@ -345,7 +345,7 @@ fn a_reader_learns_what_let_a_cycle_end() {
     let remarks = json["receipts"][0]["remarks"].to_string();
     for expected in [
         "state.json was changed, and not by taskie: ",
-        "`taskie limit` reviews=5 was run neither in a terminal nor in a known session",
+        "`taskie limit` with reviews 5 was run neither in a terminal nor in a known session",
         "`taskie skip` was run neither in a terminal nor in a known session",
     ] {
         assert!(remarks.contains(expected), "{expected}: {remarks}");
@@ -993,7 +993,7 @@ fn a_plan_of_the_same_name_begins_a_record() {
     ok(&project.run(&["enter", "new-plan", "--plan", PLAN]));
     project.write("plan.md", "# Plan\n\n## Overview\n");
     let message = project.stop().message();
-    let left = "The code-review task-1 was left without having passed, and plan-review comes next (`taskie enter new-plan`)";
+    let left = "The code-review task-2 was left without having passed, and plan-review comes next (`taskie enter new-plan`)";
     assert!(message.starts_with(left), "{message}");
     assert!(!message.contains("not by taskie"), "{message}");
     ok(&project.run(&["skip"]));
@@ -1036,7 +1036,7 @@ fn a_cycle_that_goes_on_in_a_clone_verifies() {
         &["pull", "-q", clone.root.to_str().unwrap(), "HEAD"],
     );
     let message = project.stop().message();
-    let said = "The code-review task-1 was left, and complete-task comes next (taskie did that on another machine, in another checkout, or just before it was killed, as its record says).";
+    let said = "The code-review task-2 was left, and complete-task comes next (taskie did that on another machine, in another checkout, or just before it was killed, as its record says).";
     assert!(message.starts_with(said), "{message}");
     project.reviewer(&Reviewer::pass());
     ok(&project.run(&["enter", "all-code-review"]));
@@ -1403,7 +1403,7 @@ fn a_command_in_a_pseudo_terminal_counts_as_typed() {
         return;
     }
     let receipt = project.run(&["receipt"]).json();
-    let said = "`taskie limit` reviews=5 was run in a terminal";
+    let said = "`taskie limit` with reviews 5 was run in a terminal";
     assert!(
         receipt["predicate"]["remarks"].to_string().contains(said),
         "{receipt}"

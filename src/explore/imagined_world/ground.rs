@@ -1,15 +1,15 @@
 //! What one exploration shares between its worlds.
 
 use super::question::Kind;
-use crate::chart::Chart;
 use crate::chart::model::Check;
+use crate::chart::{Chart, Cycle};
 use crate::engine::names::sources::SourceName;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::Openness;
 use crate::explore::domain::{Choice, Domain};
 use crate::expr::Expressions;
 use crate::expr::pieces::{Piece, pieces};
-use crate::expr::source::Literal;
+use crate::expr::source::{Expr, Literal};
 use minijinja::value::Value;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
@@ -104,8 +104,11 @@ impl Ground {
             let mut names = self.expressions.names_in(&source);
             names.extend(has_include.then(|| "{%".to_owned()));
             for name in names {
-                let root = name.split('.').next().unwrap_or_default();
-                if chart.context.contains_key(root) || !seen.insert(root.to_owned()) {
+                let mut parts = name.split('.');
+                let (root, key) = (parts.next().unwrap_or_default(), parts.next());
+                if chart.context.contains_key(root)
+                    || !seen.insert(format!("{root}.{}", key.unwrap_or_default()))
+                {
                     continue;
                 }
                 match SourceName::of(root) {
@@ -113,7 +116,12 @@ impl Ground {
                     Some(SourceName::review | SourceName::gate) => reach.review = true,
                     Some(SourceName::touched) => reach.touched = true,
                     Some(SourceName::it) => reach.it = true,
-                    Some(SourceName::cycle) => self.reach_cycles(&mut reach, &mut open),
+                    Some(SourceName::cycle) => {
+                        for asked in sources_of_cycles(chart, key) {
+                            reach.open |= self.is_open(asked.kind, asked.source);
+                            open.push(asked.source.clone());
+                        }
+                    }
                     Some(SourceName::args) => {
                         for arg in chart.args.values() {
                             open.extend(arg.one_of.iter().map(|expr| expr.0.clone()));
@@ -138,23 +146,6 @@ impl Ground {
             }
         }
         reach
-    }
-
-    /// Adds what cycles say of themselves to what is reached, and to what is still to be followed.
-    fn reach_cycles(&self, reach: &mut Reach, open: &mut Vec<String>) {
-        for cycle in self.chart.cycles.values() {
-            let guards = cycle.advance.iter();
-            let guards = guards.filter_map(|target| target.guard.as_ref());
-            for condition in guards.chain(&cycle.ready).chain([&cycle.exit]) {
-                reach.open |= self.is_open(Kind::Condition, &condition.0);
-                open.push(condition.0.clone());
-            }
-            for text in cycle.text.values() {
-                reach.open |= self.is_open(Kind::Text, &text.0);
-                open.push(text.0.clone());
-            }
-            open.extend(cycle.subject.iter().map(|text| text.0.clone()));
-        }
     }
 
     /// Returns true where the run that has ended can make a difference.
@@ -210,4 +201,35 @@ pub(crate) fn sources_of_check(check: &Check) -> impl Iterator<Item = &str> {
     let conditions = check.each.iter().chain(&check.guard);
     let conditions = conditions.map(|expr| expr.0.as_str());
     conditions.chain([check.say.0.as_str()])
+}
+
+/// An expression or a text of a cycle.
+struct Asked<'c> {
+    kind: Kind,
+    source: &'c String,
+}
+
+/// Returns the expressions and texts of cycles on which `cycle.KEY` turns; without a key, all of them.
+fn sources_of_cycles<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<Asked<'c>> {
+    let asked = |kind: Kind| move |source: &'c String| Asked { kind, source };
+    let of_cycle = |cycle: &'c Cycle| {
+        let guards = cycle.advance.iter();
+        let guards = guards.filter_map(|target| target.guard.as_ref());
+        let conditions: Vec<&Expr> = match key {
+            Some("exit") => vec![&cycle.exit],
+            Some("ready") => cycle.ready.iter().collect(),
+            Some("next") => guards.collect(),
+            Some(_) => Vec::new(),
+            None => guards.chain(&cycle.ready).chain([&cycle.exit]).collect(),
+        };
+        let is_asked = |name: &str| key.is_none_or(|key| key == name);
+        let texts = cycle.text.values().filter(|_| is_asked("text"));
+        let subject = cycle.subject.iter().filter(|_| is_asked("subject"));
+        let conditions = conditions.into_iter().map(|expr| &expr.0);
+        let conditions = conditions.map(asked(Kind::Condition));
+        let texts = texts.map(|text| &text.0).map(asked(Kind::Text));
+        let subject = subject.map(|text| &text.0).map(asked(Kind::Items));
+        conditions.chain(texts).chain(subject).collect::<Vec<_>>()
+    };
+    chart.cycles.values().flat_map(of_cycle).collect()
 }
