@@ -19,7 +19,6 @@ use crate::engine::inspect::Inspector;
 use crate::engine::replayable::{Occurred, Recorder};
 use crate::files::pattern::Pattern;
 use crate::hash::{self, Hash, IndexMap};
-use crate::os::regular::open_to_read;
 use crate::page::short_path;
 use crate::process::program::locate;
 use crate::project::change;
@@ -39,6 +38,7 @@ use crate::run::snapshot::Snapshot;
 use crate::store::journal::Line;
 use crate::store::notices::Recorded;
 use crate::store::open_record::{self, KeptLine};
+use crate::store::program;
 
 /// Returns what is known of a review before it begins.
 pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> ReviewEntry {
@@ -115,10 +115,7 @@ pub(crate) fn with_program<T>(
     let file = file.map(|file| place.root.join(file));
     // Nobody needs to know what the user is called.
     record.program = file.as_deref().map(short_path);
-    // What is found is often a link. Another file may be in its place soon.
-    let real = file.and_then(|file| file.canonicalize().ok());
-    let opened = real.and_then(|file| open_to_read(&file).ok());
-    let hash = || hash::of_file(&opened.as_ref()?.0).ok();
+    let hash = || program::sha256(&place.store, &file?);
     thread::scope(|scope| {
         let hashing = thread::Builder::new().spawn_scoped(scope, hash);
         let done = work();

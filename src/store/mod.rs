@@ -28,6 +28,7 @@ pub(crate) mod once;
 pub(crate) mod open_record;
 pub(crate) mod owed;
 pub(crate) mod postponed;
+pub(crate) mod program;
 pub(crate) mod record;
 pub(crate) mod running;
 pub(crate) mod turn;

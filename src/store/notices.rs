@@ -60,9 +60,10 @@ impl Round {
         now.is_some_and(|now| (&now.cycle, &now.base) == (&self.cycle, &self.base))
     }
 
-    /// Returns whether `now` is the same one with all of its reviews.
-    fn goes_on(&self, now: Option<&Self>) -> bool {
-        self.is_same(now) && now.is_some_and(|now| now.count >= self.count)
+    /// Returns whether `now` is the same one with all of its reviews. A change begins again whenever somebody asks for that.
+    fn goes_on(&self, chart: &Chart, now: Option<&Self>) -> bool {
+        let has_all = |now: &Self| chart.scope.since.is_some() || now.count >= self.count;
+        self.is_same(now) && now.is_some_and(has_all)
     }
 
     fn title(&self, chart: &Chart) -> String {
@@ -274,7 +275,7 @@ impl KeptNotices {
     /// Compares what was known with a state, and says what has become of the running cycle.
     fn observe(&mut self, chart: &Chart, context: &Context, by: By) {
         let now = Round::running(chart, context);
-        let left = (self.round.take()).filter(|round| !round.goes_on(now.as_ref()));
+        let left = (self.round.take()).filter(|round| !round.goes_on(chart, now.as_ref()));
         if let Some(round) = left {
             let title = round.title(chart);
             let is_again = round.is_same(now.as_ref());
@@ -300,7 +301,7 @@ impl KeptNotices {
         // Whoever returns to the cycle sees that it goes on.
         self.notices.retain(|notice| {
             let left = notice.left.as_ref();
-            !left.is_some_and(|left| left.goes_on(now.as_ref()))
+            !left.is_some_and(|left| left.goes_on(chart, now.as_ref()))
         });
         self.take_over(chart, context);
     }
