@@ -6,7 +6,6 @@
 use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
-use std::thread;
 
 use serde_json::{Map, Value as Json};
 
@@ -101,8 +100,7 @@ fn answer_name(view: &Inspector, answer: &Pattern, n: i64) -> Option<String> {
     view.file_name(answer, n).filter(|_| n > 0)
 }
 
-/// Runs `work`, which starts the program of an invocation, and adds the program to the record meanwhile: to read a large one
-/// takes a while.
+/// Adds the program of an invocation to the record, and runs `work`, which starts it.
 pub(crate) fn with_program<T>(
     place: &Place,
     invocation: &Invocation,
@@ -115,13 +113,8 @@ pub(crate) fn with_program<T>(
     let file = file.map(|file| place.root.join(file));
     // Nobody needs to know what the user is called.
     record.program = file.as_deref().map(short_path);
-    let hash = || program::sha256(&place.store, &file?);
-    thread::scope(|scope| {
-        let hashing = thread::Builder::new().spawn_scoped(scope, hash);
-        let done = work();
-        record.program_sha256 = hashing.ok().and_then(|hash| hash.join().ok()?);
-        done
-    })
+    record.program_sha256 = file.and_then(|file| program::sha256(&place.store, &file));
+    work()
 }
 
 /// Returns the work tree that a review sees, if its verdict is about that.
