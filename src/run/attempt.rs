@@ -126,12 +126,11 @@ impl Due<'_> {
         let mut record = receipts::due(place, self.snapshot, invocation);
         record.tree = receipts::tree(place, self.snapshot, event);
         let files = FilesBefore::read(place);
+        receipts::add_program(place, invocation, &mut record);
         announced.started = clock::now();
         announced.is_started = true;
         let _ = self.note.say(&announced);
-        let run = receipts::with_program(place, invocation, &mut record, || {
-            reviewer::run(place, invocation, announced.timeout, self.lock)
-        });
+        let run = reviewer::run(place, invocation, announced.timeout, self.lock);
         let (outcome, spent) = run.inspect_err(|stuck| {
             let spent = effort(&announced, Effort::default());
             record_lost(place, announced.clone(), stuck.to_string(), &spent);

@@ -100,13 +100,8 @@ fn answer_name(view: &Inspector, answer: &Pattern, n: i64) -> Option<String> {
     view.file_name(answer, n).filter(|_| n > 0)
 }
 
-/// Adds the program of an invocation to the record, and runs `work`, which starts it.
-pub(crate) fn with_program<T>(
-    place: &Place,
-    invocation: &Invocation,
-    record: &mut ReviewEntry,
-    work: impl FnOnce() -> T,
-) -> T {
+/// Adds the program of an invocation to the record.
+pub(crate) fn add_program(place: &Place, invocation: &Invocation, record: &mut ReviewEntry) {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let name = invocation.argv.first();
     let file = name.and_then(|name| locate(name, &path, &place.root).ok());
@@ -114,7 +109,6 @@ pub(crate) fn with_program<T>(
     // Nobody needs to know what the user is called.
     record.program = file.as_deref().map(short_path);
     record.program_sha256 = file.and_then(|file| program::sha256(&place.store, &file));
-    work()
 }
 
 /// Returns the work tree that a review sees, if its verdict is about that.
