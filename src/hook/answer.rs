@@ -298,8 +298,8 @@ fn decided(
         Ok(mut performed) => {
             performed.decision.messages.extend(waits);
             // An answer that is only repeated says nothing about it.
-            let told = session.filter(|_| performed.debt.is_none());
-            if let Some(session) = told.filter(|session| is_taken_over(place, session)) {
+            let new_to = session.filter(|_| performed.debt.is_none());
+            if let Some(session) = new_to.filter(|session| is_taken_over(place, session)) {
                 let session = session.to_owned();
                 due.once(move || driver::forget(&store, &session));
             }

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
@@ -251,7 +252,8 @@ pub(crate) fn unpassed(place: &Place) -> Vec<Unpassed> {
 
 impl Recorded for Place {
     fn left(&self) -> Option<Context> {
-        let record = OnRecord::of(self);
+        // Most stops without notices are of an instance without a record, too.
+        let record = has_record(&self.dir()).then(|| OnRecord::of(self))?;
         let mut states = record.chain.states(&record.open).into_iter();
         states.next().filter(|_| states.next().is_none())
     }
@@ -277,12 +279,17 @@ impl Recorded for Place {
     }
 }
 
+/// Returns whether the instance's directory has a record.
+fn has_record(dir: &Path) -> bool {
+    let mut files = [statement::FILE, open_record::FILE].iter();
+    files.any(|file| dir.join(file).exists())
+}
+
 /// Forgets what this machine has recorded about an instance of the same name: another one begins, whose folder has no record.
 /// The caller holds the write lock.
 pub(crate) fn begin(place: &Place) {
     let dir = place.dir();
-    let has_record = [statement::FILE, open_record::FILE].map(|file| dir.join(file).exists());
-    if has_record == [false, false] {
+    if !has_record(&dir) {
         open_record::clear((&place.store, &place.instance.name), &dir, false);
     }
 }
