@@ -764,7 +764,9 @@ async function guarded([folder]) {
   assert.deepEqual([reviews, seen(planned)], [0, [`Stop says: ${ignored}`, "Stop says: The plan-review is due and waits until plan mode ends."]]);
   const client = start("hi", own, model.address, [...again, ...free]);
   const until = async (what, seconds, is) => {
-    for (const end = Date.now() + 1000 * seconds; !is(); await new Promise((later) => setTimeout(later, 50))) assert.ok(Date.now() < end, what());
+    for (const end = Date.now() + 1000 * seconds; !is(); await new Promise((later) => setTimeout(later, 50))) {
+      if (Date.now() >= end) assert.fail(what());
+    }
   };
   await until(() => "no reviewer was started", 60, () => reviews > 0);
   const left = () =>
@@ -778,7 +780,13 @@ async function guarded([folder]) {
   assert.ok(left().length > 1, "the client and its reviewer run");
   client.kill("SIGKILL");
   // They have a second; the other one is for a busy machine, on which each of these processes waits for its turn.
-  const shown = (pid) => `${pid} ${fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").slice(0, 120)}`;
+  const shown = (pid) => {
+    try {
+      return `${pid} ${fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").slice(0, 120)}`;
+    } catch {
+      return `${pid} (ended since)`;
+    }
+  };
   await until(() => `still alive:\n${left().map(shown).join("\n")}`, 2, () => left().length === 0);
   assert.deepEqual(read(mine), waiting);
   model.close();
