@@ -219,13 +219,7 @@ fn not_started(chart: &Arc<Chart>) -> Result<Place, CliError> {
 fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<Snapshot, CliError> {
     let Some(file) = matches.get_one::<String>("state") else {
         let state = place.state();
-        return Ok(Snapshot::take(
-            chart,
-            &place.root,
-            &place.instance,
-            &place.store,
-            state,
-        ));
+        return Ok(Snapshot::take(place, state));
     };
     let bytes = std::fs::read(Path::new(file))
         .map_err(CliError::because(format!("{file} cannot be read")))?;
@@ -233,14 +227,7 @@ fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<S
     if let Reading::Broken(why) = &state {
         return Err(CliError::with_help(format!("{file}: {why}"), FIX));
     }
-    Ok(Snapshot::with_state(
-        chart,
-        &place.root,
-        &place.instance,
-        &place.store,
-        state,
-        Path::new(file),
-    ))
+    Ok(Snapshot::with_state(place, state, Path::new(file)))
 }
 
 /// Prints the chart's templates and the names that each one uses.

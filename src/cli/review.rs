@@ -27,7 +27,8 @@ use crate::os::supervisor;
 use crate::page::{counted, span};
 use crate::process::log;
 use crate::project::change::{self as changes, Base, Change, Unknown};
-use crate::project::{find, settings, trust};
+use crate::project::settings::{self, Before};
+use crate::project::{find, trust};
 use crate::run::perform::perform;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -200,7 +201,8 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     if is_ci() {
         let file = settings::file_of(chart);
         let before = changes::text_in(&place.root, &change.base, &file)?;
-        if settings::stay(chart, &place.root, before) {
+        place.settings_before = Before::unless_same(chart, &place.root, before);
+        if place.settings_before.is_some() {
             let file = file.display();
             warn([format!(
                 "{file} counts as it was before the change: a change does not set how it is reviewed where `{CI}` is set."

@@ -13,7 +13,6 @@ use super::{enter, place};
 use crate::chart::Chart;
 use crate::disk;
 use crate::page::{PLAIN, STRONG};
-use crate::project::settings;
 use crate::project::state_file::{self, Reading};
 use crate::run::place::Place;
 use crate::scenario::agent::Agent;
@@ -132,7 +131,7 @@ fn instance(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<PlayedInstance, 
             return Err(CliError::with_help(message, FIX));
         }
     }
-    let settings = settings::read(chart, &place.root);
+    let settings = place.settings();
     let settings = settings.map_err(|why| CliError::with_help(why, FIX))?;
     instance.disk.config.extend(settings.values());
     for (name, text) in files(&place)? {

@@ -10,7 +10,6 @@ use super::error::CliError;
 use super::output::{exit, say, say_json};
 use super::place;
 use crate::chart::Chart;
-use crate::project::settings;
 use crate::project::state_file::{self, Reading};
 use crate::text::full_stop;
 
@@ -31,7 +30,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     let mut warnings = snapshot.warnings();
     let is_broken = matches!(snapshot.state, Reading::Broken(_));
-    let settings = settings::read(chart, &place.root);
+    let settings = place.settings();
     if is_broken {
         let file = place::state_file(&place);
         // The first one is among them, with its consequences.

@@ -5,7 +5,6 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use serde_json::{Map, Value as Json};
 
@@ -22,19 +21,22 @@ use crate::project::state_file::{self, CONFIG, Wrong};
 use crate::project::trust::{self, Part, TrustedPart};
 use crate::text::full_stop;
 
-/// The project's file of settings as it was before a change that must not set how it is judged.
-static BEFORE: OnceLock<Option<Vec<u8>>> = OnceLock::new();
+/// The project's file of settings as it was before a change that must not set how it is judged; `None` if there was none.
+#[derive(Debug, Clone)]
+pub(crate) struct Before(Option<Vec<u8>>);
 
-/// Has the project's settings count in this process as they were when its file was `before`, or when there was none. Returns
-/// whether that makes a difference.
-pub(crate) fn stay(chart: &Chart, root: &Path, before: Option<String>) -> bool {
-    let before = before.map(String::into_bytes);
-    let now = disk::read(root, &root.join(file_of(chart)));
-    let is_same = now.is_ok_and(|now| {
-        let [now, before] = [&now, &before].map(|text| text.as_deref().map(<[u8]>::trim_ascii_end));
-        now == before
-    });
-    !is_same && BEFORE.set(before).is_ok()
+impl Before {
+    /// Returns the file as it was, if that is not how it is now.
+    pub(crate) fn unless_same(chart: &Chart, root: &Path, before: Option<String>) -> Option<Self> {
+        let before = before.map(String::into_bytes);
+        let now = disk::read(root, &root.join(file_of(chart)));
+        let is_same = now.is_ok_and(|now| {
+            let [now, before] =
+                [&now, &before].map(|text| text.as_deref().map(<[u8]>::trim_ascii_end));
+            now == before
+        });
+        (!is_same).then_some(Self(before))
+    }
 }
 
 /// Returns the project's file of the settings that count for `chart`, from its root on.
@@ -126,22 +128,36 @@ impl Settings {
 /// Reads the settings of `chart` for the project at `root`. The error names the file and what is wrong with it: one
 /// wrong value makes all settings unusable, so that no decision is based on a guess.
 pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
-    read_as(chart, root, Wrong::Refused)
+    read_with(chart, root, None)
+}
+
+/// Reads the settings with the project's file as it was `before`.
+pub(crate) fn read_with(
+    chart: &Chart,
+    root: &Path,
+    before: Option<&Before>,
+) -> Result<Settings, String> {
+    read_as(chart, root, before, Wrong::Refused)
 }
 
 /// Returns the values of `chart` for the project at `root`, with the default of each setting that cannot be used: for what must
 /// not depend on any other setting.
-pub(crate) fn usable(chart: &Chart, root: &Path) -> Context {
-    let read = read_as(chart, root, Wrong::PassedOver).map(|read| read.values());
+pub(crate) fn usable(chart: &Chart, root: &Path, before: Option<&Before>) -> Context {
+    let read = read_as(chart, root, before, Wrong::PassedOver).map(|read| read.values());
     read.unwrap_or_default()
 }
 
-fn read_as(chart: &Chart, root: &Path, wrong: Wrong) -> Result<Settings, String> {
+fn read_as(
+    chart: &Chart,
+    root: &Path,
+    before: Option<&Before>,
+    wrong: Wrong,
+) -> Result<Settings, String> {
     let Some(shared) = chart.scope.settings else {
-        return read_own(chart, root, wrong);
+        return read_own(chart, root, before, wrong);
     };
     let shared = shared.load().map_err(|error| error.to_string())?;
-    let mut read = read_own(&shared, root, wrong)?;
+    let mut read = read_own(&shared, root, before, wrong)?;
     let given = |name: &str, settings: &mut IndexMap<String, Setting>| {
         let setting = settings.swap_remove(name)?;
         (setting.origin != Origin::Default || setting.held_back.is_some()).then_some(setting)
@@ -177,7 +193,12 @@ pub(crate) fn is_named(chart: &'static Embedded, root: &Path, setting: &str) -> 
 }
 
 /// Does the same without the settings of another chart.
-fn read_own(chart: &Chart, root: &Path, wrong: Wrong) -> Result<Settings, String> {
+fn read_own(
+    chart: &Chart,
+    root: &Path,
+    before: Option<&Before>,
+    wrong: Wrong,
+) -> Result<Settings, String> {
     let mut warnings = Vec::new();
     let defaults = chart.config.iter().map(|(name, field)| {
         let setting = Setting::default_of(chart, field);
@@ -208,8 +229,8 @@ fn read_own(chart: &Chart, root: &Path, wrong: Wrong) -> Result<Settings, String
         }
     }
     let shown = Path::new(&chart.scope.home).join(CONFIG);
-    let read = match BEFORE.get() {
-        Some(before) => Ok(before.clone()),
+    let read = match before {
+        Some(Before(before)) => Ok(before.clone()),
         None => disk::read(root, &root.join(&shown)),
     };
     let own = values(chart, read, &shown, wrong, &mut warnings)?;

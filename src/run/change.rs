@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ use crate::os::regular::create_private;
 use crate::page::counted;
 use crate::project::change::{self, Base, Change, OBJECTS, Unknown};
 use crate::project::stamp::Stamp;
-use crate::project::{ledger, settings, state_file};
+use crate::project::{ledger, state_file};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::{part, under_way};
@@ -68,7 +69,7 @@ pub(crate) fn base(place: &Place) -> Option<String> {
 /// From now on, nobody removes what is stored of the change at `place`, until it is released here.
 pub(crate) fn hold(place: &mut Place) {
     if place.in_use.is_none() {
-        place.in_use = Use::begin(&place.store, &place.instance.name);
+        place.in_use = Use::begin(&place.store, &place.instance.name).map(Arc::new);
     }
 }
 
@@ -126,11 +127,11 @@ fn remove_stored(place: &Place) {
 
 /// Calls `remove` if nobody else uses what is stored of the change: whoever does removes it.
 fn alone(place: &Place, remove: impl FnOnce()) {
-    let begun = match place.in_use {
-        Some(_) => None,
-        None => Use::begin(&place.store, &place.instance.name),
+    let begun = match &place.in_use {
+        Some(used) => Some(Arc::clone(used)),
+        None => Use::begin(&place.store, &place.instance.name).map(Arc::new),
     };
-    if let Some(used) = place.in_use.as_ref().or(begun.as_ref()) {
+    if let Some(used) = begun {
         used.end(remove);
     }
 }
@@ -317,7 +318,7 @@ fn skipped(place: &Place) -> Vec<String> {
 
 /// Returns the value of a setting; `None` if there is no such setting. The error says why it cannot be read.
 fn setting_of(place: &Place, name: &str) -> Option<Result<Json, String>> {
-    match settings::read(&place.chart, &place.root) {
+    match place.settings() {
         Ok(mut read) => Some(Ok(read.settings.swap_remove(name)?.value)),
         Err(why) => Some(Err(why)),
     }

@@ -6,22 +6,21 @@ use std::sync::Arc;
 
 use crate::chart::Chart;
 use crate::disk;
-use crate::engine::context::{self, running_cycle};
+use crate::engine::context::{Context, running_cycle};
 use crate::engine::decision::Invocation;
 use crate::engine::inspect::Inspector;
 use crate::engine::world::World;
 use crate::project::find::{self, Instance};
-use crate::project::git::Git;
+use crate::project::settings::{self, Before, Settings};
 use crate::project::state_file::{self, Reading};
 use crate::receipt::elsewhere;
-use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::store::journal::{self, Journal};
 use crate::store::lock::{Use, WriteLock};
 use crate::store::{Store, last_chart};
 
 /// An instance of a chart in a project.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub(crate) chart: Arc<Chart>,
     /// The project's root.
@@ -32,7 +31,9 @@ pub(crate) struct Place {
     /// Variables for the reviewers that are started here.
     pub(crate) env: Vec<(String, String)>,
     /// What is stored in its directory for now is in use.
-    pub(crate) in_use: Option<Use>,
+    pub(crate) in_use: Option<Arc<Use>>,
+    /// What counts instead of the project's file of settings.
+    pub(crate) settings_before: Option<Before>,
 }
 
 impl Place {
@@ -46,6 +47,7 @@ impl Place {
             store,
             env: Vec::new(),
             in_use: None,
+            settings_before: None,
         }
     }
 
@@ -56,16 +58,6 @@ impl Place {
             dir: find::folder(&chart.scope).join(""),
         };
         Self::new(Arc::clone(chart), root.to_owned(), instance)
-    }
-
-    /// Returns what the checks find that look at nothing but settings and fields of the state.
-    pub(crate) fn unfit_settings(&self) -> Vec<String> {
-        let snapshot = self.snapshot();
-        // Nothing of it is reviewed anymore.
-        let is_over = context::is_over(&self.chart, snapshot.context());
-        let found = (!is_over).then(|| snapshot.view().unfit_settings());
-        // A setting that cannot be read is reported where it is used.
-        found.and_then(Result::ok).unwrap_or_default()
     }
 
     /// Returns whether one of the chart's cycles is running.
@@ -93,17 +85,14 @@ impl Place {
         disk::read(&self.root, &self.dir().join(name)).ok()?
     }
 
-    /// Takes a snapshot of what is there now.
-    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        self.snapshot_with(&Arc::default(), false)
+    /// Reads the settings.
+    pub(crate) fn settings(&self) -> Result<Settings, String> {
+        settings::read_with(&self.chart, &self.root, self.settings_before.as_ref())
     }
 
-    /// Takes a snapshot with the answer that git has already given. With `has_run`, the outcome of the last run is still to
-    /// be decided on.
-    pub(crate) fn snapshot_with(&self, git: &Arc<Git>, has_run: bool) -> Arc<Snapshot> {
-        let state = self.state();
-        let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
-        Arc::new(snapshot.with_git(git).after_run(has_run))
+    /// Reads the settings, with the default of each one that cannot be used: for what must not depend on any other.
+    pub(crate) fn usable_settings(&self) -> Context {
+        settings::usable(&self.chart, &self.root, self.settings_before.as_ref())
     }
 
     /// Reads the state, and says of one that cannot be used whether the chart has changed since the instance last ran.
@@ -113,7 +102,7 @@ impl Place {
 
     /// Says of a state that cannot be used whether the chart has changed since the instance last ran. One in whose running
     /// cycle the chart has changed cannot be used.
-    fn explained(&self, state: Reading) -> Reading {
+    pub(super) fn explained(&self, state: Reading) -> Reading {
         let is_sound = match &state {
             Reading::Missing => return state,
             Reading::Sound { .. } => true,
@@ -128,16 +117,6 @@ impl Place {
             (_, Some(misfit)) => Reading::Broken(misfit),
             (state, None) => state,
         }
-    }
-
-    /// Takes a snapshot for a first look: an event that does nothing needs no more. The state is not validated.
-    pub(crate) fn glance(&self, git: &Arc<Git>) -> Arc<Snapshot> {
-        let state = match state_file::glance(&self.chart, &self.dir()) {
-            broken @ Reading::Broken(_) => self.explained(broken),
-            state => state,
-        };
-        let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance, &self.store, state);
-        Arc::new(snapshot.with_git(git))
     }
 
     /// Returns what prevents an invocation that is due in `world` from being started: its outcome could not be used, a file

@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::LazyLock;
+use std::time::Duration;
 use std::time::SystemTime;
 
 use rustix::fs::StatVfsMountFlags;
@@ -575,7 +576,12 @@ pub fn report(origin: &str, chart: &str, beside: &Path) -> Value {
     let templates = |folders: &[String]| {
         Templates::folders(folders.iter().map(|folder| beside.join(folder)).collect())
     };
-    let checked = taskie::lint::run(origin, chart, templates, Some(&Caps::default()));
+    // How long it takes depends on the machine.
+    let caps = Caps {
+        time: Duration::from_secs(600),
+        ..Caps::default()
+    };
+    let checked = taskie::lint::run(origin, chart, templates, Some(&caps));
     serde_json::from_str(&Format::Json.render(&[checked], false)).unwrap()
 }
 

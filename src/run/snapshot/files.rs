@@ -24,7 +24,7 @@ impl Snapshot {
     /// Returns the contents of the directory itself.
     fn listing(&self) -> Result<&Listing, Fault> {
         let listing = self.listing.get_or_init(|| {
-            Listing::of(&self.dir()).map_err(|error| unreadable(&self.instance.dir, &error))
+            Listing::of(&self.dir()).map_err(|error| unreadable(&self.place.instance.dir, &error))
         });
         listing.as_ref().map_err(Clone::clone)
     }
@@ -43,7 +43,7 @@ impl Snapshot {
             for entry in folders.flat_map(|folder| WalkDir::new(dir.join(folder))) {
                 let entry = entry.map_err(|error| {
                     let below = error.path().and_then(|path| path.strip_prefix(&dir).ok());
-                    let path = self.instance.dir.join(below.unwrap_or(Path::new("")));
+                    let path = self.place.instance.dir.join(below.unwrap_or(Path::new("")));
                     unreadable(&path, &error.into())
                 })?;
                 if entry.file_type().is_file()
@@ -59,19 +59,19 @@ impl Snapshot {
     }
 
     fn path(&self, name: &str) -> String {
-        format!("{}/{name}", self.instance.dir.to_string_lossy())
+        format!("{}/{name}", self.place.instance.dir.to_string_lossy())
     }
 
     pub(super) fn files(&self, set: &str) -> Result<Value, Fault> {
-        let Some(set) = self.chart.files.get(set) else {
+        let Some(set) = self.place.chart.files.get(set) else {
             return Ok(Value::from(Vec::<Value>::new()));
         };
         if !set.is_nested() {
-            return self.set(set, &self.instance.dir, self.names()?);
+            return self.set(set, &self.place.instance.dir, self.names()?);
         }
         let mut names = [self.names()?, self.nested()?].concat();
         names.sort_unstable();
-        self.set(set, &self.instance.dir, &names)
+        self.set(set, &self.place.instance.dir, &names)
     }
 
     /// Returns the files of a set among those in a directory, which is relative to the root.
@@ -91,7 +91,7 @@ impl Snapshot {
             }
             let path = dir.join(name);
             let text = || {
-                let text = disk::read(&self.root, &self.root.join(&path));
+                let text = disk::read(&self.place.root, &self.place.root.join(&path));
                 let text = text.map_err(|error| unreadable(&path, &error))?;
                 Ok::<_, Fault>(text.unwrap_or_default())
             };
@@ -102,17 +102,19 @@ impl Snapshot {
 
     /// Returns the other instances.
     pub(super) fn siblings(&self) -> Result<Value, Fault> {
-        let scope = &self.chart.scope;
-        let names = find::names(&self.root, scope)
+        let scope = &self.place.chart.scope;
+        let names = find::names(&self.place.root, scope)
             .map_err(|error| unreadable(&find::folder(scope), &error))?;
-        let others = names.iter().filter(|name| **name != self.instance.name);
+        let others = names
+            .iter()
+            .filter(|name| **name != self.place.instance.name);
         Ok(others.map(|name| self.sibling(name)).collect())
     }
 
     fn sibling(&self, name: &str) -> Value {
-        let chart = &self.chart;
+        let chart = &self.place.chart;
         let dir = find::folder(&chart.scope).join(name);
-        let whole = self.root.join(&dir);
+        let whole = self.place.root.join(&dir);
         let state = state_file::glance(chart, &whole);
         let context = match &state {
             Reading::Sound { context, .. } => Some(context.clone()),
@@ -154,15 +156,15 @@ impl Snapshot {
     }
 
     fn read_table(&self, name: &str) -> Result<Value, Fault> {
-        let Some(table) = self.chart.tables.get(name) else {
+        let Some(table) = self.place.chart.tables.get(name) else {
             return Ok(Value::from(()));
         };
         let file = table
             .file
             .render(|hole| self.context.get(hole).and_then(name_part).ok_or(()));
         let text = match &file {
-            Ok(file) => disk::read(&self.root, &self.dir().join(file))
-                .map_err(|error| unreadable(&self.instance.dir.join(file), &error))?,
+            Ok(file) => disk::read(&self.place.root, &self.dir().join(file))
+                .map_err(|error| unreadable(&self.place.instance.dir.join(file), &error))?,
             Err(()) => None,
         };
         let content = file_values::content(table, text.as_deref());
@@ -198,6 +200,6 @@ impl Snapshot {
     /// Returns when a file was modified; `None` if it does not exist.
     pub(super) fn modified(&self, name: &str) -> Result<Option<SystemTime>, Fault> {
         disk::modified(&self.dir().join(name))
-            .map_err(|error| unreadable(&self.instance.dir.join(name), &error))
+            .map_err(|error| unreadable(&self.place.instance.dir.join(name), &error))
     }
 }

@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use minijinja::value::Value;
 
-use crate::chart::Chart;
 use crate::chart::model::Field;
 use crate::disk;
 use crate::engine::context::{self, Context};
@@ -29,20 +28,16 @@ use crate::project::find::Instance;
 use crate::project::git::Git;
 use crate::project::ledger;
 use crate::project::listing::{Listing, names_in};
-use crate::project::settings;
 use crate::project::state_file::{self, Reading};
 use crate::receipt::chain;
-use crate::store::Store;
+use crate::run::place::Place;
 use crate::store::{driver, postponed};
 use crate::text::full_stop;
 
 /// One instance on disk.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
-    chart: Arc<Chart>,
-    root: PathBuf,
-    instance: Instance,
-    store: Store,
+    place: Place,
     /// The contents of `state.json`.
     pub(crate) state: Reading,
     context: Context,
@@ -60,6 +55,41 @@ pub(crate) struct Snapshot {
     notes: Mutex<Vec<String>>,
 }
 
+impl Place {
+    /// Takes a snapshot of what is there now.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot_with(&Arc::default(), false)
+    }
+
+    /// Takes a snapshot with the answer that git has already given. With `has_run`, the outcome of the last run is still to
+    /// be decided on.
+    pub(crate) fn snapshot_with(&self, git: &Arc<Git>, has_run: bool) -> Arc<Snapshot> {
+        let state = self.state();
+        let snapshot = Snapshot::take(self, state);
+        Arc::new(snapshot.with_git(git).after_run(has_run))
+    }
+
+    /// Takes a snapshot for a first look: an event that does nothing needs no more. The state is not validated.
+    pub(crate) fn glance(&self, git: &Arc<Git>) -> Arc<Snapshot> {
+        let state = match state_file::glance(&self.chart, &self.dir()) {
+            broken @ Reading::Broken(_) => self.explained(broken),
+            state => state,
+        };
+        let snapshot = Snapshot::take(self, state);
+        Arc::new(snapshot.with_git(git))
+    }
+
+    /// Returns what the checks find that look at nothing but settings and fields of the state.
+    pub(crate) fn unfit_settings(&self) -> Vec<String> {
+        let snapshot = self.snapshot();
+        // Nothing of it is reviewed anymore.
+        let is_over = context::is_over(&self.chart, snapshot.context());
+        let found = (!is_over).then(|| snapshot.view().unfit_settings());
+        // A setting that cannot be read is reported where it is used.
+        found.and_then(Result::ok).unwrap_or_default()
+    }
+}
+
 impl Snapshot {
     /// Returns it as the world that a decision looks at.
     pub(crate) fn as_world(self: &Arc<Self>) -> Arc<dyn World> {
@@ -72,12 +102,12 @@ impl Snapshot {
         event: &Event,
         ended: Option<Ended>,
     ) -> Result<Step, Fault> {
-        decide(&self.chart, &self.as_world(), event, ended)
+        decide(&self.place.chart, &self.as_world(), event, ended)
     }
 
     /// Returns what expressions see in it where no event is decided.
     pub(crate) fn view(self: &Arc<Self>) -> Inspector {
-        Inspector::new(&self.chart, &self.as_world())
+        Inspector::new(&self.place.chart, &self.as_world())
     }
 
     /// Returns the typed fields of `state.json`, with defaults where keys are absent.
@@ -86,26 +116,14 @@ impl Snapshot {
     }
 
     /// Takes this state; everything else is read when it is needed.
-    pub(crate) fn take(
-        chart: &Arc<Chart>,
-        root: &Path,
-        instance: &Instance,
-        store: &Store,
-        state: Reading,
-    ) -> Self {
-        let file = instance.dir.join(state_file::FILE);
-        Self::with_state(chart, root, instance, store, state, &file)
+    pub(crate) fn take(place: &Place, state: Reading) -> Self {
+        let file = place.instance.dir.join(state_file::FILE);
+        Self::with_state(place, state, &file)
     }
 
     /// Returns a snapshot with the state in another file.
-    pub(crate) fn with_state(
-        chart: &Arc<Chart>,
-        root: &Path,
-        instance: &Instance,
-        store: &Store,
-        state: Reading,
-        file: &Path,
-    ) -> Self {
+    pub(crate) fn with_state(place: &Place, state: Reading, file: &Path) -> Self {
+        let chart = &place.chart;
         let mut context = match &state {
             Reading::Sound { context, .. } => context.clone(),
             Reading::Missing | Reading::Broken(_) => context::initial(chart),
@@ -120,7 +138,7 @@ impl Snapshot {
         let mut set = set.filter(|(name, _)| is_absent(name)).peekable();
         if set.peek().is_some() {
             // Settings that cannot be read are reported when a rule looks at one.
-            let values = settings::read(chart, root).map(|read| read.values());
+            let values = place.settings().map(|read| read.values());
             let values = values.unwrap_or_default();
             context.extend(
                 set.filter_map(|(name, setting)| {
@@ -141,10 +159,7 @@ impl Snapshot {
             warnings.push(format!("{file}: {why}{} {halt}", full_stop(why)));
         }
         Self {
-            chart: Arc::clone(chart),
-            root: root.to_owned(),
-            instance: instance.clone(),
-            store: store.clone(),
+            place: place.clone(),
             state,
             context,
             listing: OnceLock::new(),
@@ -180,8 +195,7 @@ impl Snapshot {
 
     /// Returns a new snapshot of the same state, but with these fields.
     pub(crate) fn again(&self, fields: &Context) -> Self {
-        let (chart, instance, state) = (&self.chart, &self.instance, self.state.clone());
-        Self::take(chart, &self.root, instance, &self.store, state)
+        Self::take(&self.place, self.state.clone())
             .with_git(&self.git)
             .with_fields(fields)
     }
@@ -190,7 +204,11 @@ impl Snapshot {
     /// taken when the review became due, that counts. Some fields are `restored`.
     pub(crate) fn after_review(&self, before: &Self, restored: &Context) -> Self {
         let mut after = self.again(restored).after_run(true);
-        bound(&mut after.context, before.context(), &self.chart.context);
+        bound(
+            &mut after.context,
+            before.context(),
+            &self.place.chart.context,
+        );
         after.bounds = before.config().ok().cloned();
         after
     }
@@ -198,7 +216,7 @@ impl Snapshot {
     /// Returns a new snapshot of the same state, in which each setting that cannot be used has its default.
     pub(crate) fn with_usable_settings(&self) -> Self {
         let mut usable = self.again(&Context::default());
-        usable.config = OnceLock::from(Ok(settings::usable(&self.chart, &self.root)));
+        usable.config = OnceLock::from(Ok(self.place.usable_settings()));
         usable
     }
 
@@ -221,11 +239,11 @@ impl Snapshot {
     }
 
     fn dir(&self) -> PathBuf {
-        self.root.join(&self.instance.dir)
+        self.place.root.join(&self.place.instance.dir)
     }
 
     fn home(&self) -> PathBuf {
-        self.root.join(&self.chart.scope.home)
+        self.place.root.join(&self.place.chart.scope.home)
     }
 }
 
@@ -254,8 +272,8 @@ impl World for Snapshot {
             Source::Scope => {
                 // A state that cannot be used counts as a missing one.
                 let is_started = matches!(self.state, Reading::Sound { .. });
-                let Instance { name, dir } = &self.instance;
-                records::scope(&self.chart, name, dir, is_started)
+                let Instance { name, dir } = &self.place.instance;
+                records::scope(&self.place.chart, name, dir, is_started)
             }
             Source::Files(set) => self.files(set)?,
             Source::Table(name) => self.table(name)?,
@@ -266,18 +284,22 @@ impl World for Snapshot {
             }
             Source::Config(name) => self.setting(name)?,
             Source::Dirty => {
-                let dirty = self.git.is_dirty(&self.root, &self.chart.scope.home);
+                let dirty = self
+                    .git
+                    .is_dirty(&self.place.root, &self.place.chart.scope.home);
                 Value::from(dirty.unwrap_or_else(|why| {
                     self.warn(format!("Cannot check for uncommitted changes: {why}."));
                     false
                 }))
             }
             Source::Base => {
-                let instance = (&self.store, &*self.instance.name);
+                let instance = (&self.place.store, &*self.place.instance.name);
                 Value::from(chain::last_base(instance, &self.dir()))
             }
             Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone()?,
-            Source::Drivers => Value::from(driver::of(&self.store, &self.instance.name)),
+            Source::Drivers => {
+                Value::from(driver::of(&self.place.store, &self.place.instance.name))
+            }
             Source::Driver { session } => self.driver(session.as_deref()),
             Source::Spent {
                 cycle,
@@ -290,9 +312,9 @@ impl World for Snapshot {
                 let past = || Past {
                     runs: self.all_runs(),
                     has_run: self.has_run,
-                    retried: postponed::retried(&self.store),
+                    retried: postponed::retried(&self.place.store),
                 };
-                spent_so_far(&self.chart, setting, past, of)?
+                spent_so_far(&self.place.chart, setting, past, of)?
             }
             Source::Stalled {
                 cycle,
@@ -309,10 +331,16 @@ impl World for Snapshot {
                 let unfinished = files.as_deref().map(|files| (files, *count));
                 self.findings(unfinished, *is_of_cycle)
             }
-            Source::Rulings => Value::from(ledger::rulings(&self.chart, &self.root, &self.dir())),
-            Source::Postponed => Value::from(postponed::read(&self.store).map(|until| until.text)),
+            Source::Rulings => Value::from(ledger::rulings(
+                &self.place.chart,
+                &self.place.root,
+                &self.dir(),
+            )),
+            Source::Postponed => {
+                Value::from(postponed::read(&self.place.store).map(|until| until.text))
+            }
             Source::Now => Value::from(timestamp::now()),
-            Source::Names(folder) => names_in(&self.root, folder)?,
+            Source::Names(folder) => names_in(&self.place.root, folder)?,
             Source::Prompt(name) => self.prompt(name)?,
         })
     }

@@ -15,8 +15,8 @@ use crate::store::journal::Journal;
 impl Snapshot {
     /// Returns the runs of reviews that have ended, oldest first.
     pub(super) fn all_runs(&self) -> Vec<PastReview> {
-        let name = self.instance.shared_name(&self.chart.scope);
-        Journal::of(&self.store, &name, &self.instance.name).runs()
+        let name = self.place.instance.shared_name(&self.place.chart.scope);
+        Journal::of(&self.place.store, &name, &self.place.instance.name).runs()
     }
 
     /// Returns when the review with this file ended last, if this machine ran it.
@@ -52,7 +52,7 @@ impl Snapshot {
         let last = &ran[..rounds.min(ran.len())];
         let has_passed = |run: &&PastReview| {
             let verdict = run.verdict.as_ref();
-            verdict.is_some_and(|verdict| self.chart.is_best_verdict(verdict))
+            verdict.is_some_and(|verdict| self.place.chart.is_best_verdict(verdict))
         };
         let Some(newest) = last.first().filter(|_| last.len() == rounds) else {
             return false;
@@ -62,7 +62,7 @@ impl Snapshot {
             return false;
         }
         let is_ruled = || {
-            let rulings = ledger::rulings(&self.chart, &self.root, &self.dir());
+            let rulings = ledger::rulings(&self.place.chart, &self.place.root, &self.dir());
             // An earlier review may have found the same, and the user has ruled about it then.
             let named = ran.iter().flat_map(|run| run.found.named(&run.file));
             let mut same = named.filter(|(_, finding)| {
@@ -78,12 +78,13 @@ impl Snapshot {
         // question.
         let is_same = rounds > 1
             && last.iter().all(|run| run.found.is_same(&newest.found))
-            && !self.chart.findings.rulings.is_empty();
+            && !self.place.chart.findings.rulings.is_empty();
         // Git is asked only where all of them saw the same.
         let is_unchanged = || {
             newest.seen.is_some()
                 && last.iter().all(|run| run.seen == newest.seen)
-                && seen::seen(&self.chart, &self.root, &self.dir(), subject).all == newest.seen
+                && seen::seen(&self.place.chart, &self.place.root, &self.dir(), subject).all
+                    == newest.seen
         };
         is_same && !is_ruled() || is_unchanged()
     }
@@ -104,13 +105,18 @@ impl Snapshot {
         // The last run counts too: it has found what it has found.
         let own = self.all_runs();
         let is_own = |file: &str| own.iter().any(|run| run.file == file);
-        let runs = elsewhere::reviews(&self.chart, &self.dir(), &self.instance.name, is_own);
+        let runs = elsewhere::reviews(
+            &self.place.chart,
+            &self.dir(),
+            &self.place.instance.name,
+            is_own,
+        );
         let mut runs: Vec<PastReview> = runs.into_iter().map(|review| review.run).collect();
         runs.extend(own);
         let is_known = !matches!(self.state, Reading::Broken(_));
         ledger::entries(
-            &self.chart,
-            &self.root,
+            &self.place.chart,
+            &self.place.root,
             &self.dir(),
             runs,
             unfinished,

@@ -19,7 +19,7 @@ impl Snapshot {
     /// Returns the settings. One wrong value makes all of them unusable: no decision is based on a guess.
     pub(crate) fn config(&self) -> Result<&Context, Fault> {
         let config = self.config.get_or_init(|| {
-            let settings = match (settings::read(&self.chart, &self.root), &self.bounds) {
+            let settings = match (self.place.settings(), &self.bounds) {
                 (Ok(settings), _) => settings,
                 // The review has been paid for, and these are the settings that it was started with.
                 (Err(why), Some(bounds)) => {
@@ -36,7 +36,7 @@ impl Snapshot {
             }
             let mut values = settings.values();
             if let Some(bounds) = &self.bounds {
-                bound(&mut values, bounds, &self.chart.config);
+                bound(&mut values, bounds, &self.place.chart.config);
             }
             Ok(values)
         });
@@ -47,15 +47,15 @@ impl Snapshot {
     /// intentional.
     pub(super) fn prompt(&self, name: &str) -> Result<Value, Fault> {
         let file = Chart::prompt_file(name);
-        let shown = Path::new(&self.chart.scope.home).join(&file);
+        let shown = Path::new(&self.place.chart.scope.home).join(&file);
         let unusable = |why: String| Fault::File(format!("{}: {why}", shown.display()));
-        let Some(bytes) = disk::read(&self.root, &self.home().join(&file))
+        let Some(bytes) = disk::read(&self.place.root, &self.home().join(&file))
             .map_err(|error| unusable(format!("it cannot be read: {error}")))?
         else {
             return Ok(Value::from(()));
         };
         let text = String::from_utf8(bytes).map_err(|_| unusable("it is not UTF-8".to_owned()))?;
-        let vars = &self.chart.prompts.vars;
+        let vars = &self.place.chart.prompts.vars;
         let known = || vars.keys().map(String::as_str);
         let mut notes = locked(&self.notes);
         for hole in prompt::names(&text).filter(|hole| !vars.contains_key(*hole)) {
@@ -76,7 +76,7 @@ impl Snapshot {
 
     /// Returns who drives the instance, from the point of view of `session`.
     pub(super) fn driver(&self, session: Option<&str>) -> Value {
-        let drivers = driver::of(&self.store, &self.instance.name);
+        let drivers = driver::of(&self.place.store, &self.place.instance.name);
         match drivers.is_empty() {
             true => Value::from(()),
             false if driver::are_others(&drivers, session) => Value::from("other"),
@@ -88,9 +88,14 @@ impl Snapshot {
     pub(super) fn setting(&self, name: &str) -> Result<Value, Fault> {
         Ok(match self.config()?.get(name) {
             Some(serde_json::Value::String(path))
-                if self.chart.config.get(name).is_some_and(|field| field.file) =>
+                if self
+                    .place
+                    .chart
+                    .config
+                    .get(name)
+                    .is_some_and(|field| field.file) =>
             {
-                let part = settings::named_file(&self.root, path)
+                let part = settings::named_file(&self.place.root, path)
                     .map_err(|why| Fault::File(format!("`{name}`: {why}")))?;
                 Value::from(String::from_utf8_lossy(&part.content).trim_end())
             }
