@@ -6,13 +6,17 @@ use std::borrow::Cow;
 use anstream::adapter::strip_str;
 use serde_json::Value as Json;
 
-/// Returns whether a character is invisible or changes the text around it.
+/// Returns whether a character is invisible or changes the text around it: what Unicode calls default ignorable, and its
+/// controls. Two of the variation selectors are none: they say whether a sign is drawn as text or as a picture.
 pub fn is_harmful(char: char) -> bool {
     char.is_control()
         || matches!(
             char,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+                | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{feff}' | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fffb}' | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
         )
 }
 

@@ -270,6 +270,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         pending.settle();
     }
     change::release(&place);
+    change::sweep(&place);
     Ok(code)
 }
 

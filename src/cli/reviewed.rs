@@ -207,6 +207,10 @@ impl<'p> ReviewReport<'p> {
             .ended
             .map_or((None, None), |ended| ended.outcome.verdict_and_error());
         let gate = self.ended.and_then(|ended| ended.outcome.failed_gate());
+        // Nobody has read it.
+        let effort = effort.filter(|_| gate.is_none());
+        let all = self.messages.join("\n");
+        let error = error.or((self.code == 3).then_some(&*all));
         let findings = self.findings.iter().map(|(id, finding)| {
             let mut json = json!(finding);
             json["id"] = json!(id);

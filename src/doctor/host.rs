@@ -10,7 +10,7 @@ use super::settings::{File, Hook, HostSettings, is_of};
 use crate::chart::Chart;
 use crate::chart::choice::Choice;
 use crate::engine::context::{Context, initial};
-use crate::host::events::{EVENTS, STOP};
+use crate::host::events::{EVENTS, REVIEWER, STOP};
 use crate::host::hosts::{BLOCKS, Host, RESERVE};
 use crate::os::file::slashed;
 use crate::page::counted;
@@ -50,6 +50,11 @@ impl HostSettings {
             if is_true(file, off) {
                 let text = format!("{path} turns all hooks off, so nothing is reviewed");
                 let help = format!("remove \"{off}\" from it");
+                found.push(Diagnosis::problem("hooks", text, help));
+            }
+            if file.json.pointer(&format!("/env/{REVIEWER}")).is_some() {
+                let text = format!("{path} sets {REVIEWER}, so every hook does nothing");
+                let help = format!("remove \"{REVIEWER}\" from its \"env\"");
                 found.push(Diagnosis::problem("hooks", text, help));
             }
             if file.is_managed && is_true(file, only) {

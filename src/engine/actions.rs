@@ -64,14 +64,15 @@ impl Plan<'_> {
         let effect = match deed {
             Deed::Write { path: to, text } => {
                 let to = path("write", to)?;
-                // Unchanged: the user's text keeps its last line break.
-                let text = Literal::Text(text.clone());
-                let text = names.literal(format_args!("{place}.text"), &text, root)?;
                 Effect::Write {
+                    text: self.content(place, text, root)?,
                     path: self.free(&to)?,
-                    text: text.to_string(),
                 }
             }
+            Deed::Replace { path: of, text } => Effect::Replace {
+                path: path("replace", of)?,
+                text: self.content(place, text, root)?,
+            },
             Deed::Ensure { path: of, line } => Effect::Ensure {
                 path: path("ensure", of)?,
                 line: names.text(format_args!("{place}.text"), line, root)?,
@@ -103,6 +104,13 @@ impl Plan<'_> {
         self.touched.push(effect.path().to_owned());
         self.effects.push(effect);
         Ok(())
+    }
+
+    /// Returns what a file is to contain: the user's text keeps its last line break.
+    fn content(&self, place: &str, text: &Text, root: &Value) -> Result<String, Fault> {
+        let text = Literal::Text(text.clone());
+        let text = (self.names).literal(format_args!("{place}.text"), &text, root)?;
+        Ok(text.to_string())
     }
 
     /// Returns the path that a text evaluates to, which must be inside the home.

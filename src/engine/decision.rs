@@ -111,6 +111,8 @@ impl Decision {
 pub enum Effect {
     /// Creates a file; an error if it exists.
     Write { path: String, text: String },
+    /// Writes a file in place of what is there; creates it if necessary.
+    Replace { path: String, text: String },
     /// Adds a line to a file that doesn't contain it; creates the file if necessary.
     Ensure { path: String, line: String },
     /// Renames a file; an error if the new name is taken.
@@ -146,6 +148,7 @@ impl Effect {
     pub fn path(&self) -> &str {
         match self {
             Self::Write { path, .. }
+            | Self::Replace { path, .. }
             | Self::Ensure { path, .. }
             | Self::Remove { path }
             | Self::Cancel { path } => path,
@@ -158,7 +161,7 @@ impl Effect {
 impl std::fmt::Display for Effect {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Write { path, .. } => write!(out, "writing {path}"),
+            Self::Write { path, .. } | Self::Replace { path, .. } => write!(out, "writing {path}"),
             Self::Ensure { path, .. } => write!(out, "completing {path}"),
             Self::Rename { from, to } => write!(out, "renaming {from} to {to}"),
             Self::Remove { path } => write!(out, "removing {path}"),

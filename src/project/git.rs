@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -25,6 +26,12 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// which version is there.
 pub(super) const LARGE: u64 = 1024 * 1024;
 pub(super) const LARGE_TRACKED: u64 = 16 * LARGE;
+
+/// How long git may take in a process in which it has once not ended in time: what it waits for is still there.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Git has not ended in time in this process.
+static HANGS: AtomicBool = AtomicBool::new(false);
 
 /// The mode of a submodule in an index.
 pub(super) const GITLINK: &[u8] = b"160000";
@@ -300,6 +307,8 @@ pub(super) fn git(root: &Path) -> Result<Command, String> {
     }
     // A replaced object or a graft would show another history than the one that everybody else gets.
     git.env("GIT_NO_REPLACE_OBJECTS", "1")
+        // What a partial clone lacks would be fetched, by a program that its configuration names.
+        .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_GRAFT_FILE", "/dev/null");
     // A lock taken for a mere look could make the agent's own `git commit` fail. A repository inside the project,
     // which can be part of a clone as ordinary files, has a configuration that nobody here wrote: it must not name a
@@ -368,6 +377,10 @@ pub(super) fn output_within(command: &mut Command, limit: Duration) -> Result<Ou
     thread::Builder::new()
         .spawn(move || sender.send(child.wait_with_output()))
         .map_err(unrun)?;
+    let limit = match HANGS.load(Ordering::Relaxed) {
+        true => limit.min(AGAIN),
+        false => limit,
+    };
     match receiver.recv_timeout(limit) {
         // Half an answer is none.
         Ok(Ok(output)) if output.status.code().is_none() => {
@@ -375,6 +388,7 @@ pub(super) fn output_within(command: &mut Command, limit: Duration) -> Result<Ou
         }
         Ok(output) => output.map_err(unrun),
         Err(_) => {
+            HANGS.store(true, Ordering::Relaxed);
             // It may have ended just now. Nothing waits for the thread: a process that git started may keep its pipes
             // open.
             os::process::kill(id);

@@ -1,6 +1,5 @@
 //! A review that is due is tried: what is in its way, its gates, then the reviewer.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +16,7 @@ use crate::project::state_file;
 use crate::receipt::ReviewEntry;
 use crate::run::change;
 use crate::run::gates;
-use crate::run::meanwhile::FilesBefore;
+use crate::run::meanwhile::{ChangedFiles, FilesBefore};
 use crate::run::place::Place;
 use crate::run::receipts;
 use crate::run::reviewer;
@@ -44,7 +43,7 @@ pub(super) struct Attempt {
     pub(super) outcome: Outcome,
     pub(super) effort: Effort,
     /// The files that have changed since it began; `None` if no reviewer was started.
-    pub(super) changed: Option<Vec<PathBuf>>,
+    pub(super) changed: Option<ChangedFiles>,
     /// What the reviewer saw.
     pub(super) seen: Seen,
     /// The same, for a receipt.

@@ -1,11 +1,11 @@
 //! The change that a stop is about: what has changed, as fields of the event, which rules see. Beside the state, this keeps what
 //! the user asked for, the text that sends the agent back, and what was found to be settled.
 
-use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -30,6 +30,9 @@ use crate::text::cut_bytes;
 
 /// The folder in the instance's directory with the objects of the change, hidden like everything that is this program's.
 const STORED: &str = ".objects";
+
+/// The file in the instance's directory that says that a reviewer sees those objects, or has seen them.
+const LENT: &str = ".lent";
 
 /// The file in the instance's directory with what the user has asked for, one JSON string in each line.
 const ASKED: &str = ".asked";
@@ -84,9 +87,32 @@ pub(crate) fn find(place: &mut Place, base: Base<'_>) -> Result<Change, Unknown>
         );
         Unknown::new(message, "`taskie review PATHS` does")
     })?;
+    // Its reviewer may have been killed together with what waited for it.
+    take_back(&place.root, &place.dir());
     let change = change::read(&place.root, &objects, base, &paths)?;
     place.env = vec![(OBJECTS.to_owned(), change::with(&objects))];
     Ok(change)
+}
+
+/// A reviewer is started that sees the objects of the change, if there are any. Git in its hands stores nothing of what is
+/// there: neither what it stages nor what it stashes.
+pub(crate) fn lend(place: &Place) -> io::Result<()> {
+    match place.env.is_empty() {
+        true => Ok(()),
+        false => fs::write(place.dir().join(LENT), ""),
+    }
+}
+
+/// Has the repository keep what a reviewer has made it refer to. Returns whether nothing of the repository needs the objects of
+/// the change.
+pub(crate) fn take_back(root: &Path, dir: &Path) -> bool {
+    let [lent, objects] = [LENT, STORED].map(|name| dir.join(name));
+    let is_lent = lent.exists() && objects.is_dir();
+    let is_kept = !is_lent || change::keep_what_is_referred_to(root, &objects).is_ok();
+    if is_kept {
+        let _ = fs::remove_file(lent);
+    }
+    is_kept
 }
 
 /// Removes what is kept of a change that nobody reviews anymore: what git does not have of it, and what the user has asked
@@ -122,7 +148,9 @@ fn forget_marks(place: &Place) {
 
 fn remove_stored(place: &Place) {
     // Whatever stays is removed with the next change.
-    let _ = fs::remove_dir_all(place.dir().join(STORED));
+    if take_back(&place.root, &place.dir()) {
+        let _ = fs::remove_dir_all(place.dir().join(STORED));
+    }
 }
 
 /// Calls `remove` if nobody else uses what is stored of the change: whoever does removes it.
@@ -300,6 +328,7 @@ pub(crate) fn sweep(place: &Place) {
             .iter()
             .any(|branch| part::is_of_branch(&name, branch))
         {
+            _ if !take_back(&place.root, &dir) => continue,
             // What its reviews have found still counts.
             true if dir.join(state_file::FILE).exists() => fs::remove_dir_all(dir.join(STORED)),
             _ => fs::remove_dir_all(&dir),

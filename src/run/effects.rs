@@ -64,6 +64,10 @@ impl FileWriter<'_> {
                 Effect::Write { path, text } => {
                     (format!("{path} cannot be written"), self.write(path, text))
                 }
+                Effect::Replace { path, text } => (
+                    format!("{path} cannot be written"),
+                    self.replace(path, text),
+                ),
                 Effect::Ensure { path, line } => {
                     (format!("{path} cannot be written"), self.ensure(path, line))
                 }
@@ -117,6 +121,16 @@ impl FileWriter<'_> {
     fn write(&mut self, path: &str, text: &str) -> io::Result<()> {
         let path = self.new_path(path)?;
         disk::create(&path, text.as_bytes())?;
+        self.filled(&path);
+        Ok(())
+    }
+
+    fn replace(&mut self, path: &str, text: &str) -> io::Result<()> {
+        let path = self.new_path(path)?;
+        if path.is_symlink() {
+            return Err(io::Error::other("it is a symbolic link"));
+        }
+        disk::replace(&path, text.as_bytes())?;
         self.filled(&path);
         Ok(())
     }

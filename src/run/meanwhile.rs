@@ -19,7 +19,7 @@ use crate::engine::event::Event;
 use crate::hash;
 use crate::hash::IndexMap;
 use crate::project::change::is_in;
-use crate::project::git::Tree;
+use crate::project::git::{self, Tree};
 use crate::project::state_file;
 use crate::receipt::statement;
 use crate::run::place::Place;
@@ -41,8 +41,18 @@ const VALUE: usize = 40;
 pub(crate) struct FilesBefore {
     /// A hash of each file of the instance and directly in the home; hidden ones are this program's own.
     own: BTreeMap<PathBuf, String>,
-    /// The code; `None` outside git.
+    /// The code; `None` if nobody knows.
     tree: Option<Tree>,
+    /// Git keeps the code.
+    is_in_git: bool,
+}
+
+/// What has changed.
+#[derive(Debug, Clone)]
+pub(crate) struct ChangedFiles {
+    files: Vec<PathBuf>,
+    /// Git cannot say whether the code is among them.
+    is_code_unknown: bool,
 }
 
 impl FilesBefore {
@@ -70,11 +80,12 @@ impl FilesBefore {
         Self {
             own: own.collect(),
             tree: Tree::read(&place.root, home),
+            is_in_git: git::is_in_git(&place.root),
         }
     }
 
-    /// Returns the names of those that have changed since.
-    pub(crate) fn changed(&self, place: &Place) -> Vec<PathBuf> {
+    /// Returns those that have changed since.
+    pub(crate) fn changed(&self, place: &Place) -> ChangedFiles {
         let now = Self::read(place);
         let names = self.own.keys().chain(now.own.keys());
         let mut names: Vec<PathBuf> = names
@@ -86,7 +97,11 @@ impl FilesBefore {
         if let (Some(before), Some(now)) = (&self.tree, &now.tree) {
             names.extend(before.changed(now, &place.root));
         }
-        names
+        let is_known = self.tree.is_some() && now.tree.is_some();
+        ChangedFiles {
+            files: names,
+            is_code_unknown: !is_known && (self.is_in_git || now.is_in_git),
+        }
     }
 }
 
@@ -96,7 +111,7 @@ impl FilesBefore {
 pub(crate) fn changes(
     place: &Place,
     (before, now): (&Snapshot, &Snapshot),
-    files: Vec<PathBuf>,
+    changed: &ChangedFiles,
     review: &str,
     pause: Option<(&Pause, bool)>,
 ) -> Option<String> {
@@ -125,17 +140,20 @@ pub(crate) fn changes(
     let is_meant = |file: &PathBuf| {
         file.is_absolute() || file.starts_with(".git") || is_in(&file.to_string_lossy(), &part)
     };
-    let files = files
-        .iter()
-        .filter(|file| !known.contains(file) && is_meant(file));
+    let files = (changed.files.iter()).filter(|file| !known.contains(file) && is_meant(file));
     changes.extend(files.map(|file| shown(&file.to_string_lossy()).into_owned()));
     let more = changes.len().saturating_sub(NAMED);
     if more > 0 {
         changes.truncate(NAMED);
         changes.push(format!("and {more} more"));
     }
-    let changes = Some(changes.join(", ")).filter(|changes| !changes.is_empty())?;
-    Some(format!("Changed while it was reviewed: {changes}."))
+    let changes = Some(changes.join(", ")).filter(|changes| !changes.is_empty());
+    let changes = changes.map(|changes| format!("Changed while it was reviewed: {changes}."));
+    let unknown = changed.is_code_unknown.then(|| {
+        "Whether code has changed while it was reviewed is not known: git cannot say.".to_owned()
+    });
+    let sentences: Vec<String> = changes.into_iter().chain(unknown).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 /// Returns the fields that are not the same, and in words how they have changed.

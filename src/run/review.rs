@@ -1,6 +1,5 @@
 //! Runs the review that is due, one at a time for each instance, and finds out its outcome.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use crate::engine::event::Event;
 use crate::host::hosts::RESERVE;
 use crate::project::git::{self, Git};
 use crate::run::attempt::{Again, Attempt, Due, time_left};
+use crate::run::meanwhile::ChangedFiles;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::receipts;
@@ -40,7 +40,7 @@ pub(crate) struct Unwritten {
     pub(crate) revision: u64,
     pub(crate) before: Arc<Snapshot>,
     /// The files that have changed since; `None` if no reviewer was started.
-    pub(crate) changed: Option<Vec<PathBuf>>,
+    pub(crate) changed: Option<ChangedFiles>,
     /// What the reviewer was given, if gates have made it another change.
     pub(crate) again: Option<Again>,
     /// Held until the outcome is written: until then, the next hook would see the same review still due.

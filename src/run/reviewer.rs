@@ -18,6 +18,7 @@ use crate::process::spec::Spec;
 use crate::process::supervisor;
 use crate::reviewer::finding::Found;
 use crate::reviewer::output;
+use crate::run::change;
 use crate::run::effects;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
@@ -49,7 +50,12 @@ pub(super) fn run(
     // The log of a failed run stays, and nobody wants to commit it. If this fails, the run is the same.
     let _ = effects::ignore_logs(&place.root, &place.chart.scope, REVIEW_LOGS);
     let spec = Spec {
-        argv: invocation.argv.clone(),
+        // A prompt can contain anything; an argument ends at this sign.
+        argv: (invocation
+            .argv
+            .iter()
+            .map(|arg| arg.replace('\0', "\u{fffd}")))
+        .collect(),
         cwd: place.root.clone(),
         env: [&[(REVIEWER.to_owned(), "1".to_owned())], &*place.env].concat(),
         log: reviewer.log.clone(),
@@ -57,7 +63,14 @@ pub(super) fn run(
         timeout: Duration::from_secs(timeout),
         cancel: Some(running::cancel_file(&place.store, &place.instance.name)),
     };
+    if let Err(error) = change::lend(place) {
+        return Ok((
+            Outcome::Failed(format!("{} cannot be written: {error}", dir.display())),
+            free(),
+        ));
+    }
     let end = supervisor::run(&spec, lock.file());
+    change::take_back(&place.root, &dir);
     if let Some(stuck) = Stuck::after(&end) {
         reviewer.remove_empty_log();
         return Err(stuck);

@@ -137,7 +137,7 @@ impl Meanwhile {
         let (chart, before) = (&place.chart, &run.before);
         let is_done = matches!(run.ended.outcome, Outcome::Ran { .. });
         let pause = Pause::between(chart, (before, now));
-        let changes = (run.changed.clone()).and_then(|files| {
+        let changes = (run.changed.as_ref()).and_then(|files| {
             let file = &run.ended.invocation.file;
             // If the review counts, another sentence names the pause.
             let pause = pause.as_ref().map(|pause| (pause, !is_done));

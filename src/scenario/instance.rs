@@ -275,7 +275,7 @@ impl PlayedInstance {
     fn carry_out(&mut self, effect: &Effect) {
         let at = self.tick();
         match effect {
-            Effect::Write { path, text } => {
+            Effect::Write { path, text } | Effect::Replace { path, text } => {
                 let (files, name) = self.place(path);
                 files.insert(name, (text.clone(), at));
             }

@@ -28,7 +28,8 @@ pub(crate) fn around(dir: &Path) -> Option<WorkTree> {
         let meta = entry.metadata().ok()?;
         let git_dir = match meta.is_dir() {
             true => Some(entry),
-            false => linked(top, &entry).filter(|dir| dir.is_dir()),
+            // Any folder can be named; git's own has this file.
+            false => linked(top, &entry).filter(|dir| dir.join("HEAD").is_file()),
         };
         let is_safe = |dir: &PathBuf| disk::distrust(dir).is_none();
         Some(WorkTree {

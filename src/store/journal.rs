@@ -202,19 +202,21 @@ impl Journal {
         reviews.collect()
     }
 
-    /// Returns how many times in a row a gate has failed, this time included.
+    /// Returns how many times in a row a gate has failed in the same way, this time included; if gates have failed often since
+    /// the last review, how often they have.
     pub(crate) fn times(&self, gate: &GateLine) -> u64 {
-        let lines = self.read().into_iter().rev();
-        let gates = lines.filter_map(|line| match line {
+        let lines = self.read();
+        let since = lines.rsplit(|line| matches!(line, Line::Review(_))).next();
+        let gates = since.into_iter().flatten().rev();
+        let gates = gates.filter_map(|line| match line {
             Line::Gate(other) => Some(other),
             Line::Decision(_) | Line::Review(_) => None,
         });
+        // A command in a task's file can be another one each time.
+        let all = gates.clone().filter(|other| other.output.is_some());
         let same = gates.filter(|other| other.command == gate.command);
-        let failures: Vec<GateLine> = same.take_while(|other| other.output.is_some()).collect();
-        let same = failures
-            .iter()
-            .take_while(|other| other.output == gate.output);
-        FailedGate::times(same.count() as u64 + 1, failures.len() as u64 + 1)
+        let same = same.take_while(|other| other.output.is_some() && other.output == gate.output);
+        FailedGate::times(same.count() as u64 + 1, all.count() as u64 + 1)
     }
 }
 

@@ -134,6 +134,7 @@ fn make_private(folder: &Path) -> io::Result<()> {
 
 /// Returns why nothing can be written to a folder. Leaves nothing there.
 fn try_out(folder: &Path) -> io::Result<()> {
+    (folder.parent().into_iter().chain([folder])).try_for_each(refuse_link)?;
     let existing = folder.ancestors().find(|dir| dir.exists());
     tempfile::tempfile_in(existing.unwrap_or(folder)).map(drop)
 }

@@ -7,7 +7,8 @@ use super::value::Assign;
 use crate::expr::source::{Expr, Text};
 
 /// A change to files that is made before the state is written. All paths are relative to the project's root and stay
-/// inside the home. Exactly one of `write`, `ensure`, `rename`, `copy` and `remove`.
+/// inside the home. Exactly one of `write`, `replace`, `ensure`, `rename`, `copy`, `remove` and
+/// `cancel`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Action {
@@ -17,9 +18,11 @@ pub struct Action {
     pub guard: Option<Expr>,
     /// Creates this file with `text`. If the name is taken, the next free one is used.
     pub write: Option<Text>,
+    /// Writes `text` to this file, in place of what it contains.
+    pub replace: Option<Text>,
     /// Adds the line `text` to this file unless the file contains it.
     pub ensure: Option<Text>,
-    /// Required with `write` and `ensure`. The content of the file, or the line.
+    /// Required with `write`, `replace` and `ensure`. The content of the file, or the line.
     pub text: Option<Text>,
     /// Renames this file, which must exist, `to` another name. If that is taken, the next free one is used.
     pub rename: Option<Text>,
@@ -38,6 +41,7 @@ pub struct Action {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deed<'a> {
     Write { path: &'a Text, text: &'a Text },
+    Replace { path: &'a Text, text: &'a Text },
     Ensure { path: &'a Text, line: &'a Text },
     Rename { path: &'a Text, to: &'a Text },
     Copy { template: &'a str, to: &'a Text },
@@ -50,6 +54,7 @@ impl<'a> Deed<'a> {
     pub fn texts(self) -> Vec<(&'static str, &'a Text)> {
         match self {
             Self::Write { path, text } => vec![("write", path), ("text", text)],
+            Self::Replace { path, text } => vec![("replace", path), ("text", text)],
             Self::Ensure { path, line } => vec![("ensure", path), ("text", line)],
             Self::Rename { path, to } => vec![("rename", path), ("to", to)],
             Self::Copy { to, .. } => vec![("to", to)],
@@ -65,6 +70,7 @@ impl Action {
         let (text, to) = (self.text.as_ref(), self.to.as_ref());
         let keys = (
             self.write.as_ref(),
+            self.replace.as_ref(),
             self.ensure.as_ref(),
             self.rename.as_ref(),
             self.copy.as_deref(),
@@ -72,24 +78,27 @@ impl Action {
             self.cancel.as_ref(),
         );
         let deed = match (keys, text, to) {
-            ((Some(path), None, None, None, None, None), Some(text), None) => {
+            ((Some(path), None, None, None, None, None, None), Some(text), None) => {
                 Deed::Write { path, text }
             }
-            ((None, Some(path), None, None, None, None), Some(line), None) => {
+            ((None, Some(path), None, None, None, None, None), Some(text), None) => {
+                Deed::Replace { path, text }
+            }
+            ((None, None, Some(path), None, None, None, None), Some(line), None) => {
                 Deed::Ensure { path, line }
             }
-            ((None, None, Some(path), None, None, None), None, Some(to)) => {
+            ((None, None, None, Some(path), None, None, None), None, Some(to)) => {
                 Deed::Rename { path, to }
             }
-            ((None, None, None, Some(template), None, None), None, Some(to)) => {
+            ((None, None, None, None, Some(template), None, None), None, Some(to)) => {
                 Deed::Copy { template, to }
             }
-            ((None, None, None, None, Some(path), None), None, None) => Deed::Remove { path },
-            ((None, None, None, None, None, Some(path)), None, None) => Deed::Cancel { path },
+            ((None, None, None, None, None, Some(path), None), None, None) => Deed::Remove { path },
+            ((None, None, None, None, None, None, Some(path)), None, None) => Deed::Cancel { path },
             _ => {
                 return Err(
-                    "an action is one of `write` or `ensure` with `text`, `rename` with `to`, `copy` with \
-                     `to`, `remove`, and `cancel`"
+                    "an action is one of `write`, `replace` or `ensure` with `text`, `rename` with `to`, \
+                     `copy` with `to`, `remove`, and `cancel`"
                         .to_owned(),
                 );
             }

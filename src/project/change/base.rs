@@ -113,8 +113,13 @@ impl Repository<'_> {
     /// was checked out, or the one with which the clone or the work tree began: two checkouts share nothing, and whoever commits
     /// there stays with it. Where git keeps no such log, all of them share one name.
     pub(super) fn branch(&self) -> Result<String, Unknown> {
-        if let Some(name) = self.ask(&["symbolic-ref", "--quiet", "--short", "HEAD"])? {
-            return Ok(name);
+        // The short name is another one where a tag is called the same.
+        let name = self.ask(&["symbolic-ref", "--quiet", "HEAD"])?;
+        if let Some(name) = name
+            .as_deref()
+            .and_then(|name| name.strip_prefix("refs/heads/"))
+        {
+            return Ok(name.to_owned());
         }
         for file in REBASED {
             let file = self.ask(&["rev-parse", "--git-path", file])?;

@@ -234,6 +234,12 @@ pub(crate) fn branches_apart(root: &Path, commits: &[String]) -> Option<Vec<Stri
     (!names.is_empty()).then_some(names)
 }
 
+/// Copies into the repository at `root` what it refers to and what only the folder `objects` has, because a program that saw
+/// them there has stored nothing itself.
+pub(crate) fn keep_what_is_referred_to(root: &Path, objects: &Path) -> Result<(), Unknown> {
+    Repository::of(root, objects).keep_what_is_referred_to()
+}
+
 /// Finds out what has changed in the work tree at `root`, compared with `base`. Only `paths` count, if there are any. The folder
 /// `objects` gets what git does not have yet.
 pub(crate) fn read(

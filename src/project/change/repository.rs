@@ -26,6 +26,9 @@ pub(crate) const OBJECTS: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
 /// How long each git command may take. It reads all files that have changed.
 const LIMIT: Duration = Duration::from_secs(120);
 
+/// How many of the newest commits can be those of a reviewer.
+const NEWEST: usize = 50;
+
 /// How many files a command line names: it has an end.
 const CHUNK: usize = 500;
 
@@ -151,14 +154,44 @@ impl<'r> Repository<'r> {
 
     /// Returns a new index without any file, whose objects are stored apart.
     fn index(&self) -> Result<Index<'_>, Unknown> {
-        let objects = self.ask(&["rev-parse", "--git-path", "objects"])?;
-        let objects = objects.map(|path| self.root.join(path));
         Ok(Index {
             repository: self,
             folder: self.folder()?,
-            stored: objects
-                .ok_or_else(|| Unknown::new("this is no git repository", "run `git init`"))?,
+            stored: self.stored()?,
         })
+    }
+
+    /// Returns where the repository has its objects.
+    fn stored(&self) -> Result<PathBuf, Unknown> {
+        let objects = self.ask(&["rev-parse", "--git-path", "objects"])?;
+        let objects = objects.map(|path| self.root.join(path));
+        objects.ok_or_else(|| Unknown::new("this is no git repository", "run `git init`"))
+    }
+
+    /// Copies into the repository what its index and its newest commits refer to, but which is only among the objects of the
+    /// change: a program that sees those stores nothing that is there already.
+    pub(super) fn keep_what_is_referred_to(&self) -> Result<(), Unknown> {
+        let newest = format!("--max-count={NEWEST}");
+        let mut list = self.git(&["rev-list", "--objects", "--missing=allow-any"])?;
+        list.args(["--indexed-objects", "--all", &newest]);
+        let listed = run(&mut list)?.map_err(failed)?;
+        let stored = self.stored()?;
+        let ids = listed.lines().filter_map(|line| line.split(' ').next());
+        for (folder, name) in ids.filter_map(|id| id.split_at_checked(2)) {
+            let (apart, own) = (self.objects.join(folder), stored.join(folder));
+            if !apart.join(name).is_file() || own.join(name).exists() {
+                continue;
+            }
+            let copied = fs::create_dir_all(&own).and_then(|()| {
+                let new = tempfile::Builder::new()
+                    .prefix("tmp_obj_")
+                    .tempfile_in(&own)?;
+                fs::copy(apart.join(name), &new)?;
+                new.persist(own.join(name)).map_err(io::Error::from)
+            });
+            copied.map_err(|error| unwritable(&own, &error))?;
+        }
+        Ok(())
     }
 
     /// Writes what is in the work tree as a tree. Returns it, and what is not in it, with the reason.
