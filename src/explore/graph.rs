@@ -1,4 +1,4 @@
-//! Paths through the state space: the shortest one, the longest one, and lassos.
+//! Paths through the state space: the shortest one, the longest one, and endless loops.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,21 +6,6 @@ use super::search::{Arrow, Search, Transition};
 
 /// A path, step by step.
 pub(crate) type Path = Vec<Transition>;
-
-/// A path into a loop and once around.
-#[derive(Debug, Clone)]
-pub(crate) struct Lasso {
-    pub(crate) path: Path,
-    /// Where in the path the loop begins.
-    pub(crate) start: usize,
-}
-
-impl Lasso {
-    /// Returns the steps of the loop.
-    pub(crate) fn round(&self) -> &[Transition] {
-        self.path.get(self.start..).unwrap_or_default()
-    }
-}
 
 /// Returns the shortest path from the first state to `state`.
 pub(crate) fn path_to(search: &Search, state: usize) -> Path {
@@ -44,25 +29,35 @@ pub(crate) struct Backward {
 impl Backward {
     /// Finds for each state the arrows that lead there.
     pub(crate) fn of(search: &Search) -> Self {
-        let mut sources = vec![Vec::new(); search.states.len()];
+        let mut back = Self::none(search.states.len());
         for from in 0..search.looked_at() {
             for arrow in search.arrows(from) {
-                sources[arrow.to()].push(Arrow::new(from, arrow.edge()));
+                back.add(arrow.step(from), arrow.to());
             }
         }
-        Self { sources }
+        back
+    }
+
+    /// Returns this number of states, and no arrows.
+    pub(crate) fn none(states: usize) -> Self {
+        Self {
+            sources: vec![Vec::new(); states],
+        }
+    }
+
+    /// Adds a step that leads to a state.
+    pub(crate) fn add(&mut self, step: Transition, to: usize) {
+        self.sources[to].push(Arrow::new(step.from, step.edge));
     }
 
     /// Returns the steps that lead to a state.
     pub(crate) fn sources(&self, state: usize) -> impl Iterator<Item = Transition> {
-        self.sources[state].iter().map(|arrow| Transition {
-            from: arrow.to(),
-            edge: arrow.edge(),
-        })
+        let sources = self.sources[state].iter();
+        sources.map(|arrow| arrow.step(arrow.to()))
     }
 
-    /// Returns the states from which one of `goals` can be reached by edges that are `kept`.
-    pub(super) fn leads_to(&self, goals: &[bool], kept: impl Fn(usize) -> bool) -> Vec<bool> {
+    /// Returns the states from which one of `goals` can be reached by steps that are `kept`.
+    pub(super) fn leads_to(&self, goals: &[bool], kept: impl Fn(Transition) -> bool) -> Vec<bool> {
         let next = self.ways_to(goals, kept).into_iter();
         let reached = goals.iter().zip(next);
         reached
@@ -70,19 +65,20 @@ impl Backward {
             .collect()
     }
 
-    /// Returns, for each state from which one of `goals` can be reached by edges that are `kept`, the first edge of a
+    /// Returns, for each state from which one of `goals` can be reached by steps that are `kept`, the first edge of a
     /// shortest path.
     pub(super) fn ways_to(
         &self,
         goals: &[bool],
-        kept: impl Fn(usize) -> bool,
+        kept: impl Fn(Transition) -> bool,
     ) -> Vec<Option<usize>> {
         let mut next = vec![None; goals.len()];
         let mut open: VecDeque<usize> = (0..goals.len()).filter(|state| goals[*state]).collect();
         while let Some(state) = open.pop_front() {
-            for Transition { from, edge } in self.sources(state) {
-                if next[from].is_none() && !goals[from] && kept(edge) {
-                    next[from] = Some(edge);
+            for step in self.sources(state) {
+                let from = step.from;
+                if next[from].is_none() && !goals[from] && kept(step) {
+                    next[from] = Some(step.edge);
                     open.push_back(from);
                 }
             }
@@ -98,7 +94,7 @@ struct Weighed {
 }
 
 /// How many endless loops are compared to show a short one.
-const ROUNDS: usize = 32;
+const LOOPS: usize = 32;
 
 /// Paths made of some arrows only, each of which weighs something or nothing.
 pub(crate) struct Longest<'s> {
@@ -109,8 +105,8 @@ pub(crate) struct Longest<'s> {
     component: Vec<usize>,
     /// The weight of the heaviest path out of each component.
     best: Vec<usize>,
-    /// Arrows with a weight inside a component: they go round without end.
-    pub(crate) endless: Vec<(usize, Arrow)>,
+    /// Steps with a weight inside a component: they go round without end.
+    pub(crate) endless: Vec<Transition>,
 }
 
 impl<'s> Longest<'s> {
@@ -200,7 +196,7 @@ impl<'s> Longest<'s> {
                 if target != number {
                     best = best.max(weight + self.best[target]);
                 } else if *weight > 0 {
-                    self.endless.push((state, *arrow));
+                    self.endless.push(arrow.step(state));
                 }
             }
         }
@@ -240,8 +236,7 @@ impl<'s> Longest<'s> {
         let mut open = VecDeque::from([start]);
         while let Some(from) = open.pop_front() {
             for Weighed { arrow, weight } in &self.arrows[from] {
-                let edge = arrow.edge();
-                let step = Transition { from, edge };
+                let step = arrow.step(from);
                 if is_last(arrow, *weight) {
                     let mut path = back_from(from, |at| parents.get(&at).copied());
                     path.push(step);
@@ -257,37 +252,24 @@ impl<'s> Longest<'s> {
         None
     }
 
-    /// Returns a short path into an endless loop and once around. Only the loops that are reached first are compared:
-    /// each arrow can lead into one.
-    pub(crate) fn lasso(&self) -> Option<Lasso> {
-        let mut loops: Vec<&(usize, Arrow)> = self.endless.iter().collect();
+    /// Returns an endless loop that a short path leads into. Only the loops that are reached first are compared: each
+    /// step can lead into one.
+    pub(crate) fn endless_loop(&self) -> Option<Path> {
+        let mut first = self.endless.clone();
         // States are numbered in the order in which they were found, breadth first.
-        loops.sort_by_key(|(state, _)| *state);
-        let mut best: Option<Lasso> = None;
-        for (from, arrow) in loops.into_iter().take(ROUNDS) {
-            let mut path = path_to(self.search, *from);
-            let start = path.len();
-            let length = best.as_ref().map_or(usize::MAX, |best| best.path.len());
-            if start + 1 >= length {
-                break;
-            }
-            path.push(Transition {
-                from: *from,
-                edge: arrow.edge(),
-            });
-            if arrow.to() != *from {
-                let component = self.component[*from];
+        first.sort_by_key(|step| step.from);
+        let loops = first.into_iter().take(LOOPS).filter_map(|step| {
+            let (from, to) = (step.from, self.search.target(step));
+            let mut path = vec![step];
+            if to != from {
+                let component = self.component[from];
                 let is_inside = |arrow: &Arrow, _| self.component[arrow.to()] == component;
-                let closes = |arrow: &Arrow, _| arrow.to() == *from;
-                let Some(back) = self.shortest(arrow.to(), is_inside, closes) else {
-                    continue;
-                };
-                path.extend(back);
+                let closes = |arrow: &Arrow, _| arrow.to() == from;
+                path.extend(self.shortest(to, is_inside, closes)?);
             }
-            if path.len() < length {
-                best = Some(Lasso { path, start });
-            }
-        }
-        best
+            Some((path_to(self.search, from).len() + path.len(), path))
+        });
+        let shortest = loops.min_by_key(|(length, _)| *length);
+        shortest.map(|(_, path)| path)
     }
 }

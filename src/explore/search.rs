@@ -55,6 +55,14 @@ impl Arrow {
     pub(crate) fn edge(self) -> usize {
         self.edge as usize
     }
+
+    /// Returns the step that it is from a state.
+    pub(crate) fn step(self, from: usize) -> Transition {
+        Transition {
+            from,
+            edge: self.edge(),
+        }
+    }
 }
 
 /// A step: the state before it, and its edge.

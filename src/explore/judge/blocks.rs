@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::judgment::{Assessment, Breach, Found, Judge};
+use super::judgment::{Breach, Judge};
 use super::place::path_of;
 use super::settings::{Settings, values_of};
 use crate::diagnostic::code::Code;
@@ -15,6 +15,14 @@ use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Transition;
 use crate::host::hosts::BLOCKS;
 
+/// Blocks of gates, by how many times the gate has failed in the same way.
+type GateBlocks = BTreeMap<usize, Transition>;
+
+/// Returns how many times a gate blocks in a row.
+fn most_of(gates: &GateBlocks) -> usize {
+    gates.keys().last().copied().unwrap_or(0)
+}
+
 /// The most blocks in a row, and the first of them.
 struct Row {
     first: Transition,
@@ -24,7 +32,9 @@ struct Row {
 impl Judge<'_> {
     /// Judges whether the agent is let go in the end.
     pub(super) fn blocks(&self) -> Vec<PropertyResult> {
-        let mut in_a_row = self.under_any_setting(|settings| self.in_a_row(settings));
+        let gates = self.blocks_of_gates();
+        let in_a_row = |settings: &Settings| self.in_a_row(settings, &gates);
+        let mut in_a_row = self.under_any_setting(in_a_row, |most| self.with_gates(most, &gates));
         let is_endless =
             matches!(&in_a_row, Verdict::Refuted { trace, .. } if trace.again.is_some());
         let mut name = format!("at most {BLOCKS} blocks in a row while the agent does nothing");
@@ -37,12 +47,10 @@ impl Judge<'_> {
         let mut results = vec![PropertyResult::new(name, Code::BlocksInARow, in_a_row)];
         // If an idle agent is blocked forever, that loop is reported already.
         if !is_endless {
-            let verdict = self.under_any_setting(|settings| self.round(settings));
-            results.push(PropertyResult::new(
-                "no blocks without progress",
-                Code::BlockLoop,
-                verdict,
-            ));
+            let proved = |_| self.holds("what the agent does after a block leads on".to_owned());
+            let verdict = self.under_any_setting(|settings| self.round(settings), proved);
+            let name = "no blocks without progress";
+            results.push(PropertyResult::new(name, Code::BlockLoop, verdict));
         }
         results
     }
@@ -114,19 +122,19 @@ impl Judge<'_> {
         is_event && !edge.done.block && self.search.actor(edge) == Actor::Host
     }
 
-    /// Returns how often an agent that does nothing is blocked.
-    fn in_a_row(&self, settings: &Settings) -> Assessment {
+    /// Returns how often in a row an agent that does nothing is blocked, or why that is too often.
+    fn in_a_row(&self, settings: &Settings, gates: &GateBlocks) -> Result<usize, Breach> {
         let search = self.search;
         let idle = self.while_idle(settings);
-        if let Some(lasso) = idle.lasso() {
+        if let Some(steps) = idle.endless_loop() {
             let claim = "an agent that does nothing is blocked without end";
-            return self.blocked(claim.to_owned(), Found::Lasso(lasso));
+            return Err(self.blocked(claim.to_owned(), steps, true));
         }
         let row = self.longest_row(&idle, settings);
         let most = row.as_ref().map_or(0, |row| row.most);
+        let by_gates = most_of(gates);
         match row {
             Some(Row { first, .. }) if most > BLOCKS => {
-                let mut way = vec![first];
                 let mut row = idle.path_from(search.target(first));
                 let mut times = most.to_string();
                 // Where the search was cut off, there could be more still: the first too many is enough.
@@ -134,45 +142,44 @@ impl Judge<'_> {
                     row.truncate(BLOCKS);
                     times = format!("more than {BLOCKS}");
                 }
-                way.extend(row);
+                row.insert(0, first);
                 let claim = format!("an agent that does nothing is blocked {times} times in a row");
-                self.blocked(claim, Found::Tail(way))
+                Err(self.blocked(claim, row, false))
             }
-            _ => self.with_gates(most),
+            _ if by_gates > BLOCKS => {
+                let claim =
+                    format!("a gate blocks an agent that does nothing {by_gates} times in a row");
+                Err(self.blocked(claim, gates.values().copied().collect(), false))
+            }
+            _ => Ok(most),
         }
     }
 
-    /// Returns the number of blocks in a row, those of gates included, where there are `most` others.
-    fn with_gates(&self, most: usize) -> Assessment {
-        let search = self.search;
-        let times = |from: usize| {
-            let blocks = search.arrows(from).iter();
-            let blocks = blocks.filter_map(move |arrow| {
-                let edge = arrow.edge();
-                Some((
-                    self.gate_times(&search.edges[edge])?,
-                    Transition { from, edge },
-                ))
-            });
-            blocks.collect::<BTreeMap<_, _>>()
-        };
-        let states = (0..search.looked_at()).map(times);
-        let gates = states.max_by_key(|times| times.keys().last().copied());
-        let gates = gates.unwrap_or_default();
-        let count = gates.keys().last().copied().unwrap_or(0);
-        let way: Path = gates.into_values().collect();
-        if count > BLOCKS {
-            let claim = format!("a gate blocks an agent that does nothing {count} times in a row");
-            return self.blocked(claim, Found::Tail(way));
-        }
-        let all = most + count;
-        let verdict = match all > BLOCKS {
+    /// Returns the verdict where there are `most` blocks in a row, and those of gates.
+    fn with_gates(&self, most: usize, gates: &GateBlocks) -> Verdict {
+        let by_gates = most_of(gates);
+        let all = most + by_gates;
+        match all > BLOCKS {
             true => Verdict::Undecided {
-                why: format!("{most} blocks and {count} because of a gate could follow each other"),
+                why: format!(
+                    "{most} blocks and {by_gates} because of a gate could follow each other"
+                ),
             },
             false => self.holds(format!("{all} at most")),
+        }
+    }
+
+    /// Returns the blocks of gates that can follow each other in a state.
+    fn blocks_of_gates(&self) -> GateBlocks {
+        let search = self.search;
+        let times = |from: usize| {
+            let steps = search.arrows(from).iter().map(|arrow| arrow.step(from));
+            let times = |step: Transition| Some((self.gate_times(&search.edges[step.edge])?, step));
+            steps.filter_map(times).collect::<GateBlocks>()
         };
-        Assessment::Fine { most: all, verdict }
+        let states = (0..search.looked_at()).map(times);
+        let most = states.max_by_key(|times| times.keys().last().copied());
+        most.unwrap_or_default()
     }
 
     /// Returns the most blocks in a row, of which the first may come at the first stop of a turn.
@@ -186,17 +193,14 @@ impl Judge<'_> {
         let arrows = states.flat_map(|from| search.arrows(from).iter().map(move |to| (from, to)));
         let blocks = arrows.filter(|(_, arrow)| is_block[arrow.edge()]);
         let rows = blocks.map(|(from, arrow)| Row {
-            first: Transition {
-                from,
-                edge: arrow.edge(),
-            },
+            first: arrow.step(from),
             most: 1 + idle.from(arrow.to()),
         });
         rows.max_by_key(|row| (row.most, Reverse(row.first.from)))
     }
 
     /// Returns whether blocks and what the agent does after them lead back to where they began.
-    fn round(&self, settings: &Settings) -> Assessment {
+    fn round(&self, settings: &Settings) -> Result<usize, Breach> {
         let goes_on = Longest::over(self.search, settings, |edge| match edge.done.block {
             true => self.is_further_block(edge).then_some(1),
             // Starting a cycle over is progress.
@@ -206,27 +210,25 @@ impl Judge<'_> {
                 (is_answer || self.is_aside(edge)).then_some(0)
             }
         });
-        match goes_on.lasso() {
-            Some(lasso) => {
-                let claim =
-                    "the agent is blocked again and again, and nothing that it does changes that";
-                self.blocked(claim.to_owned(), Found::Lasso(lasso))
-            }
-            None => Assessment::Fine {
-                most: 0,
-                verdict: self.holds("what the agent does after a block leads on".to_owned()),
-            },
-        }
+        goes_on.endless_loop().map_or(Ok(0), |steps| {
+            let claim =
+                "the agent is blocked again and again, and nothing that it does changes that";
+            Err(self.blocked(claim.to_owned(), steps, true))
+        })
     }
 
     /// Returns a breach because of blocks; its place is the rule that blocks last.
-    fn blocked(&self, claim: String, way: Found) -> Assessment {
-        let edges = way.steps().iter().map(|step| &self.search.edges[step.edge]);
+    fn blocked(&self, claim: String, steps: Path, is_endless: bool) -> Breach {
+        let edges = steps.iter().map(|step| &self.search.edges[step.edge]);
         let last = edges.rev().find(|edge| edge.done.block);
         let place = last.and_then(|edge| edge.done.fired.last());
         let places = &self.search.moves.tree.places;
         let path = place.map(|place| path_of(self.chart, &places[*place as usize]));
-        let path = path.unwrap_or_default();
-        Assessment::Breach(Breach { claim, way, path })
+        Breach {
+            claim,
+            steps,
+            is_endless,
+            path: path.unwrap_or_default(),
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
 
-use super::judgment::Judge;
+use super::judgment::{Breach, Judge};
 use super::place::path_of;
 use super::settings::{self, Settings, values_of};
 use crate::chart::Cycle;
@@ -237,12 +237,17 @@ impl Judge<'_> {
         longest: &Longest<'_>,
     ) -> Option<Verdict> {
         let cycle = bounded.cycle;
-        let lasso = longest.lasso()?;
+        let steps = longest.endless_loop()?;
         let words = settings::in_words(self.search, &given.example(self.search));
         let claim = format!("the cycle `{}` can go on without end{words}", cycle.id);
-        let path = self.culprit(bounded.at, lasso.round());
-        let path = path.unwrap_or_else(|| steps!["cycles", &cycle.id]);
-        Some(self.endless(claim, &lasso, path))
+        let path = self.culprit(bounded.at, &steps);
+        let breach = Breach {
+            claim,
+            path: path.unwrap_or_else(|| steps!["cycles", &cycle.id]),
+            is_endless: true,
+            steps,
+        };
+        Some(self.refuted(breach.steps.first()?.from, breach))
     }
 
     /// Refutes that a cycle has no more reviews than its limit.

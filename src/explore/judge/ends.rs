@@ -139,7 +139,7 @@ impl Judge<'_> {
     fn really_leads(&self, goals: &[bool]) -> Option<usize> {
         let mut known: HashMap<usize, bool> = HashMap::new();
         loop {
-            let kept = |edge| known.get(&edge).copied().unwrap_or(true);
+            let kept = |step: Transition| known.get(&step.edge).copied().unwrap_or(true);
             let next = self.back.ways_to(goals, kept);
             if self.search.moves.tree.budget.is_exhausted() {
                 return None;

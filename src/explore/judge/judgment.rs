@@ -14,7 +14,7 @@ use crate::diagnostic::toml::Segment;
 use crate::engine::fault::Fault;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::in_words;
-use crate::explore::graph::{Backward, Lasso, Path, path_to};
+use crate::explore::graph::{Backward, Path, path_to};
 use crate::explore::moves::{Actor, Edge, Setting};
 use crate::explore::plain::plain;
 use crate::explore::replay::Replay;
@@ -34,37 +34,14 @@ pub(super) struct Judge<'s> {
     pub(super) blames: HashMap<String, Blame>,
 }
 
-/// What one look at the states says, with some combinations of settings.
-pub(super) enum Assessment {
-    /// The claim is not refuted; `most` is what it bounds.
-    Fine {
-        most: usize,
-        verdict: Verdict,
-    },
-    Breach(Breach),
-}
-
-/// A path that refutes a claim, unless it needs settings that no combination has.
+/// Steps that refute a claim, unless they need settings that no combination has.
 pub(super) struct Breach {
     pub(super) claim: String,
-    pub(super) way: Found,
+    pub(super) steps: Path,
+    /// They are a loop.
+    pub(super) is_endless: bool,
+    /// The element of the chart to point at.
     pub(super) path: Vec<Segment>,
-}
-
-/// What was found.
-pub(super) enum Found {
-    Tail(Path),
-    Lasso(Lasso),
-}
-
-impl Found {
-    /// Returns the steps that must be taken with the same settings.
-    pub(super) fn steps(&self) -> &[Transition] {
-        match self {
-            Self::Tail(path) => path,
-            Self::Lasso(lasso) => lasso.round(),
-        }
-    }
 }
 
 impl<'s> Judge<'s> {
@@ -143,25 +120,30 @@ impl<'s> Judge<'s> {
         tail: &[Transition],
         path: Vec<Segment>,
     ) -> Verdict {
-        let mut replay = self.replay.borrow_mut();
-        let found = replay.counterexample(claim.clone(), state, tail);
-        drop(replay);
-        match found {
-            Some(trace) => Verdict::Refuted { trace, path },
-            None => {
-                let way = [path_to(self.search, state).as_slice(), tail].concat();
-                self.undecided(&claim, &way)
-            }
-        }
+        let breach = Breach {
+            claim,
+            steps: tail.to_vec(),
+            is_endless: false,
+            path,
+        };
+        self.refuted(state, breach)
     }
 
-    /// Refutes a claim by a lasso.
-    pub(super) fn endless(&self, claim: String, lasso: &Lasso, path: Vec<Segment>) -> Verdict {
-        let found = self.replay.borrow_mut().lasso(claim.clone(), lasso.round());
-        match found {
-            Some(trace) => Verdict::Refuted { trace, path },
-            None => self.undecided(&claim, &lasso.path),
-        }
+    /// Refutes a claim by what follows on a state.
+    pub(super) fn refuted(&self, state: usize, breach: Breach) -> Verdict {
+        let Breach { claim, steps, .. } = breach;
+        let mut replay = self.replay.borrow_mut();
+        let found = match breach.is_endless {
+            true => replay.endless(claim.clone(), state, &steps),
+            false => replay.counterexample(claim.clone(), state, &steps),
+        };
+        drop(replay);
+        let path = breach.path;
+        let refuted = found.map(|trace| Verdict::Refuted { trace, path });
+        refuted.unwrap_or_else(|| {
+            let way = [path_to(self.search, state), steps].concat();
+            self.undecided(&claim, &way)
+        })
     }
 
     /// Says where the search was cut off.
@@ -180,35 +162,31 @@ impl<'s> Judge<'s> {
         })
     }
 
-    /// Returns what `judge` says, unless the settings change on the way: what is refuted must be so with the same ones.
-    pub(super) fn under_any_setting(&self, judge: impl Fn(&Settings) -> Assessment) -> Verdict {
+    /// Refutes a claim by a breach that `judge` finds, if one combination of settings allows all its steps. If there is
+    /// none, returns the verdict for the greatest bound that `judge` finds.
+    pub(super) fn under_any_setting(
+        &self,
+        judge: impl Fn(&Settings) -> Result<usize, Breach>,
+        bounded: impl Fn(usize) -> Verdict,
+    ) -> Verdict {
         let search = self.search;
-        let mut fine: Option<(usize, Verdict)> = None;
+        let mut most = 0;
         let breach = find_breach(search, |settings| match judge(settings) {
-            Assessment::Fine { most, verdict } => {
-                let is_more = fine.as_ref().is_none_or(|(known, _)| *known < most);
-                if is_more {
-                    fine = Some((most, verdict));
-                }
+            Ok(bound) => {
+                most = most.max(bound);
                 Probe::Holds
             }
-            Assessment::Breach(breach) => {
-                let edges = breach.way.steps().iter().map(|step| step.edge);
-                let edges: Vec<usize> = edges.collect();
+            Err(breach) => {
+                let edges: Vec<usize> = breach.steps.iter().map(|step| step.edge).collect();
                 match settings.conflict(search, &edges) {
                     Some(field) => Probe::Depends { field, edges },
                     None => Probe::Breach(breach),
                 }
             }
         });
-        let verdict = breach.and_then(|breach| match breach {
-            Some(Breach { claim, way, path }) => Ok(match way {
-                Found::Tail(way) => {
-                    self.along(claim, way.first().map_or(0, |step| step.from), &way, path)
-                }
-                Found::Lasso(lasso) => self.endless(claim, &lasso, path),
-            }),
-            None => fine.map(|(_, verdict)| verdict).ok_or(TooMany),
+        let verdict = breach.map(|breach| match breach {
+            Some(breach) => self.refuted(breach.steps.first().map_or(0, |it| it.from), breach),
+            None => bounded(most),
         });
         self.decided(verdict)
     }

@@ -1,7 +1,7 @@
 //! What eventually holds, whatever path is taken: the counterexample is a loop in which it never does.
 
-use super::judgment::{Assessment, Breach, Found, Judge};
-use super::settings::{TooMany, in_words};
+use super::judgment::{Breach, Judge};
+use super::settings::{Settings, TooMany, in_words};
 use crate::diagnostic::toml::Segment;
 use crate::engine::decision::Outcome;
 use crate::explore::graph::Longest;
@@ -34,25 +34,23 @@ impl Judge<'_> {
                 return Ok(self.at_set(claim, state, &set, path.to_vec()));
             }
         }
-        Ok(self.under_any_setting(|settings| {
+        let loops = |settings: &Settings| {
             let is_kept = |edge: &Edge| settings.may(self.search, edge) && !self.is_failure(edge);
             let kept: Vec<bool> = self.search.edges.iter().map(is_kept).collect();
             let rounds = Longest::of(self.search, |from, arrow| {
                 let stays_open = open(from) && open(arrow.to()) && goes_on(from, arrow);
                 (stays_open && kept[arrow.edge()]).then_some(1)
             });
-            match rounds.lasso() {
-                Some(lasso) => Assessment::Breach(Breach {
+            rounds.endless_loop().map_or(Ok(0), |steps| {
+                Err(Breach {
                     claim: format!("`{goal}` may never become true"),
+                    steps,
+                    is_endless: true,
                     path: path.to_vec(),
-                    way: Found::Lasso(lasso),
-                }),
-                None => Assessment::Fine {
-                    most: 0,
-                    verdict: self.holds(detail.clone()),
-                },
-            }
-        }))
+                })
+            })
+        };
+        Ok(self.under_any_setting(loops, |_| self.holds(detail.clone())))
     }
 
     /// Returns true where a review ran that gave no verdict.

@@ -1,13 +1,13 @@
 //! Whether some states can be reached from every state, whatever the user has set.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
 use super::settings::{Probe, Settings, TooMany, find_breach, values_of};
 use crate::explore::graph::Backward;
 use crate::explore::moves::{Edge, Setting};
-use crate::explore::search::Search;
+use crate::explore::search::{Search, Transition};
 
 /// The most combinations of what commands set.
 const MODES: usize = 64;
@@ -18,14 +18,6 @@ type Node = (usize, usize);
 /// A state from which no goal can be reached, and what is set there: fields and values.
 pub(super) type Lost = (usize, Vec<Setting>);
 
-/// An arrow between two nodes that are not known to lead to a goal: by their places in a list.
-struct Link {
-    from: usize,
-    /// `None`: it leads to a node that is known to lead to a goal.
-    to: Option<usize>,
-    edge: usize,
-}
-
 /// Returns the first state from which no goal can be reached, with what must be set from there on, unless a command of
 /// the chart sets it otherwise; `None` if there is none.
 pub(super) fn lost(
@@ -33,8 +25,8 @@ pub(super) fn lost(
     back: &Backward,
     goals: &[bool],
 ) -> Result<Option<Lost>, TooMany> {
-    let is_free = |edge: usize| {
-        let edge = &search.edges[edge];
+    let is_free = |step: Transition| {
+        let edge = &search.edges[step.edge];
         edge.needs.is_empty() && edge.sets.is_empty()
     };
     // From these, a goal is reached whatever is set; the others remain to be looked at.
@@ -59,59 +51,45 @@ impl Reach<'_> {
     fn probe(&self, open: &[Node], settings: &Settings) -> Probe<Lost> {
         let search = self.search;
         let places: FxHashMap<Node, usize> = open.iter().copied().zip(0..).collect();
-        let mut links = Vec::new();
-        let mut into: Vec<Vec<usize>> = vec![Vec::new(); open.len() + 1];
+        let modes = 0..self.modes.len();
+        let modes: Vec<Settings> = modes.map(|mode| self.with_mode(settings, mode)).collect();
+        // All nodes that are known to lead to a goal are one, the last.
+        let known = open.len();
+        let mut goals = vec![false; known];
+        goals.push(true);
+        let mut back = Backward::none(goals.len());
         for (from, (state, mode)) in open.iter().enumerate() {
-            let there = self.with_mode(settings, *mode);
             for arrow in search.arrows(*state) {
                 let edge = &search.edges[arrow.edge()];
-                if !there.may(search, edge) {
-                    continue;
+                if modes[*mode].may(search, edge)
+                    && let Some(after) = self.mode_after(*mode, edge)
+                {
+                    let to = places.get(&(arrow.to(), after)).copied();
+                    back.add(arrow.step(from), to.unwrap_or(known));
                 }
-                let Some(after) = self.mode_after(*mode, edge) else {
-                    continue;
-                };
-                let to = places.get(&(arrow.to(), after)).copied();
-                into[to.unwrap_or(open.len())].push(links.len());
-                links.push(Link {
-                    from,
-                    to,
-                    edge: arrow.edge(),
-                });
             }
         }
-        let opening = |link: &Link| {
-            let (_, mode) = open[link.from];
-            let there = self.with_mode(settings, mode);
-            there.open(search, &search.edges[link.edge])
-        };
-        let reached = |is_kept: &dyn Fn(&Link) -> bool| {
-            let mut reached = vec![false; open.len()];
-            let mut queue = VecDeque::from([open.len()]);
-            while let Some(at) = queue.pop_front() {
-                for link in into[at].iter().map(|link| &links[*link]) {
-                    if !reached[link.from] && is_kept(link) {
-                        reached[link.from] = true;
-                        queue.push_back(link.from);
-                    }
-                }
-            }
-            reached
-        };
-        let perhaps = reached(&|_| true);
+        let perhaps = back.leads_to(&goals, |_| true);
         if let Some(lost) = perhaps.iter().position(|reached| !reached) {
             let (state, mode) = open[lost];
             let mut set = settings.example(search);
             set.extend(&self.modes[mode]);
             return Probe::Breach((state, set));
         }
-        let surely = reached(&|link| opening(link).is_none());
-        let is_sure = |to: Option<usize>| to.is_none_or(|to| surely[to]);
-        let frontier = links.iter().filter(|link| !surely[link.from]);
-        let edges = frontier.clone().map(|link| link.edge).collect();
-        let mut leading = frontier.filter(|link| is_sure(link.to));
-        match leading.find_map(&opening) {
-            Some(field) => Probe::Depends { field, edges },
+        let opening = |step: Transition| {
+            let (_, mode) = open[step.from];
+            modes[mode].open(search, &search.edges[step.edge])
+        };
+        let surely = back.leads_to(&goals, |step| opening(step).is_none());
+        let frontier = |to: usize| back.sources(to).filter(|step| !surely[step.from]);
+        let edges = (0..=known).flat_map(frontier).map(|step| step.edge);
+        let leading = (0..=known).filter(|to| surely[*to]).flat_map(frontier);
+        let leading = leading.filter_map(|step| Some((step, opening(step)?)));
+        match leading.min() {
+            Some((_, field)) => Probe::Depends {
+                field,
+                edges: edges.collect(),
+            },
             None => Probe::Holds,
         }
     }

@@ -46,12 +46,12 @@ impl Replay<'_> {
 
     /// Returns the counterexample that a loop is: the path to it and around until the instance stands there as it did
     /// before. A field of which the search knows nothing can take several rounds to come back to what it was.
-    pub(in crate::explore) fn lasso(
+    pub(in crate::explore) fn endless(
         &mut self,
         claim: String,
+        state: usize,
         round: &[Transition],
     ) -> Option<Trace> {
-        let state = round.first()?.from;
         let mut standings = vec![self.reach(state)?];
         let stem = self.path_to(state).len();
         let mut tail = Path::new();
