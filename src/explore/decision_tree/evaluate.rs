@@ -1,10 +1,10 @@
 //! The evaluation of a part in an imagined world, and its result as numbers.
 
 use super::walk::Walk;
-use super::{Leaf, Node, Segment, Settled, Tail, Target, Tree, Turn, What, field_of};
+use super::{Exit, Leaf, Node, Segment, Tail, Target, Tree, Turn, What, field_of};
 use crate::engine::context::to_json;
 use crate::engine::decide::{self, Flow, Part};
-use crate::engine::decision::{Answer as Reply, Fired, Invocation, Step};
+use crate::engine::decision::{Answer as Reply, Ended, Fired, Invocation, Outcome, Step};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
@@ -13,6 +13,7 @@ use crate::explore::imagined_world::{Base, ImaginedWorld, Kind, Question};
 use crate::explore::state::{Chosen, number};
 use crate::expr::ExprError;
 use crate::expr::source::{Literal, Text};
+use crate::reviewer::finding::Found;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ impl Tree {
             Some(Arc::clone(&walk.place)),
         );
         let leaf = self.leaf(segment, walk.trigger, &fork);
-        let leaf = leaf.unwrap_or_else(|fault| Leaf::Fault(self.fault(fault)));
+        let leaf = leaf.unwrap_or_else(|fault| self.failed(segment, fault));
         let leaf = number(self.leaves.insert_full(Rc::new(leaf)).0);
         // The first questions are those on the way to the node.
         for asked in fork.account().into_iter().skip(depth) {
@@ -102,33 +103,40 @@ impl Tree {
             }
             What::Head(_) => decide::head(names, trigger)?,
             What::Rule { list, index } => {
-                let list = &self.lists[list];
-                let rule = &self.chart.on[list][index];
-                decide::rule(names, list, index, rule)?
+                let (on, name) = (&self.chart.on, &self.chart.on.keys()[list]);
+                decide::rule(names, name, index, &on[list][index])?
             }
         };
-        Ok(Leaf::Part(self.settle(part)))
+        Ok(Leaf::Part(self.exits(segment, part)))
     }
 
-    /// Returns the result of a part as numbers.
-    fn settle(&mut self, part: Part) -> Settled {
+    /// Returns the result of a part that fails. A command reports an option that does not fit, and changes nothing.
+    fn failed(&mut self, segment: Segment, fault: Fault) -> Leaf {
+        let is_reported = matches!(fault, Fault::Argument { .. });
+        let fault = self.fault(fault);
+        if matches!(segment.what, What::Outcome { .. } | What::Check { .. }) {
+            return Leaf::Fault(fault);
+        }
+        let failed = Exit {
+            tail: Tail {
+                fault: Some(fault),
+                ..Tail::default()
+            },
+            turn: Turn::Ended,
+        };
+        Leaf::Part((!is_reported).then_some(failed).into_iter().collect())
+    }
+
+    /// Returns the ways in which a decision can go on after a part, with the values as numbers.
+    fn exits(&mut self, segment: Segment, part: Part) -> Vec<Exit> {
         let decision = part.decision;
         let chart = Arc::clone(&self.chart);
-        let turn = match part.flow {
-            Flow::On => Turn::On,
-            Flow::Answered => Turn::Answered,
-            Flow::Leave(Step::Invoke(invocation)) => {
-                let request = seen_by_rules(*invocation);
-                Turn::Invoke(number(self.invocations.insert_full(request).0))
-            }
-            Flow::Leave(Step::Done(_)) => Turn::Gone,
-        };
         let review = decision.ended.map(|mut ended| {
             ended.invocation = seen_by_rules(ended.invocation);
             number(self.runs.insert_full(ended).0)
         });
         let mut tail = Tail {
-            block: turn == Turn::Answered && matches!(decision.answer, Reply::Block(_)),
+            block: part.flow == Flow::Answered && matches!(decision.answer, Reply::Block(_)),
             review,
             ..Tail::default()
         };
@@ -155,11 +163,64 @@ impl Tree {
             }
             tail.fired.push(number(self.places.insert_full(place).0));
         }
-        Settled {
-            turn,
-            tail,
-            swallowed: part.swallowed.map(|fault| self.fault(fault)),
+        let mut exits = Vec::new();
+        if let Some(fault) = part.swallowed {
+            let tail = Tail {
+                block: false,
+                fault: Some(self.fault(fault)),
+                ..tail.clone()
+            };
+            let turn = Turn::Ended;
+            exits.push(Exit { tail, turn });
         }
+        let turn = match part.flow {
+            Flow::On => Turn::On,
+            Flow::Answered => Turn::Ended,
+            Flow::Leave(Step::Done(_)) => Turn::Gone,
+            // The second call of `decide` takes the parts so far as the first one did: it is the same world.
+            // So it is taken up behind the rule that invokes, once for each way in which the run can end.
+            Flow::Leave(Step::Invoke(invocation)) => {
+                if let What::Rule { list, index } = segment.what {
+                    let place = format!("on.{}[{index}]", chart.on.keys()[list]);
+                    tail.fired.push(number(self.places.insert_full(place).0));
+                }
+                for ended in self.endings(seen_by_rules(*invocation)) {
+                    let review = Some(number(self.runs.insert_full(ended).0));
+                    let tail = Tail {
+                        review,
+                        ..tail.clone()
+                    };
+                    let turn = Turn::On;
+                    exits.push(Exit { tail, turn });
+                }
+                return exits;
+            }
+        };
+        exits.push(Exit { tail, turn });
+        exits
+    }
+
+    /// Returns the ways in which a run can end: each verdict, none, failed. Or a gate fails, as often as a rule may ask
+    /// for.
+    fn endings(&self, invocation: Invocation) -> Vec<Ended> {
+        let invoke = self.chart.invoke.get(&invocation.name);
+        let verdicts = invoke.into_iter().flat_map(|invoke| &invoke.verdicts);
+        let ran = verdicts.cloned().map(Some).chain([None]);
+        // What it found is asked where a rule looks at it.
+        let ran = ran.map(|verdict| Outcome::Ran {
+            verdict,
+            found: Found::default(),
+        });
+        let own = ran.chain([Outcome::Failed("it failed".to_owned())]);
+        let own = own.map(|outcome| Ended::new(invocation.clone(), outcome));
+        // After a gate that fails, no rule sees which review was not started.
+        let unseen = Invocation {
+            cycle: invocation.cycle.clone(),
+            ..Invocation::default()
+        };
+        let gates = self.ground.domain.gate().map(Outcome::Gate);
+        let gates = gates.map(|outcome| Ended::new(unseen.clone(), outcome));
+        own.chain(gates).collect()
     }
 }
 

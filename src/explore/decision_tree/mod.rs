@@ -20,7 +20,7 @@ use super::budget::{Budget, Cut, LONGEST_TEXT};
 use super::imagined_world::{Ground, Kind, Question};
 use super::state::{Chosen, Look, Looks, Memo, number};
 use crate::chart::{Chart, Cycle};
-use crate::engine::decision::{Ended, Invocation};
+use crate::engine::decision::Ended;
 use crate::engine::fault::Fault;
 use crate::files::pattern::Pattern;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -60,23 +60,29 @@ pub(crate) enum What {
     Check { list: usize, index: usize },
 }
 
+impl From<What> for Segment {
+    /// Returns a part that sees no run.
+    fn from(what: What) -> Self {
+        Self { what, review: None }
+    }
+}
+
 /// The result of one part.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Leaf {
-    Part(Settled),
+    /// The ways in which the decision can go on.
+    Part(Vec<Exit>),
     /// Of an expression or a check: its value.
     Value(u32),
-    /// By its number.
+    /// Of an expression or a check: by its number.
     Fault(u32),
 }
 
 /// What a part has done, and how the decision goes on.
-#[derive(Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Settled {
-    pub(crate) turn: Turn,
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Exit {
     pub(crate) tail: Tail,
-    /// What went wrong where the decision went on all the same.
-    pub(crate) swallowed: Option<u32>,
+    pub(crate) turn: Turn,
 }
 
 /// What a decision does, from one of its parts on; the values by number.
@@ -106,12 +112,10 @@ pub(crate) struct Target {
 }
 
 /// How a decision goes on after a part.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Turn {
-    #[default]
     On,
-    Answered,
-    Invoke(u32),
+    Ended,
     /// It has no result.
     Gone,
 }
@@ -178,14 +182,11 @@ pub(crate) struct Tree {
     options: FxHashMap<u32, Options>,
     /// Where rules stand.
     pub(crate) places: Numbered<String>,
-    /// Names of lists of rules.
-    pub(crate) lists: Numbered<String>,
     pub(crate) expressions: Numbered<(Kind, String)>,
     /// Sets of values, each in order.
     sets: Numbered<Box<[u32]>>,
     pub(crate) leaves: Numbered<Rc<Leaf>>,
     pub(crate) faults: Vec<Fault>,
-    pub(crate) invocations: Numbered<Invocation>,
     pub(crate) runs: Numbered<Ended>,
     /// What is left of the time; once nothing is, not all results of a part are found.
     pub(super) budget: Budget,
@@ -244,12 +245,10 @@ impl Tree {
             questions,
             options: FxHashMap::default(),
             places: Numbered::default(),
-            lists: Numbered::default(),
             expressions: Numbered::default(),
             sets: Numbered::default(),
             leaves: Numbered::default(),
             faults: Vec::new(),
-            invocations: Numbered::default(),
             runs: Numbered::default(),
             budget: Budget::default(),
             nodes: Vec::new(),

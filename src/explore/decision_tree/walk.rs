@@ -192,11 +192,10 @@ impl Tree {
     fn is_made_of(&self, leaf: u32, value: u32) -> bool {
         match &*self.leaves[leaf as usize] {
             Leaf::Value(result) => *result == value,
-            Leaf::Part(part) => part
-                .tail
-                .assigned
-                .iter()
-                .any(|(_, assigned)| *assigned == value),
+            Leaf::Part(exits) => {
+                let mut assigned = exits.iter().flat_map(|exit| &exit.tail.assigned);
+                assigned.any(|(_, assigned)| *assigned == value)
+            }
             Leaf::Fault(_) => false,
         }
     }

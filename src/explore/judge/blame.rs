@@ -64,14 +64,11 @@ impl Blame {
 pub(super) fn blames(search: &mut Search) -> HashMap<String, Blame> {
     let chart = search.moves.tree.chart.clone();
     let mut found = HashMap::new();
-    for (list, rules) in &chart.on {
+    for (at, (list, rules)) in chart.on.iter().enumerate() {
         for (index, rule) in rules.iter().enumerate() {
             let place = format!("on.{list}[{index}]");
             if search.steps_to(&place).is_empty() {
-                let tree = &search.moves.tree;
-                let is_tried = tree.lists.get_index_of(list);
-                let is_tried = is_tried.is_some_and(|list| tree.has_tried(list, index));
-                let blame = match is_tried {
+                let blame = match search.moves.tree.has_tried(at, index) {
                     true => blame(search, list, rule).unwrap_or(Blame::Guard),
                     false if index == 0 => Blame::Event,
                     false => Blame::Untried,

@@ -164,7 +164,7 @@ impl Moves {
         match self.all[mover].trigger.clone() {
             Some(trigger) => {
                 let progress = Progress::of(state);
-                let tails = self.part(Self::head(mover), &trigger, &progress, looks);
+                let tails = self.part(What::Head(mover).into(), &trigger, &progress, looks);
                 let endings = tails.iter().map(|tail| Ending {
                     edge: self.edge(mover, state, *tail),
                     tail: Some(*tail),
@@ -203,8 +203,7 @@ impl Moves {
         state: &Situation,
         looks: &mut Looks,
     ) -> Vec<Outcome> {
-        let segment = Segment { what, review: None };
-        let ends = self.tree.walk(segment, trigger, state, &[], looks);
+        let ends = self.tree.walk(what.into(), trigger, state, &[], looks);
         let tree = &self.tree;
         let results = ends.iter().flat_map(|end| {
             let result = match *tree.leaves[end.leaf as usize] {

@@ -3,14 +3,11 @@
 use super::tails::NOTHING;
 use super::{ACTIVE, Moves, Progress};
 use crate::engine::decide::rules_of;
-use crate::engine::decision::{Ended, Invocation, Outcome};
 use crate::engine::event::Trigger;
-use crate::engine::fault::Fault;
-use crate::explore::decision_tree::{Choices, Leaf, Segment, Tail, Turn, What, over};
+use crate::explore::decision_tree::{Choices, Exit, Leaf, Segment, Tail, Turn, What, over};
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
-use crate::explore::state::{Chosen, Known, Look, Looks, number};
-use crate::reviewer::finding::Found;
+use crate::explore::state::{Chosen, Known, Look, Looks};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use std::rc::Rc;
@@ -28,21 +25,13 @@ pub(super) struct Way {
 }
 
 impl Moves {
-    /// Returns the first part of a decision.
-    pub(super) fn head(mover: usize) -> Segment {
-        Segment {
-            what: What::Head(mover),
-            review: None,
-        }
-    }
-
     /// Returns the part behind another; `None` behind the last one.
-    fn next(&mut self, here: Segment, trigger: &Trigger) -> Option<Segment> {
+    fn next(&self, here: Segment, trigger: &Trigger) -> Option<Segment> {
         let (name, rules) = rules_of(&self.tree.chart, trigger);
-        let (list, index) = match (here.what, self.tree.lists.get_index_of(name)) {
-            (What::Rule { list, index }, _) => (list, index + 1),
-            (_, Some(list)) => (list, 0),
-            (_, None) => (self.tree.lists.insert_full(name.to_owned()).0, 0),
+        let list = self.tree.chart.on.get_index_of(name)?;
+        let index = match here.what {
+            What::Rule { index, .. } => index + 1,
+            _ => 0,
         };
         let what = What::Rule { list, index };
         (index < rules.len()).then_some(Segment { what, ..here })
@@ -117,73 +106,27 @@ impl Moves {
         let Progress { situation, choices } = progress;
         let ends = self.tree.walk(here, trigger, situation, choices, looks);
         let next = self.next(here, trigger);
-        let ways = ends.iter().flat_map(|end| {
-            let leaf = Rc::clone(&self.tree.leaves[end.leaf as usize]);
-            self.ways_of(&leaf, here, next, &end.choices())
-        });
-        ways.collect()
-    }
-
-    /// Returns the ways behind a part that came out like this: of it and the one that follows, `here` and `next`.
-    fn ways_of(
-        &mut self,
-        leaf: &Leaf,
-        here: Segment,
-        next: Option<Segment>,
-        choices: &Choices,
-    ) -> Vec<Way> {
-        let kept = self.kept(choices);
         let mut ways = Vec::new();
-        let mut add = |moves: &mut Self, tail: Tail, next: Option<Segment>| {
-            let review = tail.review.or(here.review);
-            ways.push(Way {
-                tail: moves.tails.number(tail),
-                choices: choices.clone(),
-                next: next.map(|next| Segment { review, ..next }),
-            });
-        };
-        let part = match leaf {
-            Leaf::Part(part) => part,
-            Leaf::Value(_) => return ways,
-            Leaf::Fault(fault) => {
-                // The command reports the option and changes nothing.
-                if !matches!(self.tree.faults[*fault as usize], Fault::Argument { .. }) {
-                    let failed = Tail {
-                        choices: kept,
-                        fault: Some(*fault),
-                        ..Tail::default()
-                    };
-                    add(self, failed, None);
-                }
-                return ways;
-            }
-        };
-        let first = Tail {
-            choices: kept,
-            ..part.tail.clone()
-        };
-        if part.swallowed.is_some() {
-            let failed = Tail {
-                block: false,
-                fault: part.swallowed,
-                ..first.clone()
-            };
-            add(self, failed, None);
-        }
-        match part.turn {
-            Turn::Gone => add(self, Tail::default(), None),
-            Turn::Answered => add(self, first, None),
-            Turn::On => add(self, first, next),
-            // The second call of `decide` takes the parts so far as the first one did: it is the same world.
-            // So it is taken up behind the rule that invokes, once for each way in which the run can end.
-            Turn::Invoke(invocation) => {
-                let place = self.place_of(here);
-                for run in self.endings(invocation) {
-                    let mut first = first.clone();
-                    first.fired.extend(place);
-                    first.review = Some(run);
-                    add(self, first, next);
-                }
+        for end in ends.iter() {
+            let leaf = Rc::clone(&self.tree.leaves[end.leaf as usize]);
+            let Leaf::Part(exits) = &*leaf else { continue };
+            for Exit { tail, turn } in exits {
+                let choices = end.choices();
+                let kept = match turn {
+                    Turn::Gone => Choices::new(),
+                    Turn::On | Turn::Ended => self.kept(&choices),
+                };
+                let review = tail.review.or(here.review);
+                let tail = Tail {
+                    choices: kept,
+                    ..tail.clone()
+                };
+                let next = next.filter(|_| *turn == Turn::On);
+                ways.push(Way {
+                    tail: self.tails.number(tail),
+                    choices,
+                    next: next.map(|next| Segment { review, ..next }),
+                });
             }
         }
         ways
@@ -233,41 +176,5 @@ impl Moves {
         }
         (0..self.tree.chart.cycles.len())
             .any(|cycle| self.tree.last_answer(cycle, fields) == Some(question))
-    }
-
-    /// Returns where the rule of a segment stands.
-    fn place_of(&mut self, segment: Segment) -> Option<u32> {
-        let What::Rule { list, index } = segment.what else {
-            return None;
-        };
-        let place = format!("on.{}[{index}]", self.tree.lists[list]);
-        Some(number(self.tree.places.insert_full(place).0))
-    }
-
-    /// Returns the ways in which a run can end: each verdict, none, failed. Or a gate fails, as often as a rule may ask
-    /// for.
-    fn endings(&mut self, invocation: u32) -> Vec<u32> {
-        let invocation = self.tree.invocations[invocation as usize].clone();
-        let invoke = self.tree.chart.invoke.get(&invocation.name);
-        let verdicts = invoke.into_iter().flat_map(|invoke| &invoke.verdicts);
-        let ran = verdicts.cloned().map(Some).chain([None]);
-        // What it found is asked where a rule looks at it.
-        let ran = ran.map(|verdict| Outcome::Ran {
-            verdict,
-            found: Found::default(),
-        });
-        let own = ran.chain([Outcome::Failed("it failed".to_owned())]);
-        let own = own.map(|outcome| Ended::new(invocation.clone(), outcome));
-        // After a gate that fails, no rule sees which review was not started.
-        let unseen = Invocation {
-            cycle: invocation.cycle.clone(),
-            ..Invocation::default()
-        };
-        let gates = self.tree.ground.domain.gate().map(Outcome::Gate);
-        let gates = gates.map(|outcome| Ended::new(unseen.clone(), outcome));
-        let ended: Vec<Ended> = own.chain(gates).collect();
-        let runs = ended.into_iter();
-        runs.map(|ended| number(self.tree.runs.insert_full(ended).0))
-            .collect()
     }
 }

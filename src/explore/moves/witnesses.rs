@@ -3,7 +3,7 @@
 use super::parts::Way;
 use super::{Edge, Ending, Moves, Progress};
 use crate::engine::event::Trigger;
-use crate::explore::decision_tree::{Choices, Segment, Witness, over};
+use crate::explore::decision_tree::{Choices, Segment, What, Witness, over};
 use crate::explore::state::{Looks, Situation};
 
 /// The most witnesses of one outcome that are looked for, and the most paths that are tried for that.
@@ -27,8 +27,15 @@ impl Moves {
             match (tail, self.all[edge.mover].trigger.clone()) {
                 (Some(tail), Some(trigger)) => {
                     let progress = Progress::of(state);
-                    let head = Self::head(edge.mover);
-                    self.trace(head, &trigger, &progress, tail, &mut left, &mut found);
+                    let head = What::Head(edge.mover);
+                    self.trace(
+                        head.into(),
+                        &trigger,
+                        &progress,
+                        tail,
+                        &mut left,
+                        &mut found,
+                    );
                 }
                 _ => found.push(Choices::default()),
             }

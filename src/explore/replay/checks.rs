@@ -1,7 +1,7 @@
 //! What lets a list of checks find this many things.
 
 use super::Replay;
-use crate::explore::decision_tree::{Choices, Leaf, Segment, Tree, What, Witness, over};
+use crate::explore::decision_tree::{Choices, Leaf, Tree, What, Witness, over};
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
 use crate::explore::moves::by_hand;
@@ -58,12 +58,9 @@ fn finding(
                 _ => continue,
             }
         }
-        let segment = Segment {
-            what: What::Check { list, index },
-            review: None,
-        };
+        let check = What::Check { list, index };
         let looks = &mut Looks::default();
-        let ends = tree.walk(segment, &trigger, state, &chosen, looks);
+        let ends = tree.walk(check.into(), &trigger, state, &chosen, looks);
         let found = |leaf: &Leaf| match leaf {
             Leaf::Value(value) => usize::try_from(tree.value(*value).as_u64()?).ok(),
             Leaf::Part(_) | Leaf::Fault(_) => None,
