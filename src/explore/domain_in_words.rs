@@ -26,20 +26,20 @@ impl Domain {
             }
             _ => false,
         };
-        let values = self.values(choice, &mut held);
-        let known = self.known_texts(&choice.name(), &mut held);
+        let inputs = self.reading(&held);
+        let values = inputs.of(choice);
+        let known = inputs.known_texts(&choice.name());
         let is_other =
             |value: &&Json| is_text && value.as_str().is_some_and(|text| !known.contains(text));
         let (others, own): (Vec<&Json>, Vec<&Json>) = values.iter().partition(is_other);
-        let parts = self.parts(&choice.name(), &mut held).into_iter();
+        let parts = inputs.parts(&choice.name()).into_iter();
         let parts = parts.map(|part| format!("a text with {part}"));
-        let mut words: IndexSet<String> =
-            own.into_iter().map(value_in_words).chain(parts).collect();
+        let own = own.into_iter().map(value_in_words);
+        let mut words: IndexSet<String> = own.chain(parts).collect();
         if !others.is_empty() {
-            let any = if words.is_empty() {
-                "any text"
-            } else {
-                "any other text"
+            let any = match words.is_empty() {
+                true => "any text",
+                false => "any other text",
             };
             words.insert(any.to_owned());
         }
@@ -76,42 +76,32 @@ impl Moves {
         let mut lines: Vec<String> = parameters
             .map(|(name, values)| format!("{name}: {}, set by the user at any time", list(values)))
             .collect();
-        let asked = self
-            .tree
-            .questions
-            .iter()
-            .filter_map(|question| match &**question {
-                Question::Choice(choice) => Some(choice.clone()),
-                _ => None,
-            });
-        let choices: IndexSet<Choice> = asked.collect();
-        lines.extend(choices.iter().map(|choice| ground.domain.in_words(choice)));
+        // Each question is there once.
+        lines.extend(self.tree.questions.iter().filter_map(|question| {
+            let Question::Choice(choice) = &**question else {
+                return None;
+            };
+            Some(ground.domain.in_words(choice))
+        }));
         for (name, invoke) in &chart.invoke {
-            lines.push(format!(
-                "{name}: {}, no verdict, failed",
-                invoke.verdicts.join(", ")
-            ));
+            let verdicts = invoke.verdicts.join(", ");
+            lines.push(format!("{name}: {verdicts}, no verdict, failed"));
         }
-        let times: Vec<String> = (ground.domain.gate())
-            .map(|gate| gate.times.to_string())
-            .collect();
+        let gates = ground.domain.gate();
+        let times: Vec<String> = gates.map(|gate| gate.times.to_string()).collect();
         if !times.is_empty() {
             let times = times.join(", ");
             lines.push(format!("gates: all pass, one fails ({times} in a row)"));
         }
-        let hooks: Vec<&str> = self
-            .all
-            .iter()
-            .filter_map(|one| match &one.trigger {
-                Some(Trigger::Hook(name)) => Some(name.as_str()),
-                _ => None,
-            })
-            .collect();
+        let hooks = self.all.iter().filter_map(|one| match &one.trigger {
+            Some(Trigger::Hook(name)) => Some(name.as_str()),
+            _ => None,
+        });
+        let hooks: Vec<&str> = hooks.collect();
         lines.push(format!("events: {}", hooks.join(", ")));
-        let answers = if chart.cycles.is_empty() {
-            ""
-        } else {
-            ", writes the answer to a review or does not"
+        let answers = match chart.cycles.is_empty() {
+            true => "",
+            false => ", writes the answer to a review or does not",
         };
         lines.push(format!(
             "the agent: enters any phase whose guard holds{answers}, does nothing and stops again"

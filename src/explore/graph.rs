@@ -60,9 +60,8 @@ impl Backward {
     pub(super) fn leads_to(&self, goals: &[bool], kept: impl Fn(Transition) -> bool) -> Vec<bool> {
         let next = self.ways_to(goals, kept).into_iter();
         let reached = goals.iter().zip(next);
-        reached
-            .map(|(goal, next)| *goal || next.is_some())
-            .collect()
+        let reached = reached.map(|(goal, next)| *goal || next.is_some());
+        reached.collect()
     }
 
     /// Returns, for each state from which one of `goals` can be reached by steps that are `kept`, the first edge of a

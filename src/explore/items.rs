@@ -1,5 +1,7 @@
 //! The lists that an input is tried with: of all kinds of item, those that differ in what the chart asks of them.
 
+use std::collections::BTreeSet;
+
 use crate::hash::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
@@ -61,23 +63,12 @@ fn all_lists(kinds: &[Map<String, Json>], wanted: &Wanted) -> Option<Vec<Json>> 
         return Some(vec![json!([])]);
     };
     if kinds.len() == 1 || !wanted.items {
-        let mut sizes = vec![0, 1];
-        sizes.extend(&wanted.counts);
-        sizes.sort_unstable();
-        sizes.dedup();
-        return Some(
-            sizes
-                .into_iter()
-                .map(|size| json!(vec![first; size]))
-                .collect(),
-        );
+        let sizes: BTreeSet<usize> = wanted.counts.iter().copied().chain([0, 1]).collect();
+        let lists = sizes.into_iter().map(|size| json!(vec![first; size]));
+        return Some(lists.collect());
     }
     // How often each kind may be there, so that every number of every part of them comes about.
-    let often = if wanted.counts.is_empty() {
-        1
-    } else {
-        most.max(1)
-    };
+    let often = most.max(1);
     let exponent = u32::try_from(kinds.len()).ok()?;
     let count = often.checked_add(1)?.checked_pow(exponent)?;
     if count > MOST || wanted.first && wanted.last {

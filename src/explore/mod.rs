@@ -23,7 +23,6 @@ mod replay;
 pub mod report;
 pub mod search;
 mod state;
-mod steering;
 pub mod trace;
 mod user_fields;
 

@@ -1,16 +1,19 @@
 //! What the user sets at any time: settings, and context fields that a command sets to whatever it is given.
 //!
 //! They are tried at their default, at their least values and around each number that a count of the chart is held
-//! against. A counter reaches both sides of each of these.
+//! against. A counter reaches both sides of each of these. A setting that only texts show is tried at its default.
 
 use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
+use super::counters::read_by_the_engine;
 use super::domain::{Domain, config_path};
-use super::steering::steering;
 use super::user_fields::{Parameters, fields_of_the_user};
+use crate::chart::Chart;
 use crate::chart::field::default_of;
+use crate::chart::fragments::Role;
 use crate::chart::model::{Field, FieldType, Words};
+use crate::expr::Expressions;
 
 /// A number beyond this is not tried as a setting just because a count is compared with it.
 const FAR: i64 = 100;
@@ -44,10 +47,8 @@ impl Domain {
     pub(super) fn find_parameters(&self) -> Parameters {
         let chart = &self.chart;
         let free = fields_of_the_user(chart);
-        let free = chart
-            .context
-            .iter()
-            .filter(|(name, _)| free.contains(name.as_str()));
+        let fields = chart.context.iter();
+        let free = fields.filter(|(name, _)| free.contains(name.as_str()));
         let values = free.map(|(name, field)| (name.clone(), self.parameter(name, field).into()));
         let steering = steering(chart);
         let settings = chart.config.iter().map(|(name, field)| {
@@ -65,6 +66,7 @@ impl Domain {
     /// Returns the values that are tried for a field, the default first.
     pub(super) fn parameter(&self, name: &str, field: &Field) -> Vec<Json> {
         let chart = &self.chart;
+        let unread = self.reading(&|_| Json::Null);
         let mut values: IndexSet<Json> = [default_of(chart, field)].into();
         match field.kind {
             FieldType::Boolean => values.extend([json!(false), json!(true)]),
@@ -72,20 +74,19 @@ impl Domain {
                 let least = field.minimum.unwrap_or(0);
                 values.extend([0, 1, 2].map(|more| Json::from(least.saturating_add(more))));
                 let numbers = self.dependence.numbers.iter();
-                let sides = numbers
-                    .clone()
-                    .flat_map(|number| [-1, 0, 1].map(|side| number.saturating_add(side)));
+                let around = |number: &i64| [-1, 0, 1].map(|side| number.saturating_add(side));
+                let sides = numbers.clone().flat_map(around);
                 // Below a setting, a counter passes all of them.
                 let tried = numbers.clone().filter(|number| **number < FAR);
                 let beyond = tried.max().map(|number| number.saturating_add(2));
                 let near = sides.chain(beyond);
                 let near = near.filter(|number| *number >= least && *number <= FAR + 1);
                 values.extend(near.map(Json::from));
-                values.extend(self.integers(name, Some(least), least, &mut |_| Json::Null));
+                values.extend(unread.integers(name, Some(least), least));
             }
             FieldType::String => match &field.one_of {
                 Some(words) => values.extend(words.list().iter().map(|word| json!(word))),
-                None => values.extend(self.texts(name, &mut |_| Json::Null)),
+                None => values.extend(unread.texts(name)),
             },
             FieldType::List if field.one_of.is_some() => {
                 let words = field.one_of.as_ref().map_or(&[][..], Words::list);
@@ -95,8 +96,7 @@ impl Domain {
             FieldType::List => {
                 let mut options = chart.args.values().filter_map(|arg| arg.one_of.as_ref());
                 if options.any(|one_of| one_of.0.trim() == name) {
-                    let words = self.texts(name, &mut |_| Json::Null);
-                    values.insert(Json::Array(words));
+                    values.insert(Json::Array(unread.texts(name)));
                 }
             }
             FieldType::Phase => values.extend(chart.phases.keys().map(|name| json!(name))),
@@ -104,9 +104,33 @@ impl Domain {
         if field.nullable {
             values.insert(Json::Null);
         }
-        values
-            .into_iter()
-            .filter(|value| field.accepts(&chart.phases, value).is_ok())
-            .collect()
+        values.retain(|value| field.accepts(&chart.phases, value).is_ok());
+        values.into_iter().collect()
     }
+}
+
+/// Returns the names on which it turns what happens next: those that guards, lists and file names look at, and those
+/// that are assigned to such a field. What only texts and arguments look at is not among them.
+fn steering(chart: &Chart) -> IndexSet<String> {
+    let own = [Some(chart.state.as_str()), chart.next.as_deref()];
+    let own = own.into_iter().flatten().chain(read_by_the_engine(chart));
+    let mut open: Vec<String> = own.map(str::to_owned).collect();
+    let expressions = Expressions::new(chart.templates.clone());
+    let fragments = chart.fragments();
+    let texts_of = |is_so: &dyn Fn(&Role<'_>) -> bool| {
+        let texts = fragments.iter().filter(|fragment| is_so(&fragment.role));
+        chart.names_in(&expressions, texts.map(|fragment| fragment.text))
+    };
+    open.extend(texts_of(&|role| {
+        matches!(role, Role::Condition | Role::List | Role::Default)
+    }));
+    let mut found = IndexSet::new();
+    while let Some(name) = open.pop() {
+        if found.insert(name.clone()) {
+            let first = name.split('.').next().unwrap_or_default();
+            open.extend(texts_of(&|role| *role == Role::Assigned(first)));
+            found.insert(first.to_owned());
+        }
+    }
+    found
 }

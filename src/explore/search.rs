@@ -259,7 +259,7 @@ impl Search {
             let run = self.run(&self.edges[edge as usize]);
             let cycles = &tree.chart.cycles;
             if let Some(cycle) = run.and_then(|run| cycles.get_index_of(&run.invocation.cycle)) {
-                let fields = tree.fields_of_names(cycle).iter();
+                let fields = tree.fields_of_names[cycle].iter();
                 looks.extend(fields.map(|field| Look::field(*field)));
             }
         }
@@ -320,9 +320,9 @@ impl Search {
         let refuses = is_refused.then_some(Shown::Refuses(shown.mover));
         let fires = shown.done.fired.iter().map(|place| Shown::Fires(*place));
         let advances = shown.done.advanced.iter().copied().map(Shown::Advances);
-        let all: Vec<Shown> = fires.chain(refuses).chain(advances).collect();
-        all.into_iter()
-            .for_each(|shown| self.add_example(shown, step));
+        for shown in fires.chain(refuses).chain(advances).collect::<Vec<_>>() {
+            self.add_example(shown, step);
+        }
     }
 
     /// Keeps an example, unless there are enough.

@@ -1,6 +1,6 @@
 //! The evaluation of a part in an imagined world, and its result as numbers.
 
-use super::walk::Walk;
+use super::walk::Descent;
 use super::{Exit, Leaf, Node, Segment, Tail, Target, Tree, Turn, What, field_of};
 use crate::engine::context::to_json;
 use crate::engine::decide::{self, Flow, Part};
@@ -10,7 +10,7 @@ use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::explore::answer::Answer;
 use crate::explore::imagined_world::{Base, ImaginedWorld, Kind, Question};
-use crate::explore::state::{Chosen, number};
+use crate::explore::state::number;
 use crate::expr::ExprError;
 use crate::expr::source::{Literal, Text};
 use crate::reviewer::finding::Found;
@@ -18,35 +18,33 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 impl Tree {
-    /// Evaluates a part, and grows its tree from a node at this depth on by the path that it took.
-    pub(super) fn evaluate(&mut self, walk: &Walk<'_>, mut at: u32, depth: usize, made: &[Chosen]) {
-        let (segment, state) = (walk.segment, walk.state);
+    /// Evaluates a part, and grows its tree from a node on by the path that it took.
+    pub(super) fn evaluate(&mut self, descent: &Descent<'_>, mut at: u32) {
+        let Descent {
+            segment,
+            state,
+            trigger,
+            ..
+        } = *descent;
         let shared = |value: u32| Arc::clone(&self.values[value as usize]);
         let fields = state.fields().iter().map(|value| shared(*value));
         let fields = fields.collect();
         let asked = |question: u32| Arc::clone(&self.questions[question as usize]);
         // Of what is left, the way to this node takes the first.
-        let chosen = walk.all(made).into_iter();
+        let chosen = descent.all().into_iter();
         let chosen = chosen.filter_map(|(asked, left)| Some((asked, *self.members(left).first()?)));
         let answers = state.answered().into_iter().chain(chosen);
         let answers = answers.map(|(question, value)| (asked(question), shared(value)));
         let answers = answers.collect();
-        let base = Base {
-            fields,
-            started: state.is_started(),
-        };
-        let fork = ImaginedWorld::new(
-            &self.ground,
-            base,
-            walk.trigger,
-            answers,
-            Some(Arc::clone(&walk.place)),
-        );
-        let leaf = self.leaf(segment, walk.trigger, &fork);
+        let started = state.is_started();
+        let base = Base { fields, started };
+        let place = Some(Arc::clone(&descent.place));
+        let fork = ImaginedWorld::new(&self.ground, base, trigger, answers, place);
+        let leaf = self.leaf(segment, trigger, &fork);
         let leaf = leaf.unwrap_or_else(|fault| self.failed(segment, fault));
         let leaf = number(self.leaves.insert_full(Rc::new(leaf)).0);
         // The first questions are those on the way to the node.
-        for asked in fork.account().into_iter().skip(depth) {
+        for asked in fork.account().into_iter().skip(descent.depth) {
             let (index, is_new) = match self.questions.get_index_of(&asked.question) {
                 Some(known) => (known, false),
                 None => self.questions.insert_full(Arc::new(asked.question)),
@@ -117,14 +115,8 @@ impl Tree {
         if matches!(segment.what, What::Outcome { .. } | What::Check { .. }) {
             return Leaf::Fault(fault);
         }
-        let failed = Exit {
-            tail: Tail {
-                fault: Some(fault),
-                ..Tail::default()
-            },
-            turn: Turn::Ended,
-        };
-        Leaf::Part((!is_reported).then_some(failed).into_iter().collect())
+        let exit = (!is_reported).then(|| Exit::failed(Tail::default(), fault));
+        Leaf::Part(exit.into_iter().collect())
     }
 
     /// Returns the ways in which a decision can go on after a part, with the values as numbers.
@@ -148,10 +140,9 @@ impl Tree {
             }
         }
         for Fired { place, advance } in decision.fired {
-            let phase = place
-                .strip_prefix("phases.")
-                .and_then(|name| chart.phases.get(name));
-            let mut armed = phase.and_then(|entry| entry.phase.arms.as_ref());
+            let phase = place.strip_prefix("phases.");
+            let entry = phase.and_then(|name| chart.phases.get(name));
+            let mut armed = entry.and_then(|entry| entry.phase.arms.as_ref());
             if let Some((cycle, index)) = advance
                 && let Some((at, _, cycle)) = chart.cycles.get_full(&cycle)
             {
@@ -165,18 +156,12 @@ impl Tree {
         }
         let mut exits = Vec::new();
         if let Some(fault) = part.swallowed {
-            let tail = Tail {
-                block: false,
-                fault: Some(self.fault(fault)),
-                ..tail.clone()
-            };
-            let turn = Turn::Ended;
-            exits.push(Exit { tail, turn });
+            exits.push(Exit::failed(tail.clone(), self.fault(fault)));
         }
-        let turn = match part.flow {
-            Flow::On => Turn::On,
-            Flow::Answered => Turn::Ended,
-            Flow::Leave(Step::Done(_)) => Turn::Gone,
+        let (tail, turn) = match part.flow {
+            Flow::On => (tail, Turn::On),
+            Flow::Answered => (tail, Turn::Ended),
+            Flow::Leave(Step::Done(_)) => (Tail::default(), Turn::Gone),
             // The second call of `decide` takes the parts so far as the first one did: it is the same world.
             // So it is taken up behind the rule that invokes, once for each way in which the run can end.
             Flow::Leave(Step::Invoke(invocation)) => {
@@ -185,13 +170,11 @@ impl Tree {
                     tail.fired.push(number(self.places.insert_full(place).0));
                 }
                 for ended in self.endings(seen_by_rules(*invocation)) {
-                    let review = Some(number(self.runs.insert_full(ended).0));
-                    let tail = Tail {
-                        review,
-                        ..tail.clone()
-                    };
-                    let turn = Turn::On;
-                    exits.push(Exit { tail, turn });
+                    tail.review = Some(number(self.runs.insert_full(ended).0));
+                    exits.push(Exit {
+                        tail: tail.clone(),
+                        turn: Turn::On,
+                    });
                 }
                 return exits;
             }

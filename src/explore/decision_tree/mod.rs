@@ -85,6 +85,19 @@ pub(crate) struct Exit {
     pub(crate) turn: Turn,
 }
 
+impl Exit {
+    /// Returns the end of a decision that fails once it has done this.
+    fn failed(tail: Tail, fault: u32) -> Self {
+        let tail = Tail {
+            block: false,
+            fault: Some(fault),
+            ..tail
+        };
+        let turn = Turn::Ended;
+        Self { tail, turn }
+    }
+}
+
 /// What a decision does, from one of its parts on; the values by number.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Tail {
@@ -197,7 +210,7 @@ pub(crate) struct Tree {
     /// The field that says what is due.
     pub(crate) due: Option<usize>,
     /// For each cycle, the fields that the names of its files are made of, its count first.
-    made_of: Vec<Rc<[usize]>>,
+    pub(crate) fields_of_names: Vec<Rc<[usize]>>,
     nodes: Vec<Node>,
     /// The first node of each part, and the part in words.
     roots: FxHashMap<Segment, (u32, Arc<str>)>,
@@ -225,14 +238,12 @@ impl Tree {
         let parameters: FxHashMap<usize, u32> = parameters.collect();
         let asked = parameters.iter();
         let asked = asked.map(|(field, question)| (*question, *field));
-        let made_of = chart
-            .cycles
-            .values()
-            .map(|cycle| fields_of_names(chart, cycle));
+        let cycles = chart.cycles.values();
+        let fields_of_names = cycles.map(|cycle| fields_of_names(chart, cycle)).collect();
         let due = chart.next.as_ref().and_then(|next| field_of(chart, next));
         Self {
             due,
-            made_of: made_of.collect(),
+            fields_of_names,
             asked: asked.collect(),
             parameters,
             ground: Arc::new(ground),
@@ -263,13 +274,10 @@ impl Tree {
 
     /// Returns the same tree, with all that is known of the parts; `self` forgets that.
     pub(super) fn hand_over(&mut self) -> Self {
-        let nodes = std::mem::take(&mut self.nodes);
-        let roots = std::mem::take(&mut self.roots);
-        let ends = std::mem::take(&mut self.ends);
         Self {
-            nodes,
-            roots,
-            ends,
+            nodes: std::mem::take(&mut self.nodes),
+            roots: std::mem::take(&mut self.roots),
+            ends: std::mem::take(&mut self.ends),
             ..self.clone()
         }
     }
@@ -422,22 +430,16 @@ impl Tree {
     pub(crate) fn has(&self, set: u32, value: u32) -> bool {
         self.members(set).binary_search(&value).is_ok()
     }
-
-    /// Returns the context fields that the names of a cycle's files are made of, its count first.
-    pub(crate) fn fields_of_names(&self, cycle: usize) -> &Rc<[usize]> {
-        &self.made_of[cycle]
-    }
 }
 
-/// Returns what [`Tree::fields_of_names`] does.
+/// Returns the context fields that the names of a cycle's files are made of, its count first.
 fn fields_of_names(chart: &Chart, cycle: &Cycle) -> Rc<[usize]> {
     let holes = |pattern| Pattern::holes(pattern).map(|(hole, _)| hole);
     // The engine fills in these two, even if a field has the same name.
     let own = [&cycle.answer, &cycle.review].into_iter().flat_map(holes);
     let own = own.filter(|hole| !["base", "n"].contains(hole));
-    let names = std::iter::once(cycle.count.as_str())
-        .chain(holes(&cycle.base))
-        .chain(own);
+    let count = std::iter::once(cycle.count.as_str());
+    let names = count.chain(holes(&cycle.base)).chain(own);
     names.filter_map(|name| field_of(chart, name)).collect()
 }
 

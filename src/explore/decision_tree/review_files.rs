@@ -13,10 +13,8 @@ impl Tree {
     /// Returns the cycle that runs: the one that is due, or whose answer is.
     pub(crate) fn running(&self, state: &Situation) -> Option<usize> {
         let due = self.value(state.fields()[self.due?]).as_str()?;
-        self.chart
-            .cycles
-            .values()
-            .position(|cycle| cycle.id == due || cycle.post == due)
+        let mut cycles = self.chart.cycles.values();
+        cycles.position(|cycle| cycle.id == due || cycle.post == due)
     }
 
     /// Returns true while the files that a question is about are those that the fields name.
@@ -34,13 +32,10 @@ impl Tree {
 
     /// Returns the question whether review `n` of a cycle is answered.
     pub(crate) fn answer(&mut self, cycle: usize, n: i64, fields: &[u32]) -> Option<u32> {
-        let made_of = Rc::clone(self.fields_of_names(cycle));
+        let made_of = Rc::clone(&self.fields_of_names[cycle]);
         let count = self.answer_id(&Answer::Value(n.into()));
-        let values = made_of
-            .iter()
-            .enumerate()
-            .map(|(index, field)| if index == 0 { count } else { fields[*field] });
-        let key = (cycle, n, values.collect::<Vec<u32>>());
+        let others = made_of.iter().skip(1).map(|field| fields[*field]);
+        let key = (cycle, n, std::iter::once(count).chain(others).collect());
         if let Some(known) = self.known_names.get(&key) {
             return *known;
         }
@@ -64,10 +59,8 @@ impl Tree {
         let question = names.ok().map(|(answer, review)| {
             let question = Arc::new(Question::Answered { answer, review });
             let question = number(self.questions.insert_full(question).0);
-            self.names.insert(
-                question,
-                made_of.iter().copied().zip(key.2.iter().copied()).collect(),
-            );
+            let fields = made_of.iter().copied().zip(key.2.iter().copied());
+            self.names.insert(question, fields.collect());
             question
         });
         self.known_names.insert(key, question);

@@ -11,27 +11,32 @@ use rustc_hash::FxBuildHasher;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a walk through the tree of a part begins with.
-pub(super) struct Walk<'w> {
+/// A descent into the tree of a part: what it begins with, and how far it has come.
+pub(super) struct Descent<'d> {
     pub(super) segment: Segment,
     pub(super) place: Arc<str>,
-    pub(super) trigger: &'w Trigger,
-    pub(super) state: &'w Situation,
-    pub(super) before: &'w [Chosen],
+    pub(super) trigger: &'d Trigger,
+    pub(super) state: &'d Situation,
+    /// What was chosen before the part.
+    before: &'d [Chosen],
+    /// What was chosen in it.
+    made: Choices,
+    /// The number of questions on the way to the node.
+    pub(super) depth: usize,
+    looks: Looks,
 }
 
-impl Walk<'_> {
+impl Descent<'_> {
     /// Returns the answers that are left to a question.
-    pub(super) fn chosen(&self, made: &[Chosen], question: u32) -> Option<u32> {
-        let mut chosen = made.iter().rev().chain(self.before);
-        chosen
-            .find(|(asked, _)| *asked == question)
-            .map(|(_, set)| *set)
+    fn chosen(&self, question: u32) -> Option<u32> {
+        let mut chosen = self.made.iter().rev().chain(self.before);
+        let (_, set) = chosen.find(|(asked, _)| *asked == question)?;
+        Some(*set)
     }
 
     /// Returns all that was chosen, each question once.
-    pub(super) fn all(&self, made: &[Chosen]) -> Choices {
-        over(self.before, made)
+    pub(super) fn all(&self) -> Choices {
+        over(self.before, &self.made)
     }
 }
 
@@ -68,39 +73,43 @@ impl Tree {
                 root
             }
         };
-        let walk = Walk {
+        let mut descent = Descent {
             segment,
             place,
             trigger,
             state,
             before,
+            made: Choices::new(),
+            depth: 0,
+            looks: Looks::default(),
         };
-        let mut own = Looks::default();
-        let ends: Ends = self
-            .descend(&walk, root, 0, &mut Vec::new(), &mut own)
-            .into();
-        looks.extend(own.iter());
+        let ends: Ends = self.descend(&mut descent, root).into();
+        looks.extend(descent.looks.iter());
         if !self.budget.is_exhausted() {
             let memo = self.ends.entry(segment).or_default();
-            memo.put(state, before, &own, Rc::clone(&ends));
+            memo.put(state, before, &descent.looks, Rc::clone(&ends));
         }
         ends
     }
 
-    /// Returns the ways through the tree from a node at this depth on, behind what was chosen on the way there.
-    fn descend(
-        &mut self,
-        walk: &Walk<'_>,
-        at: u32,
-        depth: usize,
-        made: &mut Choices,
-        looks: &mut Looks,
-    ) -> Vec<End> {
+    /// Returns the ways from a node on to which an answer leads, by these choices.
+    fn behind(&mut self, descent: &mut Descent<'_>, next: u32, chosen: &[Chosen]) -> Vec<End> {
+        let mark = descent.made.len();
+        descent.made.extend(chosen);
+        descent.depth += 1;
+        let ends = self.descend(descent, next);
+        descent.depth -= 1;
+        descent.made.truncate(mark);
+        ends
+    }
+
+    /// Returns the ways through the tree from a node on.
+    fn descend(&mut self, descent: &mut Descent<'_>, at: u32) -> Vec<End> {
         if self.budget.is_exhausted() {
             return Vec::new();
         }
         if matches!(self.nodes[at as usize], Node::Unknown) {
-            self.evaluate(walk, at, depth, made);
+            self.evaluate(descent, at);
         }
         let (question, options) = match &self.nodes[at as usize] {
             Node::Unknown => return Vec::new(),
@@ -117,14 +126,14 @@ impl Tree {
             } => (*question, Rc::clone(options)),
         };
         if let Question::Outcome { .. } = self.question(question) {
-            return self.beside(walk, at, depth, made, looks);
+            return self.beside(descent, at, question);
         }
-        let described = self.described(walk, question, options.is_empty(), looks);
+        let described = self.described(descent, question, options.is_empty());
         if let Some(value) = described {
             let next = self.next(at, value);
-            return self.descend(walk, next, depth + 1, made, looks);
+            return self.behind(descent, next, &[]);
         }
-        let values = match walk.chosen(made, question) {
+        let values = match descent.chosen(question) {
             Some(set) => self.members(set).to_vec(),
             None => options.to_vec(),
         };
@@ -137,9 +146,7 @@ impl Tree {
         for value in values {
             let one = self.set(vec![value]);
             let next = self.next(at, value);
-            made.push((question, one));
-            let below = self.descend(walk, next, depth + 1, made, looks);
-            made.pop();
+            let below = self.behind(descent, next, &[(question, one)]);
             ends.extend(below.into_iter().map(|mut end| {
                 if !is_fixed {
                     // Where there is but one value, all of them lead here: that does not say that any value does.
@@ -159,26 +166,21 @@ impl Tree {
 
     /// Returns what the state says of a question, and notes what it turns on; a question about a field without options is
     /// one about a state's own.
-    fn described(
-        &self,
-        walk: &Walk<'_>,
-        question: u32,
-        is_own: bool,
-        looks: &mut Looks,
-    ) -> Option<u32> {
+    fn described(&self, descent: &mut Descent<'_>, question: u32, is_own: bool) -> Option<u32> {
+        let Descent { state, looks, .. } = descent;
         match self.question(question) {
             Question::Field(_) if is_own => {
                 let field = self.field_asked(question)?;
                 looks.insert(Look::field(field));
-                Some(walk.state.fields()[field])
+                Some(state.fields()[field])
             }
             Question::Started => {
                 looks.insert(Look::STARTED);
-                Some(u32::from(walk.state.is_started()))
+                Some(u32::from(state.is_started()))
             }
             Question::Answered { .. } => {
                 looks.insert(Look::ANSWERED);
-                let (asked, value) = walk.state.answered()?;
+                let (asked, value) = state.answered()?;
                 (asked == question).then_some(value)
             }
             _ => {
@@ -201,33 +203,20 @@ impl Tree {
     }
 
     /// Returns the paths through the tree from a node that asks for the value of an expression.
-    fn beside(
-        &mut self,
-        walk: &Walk<'_>,
-        at: u32,
-        depth: usize,
-        made: &mut Choices,
-        looks: &mut Looks,
-    ) -> Vec<End> {
-        let Node::Ask {
-            question: asked, ..
-        } = self.nodes[at as usize]
-        else {
-            return Vec::new();
-        };
+    fn beside(&mut self, descent: &mut Descent<'_>, at: u32, asked: u32) -> Vec<End> {
         let Question::Outcome { kind, source } = self.question(asked) else {
             return Vec::new();
         };
         let (kind, source) = (*kind, source.clone());
-        let review = walk.segment.review;
+        let (trigger, review) = (descent.trigger, descent.segment.review);
         let review = review.filter(|_| self.ground.looks_at_review(&source));
         let segment = Segment {
-            what: self.expression(kind, source, is_of_the_host(walk.trigger)),
+            what: self.expression(kind, source, is_of_the_host(trigger)),
             review,
         };
-        let before = walk.all(made);
+        let before = descent.all();
         let mut ends = Vec::new();
-        let outcomes = self.walk(segment, walk.trigger, walk.state, &before, looks);
+        let outcomes = self.walk(segment, trigger, descent.state, &before, &mut descent.looks);
         for outcome in outcomes.iter() {
             let answer = match *self.leaves[outcome.leaf as usize] {
                 Leaf::Value(value) => value,
@@ -235,12 +224,9 @@ impl Tree {
                 Leaf::Part(_) => continue,
             };
             let next = self.next(at, answer);
-            let mark = made.len();
-            made.extend(outcome.choices());
-            let answer = self.set(vec![answer]);
-            made.push((asked, answer));
-            let below = self.descend(walk, next, depth + 1, made, looks);
-            made.truncate(mark);
+            let mut chosen = outcome.choices();
+            chosen.push((asked, self.set(vec![answer])));
+            let below = self.behind(descent, next, &chosen);
             ends.extend(below.into_iter().map(|mut end| {
                 for fork in &outcome.forks {
                     let mut own = end.forks.iter_mut();

@@ -8,7 +8,7 @@ use minijinja::machinery::ast::{
 use minijinja::value::ValueKind;
 use serde_json::Value as Json;
 
-use super::counts::integer;
+use super::comparisons::integer;
 use super::reader::Reader;
 use super::root_of;
 use super::value::{Kind, Term, Val};
@@ -195,32 +195,21 @@ impl Reader<'_> {
             return Val::computed(first.join(second).computed);
         }
         let (one, other) = (self.expr(left), self.expr(right));
-        let is_equality = matches!(op, BinOpKind::Eq | BinOpKind::Ne);
-        let is_order = matches!(
-            op,
-            BinOpKind::Lt | BinOpKind::Lte | BinOpKind::Gt | BinOpKind::Gte
-        );
-        if is_equality || is_order {
-            self.compares(left, right);
-            self.compares(right, left);
-        }
         match op {
-            _ if is_equality => self.equal(&one, &other),
-            _ if is_order => self.ordered(&one, &other),
+            BinOpKind::Eq | BinOpKind::Ne => {
+                self.compares(left, right);
+                self.equal(&one, &other)
+            }
+            BinOpKind::Lt | BinOpKind::Lte | BinOpKind::Gt | BinOpKind::Gte => {
+                self.compares(left, right);
+                self.ordered(&one, &other)
+            }
             BinOpKind::In => self.within(&one, &other, right),
             BinOpKind::Concat => self.made_of(&[&one, &other]),
             _ => {
-                let is_held = |value: &Val| {
-                    value
-                        .terms
-                        .iter()
-                        .any(|term| matches!(term, Term::Field(_)))
-                };
-                for value in [&one, &other] {
-                    if !is_held(&one) && !is_held(&other) {
-                        break;
-                    }
-                    let literals = value.terms.iter().filter_map(|term| match term {
+                let terms = || one.terms.iter().chain(&other.terms);
+                if terms().any(|term| matches!(term, Term::Field(_))) {
+                    let literals = terms().filter_map(|term| match term {
                         Term::Literal(number) => number.as_i64(),
                         _ => None,
                     });

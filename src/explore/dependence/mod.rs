@@ -13,7 +13,6 @@ use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
 mod comparisons;
-mod counts;
 mod expressions;
 mod filters;
 mod names;

@@ -18,9 +18,8 @@ use crate::expr::types::Type;
 
 /// Returns the default words of a setting that is a list.
 fn words_of_setting(chart: &Chart, path: &str) -> Vec<Json> {
-    let setting = path
-        .strip_prefix("config.")
-        .and_then(|name| chart.config.get(name));
+    let name = path.strip_prefix("config.");
+    let setting = name.and_then(|name| chart.config.get(name));
     match setting.map(|field| default_of(chart, field)) {
         Some(Json::Array(words)) => words,
         _ => Vec::new(),
@@ -118,13 +117,12 @@ impl Reader<'_> {
     fn below(&mut self, path: &str, name: &str) -> Val {
         let chart = self.chart;
         let whole = format!("{path}.{name}");
-        let cycles = |field: &dyn Fn(&Cycle) -> String| Val {
-            terms: chart
-                .cycles
-                .values()
-                .map(|cycle| Term::Field(field(cycle)))
-                .collect(),
-            ..Val::default()
+        let cycles = |field: &dyn Fn(&Cycle) -> String| {
+            let fields = chart.cycles.values().map(field).map(Term::Field);
+            Val {
+                terms: fields.collect(),
+                ..Val::default()
+            }
         };
         let root = path.split('.').next().unwrap_or_default();
         if !matches!(root, "cycle" | "review" | "scope") {
@@ -248,12 +246,8 @@ impl Reader<'_> {
                 let is_settled = name == "done" || root == "siblings" && name == "unreadable";
                 let is_list = name == "lines" || self.kind(&whole) == Kind::List;
                 // Items of which nothing but their number matters need be of one kind only.
-                let list = if root == "siblings" {
-                    "siblings".to_owned()
-                } else {
-                    path.to_owned()
-                };
-                self.note(&list).items = true;
+                let list = if root == "siblings" { root } else { path };
+                self.note(list).items = true;
                 if is_settled {
                     return Val::settled();
                 }

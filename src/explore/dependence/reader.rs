@@ -109,7 +109,10 @@ impl Reader<'_> {
                 self.scopes.push(("it".to_owned(), item_of(items)));
             }
             match fragment.role {
-                Role::Condition => self.condition(fragment.text),
+                Role::Condition => drop(self.alone(fragment.text, |reader| {
+                    let value = reader.source(fragment.text);
+                    reader.truth(value)
+                })),
                 Role::List => drop(self.list(fragment.text)),
                 Role::Assigned(field) => self.assign(field, fragment.text),
                 Role::Shown => self.text(fragment.text, true),
@@ -132,14 +135,6 @@ impl Reader<'_> {
         let known = self.found.open.entry(source.to_owned()).or_default();
         known.merge(&self.own);
         value
-    }
-
-    /// Reads a condition.
-    fn condition(&mut self, source: &str) {
-        self.alone(source, |reader| {
-            let value = reader.source(source);
-            reader.truth(value)
-        });
     }
 
     /// Reads a list.
@@ -186,11 +181,8 @@ impl Reader<'_> {
     /// Notes where the value of a field comes from.
     fn goes_into(&mut self, field: &str, value: Val, source: &str) {
         let mut computed = value.computed;
-        let takes_slugs = self
-            .chart
-            .context
-            .get(field)
-            .is_some_and(|field| field.is_id);
+        let declared = self.chart.context.get(field);
+        let takes_slugs = declared.is_some_and(|field| field.is_id);
         for term in value.terms {
             match term {
                 Term::Input { path, list } => {
@@ -224,11 +216,11 @@ impl Reader<'_> {
         }
         if !computed.is_empty() {
             // What the field is compared with may come out of it all the same.
-            let tried = computed
-                .iter()
-                .filter(|input| self.kind(input) == Kind::Text);
-            let flows = tried.map(|input| (input.clone(), field.to_owned()));
-            self.flows.extend(flows.collect::<Vec<_>>());
+            for input in &computed {
+                if self.kind(input) == Kind::Text {
+                    self.flows.push((input.clone(), field.to_owned()));
+                }
+            }
             self.found.clouded.insert(field.to_owned());
             let open = self.found.open.entry(source.to_owned()).or_default();
             open.inputs.extend(computed);

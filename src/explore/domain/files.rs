@@ -1,6 +1,8 @@
 //! The files that a set can have, and the instances beside.
 
-use super::{Choice, Domain, GATE_TIMES, MOST_PARTS, Read, fresh, has_a_setting_among_others, raw};
+use super::{
+    Choice, Domain, GATE_TIMES, MOST_PARTS, Values, fresh, has_a_setting_among_others, raw,
+};
 use crate::chart::FileSet;
 use crate::chart::field::default_of;
 use crate::chart::model::FieldType;
@@ -17,7 +19,7 @@ impl Domain {
     /// Returns the inputs that have too many values which matter.
     pub(super) fn too_many(&self) -> BTreeSet<String> {
         // What a field holds is one value more, whichever.
-        let read = &mut |field: &str| json!(format!("held-{field}"));
+        let values = self.reading(&|field| json!(format!("held-{field}")));
         // Of these, only the empty list is tried.
         let lists = ["findings", "cycle.findings", "rulings", "drivers"];
         let mut found: BTreeSet<String> = lists.map(str::to_owned).into();
@@ -40,40 +42,30 @@ impl Domain {
             matches!(default, FieldDefault::List).then(|| Choice::Event((*name).to_owned()))
         };
         let events = EVENT_DEFAULTS.iter().filter_map(of_list);
+        let mut compared = self.dependence.compared.keys();
+        let siblings = compared.any(|path| path.starts_with("siblings"));
+        let siblings = siblings.then_some(Choice::Siblings);
         let all = rows.chain(findings).chain(files).chain(events);
-        let siblings = self.siblings_in_use().then_some(Choice::Siblings);
-        let many = all
-            .chain(siblings)
-            .filter(|choice| !self.tried(choice, read).is_all);
+        let many = all.chain(siblings);
+        let many = many.filter(|choice| !values.tried(choice).is_all);
         found.extend(many.map(|choice| root_of(&choice.name()).to_owned()));
         found
     }
+}
 
-    /// Returns whether the chart looks at other instances.
-    pub(super) fn siblings_in_use(&self) -> bool {
-        self.dependence
-            .compared
-            .keys()
-            .any(|path| path.starts_with("siblings"))
-    }
-
+impl Values<'_> {
     /// Returns the lists of files.
-    pub(super) fn files(&self, name: &str, set: &FileSet, read: &mut Read<'_>) -> Tried<Json> {
-        let kinds = self.kinds_of_files(name, set, read);
-        self.lists(&format!("files.{name}"), &kinds, read)
+    pub(super) fn files(&self, name: &str, set: &FileSet) -> Tried<Json> {
+        let kinds = self.kinds_of_files(name, set);
+        self.lists(&format!("files.{name}"), &kinds)
     }
 
     /// Returns the files of a set that differ in what matters.
-    fn kinds_of_files(
-        &self,
-        name: &str,
-        set: &FileSet,
-        read: &mut Read<'_>,
-    ) -> Tried<Map<String, Json>> {
+    fn kinds_of_files(&self, name: &str, set: &FileSet) -> Tried<Map<String, Json>> {
         let mut is_all = true;
-        let mut names = self.known_texts(&format!("files.{name}.name"), read);
+        let mut names = self.known_texts(&format!("files.{name}.name"));
         for pattern in &set.with {
-            let holes = items::product(&self.holes(name, pattern, read));
+            let holes = items::product(&self.holes(name, pattern));
             is_all &= holes.is_all;
             for holes in holes.values {
                 let fill = |hole: &str| Ok::<_, ()>(holes.get(hole).map(raw).unwrap_or_default());
@@ -81,12 +73,8 @@ impl Domain {
                     continue;
                 };
                 let name = |star: &str| name.replace("**/", "").replace('*', star);
-                names.extend(
-                    fresh()
-                        .take(3)
-                        .map(|star| name(&star))
-                        .find(|name| set.matches(name).is_some()),
-                );
+                let mut fresh = fresh().take(3).map(|star| name(&star));
+                names.extend(fresh.find(|name| set.matches(name).is_some()));
             }
         }
         let files = names.iter().filter_map(|name| {
@@ -112,8 +100,8 @@ impl Domain {
             };
         };
         let path = format!("files.{name}.lines");
-        let kinds = items::product(&self.line_holes(&path, line, read));
-        let lines = self.lists(&path, &kinds, read);
+        let kinds = items::product(&self.line_holes(&path, line));
+        let lines = self.lists(&path, &kinds);
         is_all &= lines.is_all && files.len() * lines.values.len() <= items::MOST;
         let with = |file: &Map<String, Json>| {
             let with = |lines: &Json| {
@@ -131,14 +119,14 @@ impl Domain {
     }
 
     /// Returns the other instances that differ in what matters: of a context only what is compared.
-    fn kinds_of_siblings(&self, read: &mut Read<'_>) -> Tried<Map<String, Json>> {
+    pub(super) fn kinds_of_siblings(&self) -> Tried<Map<String, Json>> {
         let mut is_all = true;
         let chart = Arc::clone(&self.chart);
         let mut columns: IndexMap<String, Vec<Json>> = IndexMap::default();
-        columns.insert("name".to_owned(), self.texts("siblings.name", read));
+        columns.insert("name".to_owned(), self.texts("siblings.name"));
         columns.insert(
             "idle_hours".to_owned(),
-            self.integers("siblings.idle_hours", Some(0), 0, read),
+            self.integers("siblings.idle_hours", Some(0), 0),
         );
         let contexts = chart.context.iter().map(|(name, field)| {
             let path = format!("siblings.context.{name}");
@@ -163,7 +151,7 @@ impl Domain {
             let looked_at = format!("siblings.files.{name}");
             let is_looked_at = |(path, _): (&String, &Compared)| path.starts_with(&looked_at);
             let files = match self.dependence.compared.iter().any(is_looked_at) {
-                true => self.files(name, set, read).values,
+                true => self.files(name, set).values,
                 false => vec![json!([])],
             };
             (name.clone(), files)
@@ -179,11 +167,5 @@ impl Domain {
             row.insert("path".to_owned(), json!(format!("{}2", self.dir())));
         }
         rows
-    }
-
-    /// Returns the lists of other instances.
-    pub(super) fn siblings(&self, read: &mut Read<'_>) -> Tried<Json> {
-        let kinds = self.kinds_of_siblings(read);
-        self.lists("siblings", &kinds, read)
     }
 }

@@ -1,6 +1,6 @@
 //! The values of what an event, a command or a gate brings.
 
-use super::{Domain, GATE_TIMES, NO_SLUG, Read};
+use super::{Domain, GATE_TIMES, NO_SLUG, Values};
 use crate::chart::model::{Arg, FieldType};
 use crate::engine::decision::FailedGate;
 use crate::explore::dependence::LENGTH;
@@ -13,27 +13,13 @@ use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 
 impl Domain {
-    /// Returns how many findings a list of checks can have: none, one, and on both sides of each number that the chart
-    /// compares that with.
-    pub(super) fn findings(&self, name: &str, read: &mut Read<'_>) -> BTreeSet<usize> {
-        let mut counts = BTreeSet::from([0, 1]);
-        counts.extend(self.lengths(&format!("checks.{name}"), read));
-        // A check without `each` finds one thing at most.
-        let checks = self.chart.checks.get(name).map_or(&[][..], Vec::as_slice);
-        if checks.iter().all(|check| check.each.is_none()) {
-            counts.retain(|count| *count <= checks.len());
-        }
-        counts
-    }
-
     /// Returns the ways in which a gate can fail, by how many times it has: once, each number that the chart compares
     /// that with, and one more. None if the chart has no gates.
     pub(crate) fn gate(&self) -> impl Iterator<Item = FailedGate> {
         let known = self.compared(GATE_TIMES).into_iter();
         let literals = known.flat_map(|compared| compared.literals.iter().filter_map(Json::as_u64));
-        let mut times: BTreeSet<u64> = literals
-            .flat_map(|literal| literal..=literal.saturating_add(1))
-            .collect();
+        let times = literals.flat_map(|literal| literal..=literal.saturating_add(1));
+        let mut times: BTreeSet<u64> = times.collect();
         times.insert(1);
         times.remove(&0);
         let times = self.chart.gates.iter().flat_map(move |_| times.clone());
@@ -44,43 +30,53 @@ impl Domain {
             times,
         })
     }
+}
+
+impl Values<'_> {
+    /// Returns how many findings a list of checks can have: none, one, and on both sides of each number that the chart
+    /// compares that with.
+    pub(super) fn findings(&self, name: &str) -> BTreeSet<usize> {
+        let mut counts = BTreeSet::from([0, 1]);
+        counts.extend(self.lengths(&format!("checks.{name}")));
+        // A check without `each` finds one thing at most.
+        let checks = self.chart.checks.get(name).map_or(&[][..], Vec::as_slice);
+        if checks.iter().all(|check| check.each.is_none()) {
+            counts.retain(|count| *count <= checks.len());
+        }
+        counts
+    }
 
     /// Returns what a field of the event can be.
-    pub(super) fn event(&self, field: &str, read: &mut Read<'_>) -> Tried<Json> {
+    pub(super) fn event(&self, field: &str) -> Tried<Json> {
         let path = format!("event.{field}");
         let known = EVENT_DEFAULTS.iter().find(|(name, _)| *name == field);
         Tried::all(match known.map(|(_, default)| default) {
             Some(FieldDefault::False) => vec![json!(false), json!(true)],
             Some(FieldDefault::List) => {
-                let kinds = items::product(&self.attributes(field, read));
-                return self.lists(&path, &kinds, read);
+                let kinds = items::product(&self.attributes(field));
+                return self.lists(&path, &kinds);
             }
             Some(FieldDefault::Nothing) => {
-                let mut numbers = self.integers(&path, Some(0), 0, read);
+                let mut numbers = self.integers(&path, Some(0), 0);
                 numbers.push(Json::Null);
                 numbers
             }
-            Some(FieldDefault::Text) | None => self.texts(&path, read),
+            Some(FieldDefault::Text) | None => self.texts(&path),
         })
     }
 
     /// Returns what the items of a list in the event can be, by attribute.
-    fn attributes(&self, field: &str, read: &mut Read<'_>) -> IndexMap<String, Vec<Json>> {
+    fn attributes(&self, field: &str) -> IndexMap<String, Vec<Json>> {
         let start = format!("event.{field}.");
         let keys = self.dependence.compared.keys();
-        let mut attributes: Vec<&str> = keys
-            .filter_map(|key| key.strip_prefix(&start))
-            .filter(|key| *key != LENGTH)
-            .collect();
-        attributes.sort_unstable();
-        let columns = attributes
-            .into_iter()
-            .map(|name| (name.to_owned(), self.texts(&format!("{start}{name}"), read)));
-        columns.collect()
+        let attributes = keys.filter_map(|key| key.strip_prefix(&start));
+        let attributes: BTreeSet<&str> = attributes.filter(|key| *key != LENGTH).collect();
+        let values = |name: &str| (name.to_owned(), self.texts(&format!("{start}{name}")));
+        attributes.into_iter().map(values).collect()
     }
 
     /// Returns what an option can be; null where it is left out.
-    pub(super) fn arg(&self, name: &str, arg: &Arg, read: &mut Read<'_>) -> Vec<Json> {
+    pub(super) fn arg(&self, name: &str, arg: &Arg) -> Vec<Json> {
         let path = format!("args.{name}");
         let given = match arg.kind {
             FieldType::Boolean => vec![json!(false), json!(true)],
@@ -94,18 +90,18 @@ impl Domain {
                     values.flat_map(|values| values.iter().cloned()).collect();
                 let fallback = arg.minimum.unwrap_or(0);
                 if numbers.is_empty() {
-                    numbers.extend(self.integers(&path, arg.minimum, fallback, read));
+                    numbers.extend(self.integers(&path, arg.minimum, fallback));
                 } else if self.compared(&path).is_some() {
                     // What the user sets is tried beside literals; a count reaches both sides of it.
-                    let unread = &mut |_: &str| Json::Null;
-                    numbers.extend(self.integers(&path, arg.minimum, fallback, unread));
+                    let unread = self.reading(&|_| Json::Null);
+                    numbers.extend(unread.integers(&path, arg.minimum, fallback));
                 }
                 let field = arg.field();
                 numbers.retain(|number| field.accepts(&self.chart.phases, number).is_ok());
                 numbers.into_iter().collect()
             }
             FieldType::String => {
-                let mut texts = self.texts(&path, read);
+                let mut texts = self.texts(&path);
                 if arg.one_of.is_some() {
                     // What the list has not is refused.
                     texts.retain(|text| text.as_str() != Some(NO_SLUG));
@@ -116,10 +112,7 @@ impl Domain {
             FieldType::List => Vec::new(),
             FieldType::Phase => self.chart.phases.keys().map(|name| json!(name)).collect(),
         };
-        arg.default
-            .iter()
-            .map(|_| Json::Null)
-            .chain(given)
-            .collect()
+        let left_out = arg.default.iter().map(|_| Json::Null);
+        left_out.chain(given).collect()
     }
 }

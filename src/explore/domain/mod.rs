@@ -11,6 +11,7 @@ mod tables;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Deref;
 use std::sync::Arc;
 
 use indexmap::IndexSet;
@@ -55,8 +56,20 @@ pub fn config_path(name: &str) -> String {
     format!("config.{name}")
 }
 
-/// Reads a context field or a setting as it stands.
-pub type Read<'r> = dyn FnMut(&str) -> Json + 'r;
+/// The values of inputs, where context fields and settings stand as they are read.
+pub struct Values<'d> {
+    domain: &'d Domain,
+    read: &'d dyn Fn(&str) -> Json,
+}
+
+impl Deref for Values<'_> {
+    type Target = Domain;
+
+    /// Returns where the values come from.
+    fn deref(&self) -> &Domain {
+        self.domain
+    }
+}
 
 /// Returns true where a setting is looked for in a text that is also compared with something else: the setting can be a
 /// part of that, or all of it, and its values are chosen without a look at it.
@@ -156,9 +169,8 @@ impl Domain {
         &'o self,
         open: &'o Openness,
     ) -> impl Iterator<Item = &'o String> {
-        open.inputs
-            .iter()
-            .chain(open.looks.intersection(&self.untried))
+        let untried = open.looks.intersection(&self.untried);
+        open.inputs.iter().chain(untried)
     }
 
     /// Returns what an input is compared with.
@@ -166,28 +178,45 @@ impl Domain {
         self.dependence.compared.get(path)
     }
 
-    /// Returns the values of `choice`; the first one is the quietest. `read` gives context fields as they stand.
-    pub(crate) fn values(&self, choice: &Choice, read: &mut Read<'_>) -> Vec<Json> {
-        self.tried(choice, read).values
+    /// Returns the values of inputs; `read` gives context fields and settings as they stand.
+    pub(crate) fn reading<'d>(&'d self, read: &'d dyn Fn(&str) -> Json) -> Values<'d> {
+        let domain = self;
+        Values { domain, read }
+    }
+
+    /// Returns the directory of the instance that is explored, as the agent writes it.
+    pub(crate) fn dir(&self) -> String {
+        let scope = &self.chart.scope;
+        format!("{}/{}/1", scope.home, scope.folder)
+    }
+}
+
+impl Values<'_> {
+    /// Returns the values of `choice`; the first one is the quietest.
+    pub(crate) fn of(&self, choice: &Choice) -> Vec<Json> {
+        self.tried(choice).values
     }
 
     /// Returns the values of `choice`, and whether they are all that matter.
-    fn tried(&self, choice: &Choice, read: &mut Read<'_>) -> Tried<Json> {
+    fn tried(&self, choice: &Choice) -> Tried<Json> {
         let (chart, nothing) = (&self.chart, || Tried::all(Vec::new()));
         let both = || vec![json!(false), json!(true)];
         Tried::all(match choice {
             Choice::Files(name) => {
                 let set = chart.files.get(name);
-                return set.map_or_else(nothing, |set| self.files(name, set, read));
+                return set.map_or_else(nothing, |set| self.files(name, set));
             }
             Choice::Rows(name) => {
                 let table = chart.tables.get(name);
-                return table.map_or_else(nothing, |table| self.rows(name, table, read));
+                return table.map_or_else(nothing, |table| self.rows(name, table));
             }
-            Choice::Event(field) => return self.event(field, read),
-            Choice::Siblings => return self.siblings(read),
+            Choice::Event(field) => return self.event(field),
+            Choice::Siblings => {
+                let kinds = self.kinds_of_siblings();
+                return self.lists("siblings", &kinds);
+            }
             Choice::Findings(name) => {
-                let counts = self.findings(name, read);
+                let counts = self.findings(name);
                 let is_all = counts.last().is_none_or(|most| *most <= items::LONGEST);
                 let counts = counts.into_iter().filter(|count| *count <= items::LONGEST);
                 let values = counts.map(|count| json!(vec!["a finding"; count]));
@@ -197,16 +226,16 @@ impl Domain {
             Choice::Content {
                 table,
                 key: "lines",
-            } => self.integers(&format!("tables.{table}.lines"), Some(0), 0, read),
+            } => self.integers(&format!("tables.{table}.lines"), Some(0), 0),
             Choice::Content { .. } | Choice::Stalled | Choice::Dirty => both(),
             Choice::Arg(name) => {
                 let arg = chart.args.get(name);
-                arg.map_or_else(Vec::new, |arg| self.arg(name, arg, read))
+                arg.map_or_else(Vec::new, |arg| self.arg(name, arg))
             }
             Choice::Session => {
                 // With an instance for each session, no command runs without one.
                 let unknown = (!self.chart.scope.is_per_session()).then_some(Json::Null);
-                let known = self.texts("session", read);
+                let known = self.texts("session");
                 unknown.into_iter().chain(known).collect()
             }
             Choice::Driver => vec![Json::Null, json!("this"), json!("other")],
@@ -233,23 +262,13 @@ impl Domain {
         })
     }
 
-    /// Returns the directory of the instance that is explored, as the agent writes it.
-    pub(crate) fn dir(&self) -> String {
-        let scope = &self.chart.scope;
-        format!("{}/{}/1", scope.home, scope.folder)
-    }
-
     /// Returns the texts that `path` can be: each it is compared with, those with the parts that are looked for in it,
     /// then one that is none of them. Where it is compared with other inputs, there are several of these.
-    pub(super) fn texts(&self, path: &str, read: &mut Read<'_>) -> Vec<Json> {
-        let mut texts = self.known_texts(path, read);
+    pub(super) fn texts(&self, path: &str) -> Vec<Json> {
+        let mut texts = self.known_texts(path);
         let compared = self.compared(path);
-        let parts = self.parts(path, read);
-        let others = if compared.is_some_and(|compared| compared.linked) {
-            2
-        } else {
-            1
-        };
+        let parts = self.parts(path);
+        let others = 1 + usize::from(compared.is_some_and(|compared| compared.linked));
         let is_none = |text: &String, texts: &IndexSet<String>| {
             !texts.contains(text) && !parts.iter().any(|part| text.contains(part.as_str()))
         };
@@ -268,10 +287,8 @@ impl Domain {
             }
             texts.insert(text);
         }
-        let others: Vec<String> = fresh()
-            .filter(|text| is_none(text, &texts))
-            .take(others)
-            .collect();
+        let none = fresh().filter(|text| is_none(text, &texts));
+        let others: Vec<String> = none.take(others).collect();
         texts.extend(others);
         if compared.is_some_and(|compared| compared.trimmed) {
             let padded: Vec<String> = texts.iter().map(|text| format!(" {text}")).collect();
@@ -284,39 +301,39 @@ impl Domain {
     }
 
     /// Returns what is looked for in the text that `path` is.
-    pub(super) fn parts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
+    pub(super) fn parts(&self, path: &str) -> IndexSet<String> {
         let compared = self.compared(path);
         let mut parts = compared.map_or_else(IndexSet::new, |compared| {
             let literals = compared.parts.iter().cloned();
-            texts_of(literals, &compared.part_fields, read)
+            literals.chain(self.held(&compared.part_fields)).collect()
         });
         parts.shift_remove("");
         parts
     }
 
     /// Returns the texts that `path` is compared with.
-    pub(super) fn known_texts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
+    pub(super) fn known_texts(&self, path: &str) -> IndexSet<String> {
         let compared = self.compared(path);
         compared.map_or_else(IndexSet::new, |compared| {
             let literals = compared.literals.iter().filter_map(Json::as_str);
-            texts_of(literals.map(str::to_owned), &compared.fields, read)
+            let literals = literals.map(str::to_owned);
+            literals.chain(self.held(&compared.fields)).collect()
         })
     }
 
+    /// Returns the texts that fields hold.
+    fn held(&self, fields: &IndexSet<String>) -> impl Iterator<Item = String> {
+        let held = fields.iter().map(|field| (self.read)(field));
+        held.filter_map(|held| held.as_str().map(str::to_owned))
+    }
+
     /// Returns the integers that `path` can be: on both sides of each it is compared with.
-    pub(super) fn integers(
-        &self,
-        path: &str,
-        minimum: Option<i64>,
-        fallback: i64,
-        read: &mut Read<'_>,
-    ) -> Vec<Json> {
+    pub(super) fn integers(&self, path: &str, minimum: Option<i64>, fallback: i64) -> Vec<Json> {
         let mut numbers: IndexSet<i64> = IndexSet::new();
         if let Some(compared) = self.compared(path) {
             let literals = compared.literals.iter().filter_map(Json::as_i64);
-            let fields = compared.fields.iter();
-            let held: Vec<i64> = fields.filter_map(|field| read(field).as_i64()).collect();
-            for number in literals.chain(held) {
+            let held = compared.fields.iter().map(|field| (self.read)(field));
+            for number in literals.chain(held.filter_map(|held| held.as_i64())) {
                 let sides = [number.saturating_sub(1), number, number.saturating_add(1)];
                 numbers.extend(sides.map(|number| number.max(minimum.unwrap_or(i64::MIN))));
             }
@@ -331,18 +348,6 @@ impl Domain {
     }
 }
 
-/// Returns some texts, and those that fields hold.
-fn texts_of(
-    literals: impl Iterator<Item = String>,
-    fields: &IndexSet<String>,
-    read: &mut Read<'_>,
-) -> IndexSet<String> {
-    let held = fields
-        .iter()
-        .filter_map(|field| read(field).as_str().map(str::to_owned));
-    literals.chain(held).collect()
-}
-
 /// A text that cannot be part of a file's name.
 pub(super) const NO_SLUG: &str = "no slug";
 
@@ -351,7 +356,6 @@ const MOST_PARTS: usize = 5;
 
 /// Returns a value as it stands in a name.
 fn raw(value: &Json) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+    let text = value.as_str();
+    text.map_or_else(|| value.to_string(), str::to_owned)
 }

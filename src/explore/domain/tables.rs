@@ -1,6 +1,6 @@
 //! The rows that a table can have.
 
-use super::{Domain, Read, fresh};
+use super::{Values, fresh};
 use crate::chart::{RowShape, Table};
 use crate::explore::dependence::LENGTH;
 use crate::explore::items::{self, Tried, Wanted};
@@ -12,25 +12,18 @@ use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-impl Domain {
+impl Values<'_> {
     /// Returns what the rows of a table can be, by column.
-    fn columns(
-        &self,
-        name: &str,
-        table: &Table,
-        read: &mut Read<'_>,
-    ) -> IndexMap<String, Vec<Json>> {
+    fn columns(&self, name: &str, table: &Table) -> IndexMap<String, Vec<Json>> {
         let mut columns: IndexMap<String, Vec<Json>> = IndexMap::default();
         let path = |column: &str| format!("tables.{name}.rows.{column}");
         match &table.rows {
             RowShape::Columns(own) => {
-                let texts = own
-                    .keys()
-                    .map(|column| (column.clone(), self.texts(&path(column), read)));
-                columns.extend(texts);
+                let own = own.keys();
+                columns.extend(own.map(|own| (own.clone(), self.texts(&path(own)))));
             }
             RowShape::Line(line) => {
-                columns = self.line_holes(&format!("tables.{name}.rows"), line, read);
+                columns = self.line_holes(&format!("tables.{name}.rows"), line);
             }
         }
         if let Some(ids) = columns.get_mut("id") {
@@ -39,25 +32,18 @@ impl Domain {
         if let (Some(status), Some(word)) = (columns.get_mut("status"), table.finished.first()) {
             // A status says first of all whether the row is finished.
             let is_done = |text: &str| is_finished(text, &table.finished);
-            let open = std::iter::once("open".to_owned())
-                .chain(fresh())
-                .find(|text| !is_done(text));
-            let known = self.known_texts(&path("status"), read);
-            *status = open
-                .into_iter()
-                .chain([word.clone()])
-                .chain(known)
-                .collect::<IndexSet<_>>()
-                .into_iter()
-                .map(Json::from)
-                .collect();
+            let mut open = std::iter::once("open".to_owned()).chain(fresh());
+            let open = open.find(|text| !is_done(text)).into_iter();
+            let known = self.known_texts(&path("status"));
+            let words: IndexSet<String> = open.chain([word.clone()]).chain(known).collect();
+            *status = words.into_iter().map(Json::from).collect();
         }
         columns
     }
 
     /// Returns the lists of rows.
-    pub(super) fn rows(&self, name: &str, table: &Table, read: &mut Read<'_>) -> Tried<Json> {
-        let mut rows = items::product(&self.columns(name, table, read));
+    pub(super) fn rows(&self, name: &str, table: &Table) -> Tried<Json> {
+        let mut rows = items::product(&self.columns(name, table));
         for row in &mut rows.values {
             let text = |key: &str| row.get(key).and_then(Json::as_str).map(str::to_owned);
             let done = text("status").is_some_and(|status| is_finished(&status, &table.finished));
@@ -66,45 +52,35 @@ impl Domain {
             row.insert("done".to_owned(), json!(done));
             row.insert("path".to_owned(), json!(path));
         }
-        self.lists(&format!("tables.{name}.rows"), &rows, read)
+        self.lists(&format!("tables.{name}.rows"), &rows)
     }
 
     /// Returns the lists of these items that make a difference.
-    pub(super) fn lists(
-        &self,
-        path: &str,
-        kinds: &Tried<Map<String, Json>>,
-        read: &mut Read<'_>,
-    ) -> Tried<Json> {
-        items::lists(kinds, &self.wanted(path, read))
-    }
-
-    /// Returns what of a list matters.
-    pub(super) fn wanted(&self, path: &str, read: &mut Read<'_>) -> Wanted {
+    pub(super) fn lists(&self, path: &str, kinds: &Tried<Map<String, Json>>) -> Tried<Json> {
         let compared = self.compared(path);
-        let mut counts = self.lengths(path, read);
-        counts.extend(self.counted_by_checks(path, read));
-        Wanted {
+        let mut counts = self.lengths(path);
+        counts.extend(self.counted_by_checks(path));
+        let wanted = Wanted {
             items: compared.is_some_and(|compared| compared.items) || path.starts_with("tables."),
             first: compared.is_some_and(|compared| compared.first),
             last: compared.is_some_and(|compared| compared.last),
             counts,
-        }
+        };
+        items::lists(kinds, &wanted)
     }
 
     /// Returns how long a list can be: on both sides of each number that its length is compared with.
-    pub(super) fn lengths(&self, path: &str, read: &mut Read<'_>) -> Vec<usize> {
+    pub(super) fn lengths(&self, path: &str) -> Vec<usize> {
         let path = format!("{path}.{LENGTH}");
         let compared = self.compared(&path);
-        let sizes = compared.map(|_| self.integers(&path, Some(0), 0, read));
+        let sizes = compared.map(|_| self.integers(&path, Some(0), 0));
         let sizes = sizes.iter().flatten().filter_map(Json::as_u64);
-        sizes
-            .filter_map(|size| usize::try_from(size).ok())
-            .collect()
+        let sizes = sizes.filter_map(|size| usize::try_from(size).ok());
+        sizes.collect()
     }
 
     /// Returns the numbers of items that make a difference because checks of them are counted.
-    fn counted_by_checks(&self, path: &str, read: &mut Read<'_>) -> BTreeSet<usize> {
+    fn counted_by_checks(&self, path: &str) -> BTreeSet<usize> {
         let chart = Arc::clone(&self.chart);
         let counted = chart.checks.iter().filter(|(name, _)| {
             let length = format!("checks.{name}.{LENGTH}");
@@ -116,32 +92,25 @@ impl Domain {
             let mut open = each.filter_map(|each| self.dependence.open.get(&each.0));
             let root = crate::explore::dependence::root_of(path);
             if open.any(|open| open.looks.contains(root)) {
-                counts.extend(self.findings(name, read));
+                counts.extend(self.findings(name));
             }
         }
         counts
     }
 
     /// Returns what the holes of a line can be: numbers, too, are texts there.
-    pub(super) fn line_holes(
-        &self,
-        path: &str,
-        line: &LinePattern,
-        read: &mut Read<'_>,
-    ) -> IndexMap<String, Vec<Json>> {
+    pub(super) fn line_holes(&self, path: &str, line: &LinePattern) -> IndexMap<String, Vec<Json>> {
         let holes = line.holes().map(|(hole, kind)| {
             let path = format!("{path}.{hole}");
-            let mut values = self.hole(&path, kind, read);
+            let mut values = self.hole(&path, kind);
             if matches!(kind, HoleKind::Integer) {
-                let known = self.known_texts(&path, read).into_iter();
+                let known = self.known_texts(&path).into_iter();
                 let is_number = |text: &String| {
                     text.parse::<u64>().map(|it| it.to_string()).as_ref() == Ok(text)
                 };
                 let numbers = values.iter().map(ToString::to_string);
-                values = numbers
-                    .chain(known.filter(is_number))
-                    .map(Json::from)
-                    .collect();
+                let all = numbers.chain(known.filter(is_number));
+                values = all.map(Json::from).collect();
             }
             (hole.to_owned(), values)
         });
@@ -149,23 +118,18 @@ impl Domain {
     }
 
     /// Returns what a hole can be.
-    fn hole(&self, path: &str, kind: &HoleKind, read: &mut Read<'_>) -> Vec<Json> {
+    fn hole(&self, path: &str, kind: &HoleKind) -> Vec<Json> {
         match kind {
-            HoleKind::Text | HoleKind::Slug => self.texts(path, read),
-            HoleKind::Integer => self.integers(path, Some(0), 1, read),
+            HoleKind::Text | HoleKind::Slug => self.texts(path),
+            HoleKind::Integer => self.integers(path, Some(0), 1),
             HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
         }
     }
 
     /// Returns what the holes of a file's name can be.
-    pub(super) fn holes(
-        &self,
-        name: &str,
-        pattern: &Pattern,
-        read: &mut Read<'_>,
-    ) -> IndexMap<String, Vec<Json>> {
+    pub(super) fn holes(&self, name: &str, pattern: &Pattern) -> IndexMap<String, Vec<Json>> {
         let holes = pattern.holes().map(|(hole, kind)| {
-            let values = self.hole(&format!("files.{name}.{hole}"), kind, read);
+            let values = self.hole(&format!("files.{name}.{hole}"), kind);
             (hole.to_owned(), values)
         });
         holes.collect()

@@ -1,19 +1,23 @@
-//! The imagined world as an evaluator: what a decision gets for its expressions.
+//! The imagined world as an evaluator: what a decision gets for its expressions. Some are evaluated by themselves, and of
+//! some, trying values leaves the result open: then it is assumed.
 
 use super::ImaginedWorld;
-use super::question::Kind;
+use super::question::{Kind, Question};
 use crate::chart::model::FieldType;
 use crate::engine::context::to_value;
 use crate::engine::evaluator::{Evaluator, Given, Unfit};
+use crate::engine::names::sources::SourceName;
 use crate::explore::answer::Answer;
 use crate::explore::counters::read_by_the_engine;
+use crate::explore::dependence::root_of;
 use crate::explore::domain::Choice;
 use crate::expr::ExprError;
 use crate::expr::has_holes;
+use crate::expr::pieces::Piece;
 use crate::expr::source::Literal;
 use minijinja::value::Value;
 use serde_json::{Value as Json, json};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 impl Evaluator for ImaginedWorld {
     fn given(&self, given: Given<'_>) -> Option<Json> {
@@ -59,15 +63,22 @@ impl Evaluator for ImaginedWorld {
         let known = holds.as_ref().ok().copied();
         let options: Vec<Answer> = match self.has_looked_at_unknown(source) {
             // Its result with a value of which nothing is known says nothing.
-            true => [false.into(), true.into()]
-                .into_iter()
-                .chain(may_fail.then_some(Answer::Fails(None)))
-                .collect(),
-            false => std::iter::once(Answer::AsItIs)
-                .chain((known != Some(false)).then_some(false.into()))
-                .chain((known != Some(true)).then_some(true.into()))
-                .chain((may_fail && known.is_some()).then_some(Answer::Fails(None)))
-                .collect(),
+            true => {
+                let fails = may_fail.then_some(Answer::Fails(None));
+                [false.into(), true.into()]
+                    .into_iter()
+                    .chain(fails)
+                    .collect()
+            }
+            false => {
+                let others = [false, true].into_iter().filter(|it| known != Some(*it));
+                let fails = (may_fail && known.is_some()).then_some(Answer::Fails(None));
+                let as_it_is = std::iter::once(Answer::AsItIs);
+                as_it_is
+                    .chain(others.map(Answer::from))
+                    .chain(fails)
+                    .collect()
+            }
         };
         match *self.assumption(None, source, options) {
             Answer::Value(Json::Bool(assumed)) => Ok(assumed),
@@ -174,4 +185,145 @@ impl Evaluator for ImaginedWorld {
             assumed => Ok(assumed.seen().clone()),
         }
     }
+}
+
+impl ImaginedWorld {
+    /// Returns the value of an expression that is evaluated by itself; `None` where it must be evaluated here. An
+    /// answer that is not known yet is guessed: the tree has no way behind it unless it is right.
+    fn outcome(&self, kind: Kind, source: &str) -> Option<Arc<Answer>> {
+        let question = Question::Outcome {
+            kind,
+            source: source.to_owned(),
+        };
+        let answer = self.known(&question).unwrap_or_else(|| {
+            let known = self.answer_to(|asked| *asked == question);
+            let answer = known.map_or_else(|| Arc::new(true.into()), Arc::clone);
+            self.note(question, Arc::clone(&self.ground.none), &answer);
+            answer
+        });
+        (!matches!(*answer, Answer::Fails(_))).then_some(answer)
+    }
+
+    /// Returns what is known of an expression that is evaluated by itself; `None` where it must be evaluated here.
+    fn recalled(&self, kind: Kind, source: &str, root: &Value) -> Option<Arc<Answer>> {
+        let is_separate = self.part.is_some() && self.ground.is_separate(kind, source, root);
+        is_separate.then(|| self.outcome(kind, source)).flatten()
+    }
+
+    /// Returns true where a text can be made of these pieces.
+    fn are_made(&self, pieces: &[Piece]) -> bool {
+        pieces.iter().all(|piece| match piece {
+            Piece::Hole(hole) => self.outcome(Kind::Text, hole).is_some(),
+            Piece::If(test, then, otherwise) => {
+                let holds = self.outcome(Kind::Condition, test);
+                let side = |holds: Arc<Answer>| match *holds == true.into() {
+                    true => then,
+                    false => otherwise,
+                };
+                holds.is_some_and(|holds| self.are_made(side(holds)))
+            }
+        })
+    }
+
+    /// Returns whether a text can be made of what it consists of; otherwise it must be evaluated as a whole.
+    pub(crate) fn text_of_pieces(&self, source: &str) -> bool {
+        let pieces = self.ground.pieces(source);
+        !pieces.iter().any(|piece| piece.has(source)) && self.are_made(&pieces)
+    }
+
+    /// Returns true where an open input of an expression has been looked at.
+    fn has_looked_at(&self, input: &str) -> bool {
+        let derived = &self.ground.domain.dependence.derived;
+        let (field, root) = (input.strip_prefix("field."), root_of(input));
+        if field.is_none() && !input.starts_with("config.") && !is_chosen(root) {
+            return true;
+        }
+        self.asked()
+            .iter()
+            .any(|asked| match (&asked.question, field) {
+                (Question::Field(name), Some(field)) => {
+                    let is_open = derived.contains(field) || *asked.answer == Answer::Unknown;
+                    name == field && is_open
+                }
+                (Question::Field(name), None) => name == input,
+                (Question::Choice(choice), None) => {
+                    let name = choice.name();
+                    root_of(&name) == root || root == "session" && name == "event.session_id"
+                }
+                _ => false,
+            })
+    }
+
+    /// Returns true where an expression has looked at a field of which nothing is known.
+    fn has_looked_at_unknown(&self, source: &str) -> bool {
+        let Some(known) = self.ground.open(source) else {
+            return false;
+        };
+        let fields = known.inputs.iter().chain(&known.fails);
+        let mut fields = fields.filter_map(|input| input.strip_prefix("field."));
+        let asked = self.asked();
+        fields.any(|field| {
+            asked.iter().any(|asked| {
+                matches!(&asked.question, Question::Field(name) if name == field)
+                    && *asked.answer == Answer::Unknown
+            })
+        })
+    }
+
+    /// Returns whether an expression may fail on what it has looked at so far; `None` where nothing is open about it.
+    fn may_fail(&self, source: &str) -> Option<bool> {
+        let known = self.ground.open(source)?;
+        let mut inputs = self.ground.domain.open_inputs(known);
+        let fails = known.fails.iter().any(|input| self.has_looked_at(input));
+        (fails || inputs.any(|input| self.has_looked_at(input))).then_some(fails)
+    }
+
+    /// Chooses the value of an expression.
+    fn assumption(&self, field: Option<&str>, source: &str, options: Vec<Answer>) -> Arc<Answer> {
+        let question = Question::Assumed {
+            field: field.map(str::to_owned),
+            source: source.to_owned(),
+            place: self.part.clone().unwrap_or_else(|| Arc::from("")),
+        };
+        self.ask(question, || options.into())
+    }
+
+    /// Returns the values that a field takes of which nothing is known.
+    fn any_value(&self, name: &str) -> Vec<Answer> {
+        let chart = &self.ground.chart;
+        let Some(field) = chart.context.get(name) else {
+            return Vec::new();
+        };
+        let mut values = match field.kind {
+            FieldType::Boolean => vec![false.into(), true.into()],
+            FieldType::Phase => {
+                let phases = chart.phases.keys();
+                phases.map(|phase| Answer::Value(json!(phase))).collect()
+            }
+            FieldType::Integer | FieldType::String | FieldType::List => vec![Answer::Unknown],
+        };
+        if field.nullable {
+            values.push(Answer::Value(Json::Null));
+        }
+        values
+    }
+}
+
+/// Returns true for an input that is chosen where it is looked at. Others are always there and never tried.
+fn is_chosen(input: &str) -> bool {
+    use SourceName as Name;
+    matches!(
+        SourceName::of(input.split('.').next().unwrap_or_default()),
+        Some(
+            Name::args
+                | Name::checks
+                | Name::event
+                | Name::files
+                | Name::git
+                | Name::postponed
+                | Name::session
+                | Name::siblings
+                | Name::tables
+        )
+    )
 }

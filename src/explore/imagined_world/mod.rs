@@ -5,23 +5,24 @@
 
 mod evaluator;
 mod ground;
-mod openness;
-mod outcomes;
 mod question;
 mod table;
 mod world;
 
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::answer::Answer;
 use super::domain::{Choice, config_path};
 use crate::engine::evaluator::Evaluator;
-use crate::engine::event::{Event, Trigger};
+use crate::engine::event::Trigger;
 use crate::engine::names::Names;
+use crate::engine::possible_world::event;
 use crate::engine::world::World;
+use crate::hash::IndexMap;
 use crate::host::events::EVENTS;
 use ground::Made;
 pub(crate) use ground::{Ground, sources_of_check};
@@ -82,16 +83,13 @@ impl ImaginedWorld {
 
     /// Returns the names of a decision in this world.
     pub(crate) fn names(&self, trigger: &Trigger) -> Arc<Names> {
-        let event = Event {
-            trigger: trigger.clone(),
-            fields: Json::Null,
-            args: crate::hash::IndexMap::default(),
-            session: None,
-        };
+        // What it brings is chosen where it is looked at.
+        let event = event(trigger.clone(), Map::new());
         let world: Arc<dyn World> = Arc::new(self.clone());
         let evaluator: Arc<dyn Evaluator> = Arc::new(self.clone());
+        let expressions = Arc::clone(&self.ground.expressions);
         Names::with(
-            Arc::clone(&self.ground.expressions),
+            expressions,
             &self.ground.chart,
             (&world, &evaluator),
             &event,
@@ -123,10 +121,9 @@ impl ImaginedWorld {
 
     /// Returns the answer to a question that was asked.
     fn known(&self, question: &Question) -> Option<Arc<Answer>> {
-        self.asked()
-            .iter()
-            .find(|asked| asked.question == *question)
-            .map(|asked| Arc::clone(&asked.answer))
+        let asked = self.asked();
+        let known = asked.iter().find(|asked| asked.question == *question)?;
+        Some(Arc::clone(&known.answer))
     }
 
     /// Writes a question down, with its answer.
@@ -171,17 +168,16 @@ impl ImaginedWorld {
         if let Some(known) = known.iter().find(|made| made.held.iter().all(is_like)) {
             return Arc::clone(&known.values);
         }
-        let mut held: Vec<(String, Json)> = Vec::new();
-        let values = self.ground.domain.values(choice, &mut |field| {
+        let held: RefCell<IndexMap<String, Json>> = RefCell::default();
+        let read = |field: &str| {
             let value = self.read(field);
-            if !held.iter().any(|(known, _)| known == field) {
-                held.push((field.to_owned(), value.clone()));
-            }
+            held.borrow_mut().insert(field.to_owned(), value.clone());
             value
-        });
-        let values: Arc<[Answer]> = values.into_iter().map(Answer::Value).collect();
+        };
+        let values = self.ground.domain.reading(&read).of(choice).into_iter();
+        let values: Arc<[Answer]> = values.map(Answer::Value).collect();
         known.push(Made {
-            held,
+            held: held.take().into_iter().collect(),
             values: Arc::clone(&values),
         });
         values
@@ -200,13 +196,9 @@ impl ImaginedWorld {
         }
         let options = options();
         let chosen = self.answer_to(|asked| *asked == question);
-        let first = || {
-            options
-                .first()
-                .cloned()
-                .unwrap_or(Answer::Value(Json::Null))
-        };
-        let answer = chosen.map_or_else(|| Arc::new(first()), Arc::clone);
+        let first = || options.first().cloned();
+        let first = || Arc::new(first().unwrap_or(Answer::Value(Json::Null)));
+        let answer = chosen.map_or_else(first, Arc::clone);
         self.note(question, options, &answer);
         answer
     }

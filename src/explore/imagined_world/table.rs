@@ -102,12 +102,9 @@ impl Object for TableView {
             "unusable" => json!(self.has_unusable()),
             "lines" => {
                 let rows = i64::try_from(self.rows().len()).unwrap_or(i64::MAX);
-                let lines = if self.exists() {
-                    self.content("lines").value().as_i64().unwrap_or(0)
-                } else {
-                    0
-                };
-                json!(lines.max(rows))
+                let lines = self.exists().then(|| self.content("lines"));
+                let lines = lines.and_then(|lines| lines.value().as_i64());
+                json!(lines.unwrap_or(0).max(rows))
             }
             _ => return None,
         };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::everywhere::everywhere;
+use super::checks::everywhere;
 use crate::chart::Chart;
 use crate::chart::model::Rule;
 use crate::engine::event::Trigger;

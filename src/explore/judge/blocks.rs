@@ -72,10 +72,9 @@ impl Judge<'_> {
                     bounds.insert(tree.value(value).as_i64()?, row.map_or(0, |row| row.most));
                 }
                 let name = tree.name_of(field)?;
-                let described = bounds.iter().rev();
-                let described =
-                    described.map(|(value, most)| format!("{most} where {name} is {value}"));
-                let described = described.collect::<Vec<_>>().join(", ");
+                let words = |(value, most)| format!("{most} where {name} is {value}");
+                let described: Vec<String> = bounds.iter().rev().map(words).collect();
+                let described = described.join(", ");
                 let is_bound = bounds.values().collect::<BTreeSet<_>>().len() > 1;
                 is_bound.then(|| format!("at most {described}"))
             })
@@ -92,27 +91,19 @@ impl Judge<'_> {
     fn gate_times(&self, edge: &Edge) -> Option<usize> {
         let run = self.search.run(edge).filter(|_| edge.done.block)?;
         let times = run.outcome.failed_gate()?.times;
-        let most = self
-            .search
-            .moves
-            .tree
-            .ground
-            .domain
-            .gate()
-            .map(|gate| gate.times)
-            .max();
+        let gates = self.search.moves.tree.ground.domain.gate();
+        let most = gates.map(|gate| gate.times).max();
         usize::try_from(times).ok().filter(|_| Some(times) < most)
     }
 
     /// Returns the paths on which the agent does nothing: it is blocked, which weighs one, or the host sends another
     /// event.
     fn while_idle(&self, settings: &Settings) -> Longest<'_> {
-        Longest::over(self.search, settings, |edge| {
-            match self.is_further_block(edge) {
-                true => Some(1),
-                false => self.is_aside(edge).then_some(0),
-            }
-        })
+        let weight = |edge: &Edge| match self.is_further_block(edge) {
+            true => Some(1),
+            false => self.is_aside(edge).then_some(0),
+        };
+        Longest::over(self.search, settings, weight, |_, _| true)
     }
 
     /// Returns whether an edge is an event of the host beside a stop, in the midst of a turn.
@@ -201,7 +192,7 @@ impl Judge<'_> {
 
     /// Returns whether blocks and what the agent does after them lead back to where they began.
     fn round(&self, settings: &Settings) -> Result<usize, Breach> {
-        let goes_on = Longest::over(self.search, settings, |edge| match edge.done.block {
+        let weight = |edge: &Edge| match edge.done.block {
             true => self.is_further_block(edge).then_some(1),
             // Starting a cycle over is progress.
             false => {
@@ -209,7 +200,8 @@ impl Judge<'_> {
                     self.search.actor(edge) == Actor::Agent && edge.done.arms.is_empty();
                 (is_answer || self.is_aside(edge)).then_some(0)
             }
-        });
+        };
+        let goes_on = Longest::over(self.search, settings, weight, |_, _| true);
         goes_on.endless_loop().map_or(Ok(0), |steps| {
             let claim =
                 "the agent is blocked again and again, and nothing that it does changes that";

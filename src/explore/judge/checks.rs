@@ -1,15 +1,16 @@
-//! What the checks of a chart find, over all states.
+//! What the checks of a chart find, or a condition comes out as, over all states.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::everywhere::{Example, everywhere};
+use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
-use crate::explore::decision_tree::What;
+use crate::explore::decision_tree::{What, Witness};
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::{Question, sources_of_check};
 use crate::explore::moves::{Outcome, by_hand};
-use crate::explore::search::Search;
+use crate::explore::search::{Search, Transition};
+use crate::explore::state::{Looks, Memo};
 
 /// The results of a check, over all states.
 #[derive(Debug, Default)]
@@ -71,6 +72,43 @@ pub(super) fn checks(search: &mut Search) -> Vec<CheckSeen> {
             });
             all.push(seen);
         }
+    }
+    all
+}
+
+/// A state in which something comes out in some way.
+#[derive(Debug)]
+pub(super) struct Example {
+    pub(super) state: usize,
+    /// The step behind which it does so, of a claim about steps.
+    pub(super) by: Option<Transition>,
+    /// What was chosen there.
+    pub(super) choices: Witness,
+}
+
+/// Evaluates something in every state, once for all that do not differ in what it turns on. Returns what `read` makes of
+/// its outcomes, by state, up to the first of which that is nothing.
+pub(super) fn everywhere<V: Copy>(
+    search: &mut Search,
+    what: What,
+    trigger: &Trigger,
+    mut read: impl FnMut(&Search, usize, Vec<Outcome>) -> Option<V>,
+) -> Vec<V> {
+    let mut known: Memo<V> = Memo::default();
+    let mut all = Vec::new();
+    for state in 0..search.states.len() {
+        if let Some(found) = known.get(&search.states[state], &[]) {
+            all.push(found.value);
+            continue;
+        }
+        let mut looks = Looks::default();
+        let situation = &search.states[state];
+        let outcomes = search.moves.outcomes(what, trigger, situation, &mut looks);
+        let Some(found) = read(search, state, outcomes) else {
+            break;
+        };
+        known.put(&search.states[state], &[], &looks, found);
+        all.push(found);
     }
     all
 }

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use super::blame::Blame;
-use super::checks::CheckSeen;
-use super::everywhere::Example;
+use super::checks::{CheckSeen, Example};
 use super::judgment::{Judge, untried_of};
 use super::place::key_of_phase;
 use crate::chart::Cycle;

@@ -15,7 +15,7 @@ use crate::engine::event::Trigger;
 use crate::explore::graph::Longest;
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::report::{PropertyResult, Verdict};
-use crate::explore::search::{Arrow, Search, Transition};
+use crate::explore::search::{Search, Transition};
 use crate::expr::single_expression;
 use crate::hash::IndexMap;
 
@@ -100,23 +100,20 @@ impl<'c> Bounded<'c> {
 
     /// Returns the ways from one start of the cycle to the next, each review weighing one.
     fn between_starts(&self, given: &Settings) -> Longest<'c> {
-        let weight = |edge: &Edge| {
-            let is_kept = given.may(self.search, edge) && !self.is_fresh(edge);
-            is_kept.then(|| usize::from(self.is_review(edge)))
-        };
-        let weights: Vec<Option<usize>> = self.search.edges.iter().map(weight).collect();
-        Longest::of(self.search, |state: usize, arrow: &Arrow| {
+        let weight =
+            |edge: &Edge| (!self.is_fresh(edge)).then(|| usize::from(self.is_review(edge)));
+        Longest::over(self.search, given, weight, |state, arrow| {
             let arms = &self.search.edges[arrow.edge()].done.arms;
-            let is_between = self.have_begun[state] || !arms.contains(&self.at);
-            weights[arrow.edge()].filter(|_| is_between)
+            self.have_begun[state] || !arms.contains(&self.at)
         })
     }
 
     /// Returns the ways on which the user does nothing, each review weighing one.
     fn without_the_user(&self, given: &Settings) -> Longest<'c> {
-        Longest::over(self.search, given, |edge| {
+        let weight = |edge: &Edge| {
             (self.search.actor(edge) != Actor::User).then(|| usize::from(self.is_review(edge)))
-        })
+        };
+        Longest::over(self.search, given, weight, |_, _| true)
     }
 
     /// Adds how many reviews there are with this limit.
@@ -217,13 +214,12 @@ impl Judge<'_> {
         let shortest = refuted.into_iter().min_by_key(Verdict::steps);
         let verdict = shortest.unwrap_or_else(|| {
             let words = most.iter().rev();
-            let words = words.enumerate().map(|(index, (held, reviews))| {
-                if index == 0 {
-                    format!("{} with {} {held}", in_words(*reviews), cycle.limit)
-                } else {
-                    format!("{reviews} with {held}")
-                }
-            });
+            let words = words
+                .enumerate()
+                .map(|(index, (held, reviews))| match index {
+                    0 => format!("{} with {} {held}", in_words(*reviews), cycle.limit),
+                    _ => format!("{reviews} with {held}"),
+                });
             self.holds(format!("at most {}", words.collect::<Vec<_>>().join(", ")))
         });
         PropertyResult::new(name, CODE, verdict)
@@ -399,9 +395,8 @@ impl Judge<'_> {
 
 /// Returns a number of reviews in words.
 fn in_words(reviews: usize) -> String {
-    if reviews == 1 {
-        "1 review".to_owned()
-    } else {
-        format!("{reviews} reviews")
+    match reviews {
+        1 => "1 review".to_owned(),
+        _ => format!("{reviews} reviews"),
     }
 }

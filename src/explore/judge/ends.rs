@@ -1,26 +1,21 @@
-//! There is an end, and a way to it from everywhere.
+//! There is an end, and a way to it from everywhere; and what eventually holds, whatever path is taken: the counterexample
+//! of that is a loop in which it never does.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
-use super::judgment::Judge;
+use super::judgment::{Breach, Judge};
 use super::place::key_of_phase;
 use super::reach::lost;
-use super::settings::{Probe, TooMany, find_breach, in_words};
+use super::settings::{Probe, Settings, TooMany, find_breach, in_words};
 use crate::chart::model::PhaseType;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Segment;
-use crate::explore::graph::path_to;
-use crate::explore::moves::Setting;
+use crate::engine::decision::Outcome;
+use crate::explore::graph::{Longest, path_to};
+use crate::explore::moves::{Actor, Edge, Setting};
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::{Arrow, Transition};
-
-/// The states that are to be reached.
-pub(super) struct Goals<'g> {
-    /// Where it may be that they are.
-    pub(super) perhaps: &'g [bool],
-    pub(super) surely: &'g [bool],
-}
 
 impl Judge<'_> {
     /// Judges whether there is an end and a way to it: nothing where the chart has no final phase.
@@ -43,12 +38,8 @@ impl Judge<'_> {
                 self.phase(state)
             )
         };
-        let goals = Goals {
-            perhaps: &ends,
-            surely: &ends,
-        };
-        let reach = self.within_reach(&goals, "from every state".to_owned(), claim, path);
-        let reach = self.decided(reach);
+        let detail = "from every state".to_owned();
+        let reach = self.decided(self.within_reach(&ends, &ends, detail, claim, path));
         let is_stuck = matches!(dead_end, Verdict::Refuted { .. });
         let mut results = vec![PropertyResult::new(
             "no dead end before a final phase",
@@ -80,10 +71,12 @@ impl Judge<'_> {
         Ok(self.holds(format!("{} states", self.search.looked_at())))
     }
 
-    /// Returns whether some goal stays within reach of every state. `claim` says where not, and with what setting.
+    /// Returns whether some goal stays within reach of every state: one that may be there `perhaps`, and one that `surely`
+    /// is. `claim` says where not, and with what setting.
     pub(super) fn within_reach(
         &self,
-        goals: &Goals<'_>,
+        perhaps: &[bool],
+        surely: &[bool],
         detail: String,
         claim: impl Fn(usize, &str) -> String,
         path: impl Fn(usize) -> Vec<Segment>,
@@ -91,14 +84,14 @@ impl Judge<'_> {
         if self.search.cut.is_some() {
             return Ok(self.cut_off());
         }
-        let Some((state, set)) = lost(self.search, self.back, goals.perhaps)? else {
-            return Ok(match self.really_leads(goals.surely) {
+        let Some((state, set)) = lost(self.search, self.back, perhaps)? else {
+            return Ok(match self.really_leads(surely) {
                 None => self.holds(detail),
                 Some(state) => self.undecided(&claim(state, ""), &path_to(self.search, state)),
             });
         };
         // Where a command sets a number that decisions then look at, one that was not tried may lead on.
-        let open = goals.perhaps.iter().zip(self.excused());
+        let open = perhaps.iter().zip(self.excused());
         let open: Vec<bool> = open.map(|(goal, excused)| *goal || excused).collect();
         Ok(match lost(self.search, self.back, &open)? {
             Some((state, set)) => {
@@ -180,24 +173,21 @@ impl Judge<'_> {
     }
 
     /// Returns what must be set so that none of these arrows exists; `None` if there is always one.
-    pub(super) fn stops<'a>(
+    fn stops<'a>(
         &self,
         arrows: impl Iterator<Item = &'a Arrow>,
     ) -> Result<Option<Vec<Setting>>, TooMany> {
         let search = self.search;
         let edges: BTreeSet<usize> = arrows.map(|arrow| arrow.edge()).collect();
-        let mut always = edges
-            .iter()
-            .map(|edge| search.edges[*edge].needs.is_empty());
-        if always.any(|always| always) {
+        let mut all = edges.iter().map(|edge| &search.edges[*edge]);
+        if all.any(|edge| edge.needs.is_empty()) {
             return Ok(None);
         }
         find_breach(search, |settings| {
             let may = |edge: &&usize| settings.may(search, &search.edges[**edge]);
             let kept: Vec<usize> = edges.iter().filter(may).copied().collect();
-            let open = kept
-                .iter()
-                .map(|edge| settings.open(search, &search.edges[*edge]));
+            let kept_edges = kept.iter().map(|edge| &search.edges[*edge]);
+            let open = kept_edges.map(|edge| settings.open(search, edge));
             let open: Option<Vec<usize>> = open.collect();
             match open.as_deref() {
                 None => Probe::Holds,
@@ -207,6 +197,57 @@ impl Judge<'_> {
                     edges: kept,
                 },
             }
+        })
+    }
+
+    /// Returns whether every path reaches a state of `goals` that the host, the agent and the reviewer take without the user.
+    ///
+    /// They go on: a path does not stay forever in a state that one of their moves would change, and reviews do not
+    /// fail for ever.
+    pub(super) fn comes_to(
+        &self,
+        goals: &[bool],
+        goal: &str,
+        detail: String,
+        path: &[Segment],
+    ) -> Result<Verdict, TooMany> {
+        let goes_on = |from: usize, arrow: &Arrow| {
+            self.search.actor(self.edge(arrow)) != Actor::User && arrow.to() != from
+        };
+        let open = |state: usize| !goals[state];
+        for state in (0..self.search.looked_at()).filter(|state| open(*state)) {
+            let arrows = self.search.arrows(state).iter();
+            if let Some(set) = self.stops(arrows.filter(|arrow| goes_on(state, arrow)))? {
+                let words = in_words(self.search, &set);
+                let claim = format!(
+                    "without the user nothing leads on from here{words}, and `{goal}` is not true"
+                );
+                return Ok(self.at_set(claim, state, &set, path.to_vec()));
+            }
+        }
+        let loops = |settings: &Settings| {
+            let weight = |edge: &Edge| (!self.is_failure(edge)).then_some(1);
+            let rounds = Longest::over(self.search, settings, weight, |from, arrow| {
+                open(from) && open(arrow.to()) && goes_on(from, arrow)
+            });
+            rounds.endless_loop().map_or(Ok(0), |steps| {
+                Err(Breach {
+                    claim: format!("`{goal}` may never become true"),
+                    steps,
+                    is_endless: true,
+                    path: path.to_vec(),
+                })
+            })
+        };
+        Ok(self.under_any_setting(loops, |_| self.holds(detail.clone())))
+    }
+
+    /// Returns true where a review ran that gave no verdict.
+    fn is_failure(&self, edge: &Edge) -> bool {
+        let run = self.search.run(edge);
+        run.is_some_and(|run| match &run.outcome {
+            Outcome::Ran { verdict, .. } => verdict.is_none(),
+            Outcome::Failed(_) | Outcome::Gate(_) => true,
         })
     }
 }

@@ -4,8 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::blame::Blame;
-use super::checks::CheckSeen;
-use super::everywhere::Example;
+use super::checks::{CheckSeen, Example};
 use super::place::path_of_fault;
 use super::settings::{Probe, Settings, TooMany, find_breach};
 use crate::chart::Chart;
@@ -15,7 +14,7 @@ use crate::engine::fault::Fault;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::in_words;
 use crate::explore::graph::{Backward, Path, path_to};
-use crate::explore::moves::{Actor, Edge, Setting};
+use crate::explore::moves::{Edge, Setting};
 use crate::explore::plain::plain;
 use crate::explore::replay::Replay;
 use crate::explore::report::{PropertyResult, Verdict};
@@ -194,11 +193,6 @@ impl<'s> Judge<'s> {
     /// Returns what happens on an arrow.
     pub(super) fn edge(&self, arrow: &Arrow) -> &Edge {
         &self.search.edges[arrow.edge()]
-    }
-
-    /// Returns who makes the move.
-    pub(super) fn actor(&self, arrow: &Arrow) -> Actor {
-        self.search.actor(self.edge(arrow))
     }
 
     /// Returns the phase in a state.

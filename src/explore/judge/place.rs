@@ -6,11 +6,8 @@ use crate::engine::fault::Fault;
 
 /// Returns the key of a phase: one made from a hole stands under the name with the hole.
 pub(super) fn key_of_phase(chart: &Chart, phase: &str) -> String {
-    match chart
-        .phases
-        .get(phase)
-        .and_then(|entry| entry.cycle.as_ref())
-    {
+    let entry = chart.phases.get(phase);
+    match entry.and_then(|entry| entry.cycle.as_ref()) {
         Some(cycle) => phase.replace(cycle.as_str(), "{cycle}"),
         None => phase.to_owned(),
     }

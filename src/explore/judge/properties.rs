@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::ends::Goals;
-use super::everywhere::{Example, everywhere};
+use super::checks::{Example, everywhere};
 use super::judgment::{Judge, first_refuted, untried_of};
 use crate::chart::model::Property;
 use crate::diagnostic::code::Code;
@@ -33,11 +32,9 @@ pub(super) fn truths(search: &mut Search) -> Vec<Truth> {
 impl Judge<'_> {
     /// Judges each property of the chart.
     pub(super) fn own_properties(&self, truths: &[Truth]) -> Vec<PropertyResult> {
-        let properties = self.chart.properties.iter().enumerate();
-        properties
-            .zip(truths)
-            .filter_map(|((index, property), truth)| self.own(index, property, truth))
-            .collect()
+        let properties = self.chart.properties.iter().zip(truths).enumerate();
+        let own = |(index, (property, truth))| self.own(index, property, truth);
+        properties.filter_map(own).collect()
     }
 
     /// Judges a property of the chart.
@@ -85,11 +82,11 @@ impl Judge<'_> {
             _ => {
                 let claim =
                     |_: usize, words: &str| format!("from here no path leads to `{expr}`{words}");
-                let goals = Goals {
-                    perhaps: &truth.states(|holds| holds.sometimes),
-                    surely: &truth.states(|holds| holds.surely),
-                };
-                self.decided(self.within_reach(&goals, detail.clone(), claim, |_| path.clone()))
+                let perhaps = truth.states(|holds| holds.sometimes);
+                let surely = truth.states(|holds| holds.surely);
+                let path = |_| path.clone();
+                let reach = self.within_reach(&perhaps, &surely, detail.clone(), claim, path);
+                self.decided(reach)
             }
         };
         // What was tried says nothing about values that were not; but a way that was found is one.

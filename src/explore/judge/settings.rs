@@ -5,10 +5,12 @@
 //! the values of one setting are divided into those that the edges in question tell apart, and each part is asked about
 //! by itself, until every part has an answer or there are too many.
 
+use std::collections::BTreeSet;
+
 use crate::explore::graph::Longest;
 use crate::explore::moves::{Edge, Setting};
 use crate::explore::plain::plain;
-use crate::explore::search::Search;
+use crate::explore::search::{Arrow, Search};
 
 /// The most parts that one question is divided into.
 const MOST: usize = 20_000;
@@ -101,12 +103,8 @@ impl Settings {
         let tree = &search.moves.tree;
         let values = self.values(search, field);
         let sets = edges.iter().flat_map(|edge| &search.edges[*edge].needs);
-        let mut sets: Vec<u32> = sets
-            .filter(|(needed, _)| *needed == field)
-            .map(|(_, set)| *set)
-            .collect();
-        sets.sort_unstable();
-        sets.dedup();
+        let sets = sets.filter(|(needed, _)| *needed == field);
+        let sets: BTreeSet<u32> = sets.map(|(_, set)| *set).collect();
         let mut parts: Vec<(Vec<bool>, Vec<u32>)> = Vec::new();
         for value in values {
             let seen: Vec<bool> = sets.iter().map(|set| tree.has(*set, value)).collect();
@@ -129,17 +127,21 @@ impl Settings {
 }
 
 impl<'s> Longest<'s> {
-    /// Returns the paths made of the edges that exist in some of these combinations and have a `weight`.
+    /// Returns the paths made of the arrows that are `kept`, if their edges exist in some of these combinations and have a
+    /// `weight`.
     pub(super) fn over(
         search: &'s Search,
         settings: &Settings,
         weight: impl Fn(&Edge) -> Option<usize>,
+        kept: impl Fn(usize, &Arrow) -> bool,
     ) -> Self {
         let edges = search.edges.iter();
         // There are many more arrows than edges.
         let weights = edges.map(|edge| weight(edge).filter(|_| settings.may(search, edge)));
         let weights: Vec<Option<usize>> = weights.collect();
-        Self::of(search, |_, arrow| weights[arrow.edge()])
+        Self::of(search, |state, arrow| {
+            weights[arrow.edge()].filter(|_| kept(state, arrow))
+        })
     }
 }
 
@@ -185,8 +187,8 @@ pub(super) fn values_of(search: &Search, field: usize) -> Vec<u32> {
 pub(super) fn in_words(search: &Search, settings: &[Setting]) -> String {
     let tree = &search.moves.tree;
     let name = |field: usize| tree.name_of(field).unwrap_or_default();
-    let words = settings
-        .iter()
-        .map(|(field, value)| format!(", {} being {}", name(*field), plain(tree.value(*value))));
-    words.collect()
+    let words = |(field, value): &Setting| {
+        format!(", {} being {}", name(*field), plain(tree.value(*value)))
+    };
+    settings.iter().map(words).collect()
 }

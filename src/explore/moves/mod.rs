@@ -1,6 +1,5 @@
 //! What can happen in a state: the moves of the host, the agent and the user, and the results of each.
 
-mod edges;
 mod parts;
 mod tails;
 mod witnesses;
@@ -137,18 +136,14 @@ impl Moves {
         let commands = chart.commands.keys().cloned().map(Trigger::Command);
         let answer = (!chart.cycles.is_empty()).then_some(None);
         let asked = asked.into_iter().chain(enters).map(Some);
-        let mut all = Vec::new();
-        let mut add = |actor: Actor, trigger: Option<Trigger>| all.push(Move { actor, trigger });
-        hooks
-            .into_iter()
-            .for_each(|hook| add(Actor::Host, Some(hook)));
+        let by = |actor: Actor| move |trigger: Option<Trigger>| Move { actor, trigger };
+        let host = hooks.into_iter().map(Some).map(by(Actor::Host));
         let agent = answer.clone().into_iter().chain(asked);
-        agent.for_each(|trigger| add(Actor::Agent, trigger));
-        let user = commands.map(Some).chain(answer);
-        user.for_each(|trigger| add(Actor::User, trigger));
+        let user = commands.map(Some).chain(answer).map(by(Actor::User));
+        let all = host.chain(agent.map(by(Actor::Agent))).chain(user);
         Self {
             tree: Tree::of(chart),
-            all,
+            all: all.collect(),
             rests: FxHashMap::default(),
             tails: Tails::default(),
         }
@@ -173,9 +168,9 @@ impl Moves {
             }
             None => {
                 let answered = self.answer(mover, state, looks);
-                let edge = answered.map(|answered| Edge {
+                let edge = answered.is_some().then(|| Edge {
                     mover,
-                    answered: Some(answered),
+                    answered,
                     ..Edge::default()
                 });
                 let ending = edge.map(|edge| Ending { edge, tail: None });
@@ -233,7 +228,7 @@ impl Moves {
         looks.insert(Look::ANSWERED);
         looks.extend(self.tree.due.map(Look::field));
         let cycle = self.tree.running(state)?;
-        let names = self.tree.fields_of_names(cycle).iter();
+        let names = self.tree.fields_of_names[cycle].iter();
         looks.extend(names.map(|field| Look::field(*field)));
         match self.tree.last_answer(cycle, state.fields()) {
             Some(question) if is_written != (state.answered() == Some((question, TRUE))) => {

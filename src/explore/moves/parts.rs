@@ -1,13 +1,14 @@
 //! A decision, part by part, as `decide` takes it.
 
 use super::tails::NOTHING;
-use super::{ACTIVE, Moves, Progress};
+use super::{ACTIVE, Edge, Moves, Progress, Setting};
 use crate::engine::decide::rules_of;
+use crate::engine::decision::Outcome;
 use crate::engine::event::Trigger;
 use crate::explore::decision_tree::{Choices, Exit, Leaf, Segment, Tail, Turn, What, over};
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
-use crate::explore::state::{Chosen, Known, Look, Looks};
+use crate::explore::state::{Chosen, FALSE, Known, Look, Looks, Situation, TRUE};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use std::rc::Rc;
@@ -170,11 +171,52 @@ impl Moves {
     }
 
     /// Returns true for the question whether the last review of some cycle is answered.
-    pub(super) fn is_about_an_answer(&mut self, question: u32, fields: &[u32]) -> bool {
+    fn is_about_an_answer(&mut self, question: u32, fields: &[u32]) -> bool {
         if !matches!(self.tree.question(question), Question::Answered { .. }) {
             return false;
         }
         (0..self.tree.chart.cycles.len())
             .any(|cycle| self.tree.last_answer(cycle, fields) == Some(question))
+    }
+
+    /// Returns the result of a move whose decision ends with this tail.
+    pub(super) fn edge(&mut self, mover: usize, state: &Situation, tail: u32) -> Edge {
+        let mut done = self.tails.get(tail).clone();
+        let mut answered = None;
+        let mut active = None;
+        let mut needs = Vec::new();
+        for (question, set) in &std::mem::take(&mut done.choices) {
+            let only = self.tree.only(*set);
+            if let Some(field) = self.tree.field_asked(*question) {
+                needs.push((field, *set));
+            } else if self.is_about_an_answer(*question, state.fields()) {
+                answered = only.map(|value| (*question, value));
+            } else if matches!(self.tree.question(*question), Question::Choice(Choice::Event(name)) if name == ACTIVE)
+            {
+                active = only.map(|value| value == TRUE);
+            }
+        }
+        // A review that has just been written has no answer yet.
+        if let Some(review) = done.review
+            && let run = &self.tree.runs[review as usize]
+            && matches!(run.outcome, Outcome::Ran { .. })
+            && let Some(cycle) = self.tree.chart.cycles.get_index_of(&run.invocation.cycle)
+        {
+            let question = self.tree.answer(cycle, run.invocation.n, state.fields());
+            answered = question.map(|question| (question, FALSE));
+        }
+        done.assigned.sort_unstable();
+        needs.sort_unstable();
+        let is_set = |(field, _): &Setting| self.tree.parameter(*field).is_some();
+        let (sets, assigned) = done.assigned.into_iter().partition(is_set);
+        done.assigned = assigned;
+        Edge {
+            mover,
+            needs,
+            sets,
+            answered,
+            active,
+            done,
+        }
     }
 }

@@ -8,10 +8,8 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 impl Tail {
     /// Returns this, and after it `rest`.
     pub(super) fn then(&self, rest: &Self) -> Self {
-        let kept = self
-            .assigned
-            .iter()
-            .filter(|(field, _)| rest.assigned.iter().all(|(later, _)| later != field));
+        let is_kept = |field: usize| rest.assigned.iter().all(|(later, _)| *later != field);
+        let kept = self.assigned.iter().filter(|(field, _)| is_kept(*field));
         Self {
             block: rest.block,
             fault: rest.fault,

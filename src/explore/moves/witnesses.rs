@@ -48,10 +48,8 @@ impl Moves {
         let tree = &self.tree;
         found.sort_by_key(|choices| tree.is_assumed(choices));
         found.truncate(WITNESSES);
-        found
-            .iter()
-            .flat_map(|choices| tree.witnesses(choices))
-            .collect()
+        let witnesses = |choices: &Choices| tree.witnesses(choices);
+        found.iter().flat_map(witnesses).collect()
     }
 
     /// Returns whether an edge needs what `wider` needs, and of other parameters nothing but their defaults.

@@ -1,12 +1,19 @@
-//! Whether a condition holds, or a check finds something, in a state that is real.
+//! Whether a condition holds, or a check finds something, in a state that is real, and what lets checks find this many
+//! things.
 
 use super::{Replay, Scene, Standing};
 use crate::engine::names::Names;
-use crate::explore::decision_tree::Witness;
+use crate::explore::decision_tree::{Choices, Leaf, Tree, What, Witness, over};
+use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
 use crate::explore::moves::by_hand;
 use crate::explore::search::Transition;
+use crate::explore::state::{Looks, Situation};
+use serde_json::Value as Json;
 use std::sync::Arc;
+
+/// The most ways through the checks that are looked at to find one in which they find as much as they should.
+const PATHS: usize = 2_000;
 
 impl Replay<'_> {
     /// Returns what a witness assumes, in words; `None` where nothing was.
@@ -50,11 +57,8 @@ impl Replay<'_> {
         let names = self.names_at(standing, witness)?;
         let mut found = Vec::new();
         let result = names.find(&self.chart.checks.get(list)?[index], &mut found);
-        Some(
-            result
-                .map(|()| !found.is_empty())
-                .map_err(|error| error.to_string()),
-        )
+        let result = result.map(|()| !found.is_empty());
+        Some(result.map_err(|error| error.to_string()))
     }
 
     /// Returns the names that expressions see where an instance stands like that and this was chosen.
@@ -72,4 +76,71 @@ impl Replay<'_> {
         let world = self.world(&standing, disk);
         Some(self.names(&world, &event))
     }
+
+    /// Returns what else must be chosen so that checks find as much as was chosen.
+    pub(super) fn for_findings(&mut self, chosen: &Witness) -> Option<Witness> {
+        let mut more = Witness::new();
+        for (question, value) in chosen {
+            let tree = &self.search.moves.tree;
+            let Question::Choice(choice @ Choice::Findings(name)) = tree.question(*question) else {
+                continue;
+            };
+            let count = |found: &Json| found.as_array().map_or(0, Vec::len);
+            let wanted = count(tree.value(*value));
+            let known = self.checks.entry((name.clone(), wanted));
+            let found = known.or_insert_with(|| {
+                // How many there are does not depend on what fields hold, or any of it.
+                let values = tree.ground.domain.reading(&|_| Json::Null).of(choice);
+                // The most stand for all that are more.
+                let is_most = values.iter().map(count).max() == Some(wanted);
+                let state = &self.search.states[0];
+                finding(&mut self.moves.tree, state, name, wanted, is_most)
+            });
+            more.extend(found.as_ref()?);
+        }
+        Some(more)
+    }
+}
+
+/// Returns choices under which the checks of a list find this many things, or more, in a state.
+fn finding(
+    tree: &mut Tree,
+    state: &Situation,
+    name: &str,
+    wanted: usize,
+    or_more: bool,
+) -> Option<Witness> {
+    let chart = Arc::clone(&tree.chart);
+    let (list, _, checks) = chart.checks.get_full(name)?;
+    let trigger = by_hand();
+    let mut open = vec![(0, wanted, Choices::new())];
+    for _ in 0..PATHS {
+        let (index, wanted, chosen) = open.pop()?;
+        if index == checks.len() {
+            match wanted {
+                0 => return tree.witnesses(&chosen).into_iter().next(),
+                _ => continue,
+            }
+        }
+        let check = What::Check { list, index };
+        let looks = &mut Looks::default();
+        let ends = tree.walk(check.into(), &trigger, state, &chosen, looks);
+        let found = |leaf: &Leaf| match leaf {
+            Leaf::Value(value) => usize::try_from(tree.value(*value).as_u64()?).ok(),
+            Leaf::Part(_) | Leaf::Fault(_) => None,
+        };
+        let ends = ends.iter().filter_map(|end| {
+            let found = found(&tree.leaves[end.leaf as usize])?;
+            let left = match or_more {
+                true => Some(wanted.saturating_sub(found)),
+                false => wanted.checked_sub(found),
+            }?;
+            Some((found, (index + 1, left, over(&chosen, &end.choices()))))
+        });
+        let mut ends: Vec<_> = ends.collect();
+        // What finds most is tried first: the last of them.
+        ends.sort_by_key(|(found, _)| *found);
+        open.extend(ends.into_iter().map(|(_, end)| end));
+    }
+    None
 }

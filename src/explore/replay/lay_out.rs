@@ -4,7 +4,7 @@ use super::{Replay, Scene, Standing};
 use crate::chart::field::name_part;
 use crate::chart::{FileSet, RowShape};
 use crate::engine::context::Context;
-use crate::engine::event::{Event, Trigger};
+use crate::engine::event::Trigger;
 use crate::engine::possible_world::{Disk, Sibling, event};
 use crate::explore::decision_tree::Witness;
 use crate::explore::domain::{Choice, NO_SLUG};
@@ -13,39 +13,6 @@ use crate::reviewer::finding::{Finding, Found};
 use crate::reviewer::ran::Ran;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
-
-impl Scene {
-    /// Makes it so that a choice has this value, where that takes no file.
-    fn choose(&mut self, choice: &Choice, value: &Json) {
-        let text = || value.as_str().map(str::to_owned);
-        let is_true = *value == json!(true);
-        let (event, disk) = (&mut self.event, &mut self.disk);
-        match choice {
-            Choice::Event(name) => event.fields[name] = value.clone(),
-            Choice::Arg(name) if !value.is_null() => {
-                event.args.insert(name.clone(), value.clone());
-            }
-            Choice::Session => event.session = text(),
-            Choice::Driver => disk.driver = text(),
-            Choice::Worst => self.found.findings.extend(value.as_str().map(finding_of)),
-            Choice::Shown if is_true => self.found.ran.push(Ran {
-                command: "git diff".to_owned(),
-                exit: Some(0),
-            }),
-            Choice::Stalled => disk.stalled = is_true,
-            Choice::Over => disk.over = text(),
-            Choice::Postponed => disk.postponed = text(),
-            Choice::Dirty => disk.dirty = is_true,
-            Choice::Arg(_)
-            | Choice::Shown
-            | Choice::Findings(_)
-            | Choice::Files(_)
-            | Choice::Rows(_)
-            | Choice::Content { .. }
-            | Choice::Siblings => {}
-        }
-    }
-}
 
 impl Replay<'_> {
     /// Returns an event and a disk on which what was chosen is so, as far as that can be.
@@ -57,40 +24,57 @@ impl Replay<'_> {
     ) -> Option<Scene> {
         let more = self.for_findings(chosen)?;
         let tree = &self.moves.tree;
-        let mut scene = Scene {
-            event: event(trigger.clone(), Map::new()),
-            disk: Disk {
-                now: "20260101T000000".to_owned(),
-                config: standing.config.clone(),
-                ..Disk::default()
-            },
-            found: Found::default(),
+        let mut event = event(trigger.clone(), Map::new());
+        let mut found = Found::default();
+        let mut disk = Disk {
+            now: "20260101T000000".to_owned(),
+            config: standing.config.clone(),
+            ..Disk::default()
         };
         let mut tables: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
         for (question, value) in more.iter().chain(chosen) {
             let value = tree.value(*value);
-            let files = &mut scene.disk.files;
+            let text = || value.as_str().map(str::to_owned);
+            let is_true = *value == json!(true);
             match tree.question(*question) {
                 Question::Answered { answer, review } => {
-                    files.insert(review.clone(), (String::new(), 1));
-                    if *value == json!(true) {
-                        files.insert(answer.clone(), (String::new(), 2));
+                    disk.files.insert(review.clone(), (String::new(), 1));
+                    if is_true {
+                        disk.files.insert(answer.clone(), (String::new(), 2));
                     }
                 }
-                Question::Choice(Choice::Files(name)) => {
-                    let named = files_of(self.chart.files.get(name)?, value)?.into_iter();
-                    files.extend(named.map(|(name, text)| (name, (text, 0))));
-                }
-                Question::Choice(Choice::Rows(name)) => {
-                    let table = tables.entry(name).or_default();
-                    table.insert("rows".to_owned(), value.clone());
-                }
-                Question::Choice(Choice::Content { table, key }) => {
-                    let table = tables.entry(table).or_default();
-                    table.insert((*key).to_owned(), value.clone());
-                }
-                Question::Choice(Choice::Siblings) => scene.disk.siblings = self.siblings(value)?,
-                Question::Choice(choice) => scene.choose(choice, value),
+                Question::Choice(choice) => match choice {
+                    Choice::Files(name) => {
+                        let named = files_of(self.chart.files.get(name)?, value)?.into_iter();
+                        disk.files
+                            .extend(named.map(|(name, text)| (name, (text, 0))));
+                    }
+                    Choice::Rows(name) => {
+                        let table = tables.entry(name).or_default();
+                        table.insert("rows".to_owned(), value.clone());
+                    }
+                    Choice::Content { table, key } => {
+                        let table = tables.entry(table).or_default();
+                        table.insert((*key).to_owned(), value.clone());
+                    }
+                    Choice::Siblings => disk.siblings = self.siblings(value)?,
+                    Choice::Event(name) => event.fields[name] = value.clone(),
+                    Choice::Arg(name) if !value.is_null() => {
+                        event.args.insert(name.clone(), value.clone());
+                    }
+                    Choice::Session => event.session = text(),
+                    Choice::Driver => disk.driver = text(),
+                    Choice::Worst => found.findings.extend(value.as_str().map(finding_of)),
+                    Choice::Shown if is_true => found.ran.push(Ran {
+                        command: "git diff".to_owned(),
+                        exit: Some(0),
+                    }),
+                    Choice::Stalled => disk.stalled = is_true,
+                    Choice::Over => disk.over = text(),
+                    Choice::Postponed => disk.postponed = text(),
+                    Choice::Dirty => disk.dirty = is_true,
+                    Choice::Arg(_) | Choice::Shown | Choice::Findings(_) => {}
+                },
                 Question::Field(_)
                 | Question::Started
                 | Question::Assumed { .. }
@@ -98,16 +82,13 @@ impl Replay<'_> {
             }
         }
         for (name, chosen) in tables {
-            self.add_table(&mut scene.disk, name, &chosen, &standing.context);
+            self.add_table(&mut disk, name, &chosen, &standing.context);
         }
-        let Event {
-            fields, session, ..
-        } = &mut scene.event;
-        let own = fields.get("session_id").and_then(Json::as_str);
+        let own = event.fields.get("session_id").and_then(Json::as_str);
         if let Some(own) = own.filter(|id| is_of_the_host(trigger) && !id.is_empty()) {
-            *session = Some(own.to_owned());
+            event.session = Some(own.to_owned());
         }
-        Some(scene)
+        Some(Scene { event, disk, found })
     }
 
     /// Returns the instances that were chosen; `None` where none can be like that.
@@ -146,10 +127,8 @@ impl Replay<'_> {
         let table = self.chart.tables.get(name)?;
         let part = |hole: &str| context.get(hole).and_then(name_part).ok_or(());
         let file = table.file.render(part).ok()?;
-        let rows = chosen
-            .get("rows")
-            .and_then(Json::as_array)
-            .map_or(&[][..], Vec::as_slice);
+        let rows = chosen.get("rows").and_then(Json::as_array);
+        let rows = rows.map_or(&[][..], Vec::as_slice);
         let is_true = |key: &str| chosen.get(key) == Some(&json!(true));
         let wanted = chosen.get("lines").and_then(Json::as_u64).unwrap_or(0);
         if rows.is_empty() && !is_true("exists") {
@@ -194,9 +173,8 @@ impl Replay<'_> {
                 }
             }
         }
-        while (lines.len() as u64) < wanted.min(100_000) {
-            lines.push(String::new());
-        }
+        let wanted = usize::try_from(wanted.min(100_000)).unwrap_or(0);
+        lines.resize(lines.len().max(wanted), String::new());
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         disk.files.insert(file, (text, 0));
         Some(())
@@ -219,20 +197,17 @@ fn files_of(set: &FileSet, list: &Json) -> Option<BTreeMap<String, String>> {
     for file in list.as_array()? {
         let mut name = file.get("name")?.as_str()?.to_owned();
         if files.contains_key(&name) {
-            let others = (1..1_000_u32).flat_map(|number| others_like(&name, number));
+            let mut others = (1..1_000_u32).flat_map(|number| others_like(&name, number));
             let is_free = |other: &String| !files.contains_key(other);
-            name = others
-                .into_iter()
-                .find(|other| is_free(other) && set.matches(other).is_some())?;
+            name = others.find(|other| is_free(other) && set.matches(other).is_some())?;
         }
         let mut text = String::new();
         let lines = file.get("lines").and_then(Json::as_array);
         for line in lines.into_iter().flatten() {
             let part = |hole: &str| line.get(hole).and_then(Json::as_str).unwrap_or_default();
             let rendered = set.line.as_ref()?;
-            text += &rendered
-                .render(|hole| Ok::<_, ()>(part(hole).to_owned()))
-                .ok()?;
+            let rendered = rendered.render(|hole| Ok::<_, ()>(part(hole).to_owned()));
+            text += &rendered.ok()?;
             text.push('\n');
         }
         files.insert(name, text);

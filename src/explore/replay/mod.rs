@@ -3,7 +3,6 @@
 //! What was chosen for a step is laid on a disk in memory, and the sets of files, tables and checks are read back from
 //! there. A step is real where that leads to what the search says. A choice that no disk can hold is in no counterexample.
 
-mod checks;
 mod claims;
 mod counterexample;
 mod lay_out;
