@@ -17,10 +17,8 @@ impl Reader<'_> {
             "list" | "string" if self.is_text_or_list(&input) => input,
             "trim" if given.is_empty() => {
                 for term in &input.terms {
-                    match term {
-                        Term::Input { path, .. } => self.note(&path.clone()).trimmed = true,
-                        Term::Field(field) => self.note(&field.clone()).trimmed = true,
-                        _ => {}
+                    if let Term::Input { path: name, .. } | Term::Field(name) = term {
+                        self.note(name).trimmed = true;
                     }
                 }
                 input

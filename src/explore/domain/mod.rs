@@ -253,9 +253,9 @@ impl Values<'_> {
             }
             Choice::Shown => vec![json!(true), json!(false)],
             Choice::Over => {
-                let mut kept = Limited::ALL.to_vec();
-                kept.retain(|limited| self.chart.budget.of(*limited).is_some());
-                let words = kept.into_iter().map(|limited| json!(limited.key()));
+                let kept = |limited: &&Limited| self.chart.budget.of(**limited).is_some();
+                let kept = Limited::ALL.iter().filter(kept);
+                let words = kept.map(|limited| json!(limited.key()));
                 [Json::Null].into_iter().chain(words).collect()
             }
             Choice::Postponed => vec![Json::Null, json!("18:23 UTC")],

@@ -10,7 +10,6 @@ mod table;
 mod world;
 
 use std::cell::RefCell;
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value as Json};
@@ -41,7 +40,7 @@ pub(crate) struct Base {
 pub(crate) type Answers = Vec<(Arc<Question>, Arc<Answer>)>;
 
 /// The world of one decision.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct ImaginedWorld {
     ground: Arc<Ground>,
     base: Arc<Base>,
@@ -53,12 +52,6 @@ pub(crate) struct ImaginedWorld {
     /// The part of the decision: each assumes for itself. `None`: all of it, in which nothing is evaluated by itself.
     part: Option<Arc<str>>,
     asked: Arc<Mutex<Vec<Asked>>>,
-}
-
-impl fmt::Debug for ImaginedWorld {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("ImaginedWorld")
-    }
 }
 
 impl ImaginedWorld {

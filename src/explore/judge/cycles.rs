@@ -166,11 +166,8 @@ impl Judge<'_> {
                 Some(open) => open.clone(),
                 None => self.holds(self.total(&all)),
             };
-            results.push(PropertyResult::new(
-                "the number of all reviews is bounded",
-                CODE,
-                verdict,
-            ));
+            let name = "the number of all reviews is bounded";
+            results.push(PropertyResult::new(name, CODE, verdict));
         }
         results
     }
@@ -187,8 +184,7 @@ impl Judge<'_> {
         for given in &bounded.limits() {
             let longest = bounded.between_starts(given);
             self.replay.borrow_mut().set = given.example(self.search);
-            let wrong = self.goes_on(&bounded, given, &longest);
-            match wrong.or_else(|| self.exceeds(&bounded, given, &longest)) {
+            match self.exceeds(&bounded, given, &longest) {
                 Some(verdict) => refuted.push(verdict),
                 None => bounded.add(given, &longest, limits, &mut most),
             }
@@ -225,28 +221,7 @@ impl Judge<'_> {
         PropertyResult::new(name, CODE, verdict)
     }
 
-    /// Refutes that a cycle ends at all.
-    fn goes_on(
-        &self,
-        bounded: &Bounded<'_>,
-        given: &Settings,
-        longest: &Longest<'_>,
-    ) -> Option<Verdict> {
-        let cycle = bounded.cycle;
-        let steps = longest.endless_loop()?;
-        let words = settings::in_words(self.search, &given.example(self.search));
-        let claim = format!("the cycle `{}` can go on without end{words}", cycle.id);
-        let path = self.culprit(bounded.at, &steps);
-        let breach = Breach {
-            claim,
-            path: path.unwrap_or_else(|| steps!["cycles", &cycle.id]),
-            is_endless: true,
-            steps,
-        };
-        Some(self.refuted(breach.steps.first()?.from, breach))
-    }
-
-    /// Refutes that a cycle has no more reviews than its limit.
+    /// Refutes that a cycle ends, and with no more reviews than its limit.
     fn exceeds(
         &self,
         bounded: &Bounded<'_>,
@@ -254,6 +229,17 @@ impl Judge<'_> {
         longest: &Longest<'_>,
     ) -> Option<Verdict> {
         let (search, cycle) = (self.search, bounded.cycle);
+        if let Some(steps) = longest.endless_loop() {
+            let words = settings::in_words(search, &given.example(search));
+            let path = self.culprit(bounded.at, &steps);
+            let breach = Breach {
+                claim: format!("the cycle `{}` can go on without end{words}", cycle.id),
+                path: path.unwrap_or_else(|| steps!["cycles", &cycle.id]),
+                is_endless: true,
+                steps,
+            };
+            return Some(self.refuted(breach.steps.first()?.from, breach));
+        }
         let exceeds = |state: &usize| {
             let held = bounded.limit_in(*state, given);
             let held = held.and_then(|held| usize::try_from(held).ok());

@@ -41,11 +41,8 @@ impl Judge<'_> {
         let detail = "from every state".to_owned();
         let reach = self.decided(self.within_reach(&ends, &ends, detail, claim, path));
         let is_stuck = matches!(dead_end, Verdict::Refuted { .. });
-        let mut results = vec![PropertyResult::new(
-            "no dead end before a final phase",
-            Code::DeadEnd,
-            dead_end,
-        )];
+        let name = "no dead end before a final phase";
+        let mut results = vec![PropertyResult::new(name, Code::DeadEnd, dead_end)];
         // Of course nothing final is within reach of a dead end.
         if !is_stuck {
             let name = "a final phase stays within reach";

@@ -269,14 +269,10 @@ impl<'s> Judge<'s> {
 
     /// Assignments are admitted one by one; targets are phases. What a state holds must fit all the same.
     pub(super) fn schema(&self) -> PropertyResult {
-        let verdict = self.misfit();
-        let verdict =
-            verdict.unwrap_or_else(|| self.holds(format!("{} fields", self.chart.context.len())));
-        PropertyResult::new(
-            "every state fits the schema",
-            Code::AssignmentMisfit,
-            verdict,
-        )
+        let fits = || self.holds(format!("{} fields", self.chart.context.len()));
+        let verdict = self.misfit().unwrap_or_else(fits);
+        let name = "every state fits the schema";
+        PropertyResult::new(name, Code::AssignmentMisfit, verdict)
     }
 
     /// Refutes it by the first state that holds what its field may not.

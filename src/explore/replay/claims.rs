@@ -21,13 +21,11 @@ impl Replay<'_> {
         let witnesses = self.witnesses(step, true);
         let tree = &self.moves.tree;
         let assumed = witnesses.iter().flatten();
-        let assumed = assumed.filter(|choice| tree.is_witness_assumed(&[**choice]));
-        let questions = assumed.map(|(question, _)| tree.question(*question));
-        let mut sources = questions.filter_map(|question| match question {
+        let mut assumed = assumed.filter(|choice| tree.is_witness_assumed(&[**choice]));
+        let source = assumed.find_map(|(question, _)| match tree.question(*question) {
             Question::Assumed { source, .. } => Some(source),
             _ => None,
-        });
-        let source = sources.next()?;
+        })?;
         let inputs = tree.ground.domain.untried_by(source);
         Some(format!(
             "`{source}` depends on {}, of which not every value that matters is tried",

@@ -59,13 +59,6 @@ impl Standing {
     }
 }
 
-/// How an instance really stands in a state, and the step that led to it, where one did.
-#[derive(Debug, Clone)]
-struct Arrival {
-    standing: Standing,
-    by: Option<Transition>,
-}
-
 /// What a step begins with: an event, a disk, and what the review finds that it starts.
 pub(super) struct Scene {
     pub(super) event: Event,
@@ -84,8 +77,10 @@ struct Decided {
 pub(super) struct Replay<'s> {
     pub(super) search: &'s Search,
     chart: Arc<Chart>,
-    /// By state; `None` where no counterexample leads there.
-    reached: HashMap<usize, Option<Arrival>>,
+    /// How an instance really stands, by state; `None` where no counterexample leads there.
+    reached: HashMap<usize, Option<Standing>>,
+    /// The step that really led to a state, where one did.
+    arrivals: HashMap<usize, Transition>,
     /// What lets a list of checks find this many things, where that is possible.
     checks: HashMap<(String, usize), Option<Witness>>,
     back: &'s Backward,
@@ -120,6 +115,7 @@ impl<'s> Replay<'s> {
             checks: HashMap::new(),
             chart: Arc::clone(&search.moves.tree.chart),
             reached: HashMap::new(),
+            arrivals: HashMap::new(),
             back,
             left: DECISIONS,
             moves: search.moves.hand_over(),
@@ -170,39 +166,30 @@ impl<'s> Replay<'s> {
         for at in way.into_iter().rev() {
             let found = match parents[at] {
                 Some(parent) => self.arrive(at, parent),
-                None => {
-                    let begins = self.standing(at);
-                    begins.map(|standing| Arrival { standing, by: None })
-                }
+                None => self.standing(at),
             };
             self.reached.insert(at, found);
         }
-        let arrival = self.reached.get(&state)?.as_ref()?;
-        Some(arrival.standing.clone())
+        self.reached.get(&state)?.clone()
     }
 
     /// Returns how a state is really reached: by this step, else by another.
-    fn arrive(&mut self, at: usize, first: Transition) -> Option<Arrival> {
+    fn arrive(&mut self, at: usize, first: Transition) -> Option<Standing> {
         let others = self.back.sources(at);
-        let mut others = others
-            .filter(|step| step.from != at && *step != first)
-            .take(24);
+        let others = others.filter(|step| step.from != at && *step != first);
         // Only by way of what is known already: a state is not reached by way of itself.
-        self.arrive_by(first)
-            .or_else(|| others.find_map(|step| self.arrive_by(step)))
-    }
-
-    /// Returns how a state is really reached by this step.
-    fn arrive_by(&mut self, step: Transition) -> Option<Arrival> {
-        let before = self.reached.get(&step.from)?.clone()?.standing;
-        let standing = self.step(&before, step)?;
-        let by = Some(step);
-        Some(Arrival { standing, by })
+        let mut steps = std::iter::once(first).chain(others.take(24));
+        steps.find_map(|step| {
+            let before = self.reached.get(&step.from)?.clone()?;
+            let standing = self.step(&before, step)?;
+            self.arrivals.insert(at, step);
+            Some(standing)
+        })
     }
 
     /// Returns the real path to a state that has been reached.
     pub(super) fn path_to(&self, state: usize) -> Path {
-        back_from(state, |at| self.reached.get(&at)?.as_ref()?.by)
+        back_from(state, |at| self.arrivals.get(&at).copied())
     }
 
     /// Returns how an instance stands after a path from how it stands before; `None` where that is not real.
