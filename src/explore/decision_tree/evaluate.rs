@@ -20,12 +20,7 @@ use std::sync::Arc;
 impl Tree {
     /// Evaluates a part, and grows its tree from a node on by the path that it took.
     pub(super) fn evaluate(&mut self, descent: &Descent<'_>, mut at: u32) {
-        let Descent {
-            segment,
-            state,
-            trigger,
-            ..
-        } = *descent;
+        let (segment, state, trigger) = (descent.segment, descent.state, descent.trigger);
         let shared = |value: u32| Arc::clone(&self.values[value as usize]);
         let fields = state.fields().iter().map(|value| shared(*value));
         let fields = fields.collect();

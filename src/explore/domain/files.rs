@@ -6,14 +6,12 @@ use super::{
 use crate::chart::FileSet;
 use crate::chart::field::default_of;
 use crate::chart::model::FieldType;
-use crate::explore::dependence::{Compared, root_of};
+use crate::explore::dependence::root_of;
 use crate::explore::items::{self, Tried};
 use crate::files::pattern::Capture;
-use crate::hash::IndexMap;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 impl Domain {
     /// Returns the inputs that have too many values which matter.
@@ -120,37 +118,25 @@ impl Values<'_> {
 
     /// Returns the other instances that differ in what matters: of a context only what is compared.
     pub(super) fn kinds_of_siblings(&self) -> Tried<Map<String, Json>> {
-        let mut is_all = true;
-        let chart = Arc::clone(&self.chart);
-        let mut columns: IndexMap<String, Vec<Json>> = IndexMap::default();
-        columns.insert("name".to_owned(), self.texts("siblings.name"));
-        columns.insert(
-            "idle_hours".to_owned(),
-            self.integers("siblings.idle_hours", Some(0), 0),
-        );
+        let chart = &self.chart;
         let contexts = chart.context.iter().map(|(name, field)| {
             let path = format!("siblings.context.{name}");
             let values = match field.kind {
-                _ if self.compared(&path).is_none() => vec![default_of(&chart, field)],
+                _ if self.compared(&path).is_none() => vec![default_of(chart, field)],
                 FieldType::Phase => chart.phases.keys().map(|name| json!(name)).collect(),
                 _ => self.parameter(&path, field),
             };
             (name.clone(), values)
         });
         let contexts = items::product(&contexts.collect());
-        is_all &= contexts.is_all;
-        let contexts = contexts.values.into_iter().map(Json::Object);
+        let read = contexts.values.into_iter().map(Json::Object);
         let unread = chart.context.keys().map(|name| (name.clone(), Json::Null));
         let unread = Json::Object(unread.collect());
-        columns.insert(
-            "context".to_owned(),
-            contexts.chain([unread.clone()]).collect(),
-        );
         let sets = chart.files.iter().filter(|(_, set)| !set.is_nested());
         let sets = sets.map(|(name, set)| {
             let looked_at = format!("siblings.files.{name}");
-            let is_looked_at = |(path, _): (&String, &Compared)| path.starts_with(&looked_at);
-            let files = match self.dependence.compared.iter().any(is_looked_at) {
+            let mut compared = self.dependence.compared.keys();
+            let files = match compared.any(|path| path.starts_with(&looked_at)) {
                 true => self.files(name, set).values,
                 false => vec![json!([])],
             };
@@ -158,9 +144,18 @@ impl Values<'_> {
         });
         let sets = items::product(&sets.collect());
         let files = sets.values.into_iter().map(Json::Object);
-        columns.insert("files".to_owned(), files.collect());
-        let mut rows = items::product(&columns);
-        rows.is_all &= is_all && sets.is_all;
+        let columns = [
+            ("name", self.texts("siblings.name")),
+            (
+                "idle_hours",
+                self.integers("siblings.idle_hours", Some(0), 0),
+            ),
+            ("context", read.chain([unread.clone()]).collect()),
+            ("files", files.collect()),
+        ];
+        let columns = columns.map(|(name, values)| (name.to_owned(), values));
+        let mut rows = items::product(&columns.into_iter().collect());
+        rows.is_all &= contexts.is_all && sets.is_all;
         for row in &mut rows.values {
             let is_unread = row.get("context") == Some(&unread);
             row.insert("unreadable".to_owned(), json!(is_unread));

@@ -62,22 +62,17 @@ impl Moves {
     ) -> Rc<[u32]> {
         let ways = self.ways(here, trigger, progress, looks);
         let mut all: IndexSet<u32, FxBuildHasher> = IndexSet::default();
-        for Way {
-            tail,
-            choices,
-            next,
-        } in &ways
-        {
-            let Some(next) = next else {
-                all.insert(*tail);
+        for way in &ways {
+            let Some(next) = way.next else {
+                all.insert(way.tail);
                 continue;
             };
-            let after = self.after(progress, *tail, choices);
-            let rest = self.rest(*next, trigger, &after);
+            let after = self.after(progress, way);
+            let rest = self.rest(next, trigger, &after);
             // What this part has itself assigned or chosen was not there before it.
-            let chosen = choices.iter().map(|(question, _)| *question);
+            let chosen = way.choices.iter().map(|(question, _)| *question);
             let mut made: Vec<Look> = chosen.map(Look::question).collect();
-            for (field, _) in &self.tails.get(*tail).assigned {
+            for (field, _) in &self.tails.get(way.tail).assigned {
                 made.push(Look::field(*field));
                 made.extend(self.tree.parameter(*field).map(Look::question));
             }
@@ -86,11 +81,11 @@ impl Moves {
                     looks.insert(*look);
                 }
             }
-            if ways.len() == 1 && *tail == NOTHING {
+            if ways.len() == 1 && way.tail == NOTHING {
                 return rest.value;
             }
             for rest in rest.value.iter() {
-                all.insert(self.tails.join(*tail, *rest));
+                all.insert(self.tails.join(way.tail, *rest));
             }
         }
         all.into_iter().collect()
@@ -143,13 +138,13 @@ impl Moves {
         choices.iter().filter(matters).copied().collect()
     }
 
-    /// Returns how a decision stands once a part has been taken.
-    pub(super) fn after(&mut self, progress: &Progress, tail: u32, choices: &[Chosen]) -> Progress {
+    /// Returns how a decision stands once a part has been taken in this way.
+    pub(super) fn after(&mut self, progress: &Progress, way: &Way) -> Progress {
         let mut after = Progress {
             situation: progress.situation.clone(),
-            choices: over(&progress.choices, choices),
+            choices: over(&progress.choices, &way.choices),
         };
-        for (question, set) in choices {
+        for (question, set) in &way.choices {
             if let Some(value) = self.tree.only(*set)
                 && self.is_about_an_answer(*question, progress.situation.fields())
             {
@@ -158,7 +153,7 @@ impl Moves {
                 after.choices.retain(|(asked, _)| asked != question);
             }
         }
-        for (field, value) in &self.tails.get(tail).assigned {
+        for (field, value) in &self.tails.get(way.tail).assigned {
             match self.tree.parameter(*field) {
                 Some(question) => {
                     after.choices.retain(|(asked, _)| *asked != question);

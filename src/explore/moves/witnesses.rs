@@ -1,6 +1,5 @@
 //! What is chosen so that a move takes a transition.
 
-use super::parts::Way;
 use super::{Edge, Ending, Moves, Progress};
 use crate::engine::event::Trigger;
 use crate::explore::decision_tree::{Choices, Segment, What, Witness, over};
@@ -19,9 +18,7 @@ impl Moves {
         let any = edge.without_needs();
         for Ending { edge: own, tail } in self.endings_of(edge.mover, state, &mut Looks::default())
         {
-            let is_like =
-                own == *edge || own.without_needs() == any && self.is_by_default(&own, edge);
-            if !is_like {
+            if own.without_needs() != any || !self.is_by_default(&own, edge) {
                 continue;
             }
             match (tail, self.all[edge.mover].trigger.clone()) {
@@ -75,20 +72,15 @@ impl Moves {
     ) {
         let mut ways = self.ways(here, trigger, progress, &mut Looks::default());
         ways.sort_by_key(|way| self.tree.is_assumed(&way.choices));
-        for Way {
-            tail,
-            choices,
-            next,
-        } in ways
-        {
+        for way in ways {
             let is_enough = |choices: &&Choices| !self.tree.is_assumed(choices);
             if *left == 0 || found.iter().filter(is_enough).count() >= WITNESSES {
                 return;
             }
-            let Some(next) = next else {
-                if tail == wanted {
+            let Some(next) = way.next else {
+                if way.tail == wanted {
                     *left = left.saturating_sub(1);
-                    let mut all = over(&progress.choices, &choices);
+                    let mut all = over(&progress.choices, &way.choices);
                     // What was chosen at first is part of the situation by now.
                     if let Some((question, value)) = progress.situation.answered() {
                         all.push((question, self.tree.set(vec![value])));
@@ -97,10 +89,10 @@ impl Moves {
                 }
                 continue;
             };
-            let after = self.after(progress, tail, &choices);
+            let after = self.after(progress, &way);
             let rest = self.rest(next, trigger, &after);
             for rest in rest.value.iter() {
-                if self.tails.join(tail, *rest) == wanted {
+                if self.tails.join(way.tail, *rest) == wanted {
                     self.trace(next, trigger, &after, *rest, left, found);
                 }
             }
