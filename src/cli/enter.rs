@@ -20,7 +20,7 @@ use crate::engine::fault::Fault;
 use crate::expr::Expressions;
 use crate::hash::IndexMap;
 use crate::project::state_file::Reading;
-use crate::run::asked::{seeing_stop, typed_at};
+use crate::run::asked::{of_command, seeing_stop, typed_at};
 use crate::run::perform::{check, foresee, obstacle_at_stop, perform};
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
@@ -143,7 +143,7 @@ pub(crate) fn run(
     let events = running(chart, name, matches, stdin)?;
     for (index, event) in events.into_iter().enumerate() {
         let event = Event {
-            fields: typed_at(&place),
+            fields: of_command(&place),
             session: session.clone(),
             ..event
         };
@@ -258,11 +258,10 @@ fn transition(
         }
         Trigger::Enter { phase, .. } if chart.is_final(phase) => {
             let finished = finished(place);
-            say(&finished.text);
-            if finished.has_gaps && event.session.is_some() {
+            say(&finished);
+            if event.session.is_some() {
                 // The agent reads this here, and the user at the next stop.
-                let instance = (&**chart, &place.store, place.instance.name.as_str());
-                let _ = notices::add(instance, event, &finished.text);
+                let _ = notices::add(&place.store, &place.instance.name, &finished);
             }
         }
         Trigger::Enter { phase, .. } => say(&format!("Entered {phase} in {noun} '{name}'.")),

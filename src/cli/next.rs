@@ -81,9 +81,10 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         return Ok(ExitCode::SUCCESS);
     }
     // In a terminal, no agent reads it.
-    let is_users = asked_by.is_none() && page::terminal().is_some();
+    let is_agents = asked_by.is_some() && !chart.scope.is_per_session();
+    let is_users = !is_agents && page::terminal().is_some();
     match is_users {
-        true => say_styled(&screen::turn(&Facts::gather(&place, None))),
+        true => say_styled(&screen::turn(&Facts::gather(&place, asked_by.as_deref()))),
         false => say(&format!("next: {action}\nwhy:  {why}")),
     }
     say(&format!("{}: {}", chart.scope.noun, place.instance.name));
@@ -98,7 +99,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     if context::is_over(chart, &performed.context) {
         if !is_users {
-            say(&finished(&place).text);
+            say(&finished(&place));
         }
     } else if let Some(stale) = stale {
         say(&format!("stale: {stale}"));

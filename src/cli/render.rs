@@ -25,6 +25,7 @@ use crate::render::preview::{Scene, next, template, templates};
 use crate::run::asked;
 use crate::run::change;
 use crate::run::coming;
+use crate::run::perform::foreseen_notices;
 use crate::run::place::Place;
 use crate::run::review::or_called;
 use crate::run::snapshot::Snapshot;
@@ -121,7 +122,7 @@ fn show_next(
     let chart = scene.chart;
     let mut stop = scene.event.clone();
     asked::limit(&mut stop.fields);
-    let decision = match or_called(&stop, next(place, scene)?) {
+    let mut decision = match or_called(&stop, next(place, scene)?) {
         Step::Invoke(invocation) => {
             warn(snapshot.warnings().iter().chain(&warnings));
             tell(&command(place, &invocation));
@@ -130,6 +131,8 @@ fn show_next(
         }
         Step::Done(decision) => decision,
     };
+    let notices = foreseen_notices(place, stop.session.as_deref(), snapshot);
+    decision.messages.splice(0..0, notices);
     let rule = decision.fired.last();
     let rule = rule.map_or_else(String::new, |rule| in_words(chart, rule));
     let reply = decision

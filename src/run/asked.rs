@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 
 use serde_json::{Value as Json, json};
 
-use super::{beside, change, coming, place::Place};
+use super::{beside, change, coming, part, place::Place};
 use crate::chart::Chart;
 use crate::engine::decision::{Answer, Gates, Step};
 use crate::engine::event::{Event, Trigger};
@@ -13,8 +13,10 @@ use crate::hash::IndexMap;
 use crate::host::events::{is_event, is_stop};
 use crate::host::hosts;
 use crate::run::perform::{foresee, peek};
+use crate::store::at_work::AtWork;
 use crate::store::driver;
 use crate::store::journal::{GateLine, Line};
+use crate::store::running::{self, Running};
 use crate::text::full_stop;
 
 /// The event whose rules answer it.
@@ -42,6 +44,36 @@ pub(crate) fn typed_at(place: &Place) -> Json {
     fields["sandboxed"] = (hosts::around().is_some() && place.store.place().1.is_some()).into();
     fields["awaited"] = beside::is_awaited(place, &fields).into();
     fields
+}
+
+/// Returns the same for a command of the chart, with what its rules know of the agent and of what it is about.
+pub(crate) fn of_command(place: &Place) -> Json {
+    let mut fields = typed_at(place);
+    let at_work = at_work(place, &place.journal().read(), &drivers(place));
+    fields["stopped"] = at_work.has_stopped.into();
+    fields["own"] = (place.chart.scope.since.is_some() && part::is_own(place)).into();
+    fields
+}
+
+/// Returns the sessions that drive the instance.
+pub(crate) fn drivers(place: &Place) -> Vec<String> {
+    match place.chart.scope.is_per_session() {
+        true => vec![place.instance.name.clone()],
+        false => driver::of(&place.store, &place.instance.name),
+    }
+}
+
+/// Returns whether the agent of these sessions is at work, by the journal's `lines`.
+pub(crate) fn at_work(place: &Place, lines: &[Line], drivers: &[String]) -> AtWork {
+    let mut at_work = AtWork::of(&place.chart, lines, drivers);
+    at_work.has_stopped |= is_killed(place);
+    at_work
+}
+
+/// Returns whether the hook was killed that ran the last review.
+fn is_killed(place: &Place) -> bool {
+    let (store, name) = (&place.store, &place.instance.name);
+    running::has_note(store, name) && Running::read(store, name, &place.dir()).is_none()
 }
 
 /// Returns the beginning of a new change.

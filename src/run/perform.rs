@@ -24,7 +24,7 @@ use crate::run::write::{claim, claimant, is_reviewed_by_another, write};
 use crate::run::{beside, called, coming};
 use crate::store::driver;
 use crate::store::journal::{self, DecisionLine, Line};
-use crate::store::notices::Pending;
+use crate::store::notices::{self, Pending};
 use crate::store::owed::Debt;
 
 /// The field of a stop that a command stands in for.
@@ -222,6 +222,19 @@ fn pending(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Pending>
     (is_own_stop && is_sound)
         .then(|| Pending::find(instance, (snapshot.context(), now), place, session))
         .flatten()
+}
+
+/// Returns the messages that a stop which is foreseen would have for the user, whatever is decided about it.
+pub(crate) fn foreseen_notices(
+    place: &Place,
+    session: Option<&str>,
+    snapshot: &Snapshot,
+) -> Vec<String> {
+    let Reading::Sound { context, .. } = &snapshot.state else {
+        return Vec::new();
+    };
+    let instance = (&*place.chart, &place.store, &*place.instance.name);
+    notices::foreseen(instance, context, place, session)
 }
 
 /// Returns the answer to an earlier stop that the host never received.

@@ -169,7 +169,18 @@ impl Reviewer<'_> {
         let shown = self.place.instance.dir.join(&self.invocation.file);
         let shown = shown.display();
         let Some(text) = output::text(self.invoke, stdout) else {
-            return Err(format!("`{}` did not write {shown}", self.program()));
+            let program = self.program();
+            let key = self
+                .invoke
+                .text
+                .first()
+                .and_then(|at| at.rsplit('/').next());
+            return Err(match key {
+                None => format!("`{program}` did not write {shown}"),
+                Some(key) => {
+                    format!("the answer of `{program}` has no `{key}`, the text of its review")
+                }
+            });
         };
         fs::create_dir_all(self.place.dir())
             .and_then(|()| disk::replace(&self.file, format!("{text}\n").as_bytes()))

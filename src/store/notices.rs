@@ -12,12 +12,12 @@ use serde_json::Value as Json;
 
 use super::lock::WriteLock;
 use super::{Store, driver, record};
-use crate::chart::model::Field;
+use crate::chart::model::{Field, FieldType};
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::{self, Context, cycle_of, text};
 use crate::engine::decision::Decision;
 use crate::engine::event::{Event, Trigger};
-use crate::text::in_words;
+use crate::text::{in_words, uncapitalized};
 
 const KIND: &str = "notices";
 
@@ -104,7 +104,41 @@ struct Notice {
     left: Option<Round>,
     /// What has happened, without a full stop.
     what: String,
-    by: By,
+    /// With which fields the instance goes on, after that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    fields: Vec<ChangedField>,
+    /// `None` where that is no news.
+    by: Option<By>,
+}
+
+/// A field that is not as the user knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct ChangedField {
+    name: String,
+    /// As the user knows it.
+    old: Json,
+    new: Json,
+}
+
+impl ChangedField {
+    fn in_words(&self, chart: &Chart) -> String {
+        let (old, new) = (in_words(&self.old), in_words(&self.new));
+        let field = chart.context.get(&self.name);
+        let about = field.filter(|field| field.kind != FieldType::Boolean);
+        let about = about.and_then(|field| field.about.as_deref());
+        match about {
+            _ if self.name == chart.state => format!("the phase {new} instead of {old}"),
+            _ if Some(&self.name) == chart.next.as_ref() => {
+                format!("{new} instead of {old} as the next phase")
+            }
+            // What follows a semicolon is about its values.
+            Some(about) => {
+                let about = about.split(';').next().unwrap_or(about);
+                format!("{new} instead of {old} as {}", uncapitalized(about))
+            }
+            None => format!("{} {new} instead of {old}", self.name.replace('_', " ")),
+        }
+    }
 }
 
 /// Who or what did it.
@@ -184,6 +218,27 @@ impl KeptNotices {
         record::write(store, instance, KIND, self)
     }
 
+    /// Returns the notices in words, for the user of `session`.
+    fn in_words(&self, chart: &Chart, context: &Context, session: Option<&str>) -> Vec<String> {
+        let next = text(context, chart.next.as_ref());
+        let last = self.notices.len().saturating_sub(1);
+        let in_words = |(at, notice): (usize, &Notice)| {
+            let next = next.filter(|_| at == last && notice.left.is_some());
+            let next = next.map(|next| format!(", and {} comes next", named(chart, next)));
+            let fields: Vec<String> = notice
+                .fields
+                .iter()
+                .map(|field| field.in_words(chart))
+                .collect();
+            let with = (!fields.is_empty()).then(|| format!(" with {}", fields.join(", ")));
+            let by = notice.by.as_ref();
+            let by = by.map(|by| format!(" ({})", by.in_words(session)));
+            let parts = [next, with, by].into_iter().flatten();
+            format!("{}{}.", notice.what, parts.collect::<String>())
+        };
+        self.notices.iter().enumerate().map(in_words).collect()
+    }
+
     /// Takes over what is known of a state.
     fn take_over(&mut self, chart: &Chart, context: &Context) {
         self.round = Round::running(chart, context);
@@ -230,22 +285,53 @@ impl KeptNotices {
         let changed = self.changed(chart, context);
         let changed =
             changed.filter(|(name, old, new)| !is_purpose(name) && is_news(name, old, new));
-        let changed = changed.map(|(name, old, new)| {
-            let (old, new) = (in_words(old), in_words(new));
-            match (name == &chart.state, Some(name) == chart.next.as_ref()) {
-                (true, _) => format!("the phase {new} instead of {old}"),
-                (_, true) => format!("{new} instead of {old} as the next phase"),
-                _ => format!("{name} {new} instead of {old}"),
-            }
+        let changed = changed.map(|(name, old, new)| ChangedField {
+            name: name.clone(),
+            old: old.clone(),
+            new: new.clone(),
         });
-        let changed: Vec<String> = changed.collect();
+        let mut fields: Vec<ChangedField> = changed.collect();
+        if fields.is_empty() {
+            return;
+        }
+        // Whoever changes it again answers for both changes.
+        for field in &mut fields {
+            let mut known = self.notices.iter().flat_map(|notice| &notice.fields);
+            if let Some(known) = known.find(|known| known.name == field.name) {
+                field.old = known.old.clone();
+            }
+        }
+        self.retain_fields(|known| fields.iter().all(|field| field.name != known.name));
         let of = Round::running(chart, context);
         let of = of.map_or_else(|| chart.scope.noun.clone(), |round| round.title(chart));
-        self.notices.extend((!changed.is_empty()).then(|| Notice {
+        self.notices.push(Notice {
             left: None,
-            what: format!("The {of} goes on with {}", changed.join(", ")),
-            by: by.clone(),
-        }));
+            what: format!("The {of} goes on"),
+            fields,
+            by: Some(by.clone()),
+        });
+    }
+
+    /// Removes what the user need not know because it is as it was, or no longer matters.
+    fn remove_undone(&mut self, chart: &Chart, context: &Context) {
+        let is_in_cycle = self.round.is_some();
+        self.retain_fields(|ChangedField { name, old, new }| {
+            if starts(chart, name) || is_place(chart, name) {
+                return true;
+            }
+            *new = context.get(name).cloned().unwrap_or_default();
+            let field = chart.context.get(name);
+            new != old && (is_in_cycle || field.is_some_and(|field| field.is_looser(new, old)))
+        });
+    }
+
+    /// Keeps some of the fields that were changed, and the notices that still say something.
+    fn retain_fields(&mut self, is_kept: impl Fn(&mut ChangedField) -> bool) {
+        self.notices.retain_mut(|notice| {
+            let had_any = !notice.fields.is_empty();
+            notice.fields.retain_mut(&is_kept);
+            !had_any || !notice.fields.is_empty()
+        });
     }
 
     /// Returns whether the cycle that was running still is, perhaps started over, or whether none was.
@@ -274,6 +360,7 @@ impl KeptNotices {
 
     /// Compares what was known with a state, and says what has become of the running cycle.
     fn observe(&mut self, chart: &Chart, context: &Context, by: By) {
+        self.remove_undone(chart, context);
         let now = Round::running(chart, context);
         let left = (self.round.take()).filter(|round| !round.goes_on(chart, now.as_ref()));
         if let Some(round) = left {
@@ -293,8 +380,12 @@ impl KeptNotices {
                 By::Command { .. } => Some(format!("The {title} was left without having passed")),
             };
             let left = Some(round);
-            self.notices
-                .extend(what.map(|what| Notice { left, what, by }));
+            self.notices.extend(what.map(|what| Notice {
+                left,
+                what,
+                fields: Vec::new(),
+                by: Some(by),
+            }));
         }
         let most = self.notices.len().saturating_sub(MOST);
         self.notices.drain(..most);
@@ -315,6 +406,15 @@ fn starts(chart: &Chart, name: &str) -> bool {
 /// Returns whether the field says where the instance is, or what comes next. While a cycle runs, that says whether it is left.
 fn is_place(chart: &Chart, name: &str) -> bool {
     name == chart.state || chart.next.as_deref() == Some(name)
+}
+
+/// Returns what a phase is called where it comes next.
+fn named(chart: &Chart, phase: &str) -> String {
+    match cycle_of(chart, phase) {
+        Some(cycle) if cycle.post == phase => format!("the answer to its {}", cycle.id),
+        None if chart.is_final(phase) => format!("the end of the {}", chart.scope.noun),
+        _ => phase.to_owned(),
+    }
 }
 
 /// Returns whether a command lets something else come first, before a cycle that has had no review yet: it is not over.
@@ -373,20 +473,33 @@ pub(crate) fn note(
 }
 
 /// Adds something that a command has said to the agent, and that the user is to know.
-pub(crate) fn add(
-    (chart, store, instance): (&Chart, &Store, &str),
-    event: &Event,
-    what: &str,
-) -> io::Result<()> {
+pub(crate) fn add(store: &Store, instance: &str, what: &str) -> io::Result<()> {
     let _lock = WriteLock::acquire(store, instance)?;
     let mut kept = KeptNotices::read(store, instance);
-    kept.notices
-        .extend(By::command(chart, event).map(|by| Notice {
-            left: None,
-            what: what.trim_end_matches('.').to_owned(),
-            by,
-        }));
+    kept.notices.push(Notice {
+        left: None,
+        what: what.trim_end_matches('.').to_owned(),
+        fields: Vec::new(),
+        by: None,
+    });
     kept.write(store, instance)
+}
+
+/// Returns the notices of a stop at which the state is `context`, without writing anything.
+pub(crate) fn foreseen(
+    (chart, store, instance): (&Chart, &Store, &str),
+    context: &Context,
+    record: &impl Recorded,
+    session: Option<&str>,
+) -> Vec<String> {
+    let mut kept = KeptNotices::read_or(chart, (store, instance), record);
+    if session.is_some() && driver::are_others(&driver::of(store, instance), session) {
+        return Vec::new();
+    }
+    if kept.has_changed(chart, context) {
+        kept.observe_found(chart, context, record);
+    }
+    kept.in_words(chart, context, session)
 }
 
 /// The notices of a stop, until the host has them.
@@ -431,17 +544,8 @@ impl Pending {
             kept.observe_found(chart, context, record);
             kept.write(store, instance).ok()?;
         }
-        let next = text(context, chart.next.as_ref());
-        let last = kept.notices.len().saturating_sub(1);
-        let in_words = |(at, notice): (usize, &Notice)| {
-            let next = next.filter(|_| at == last && notice.left.is_some());
-            let next = next.map(|next| format!(", and {next} comes next"));
-            let by = notice.by.in_words(session);
-            format!("{}{} ({by}).", notice.what, next.unwrap_or_default())
-        };
-        let texts = kept.notices.iter().enumerate().map(in_words);
         Some(Self {
-            texts: texts.collect(),
+            texts: kept.in_words(chart, context, session),
             notices: kept.notices,
             calls: kept.calls,
             instance: instance.to_owned(),
@@ -455,7 +559,17 @@ impl Pending {
             return;
         };
         let mut kept = KeptNotices::read(&self.store, &self.instance);
-        kept.notices.retain(|notice| !self.notices.contains(notice));
+        let is_said = |notice: &Notice| notice.fields.is_empty() && self.notices.contains(notice);
+        kept.notices.retain(|notice| !is_said(notice));
+        // It may have changed again since.
+        let said = || self.notices.iter().flat_map(|notice| &notice.fields);
+        kept.retain_fields(|field| {
+            let said = said().find(|said| (&said.name, &said.old) == (&field.name, &field.old));
+            if let Some(said) = said {
+                field.old = said.new.clone();
+            }
+            field.new != field.old
+        });
         kept.calls.retain(|call| !self.calls.contains(call));
         // If it stays, it is said again.
         let _ = kept.write(&self.store, &self.instance);

@@ -208,7 +208,7 @@ impl Facts {
                 .chain(stale.clone().filter(|_| !is_final))
                 .collect(),
             of_cycles: of_cycles(chart, &view, invoke.as_deref()),
-            finished: is_final.then(|| finished(place).text),
+            finished: is_final.then(|| finished(place)),
             unpassed,
             stale,
             context,

@@ -167,6 +167,15 @@ impl Figures {
         span(Duration::from_secs(self.seconds))
     }
 
+    /// Says how many reviews there are, and how many of them failed.
+    pub(crate) fn counted(&self) -> String {
+        let failed = match self.failed {
+            0 => String::new(),
+            failed => format!(" and {failed} that failed"),
+        };
+        format!("{}{failed}", counted(self.reviews - self.failed, "review"))
+    }
+
     pub(crate) fn price(&self) -> String {
         page::price(self.cost, self.unpriced, self.reviews)
     }

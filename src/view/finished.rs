@@ -9,15 +9,8 @@ use crate::run::place::Place;
 use crate::run::{receipts, stale};
 use crate::text::shown;
 
-/// How an instance has ended.
-pub(crate) struct Finished {
-    pub(crate) text: String,
-    /// Something of it no review has seen as it is now, or a review is not what it was.
-    pub(crate) has_gaps: bool,
-}
-
 /// Returns the sentences for the instance at `place`, which is in a final phase.
-pub(crate) fn finished(place: &Place) -> Finished {
+pub(crate) fn finished(place: &Place) -> String {
     let chart = &place.chart;
     let snapshot = place.snapshot();
     let phase = context::text(snapshot.context(), Some(&chart.state)).unwrap_or_default();
@@ -29,7 +22,7 @@ pub(crate) fn finished(place: &Place) -> Finished {
     let figures = Figures::of(chart, place.reviews().iter().map(|review| &review.run));
     let reviews = match figures.reviews {
         0 => "no independent reviews".to_owned(),
-        many => format!("{} (cost: {})", counted(many, "review"), figures.price()),
+        _ => format!("{} (cost: {})", figures.counted(), figures.price()),
     };
     let entries = snapshot.ledger();
     let left = [Some(OPEN), chart.findings.put_off()];
@@ -52,13 +45,10 @@ pub(crate) fn finished(place: &Place) -> Finished {
     let edits = receipts::edits(place);
     let edits = (!edits.is_empty()).then(|| format!(" {}.", edits.join(", ")));
     let gaps: String = [skipped, stale, edits].into_iter().flatten().collect();
-    Finished {
-        has_gaps: !gaps.is_empty(),
-        text: format!(
-            "The {} '{}' is {phase}: {}.{gaps}",
-            chart.scope.noun,
-            place.instance.name,
-            parts.join(", ")
-        ),
-    }
+    format!(
+        "The {} '{}' is {phase}: {}.{gaps}",
+        chart.scope.noun,
+        place.instance.name,
+        parts.join(", ")
+    )
 }

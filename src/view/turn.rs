@@ -13,15 +13,14 @@ use crate::hook::why_elsewhere;
 use crate::project::state_file::Reading;
 use crate::run::asked::{self, FailingGate};
 use crate::run::coming;
-use crate::run::perform::foresee;
+use crate::run::perform::{foresee, foreseen_notices};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::review::or_called;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
 use crate::store::journal::Line;
-use crate::store::running::{self, Running};
-use crate::store::{at_work, driver};
+use crate::store::running::Running;
 
 /// A session that does not exist: one that would take the instance up.
 pub(crate) const ANY: &str = "any";
@@ -89,13 +88,8 @@ impl Turn {
         let chart = &place.chart;
         let world = snapshot.as_world();
         let is_per_session = chart.scope.is_per_session();
-        let drivers = match is_per_session {
-            true => vec![place.instance.name.clone()],
-            false => driver::of(&place.store, &place.instance.name),
-        };
+        let drivers = asked::drivers(place);
         let running = Running::read(&place.store, &place.instance.name, &place.dir());
-        let is_killed = running.is_none() && running::has_note(&place.store, &place.instance.name);
-        let has_stopped = is_killed || at_work::has_stopped(chart, lines, &drivers);
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
         let driver = drivers.first().filter(|_| !is_per_session);
         // In a terminal, the stop of whoever drives the instance is meant, or would be if one did.
@@ -114,6 +108,14 @@ impl Turn {
         };
         let gate = failing_gate.as_ref();
         let is_ended = gate.is_some_and(|gate| gate.has_ended_turn);
+        // A stop that changes the state moves the work forward, with or without a review, unless it calls the user.
+        let moves = |foreseen: &Result<Step, Stuck>| match foreseen {
+            Ok(Step::Invoke(_)) => true,
+            Ok(Step::Done(decision)) => !decision.patch.is_empty() && decision.call().is_none(),
+            Err(_) => false,
+        };
+        let at_work = asked::at_work(place, lines, &drivers);
+        let has_stopped = at_work.has_stopped || at_work.is_cut_short && !moves(&foreseen);
         let mut asked = asked::next(place, session.map(str::to_owned), gate);
         asked.fields["stopped"] = has_stopped.into();
         if let (Json::Object(known), Json::Object(seen)) = (&mut asked.fields, &stop.fields) {
@@ -130,12 +132,6 @@ impl Turn {
         let is_unattended = drivers.is_empty();
         let named = next.as_ref().ok().and_then(Option::as_ref);
         let is_action = named.is_some_and(|next| chart.phases.contains_key(&next.action));
-        // A stop that changes the state moves the work forward, with or without a review, unless it calls the user.
-        let moves = |foreseen: &Result<Step, Stuck>| match foreseen {
-            Ok(Step::Invoke(_)) => true,
-            Ok(Step::Done(decision)) => !decision.patch.is_empty() && decision.call().is_none(),
-            Err(_) => false,
-        };
         let anothers = driver.filter(|_| is_anothers);
         let moves = match anothers {
             Some(driver) => moves(&foresee(place, &asked::seeing_stop(place, Some(driver)))),
@@ -161,7 +157,14 @@ impl Turn {
             is_anothers,
             is_unattended,
             next,
-            foreseen: foreseen.map(|step| or_called(&stop, step)),
+            foreseen: foreseen.map(|step| match or_called(&stop, step) {
+                Step::Done(mut decision) => {
+                    let notices = foreseen_notices(place, stops, snapshot);
+                    decision.messages.splice(0..0, notices);
+                    Step::Done(decision)
+                }
+                step @ Step::Invoke(_) => step,
+            }),
             coming,
             failing_gate,
         }

@@ -158,7 +158,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"{{ review.n }}""#, 1, r#"{{ review.file }}""#, &[("wrong-assignment", Edit)]),
     mutant(r#"next_phase = "{{ cycle.post }}""#, 1, r#"next_phase = "{{ cycle.n }}""#, &[("wrong-assignment", Edit)]),
     mutant("cycle.limit == 0", 1, "cycle.limit == '0'", &[("unlike-types", Edit)]),
-    mutant("cycle.n <= cycle.limit", 3, "cycle.id <= cycle.limit", &[("wrong-operand", Edit)]),
+    mutant("cycle.n <= cycle.limit", 2, "cycle.id <= cycle.limit", &[("wrong-operand", Edit)]),
     mutant("consecutive_clean + 1", 1, "tdd + 1", &[("wrong-operand", Edit)]),
     mutant("phase in ['next-task'", 1, "tdd in ['next-task'", &[("unlike-types", Edit)]),
     mutant(r#"guard = "tdd""#, 1, r#"guard = "review_model""#, &[("not-a-condition", Edit)]),
@@ -247,16 +247,16 @@ const MUTANTS: &[Mutant] = &[
     mutant("{% endif %}", 3, "{% endfi %}", &[("expression-syntax", Edit)]),
     mutant("consecutive_clean + 1", 1, "now() + 1", &[("expression-syntax", Edit)]),
     // A missing rule: a due review never runs, or a reached limit is silently ignored.
-    mutant("spent.over is none", 1, "spent.over is none and cycle.n < 3", &[("cycle-falls-short", Rule("a review is due: run it"))]),
-    mutant("(cycle.n > cycle.limit or spent.over is not none or stalled)", 1, "cycle.n < 0", &[("rule-never-fires", Rule("the limit or a budget is reached, or nothing changes: the"))]),
+    mutant("or spent.over is not none or stalled", 1, "or spent.over is not none or stalled or cycle.n > 2", &[("cycle-falls-short", Rule("a review is due: run it"))]),
+    mutant("cycle.due and used_up", 1, "cycle.due and cycle.n < 0", &[("rule-never-fires", Rule("the limit or a budget is reached, or nothing changes: the"))]),
     // A final phase that is not marked as final.
     mutant("type = \"final\"\n", 1, "", &[("no-final", Line("[phases.new-plan]"))]),
     // A cycle whose target is itself.
     mutant(r#"target = "all-code-review""#, 1, r#"target = "code-review""#, &[("cycle-unbounded", Line("[cycles.code-review]")), ("target-never-taken", Line("[{ target = \"complete\" }]")), ("blocks-in-a-row", Rule("enough clean reviews, and the user is not"))]),
     mutant(r#"target = "create-tasks""#, 1, r#"target = "plan-review""#, &[("cycle-unbounded", Line("[cycles.plan-review]")), ("blocks-in-a-row", Rule("enough clean reviews, and the user is not"))]),
     // Off by one: one review beyond the limit, or none although one is left.
-    mutant("cycle.n <= cycle.limit", 3, "cycle.n <= cycle.limit + 1", &[("cycle-unbounded", Rule("a review is due: run it"))]),
-    mutant("cycle.n <= cycle.limit", 3, "cycle.n < cycle.limit", &[("cycle-falls-short", Rule("a review is due: run it"))]),
+    mutant("cycle.n > cycle.limit or spent.over", 1, "cycle.n > cycle.limit + 1 or spent.over", &[("cycle-unbounded", Rule("a review is due: run it"))]),
+    mutant("cycle.n > cycle.limit or spent.over", 1, "cycle.n >= cycle.limit or spent.over", &[("cycle-falls-short", Rule("a review is due: run it"))]),
     // A counter that does not count, a verdict that is taken for its opposite.
     mutant("phase_iteration = \"{{ review.n }}\"\n", 1, "", &[("cycle-unbounded", Rule("a review is due: run it")), ("block-loop", Rule("the cycle goes on")), ("rule-never-fires", Rule(r#"the limit is reached""#))]),
     // A guard that is true in no state that can be reached.

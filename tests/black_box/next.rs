@@ -112,7 +112,7 @@ fn a_new_session_sees_what_waits() {
         )
     };
     let waits = |what: &str| {
-        let text = format!("Plan '{PLAN}' is waiting: {what}. /taskie:continue-plan continues it.");
+        let text = format!("Plan '{PLAN}' is waiting: {what}.");
         let context = format!("[taskie] {text}");
         format!(
             "{{\"systemMessage\": {}, \"hookSpecificOutput\": {{\"hookEventName\": \"SessionStart\", \"additionalContext\": {}}}}}\n",
@@ -122,10 +122,14 @@ fn a_new_session_sees_what_waits() {
     };
     assert_eq!(
         (start().stdout, start().stderr),
-        (waits("code-review comes next"), String::new())
+        (
+            waits("code-review comes next. /taskie:continue-plan continues it"),
+            String::new()
+        )
     );
     assert_eq!(project.run(&["run", "pause"]).code, 0);
-    assert_eq!(start().stdout, waits("paused before code-review"));
+    let paused = waits("it is paused, and `! taskie resume` returns to it");
+    assert_eq!(start().stdout, paused);
     project.set_state(json!({ "phase": "complete", "next_phase": null }));
     assert_eq!(start().stdout, "");
 }

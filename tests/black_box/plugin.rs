@@ -485,6 +485,7 @@ fn every_command_line_that_is_named_is_one() {
             let filled = line
                 .replace("{{ cycle.post }}", "post-plan-review")
                 .replace("{{ cycle.next }}", "complete-task")
+                .replace("{{ step }}", "complete-task")
                 .replace("{{ ' --task ' ~ task if task != '' else '' }}", " --task 1")
                 .replace("{{steps}}", "/taskie:post-plan-review")
                 .replace("{{action}}", "post-plan-review")
