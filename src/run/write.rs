@@ -1,11 +1,13 @@
 //! Decides once more under the write lock, and writes the decision: effects first, then the revision, then the state, and
 //! who drives the instance.
 
+use std::slice::from_ref;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
 
 use crate::disk;
+use crate::engine::context::running_cycle;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
@@ -14,6 +16,7 @@ use crate::files::pattern::name_flaw;
 use crate::hash::IndexMap;
 use crate::host::events::is_event;
 use crate::host::hosts;
+use crate::project::find;
 use crate::project::git::Git;
 use crate::project::state_file::{self, Reading};
 use crate::run::effects;
@@ -27,6 +30,7 @@ use crate::run::stuck::{Stuck, io};
 use crate::store::lock::{ReviewLock, WriteLock};
 use crate::store::owed::Debt;
 use crate::store::{driver, last_chart, notices, postponed};
+use crate::text::shown;
 
 /// Decides again under the write lock, and writes. Git's earlier answer still counts: no lock of ours could stop the
 /// working tree from changing. `None` if a review has become due in the meantime.
@@ -257,10 +261,34 @@ pub(crate) fn is_reviewed_by_another(place: &Place, session: &str) -> bool {
 
 /// Makes the event's session the driver of the instance, if the event claims it. The caller holds the write lock.
 pub(crate) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result<(), Stuck> {
-    match claimant(place, event, decision) {
-        Some(session) => record_driver(place, session),
-        None => Ok(()),
+    let Some(session) = claimant(place, event, decision) else {
+        return Ok(());
+    };
+    if let Some(left) = left_in_cycle(place, session) {
+        notices::add_locked(&place.store, &place.instance.name, &left)
+            .map_err(io("the notices for the user cannot be recorded"))?;
     }
+    record_driver(place, session)
+}
+
+/// Returns a sentence about the instance that a session no longer drives from now on, if a cycle of it is running.
+fn left_in_cycle(place: &Place, session: &str) -> Option<String> {
+    let scope = &place.chart.scope;
+    let claimed = driver::claimed(from_ref(&place.root), &scope.home, session).ok()??;
+    let name = claimed.instance;
+    if name == place.instance.name || !driver::drives(&place.store, &name, session) {
+        return None;
+    }
+    let other = find::of_name(&place.root, scope, &name).instance?;
+    let other = Place::new(Arc::clone(&place.chart), place.root.clone(), other);
+    let snapshot = other.snapshot();
+    let cycle = running_cycle(&place.chart, snapshot.context())?;
+    let noun = &scope.noun;
+    Some(format!(
+        "Its session no longer drives {noun} '{}', whose {} has not passed",
+        shown(&name),
+        cycle.id
+    ))
 }
 
 /// Records the driver again: a reviewer may have removed everything that git ignores.

@@ -260,8 +260,10 @@ impl KeptNotices {
             let matters = || match &self.round {
                 // Another phase of the cycle is where the agent goes on; what is left is named by itself.
                 Some(_) => !is_place(chart, name),
-                // Whoever begins a cycle leaves none.
-                None if is_place(chart, name) => context::running_cycle(chart, context).is_none(),
+                // Whoever begins a cycle leaves none. No cycle begins after its first review.
+                None if is_place(chart, name) => {
+                    Round::running(chart, context).is_none_or(|round| round.count > 0)
+                }
                 None => starts(chart, name) || field.is_looser(new, old),
             };
             (new != old && matters()).then_some((name, old, new))
@@ -475,6 +477,11 @@ pub(crate) fn note(
 /// Adds something that a command has said to the agent, and that the user is to know.
 pub(crate) fn add(store: &Store, instance: &str, what: &str) -> io::Result<()> {
     let _lock = WriteLock::acquire(store, instance)?;
+    add_locked(store, instance, what)
+}
+
+/// Adds something that the user is to know. The caller holds the write lock.
+pub(crate) fn add_locked(store: &Store, instance: &str, what: &str) -> io::Result<()> {
     let mut kept = KeptNotices::read(store, instance);
     kept.notices.push(Notice {
         left: None,

@@ -1,5 +1,7 @@
 //! The sentence that ends an instance: what is done, what its reviews cost, and what was put off.
 
+use std::collections::HashSet;
+
 use super::figures::Figures;
 use super::progress::progress;
 use crate::engine::context;
@@ -19,7 +21,8 @@ pub(crate) fn finished(place: &Place) -> String {
         let name = part.name.replace('_', " ");
         format!("{} of {} {name} done", part.done, part.all)
     });
-    let figures = Figures::of(chart, place.reviews().iter().map(|review| &review.run));
+    let past = place.reviews();
+    let figures = Figures::of(chart, past.iter().map(|review| &review.run));
     let reviews = match figures.reviews {
         0 => "no independent reviews".to_owned(),
         _ => format!("{} (cost: {})", figures.counted(), figures.price()),
@@ -37,6 +40,14 @@ pub(crate) fn finished(place: &Place) -> String {
     };
     let parts: Vec<String> = done.chain([reviews, left]).collect();
     let unpassed = receipts::unpassed(place);
+    let begun = past.iter().map(|review| &review.run.cycle);
+    let begun: HashSet<&String> = begun
+        .chain(unpassed.iter().map(|left| &left.cycle))
+        .collect();
+    let never = chart.cycles.keys().filter(|cycle| !begun.contains(cycle));
+    let never: Vec<&str> = never.map(String::as_str).collect();
+    let never = (!past.is_empty() && !never.is_empty())
+        .then(|| format!(" Never begun: {}.", never.join(", ")));
     let unpassed = unpassed.iter().map(|left| left.title(chart));
     let unpassed: Vec<String> = unpassed.collect();
     let skipped =
@@ -44,7 +55,10 @@ pub(crate) fn finished(place: &Place) -> String {
     let stale = stale::find(place).map(|stale| format!(" {stale}"));
     let edits = receipts::edits(place);
     let edits = (!edits.is_empty()).then(|| format!(" {}.", edits.join(", ")));
-    let gaps: String = [skipped, stale, edits].into_iter().flatten().collect();
+    let gaps: String = [skipped, never, stale, edits]
+        .into_iter()
+        .flatten()
+        .collect();
     format!(
         "The {} '{}' is {phase}: {}.{gaps}",
         chart.scope.noun,
