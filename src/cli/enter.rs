@@ -261,7 +261,8 @@ fn transition(
             say(&finished);
             if event.session.is_some() {
                 // The agent reads this here, and the user at the next stop.
-                let _ = notices::add(&place.store, &place.instance.name, &finished);
+                let instance = (&*place.chart, &place.store, &*place.instance.name);
+                let _ = notices::add(instance, place, &finished);
             }
         }
         Trigger::Enter { phase, .. } => say(&format!("Entered {phase} in {noun} '{name}'.")),

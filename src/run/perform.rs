@@ -210,7 +210,7 @@ fn follows(
 
 /// Returns the messages for the user at a stop, whatever is decided about it.
 fn pending(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Pending> {
-    let is_sound = matches!(snapshot.state, Reading::Sound { .. });
+    let is_usable = !matches!(snapshot.state, Reading::Broken(_));
     let session = event.session.as_deref();
     let instance = (&*place.chart, &place.store, &*place.instance.name);
     let now = || match &place.snapshot().state {
@@ -219,7 +219,7 @@ fn pending(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Pending>
     };
     // Where a command stands in for the stop, the agent reads its answer: what is for the user waits for the next stop.
     let is_own_stop = event.is_stop() && event.fields.get(STANDS_IN).is_none();
-    (is_own_stop && is_sound)
+    (is_own_stop && is_usable)
         .then(|| Pending::find(instance, (snapshot.context(), now), place, session))
         .flatten()
 }

@@ -265,7 +265,8 @@ pub(crate) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result
         return Ok(());
     };
     if let Some(left) = left_in_cycle(place, session) {
-        notices::add_locked(&place.store, &place.instance.name, &left)
+        let instance = (&*place.chart, &place.store, &*place.instance.name);
+        notices::add_locked(instance, place, &left)
             .map_err(io("the notices for the user cannot be recorded"))?;
     }
     record_driver(place, session)

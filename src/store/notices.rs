@@ -474,15 +474,23 @@ pub(crate) fn note(
     }
 }
 
-/// Adds something that a command has said to the agent, and that the user is to know.
-pub(crate) fn add(store: &Store, instance: &str, what: &str) -> io::Result<()> {
+/// Adds something that the user is to know, as a command has said it. `record` gives what is known where nothing is kept.
+pub(crate) fn add(
+    (chart, store, instance): (&Chart, &Store, &str),
+    record: &impl Recorded,
+    what: &str,
+) -> io::Result<()> {
     let _lock = WriteLock::acquire(store, instance)?;
-    add_locked(store, instance, what)
+    add_locked((chart, store, instance), record, what)
 }
 
-/// Adds something that the user is to know. The caller holds the write lock.
-pub(crate) fn add_locked(store: &Store, instance: &str, what: &str) -> io::Result<()> {
-    let mut kept = KeptNotices::read(store, instance);
+/// Does the same. The caller holds the write lock.
+pub(crate) fn add_locked(
+    (chart, store, instance): (&Chart, &Store, &str),
+    record: &impl Recorded,
+    what: &str,
+) -> io::Result<()> {
+    let mut kept = KeptNotices::read_or(chart, (store, instance), record);
     kept.notices.push(Notice {
         left: None,
         what: what.trim_end_matches('.').to_owned(),

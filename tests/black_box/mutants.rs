@@ -119,6 +119,8 @@ const MUTANTS: &[Mutant] = &[
             ("unknown-name", Template("limit-set.md", 4)),
             ("unknown-name", Template("limit-set.md", 5)),
             ("unknown-name", Template("limit-set.md", 6)),
+            ("unknown-name", Template("limit-set.md", 8)),
+            ("unknown-name", Template("limit-set.md", 8)),
         ]),
     mutant("driver is none", 1, "drivr is none", &[("unknown-name", Edit)]),
     mutant("session is not none", 1, "sesion is not none", &[("unknown-name", Edit)]),
