@@ -374,7 +374,12 @@ impl<'r> Repository<'r> {
         git.args(trees).arg("--").args(paths);
         git.env("GIT_LITERAL_PATHSPECS", "1");
         let listed = run(&mut git)?;
-        let listed = listed.map_err(|why| Unknown::new(why, "check the paths"))?;
+        let listed = listed.map_err(|why| {
+            Unknown::new(
+                why,
+                "in a partial clone, `git diff` by hand fetches what it lacks",
+            )
+        })?;
         // Each entry of the first list is followed by its path.
         let mut lines = listed
             .split('\0')
