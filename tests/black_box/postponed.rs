@@ -88,7 +88,8 @@ fn nothing_is_started_before_the_limit_resets() {
     let next = project.run(&["next", "--plan", PLAN]).stdout;
     assert!(
         next.starts_with(&format!(
-            "next: stop\nwhy:  {postponed}end your turn and tell the user."
+            "next: stop\nwhy:  The code-review is postponed until {until}. The first stop after that runs it; \
+             `taskie next --retry` makes the next stop try again."
         )),
         "{next}"
     );
