@@ -832,7 +832,9 @@ fn what_changes_between_cycles_is_named() {
     let project = reviewed();
     let by = "(state.json was changed, and not by taskie on this machine).";
     edit(&project, &json!({ "max_reviews": 0 }));
-    let said = format!("The plan goes on with max_reviews 0 instead of 8 {by}");
+    let said = format!(
+        "The plan goes on with 0 instead of 8 as the most reviews that a cycle may have {by}"
+    );
     assert_eq!(project.stop().message().lines().next(), Some(&*said));
     edit(
         &project,
