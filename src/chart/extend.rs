@@ -35,7 +35,7 @@ pub struct Base {
     /// Its text and its name in messages.
     pub file: Arc<SourceFile>,
     templates: Templates,
-    /// Tells it from every other one.
+    /// Identifies it.
     which: PathBuf,
 }
 

@@ -17,7 +17,7 @@ use crate::scenario::stage::Call;
 /// communicate.
 pub(super) const FOLDER: &str = "TASKIE_DEMO";
 
-/// Tells the next run what to do. The run removes the file.
+/// What the next run is to do. The run removes the file.
 const NEXT: &str = "next.json";
 
 /// Records how the last run was called.
@@ -40,7 +40,7 @@ pub(crate) fn stand_in(args: &[OsString]) -> Option<ExitCode> {
     })
 }
 
-/// Tells the next run what to do.
+/// Writes what the next run is to do.
 pub(super) fn script(folder: &Path, review: &ScriptedReview) -> io::Result<()> {
     let script = match review {
         ScriptedReview::Verdict { verdict, text, .. } => {

@@ -158,7 +158,7 @@ impl TraceStep {
         format!("{} {:?} {:?}", self.event, self.review, self.fired)
     }
 
-    /// Tells the step, and what the rules are called that fire.
+    /// Describes the step, and what the rules are called that fire.
     fn tell(&self, name: &dyn Fn(&str) -> String) -> String {
         let mut shown = self.event.clone();
         if let Some(review) = &self.review {

@@ -85,7 +85,7 @@ impl PartialEq for Cause {
 impl Eq for Cause {}
 
 impl ExprError {
-    /// Tells that `source` may fail for some values of what it looks at.
+    /// Returns the error that `source` may fail for some values of what it looks at.
     pub fn open(source: &str) -> Self {
         Self::new(source, "it may have no value".to_owned())
     }

@@ -137,40 +137,57 @@ pub(crate) fn read_with(
     root: &Path,
     before: Option<&Before>,
 ) -> Result<Settings, String> {
-    read_as(chart, root, before, Wrong::Refused)
+    let wrong = Wrong::Refused;
+    Files {
+        root,
+        before,
+        wrong,
+    }
+    .read(chart)
 }
 
 /// Returns the values of `chart` for the project at `root`, with the default of each setting that cannot be used: for what must
 /// not depend on any other setting.
 pub(crate) fn usable(chart: &Chart, root: &Path, before: Option<&Before>) -> Context {
-    let read = read_as(chart, root, before, Wrong::PassedOver).map(|read| read.values());
-    read.unwrap_or_default()
+    let wrong = Wrong::PassedOver;
+    let read = Files {
+        root,
+        before,
+        wrong,
+    }
+    .read(chart);
+    read.map(|read| read.values()).unwrap_or_default()
 }
 
-fn read_as(
-    chart: &Chart,
-    root: &Path,
-    before: Option<&Before>,
+/// How the files of a project are read.
+#[derive(Clone, Copy)]
+struct Files<'f> {
+    root: &'f Path,
+    before: Option<&'f Before>,
     wrong: Wrong,
-) -> Result<Settings, String> {
-    let Some(shared) = chart.scope.settings else {
-        return read_own(chart, root, before, wrong);
-    };
-    let shared = shared.load().map_err(|error| error.to_string())?;
-    let mut read = read_own(&shared, root, before, wrong)?;
-    let given = |name: &str, settings: &mut IndexMap<String, Setting>| {
-        let setting = settings.swap_remove(name)?;
-        (setting.origin != Origin::Default || setting.held_back.is_some()).then_some(setting)
-    };
-    let own = chart.config.iter().map(|(name, field)| {
-        let setting = given(name, &mut read.settings);
-        let setting = setting.unwrap_or_else(|| Setting::default_of(chart, field));
-        (name.clone(), setting)
-    });
-    Ok(Settings {
-        settings: own.collect(),
-        ..read
-    })
+}
+
+impl Files<'_> {
+    fn read(self, chart: &Chart) -> Result<Settings, String> {
+        let Some(shared) = chart.scope.settings else {
+            return read_own(chart, self);
+        };
+        let shared = shared.load().map_err(|error| error.to_string())?;
+        let mut read = read_own(&shared, self)?;
+        let given = |name: &str, settings: &mut IndexMap<String, Setting>| {
+            let setting = settings.swap_remove(name)?;
+            (setting.origin != Origin::Default || setting.held_back.is_some()).then_some(setting)
+        };
+        let own = chart.config.iter().map(|(name, field)| {
+            let setting = given(name, &mut read.settings);
+            let setting = setting.unwrap_or_else(|| Setting::default_of(chart, field));
+            (name.clone(), setting)
+        });
+        Ok(Settings {
+            settings: own.collect(),
+            ..read
+        })
+    }
 }
 
 /// Returns whether a file that has settings for the project at `root` may name this setting. Nothing is parsed: most files do
@@ -193,12 +210,12 @@ pub(crate) fn is_named(chart: &'static Embedded, root: &Path, setting: &str) -> 
 }
 
 /// Does the same without the settings of another chart.
-fn read_own(
-    chart: &Chart,
-    root: &Path,
-    before: Option<&Before>,
-    wrong: Wrong,
-) -> Result<Settings, String> {
+fn read_own(chart: &Chart, files: Files<'_>) -> Result<Settings, String> {
+    let Files {
+        root,
+        before,
+        wrong,
+    } = files;
     let mut warnings = Vec::new();
     let defaults = chart.config.iter().map(|(name, field)| {
         let setting = Setting::default_of(chart, field);

@@ -286,7 +286,7 @@ fn left_in_cycle(place: &Place, session: &str) -> Option<String> {
     let cycle = running_cycle(&place.chart, snapshot.context())?;
     let noun = &scope.noun;
     Some(format!(
-        "Its session no longer drives {noun} '{}', whose {} has not passed",
+        "The session that has taken it up no longer drives {noun} '{}', whose {} has not passed",
         shown(&name),
         cycle.id
     ))

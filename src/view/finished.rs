@@ -1,7 +1,5 @@
 //! The sentence that ends an instance: what is done, what its reviews cost, and what was put off.
 
-use std::collections::HashSet;
-
 use super::figures::Figures;
 use super::progress::progress;
 use crate::engine::context;
@@ -40,12 +38,12 @@ pub(crate) fn finished(place: &Place) -> String {
     };
     let parts: Vec<String> = done.chain([reviews, left]).collect();
     let unpassed = receipts::unpassed(place);
-    let begun = past.iter().map(|review| &review.run.cycle);
-    let begun: HashSet<&String> = begun
-        .chain(unpassed.iter().map(|left| &left.cycle))
-        .collect();
-    let never = chart.cycles.keys().filter(|cycle| !begun.contains(cycle));
-    let never: Vec<&str> = never.map(String::as_str).collect();
+    let is_begun = |cycle: &str| {
+        past.iter().any(|review| review.run.cycle == cycle)
+            || unpassed.iter().any(|left| left.cycle == cycle)
+    };
+    let cycles = chart.cycles.keys().map(String::as_str);
+    let never: Vec<&str> = cycles.filter(|cycle| !is_begun(cycle)).collect();
     let never = (!past.is_empty() && !never.is_empty())
         .then(|| format!(" Never begun: {}.", never.join(", ")));
     let unpassed = unpassed.iter().map(|left| left.title(chart));

@@ -144,7 +144,7 @@ enum Node {
     Leaf(u32),
 }
 
-/// One way through the tree of a part.
+/// A path of the tree of a part.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct End {
     /// Its result, by number.

@@ -16,7 +16,7 @@ use std::rc::Rc;
 /// The results of a decision from one of its parts on, by their tails.
 pub(super) type Rest = Known<Rc<[u32]>>;
 
-/// One way through a part of a decision.
+/// A path of a part of a decision.
 pub(super) struct Way {
     pub(super) tail: u32,
     /// All that was chosen on it.

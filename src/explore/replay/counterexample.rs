@@ -70,7 +70,7 @@ impl Replay<'_> {
         None
     }
 
-    /// Tells the step that was replayed last; `config` is what the user has set before it.
+    /// Describes the step that was replayed last; `config` is what the user has set before it.
     fn tell(
         &self,
         step: Transition,

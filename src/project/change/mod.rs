@@ -4,6 +4,7 @@
 //! own. A git that is to see them gets [`OBJECTS`].
 
 mod base;
+mod command;
 mod pattern;
 mod repository;
 mod terms;
@@ -16,13 +17,14 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use self::repository::{Repository, run, unwritable};
+use self::command::{run, unwritable};
+use self::repository::Repository;
 use crate::project::git::{git, is_in_git};
 use crate::store::git_dir::{self, WorkTree};
 use crate::text::shown;
 
+pub(crate) use self::command::{OBJECTS, with};
 pub(crate) use self::pattern::is_any_like;
-pub(crate) use self::repository::{OBJECTS, with};
 pub(crate) use self::terms::{Base, Changed, Unknown, is_in};
 
 /// What the name of a folder begins with that is needed only while a tree is read, and after how long none is read anymore.

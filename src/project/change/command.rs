@@ -1,0 +1,71 @@
+//! Runs git commands about a change: how long one may take, where it finds objects, and the error for one that fails.
+
+use std::io;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use super::terms::Unknown;
+use crate::project::git::output_within;
+use crate::text::shown;
+
+/// The variable that shows a git command the objects of a change.
+pub(crate) const OBJECTS: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
+
+/// How long each git command may take. It reads all files that have changed.
+pub(super) const LIMIT: Duration = Duration::from_secs(120);
+
+/// Returns why a command of git has failed that works on the work tree.
+pub(super) fn failed(why: String) -> Unknown {
+    Unknown::new(why, "see what `git status` says")
+}
+
+/// Runs a git command. Returns what it prints, or why it failed; the outer error says that it could not be run.
+pub(super) fn run(git: &mut Command) -> Result<Result<String, String>, Unknown> {
+    let name = git.get_args().skip_while(|arg| {
+        arg.as_encoded_bytes().starts_with(b"-") || arg.as_encoded_bytes().contains(&b'=')
+    });
+    let name = name
+        .map(|arg| arg.to_string_lossy().into_owned())
+        .next()
+        .unwrap_or_default();
+    let output = output_within(git, LIMIT);
+    let output =
+        output.map_err(|why| Unknown::new(format!("`git {name}` {why}"), "run it by hand"))?;
+    if output.status.success() {
+        return Ok(Ok(String::from_utf8_lossy(&output.stdout).into_owned()));
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let lines = || stderr.lines().filter(|line| !line.trim().is_empty());
+    let is_error = |line: &&str| line.starts_with("fatal:") || line.starts_with("error:");
+    // What follows the error is advice.
+    let last = lines().find(is_error).or_else(|| lines().next_back());
+    let why = last.map_or_else(
+        || output.status.to_string(),
+        |line| shown(line).into_owned(),
+    );
+    Ok(Err(format!("`git {name}` failed: {why}")))
+}
+
+/// Returns the error for a folder that cannot be written.
+pub(super) fn unwritable(folder: &Path, error: &io::Error) -> Unknown {
+    let folder = folder.display();
+    Unknown::new(
+        format!("{folder} cannot be written: {error}"),
+        "check its permissions",
+    )
+}
+
+/// Returns the value of [`OBJECTS`] that adds a folder to what the user has there.
+pub(crate) fn with(folder: &Path) -> String {
+    let text = folder.display().to_string();
+    let item = match text.contains([':', '"']) && cfg!(unix) {
+        true => format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\"")),
+        false => text,
+    };
+    let sign = if cfg!(windows) { ';' } else { ':' };
+    match std::env::var(OBJECTS) {
+        Ok(others) if !others.is_empty() => format!("{item}{sign}{others}"),
+        _ => item,
+    }
+}
