@@ -205,6 +205,10 @@ mod tests {
                 "x???????",
             ),
         ];
+        // Each hides a letter, or is one that nobody sees. The last two choose how the sign before them is drawn.
+        let unseen = "\u{34f}\u{115f}\u{17b4}\u{180b}\u{3164}\u{fe00}\u{fe0d}\u{ffa0}\u{13430}\u{1bca0}\u{1d173}";
+        assert!(unseen.chars().all(is_harmful));
+        assert!(!"\u{fe0e}\u{fe0f}".contains(is_harmful));
         for (text, line, lines, mask) in cases {
             assert_eq!((&*shown(text), &*shown_lines(text)), (line, lines));
             assert_eq!(masked(text), mask);

@@ -91,14 +91,16 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_leads_nowhere() {
+    fn a_link_to_no_git_directory() {
         let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("other")).unwrap();
         for text in [
             "",
             "gitdir:",
             "gitdir: missing\n",
             "something else",
             "gitdir: .git",
+            "gitdir: other",
         ] {
             fs::write(folder.path().join(".git"), text).unwrap();
             let found = around(folder.path()).unwrap();
