@@ -205,8 +205,7 @@ impl Remarks {
             self.settings.get_or_insert_with(|| settings.clone());
         }
         for file in decision.edited.keys() {
-            let what = format!("{} was changed, and not by taskie", shown(file));
-            self.add(at, what, false);
+            self.add(at, rewritten(file), false);
         }
         if decision.is_added_to {
             let what = "entries were added to the record, and not by taskie on this machine: in \
@@ -267,6 +266,11 @@ pub(crate) fn edit(file: &str, now: Option<&String>) -> String {
         None => "is gone",
     };
     format!("{} {how}", shown(file))
+}
+
+/// Says that a file of the record is no longer what it was.
+pub(crate) fn rewritten(file: &str) -> String {
+    format!("{} was changed, and not by taskie", shown(file))
 }
 
 fn short(value: &Json) -> String {

@@ -331,7 +331,10 @@ pub(crate) fn sweep(place: &Place) {
             _ if !take_back(&place.root, &dir) => continue,
             // What its reviews have found still counts.
             true if dir.join(state_file::FILE).exists() => fs::remove_dir_all(dir.join(STORED)),
-            _ => fs::remove_dir_all(&dir),
+            _ => {
+                place.store.forget(&name);
+                fs::remove_dir_all(&dir)
+            }
         };
     }
 }

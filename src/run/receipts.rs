@@ -3,7 +3,7 @@
 //! Nothing is recorded about an event that changes nothing. What cannot be recorded changes no decision; a receipt then says
 //! what it lacks.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -72,11 +72,35 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
     }
 }
 
-/// Says which reviews and answers on record are no longer what they were.
+/// Says which reviews and answers on record are no longer what they were, and what has become of the record itself since the last
+/// review. Before that, the user has read it.
 pub(crate) fn edits(place: &Place) -> Vec<String> {
+    let record = OnRecord::of(place);
+    let open = record.open.iter().rev().map(edited_at);
+    let said = open.chain(record.sealed().rev().map(edited_at));
+    let said = said
+        .map_while(|edited| edited)
+        .flat_map(|edited| edited.keys().cloned());
+    let instance = (&place.store, &*place.instance.name);
+    let altered = open_record::altered(instance, &place.dir());
+    let altered = altered.map(|_| open_record::FILE.to_owned());
+    let fields = state_file::fields(&place.dir()).unwrap_or_default();
+    let cut = cut(place, &record, &fields.into_iter().collect());
+    let cut = cut.map(|_| statement::FILE.to_owned());
+    let of_record: BTreeSet<String> = said.chain(altered).chain(cut).collect();
     let edited = edited(place, &IndexMap::default()).into_iter();
     let edits = edited.map(|(file, now)| remarks::edit(&file, now.as_ref()));
-    edits.collect()
+    edits
+        .chain(of_record.iter().map(|file| remarks::rewritten(file)))
+        .collect()
+}
+
+/// Returns which files of the record had been changed at a decision; `None` for a review.
+fn edited_at<W>(entry: &Entry<W>) -> Option<&IndexMap<String, String>> {
+    match entry {
+        Entry::Review(_) => None,
+        Entry::Decision(decision) => Some(&decision.edited),
+    }
 }
 
 /// Returns the reviews and answers on record that are no longer what was last known of them, each with the hash of what is there

@@ -6,10 +6,13 @@
 //! because the agent's shell may be in a sandbox while the hook is not. The locks are beside the instances, where
 //! everyone can take them.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use crate::disk;
 use crate::hash;
 use crate::os::regular::open_to_read;
 use crate::os::signals;
@@ -87,6 +90,18 @@ impl Store {
                 make_folder(&self.home)?;
                 write(&self.beside)
             }
+        }
+    }
+
+    /// Removes what is kept about an instance that is gone.
+    pub(crate) fn forget(&self, instance: &str) {
+        let recorded = open_record::file(instance);
+        let is_of_instance = |name: &OsStr| {
+            let name = Path::new(name).file_stem().and_then(OsStr::to_str);
+            name.is_some_and(|name| name == instance || name == recorded)
+        };
+        for folder in self.folders() {
+            disk::sweep(folder, Duration::ZERO, is_of_instance);
         }
     }
 

@@ -258,8 +258,10 @@ impl KeptNotices {
         fields.filter_map(|(name, old)| {
             let (field, new) = (chart.context.get(name)?, context.get(name)?);
             let matters = || match &self.round {
-                // Another phase of the cycle is where the agent goes on; what is left is named by itself.
-                Some(_) => !is_place(chart, name),
+                // What is left is named by itself.
+                Some(round) => {
+                    !is_place(chart, name) || round.is_same(Round::running(chart, context).as_ref())
+                }
                 // Whoever begins a cycle leaves none. No cycle begins after its first review.
                 None if is_place(chart, name) => {
                     Round::running(chart, context).is_none_or(|round| round.count > 0)
@@ -293,9 +295,6 @@ impl KeptNotices {
             new: new.clone(),
         });
         let mut fields: Vec<ChangedField> = changed.collect();
-        if fields.is_empty() {
-            return;
-        }
         // Whoever changes it again answers for both changes.
         for field in &mut fields {
             let mut known = self.notices.iter().flat_map(|notice| &notice.fields);
@@ -304,6 +303,10 @@ impl KeptNotices {
             }
         }
         self.retain_fields(|known| fields.iter().all(|field| field.name != known.name));
+        fields.retain(|field| field.new != field.old);
+        if fields.is_empty() {
+            return;
+        }
         let of = Round::running(chart, context);
         let of = of.map_or_else(|| chart.scope.noun.clone(), |round| round.title(chart));
         self.notices.push(Notice {

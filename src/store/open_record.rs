@@ -20,7 +20,7 @@ use crate::hash;
 pub(crate) const FILE: &str = ".receipts-open.jsonl";
 
 /// Returns the name of the file of this machine. No instance is called that.
-fn file(instance: &str) -> String {
+pub(super) fn file(instance: &str) -> String {
     format!("{instance}..recorded")
 }
 
