@@ -118,7 +118,8 @@ pub(super) fn project(chart: &Chart, root: &Path) -> Vec<Diagnosis> {
         let (what, help) = why.split_once(": ").unwrap_or((&why, ""));
         found.push(Diagnosis::warning("chart", what, help));
     }
-    found.push(kept(&Store::of(root, &chart.scope.home), root));
+    let store = Store::of(root, &chart.scope.home);
+    found.push(locks(&store, root).unwrap_or_else(|| kept(&store, root)));
     if let Some(flaw) = git::untrusted_locks(root, &chart.scope.home) {
         let (what, help) = flaw.split_once(". ").unwrap_or((&flaw, ""));
         found.push(Diagnosis::problem("sessions", what, help));
@@ -140,6 +141,18 @@ fn undriven(place: &Place) -> Option<Diagnosis> {
     let noun = &place.chart.scope.noun;
     let text = format!("no session drives {noun} {name}, so a stop does nothing about it");
     Some(Diagnosis::warning("instance", text, help))
+}
+
+/// Reports a folder in which no lock can be taken.
+fn locks(store: &Store, root: &Path) -> Option<Diagnosis> {
+    let (folder, why) = store.locks();
+    let shown = folder.strip_prefix(root).unwrap_or(folder).display();
+    let text = format!(
+        "nothing can be reviewed or entered: {shown} cannot be written ({})",
+        why?
+    );
+    let help = "make it a folder that this user may write to, or remove what is there";
+    Some(Diagnosis::problem("store", text, help))
 }
 
 /// Says where this machine keeps who drives an instance, what its reviews cost, and its journal.

@@ -93,9 +93,14 @@ impl Store {
         }
     }
 
+    /// Returns the folder of the locks, and why nothing can be written there, if that is so.
+    pub(crate) fn locks(&self) -> (&Path, Option<io::Error>) {
+        (&self.beside, try_out(&self.beside).err())
+    }
+
     /// Removes what is kept about an instance that is gone.
     pub(crate) fn forget(&self, instance: &str) {
-        let recorded = open_record::file(instance);
+        let recorded = recorded(instance);
         let is_of_instance = |name: &OsStr| {
             let name = Path::new(name).file_stem().and_then(OsStr::to_str);
             name.is_some_and(|name| name == instance || name == recorded)
@@ -117,6 +122,11 @@ impl Store {
             None => (&self.beside, None),
         }
     }
+}
+
+/// Returns the name under which the entries of an instance's record are kept. No instance is called that.
+fn recorded(instance: &str) -> String {
+    format!("{instance}..recorded")
 }
 
 /// Returns the name of a home's folder: two work trees that share a git directory, such as copies of one, share nothing.

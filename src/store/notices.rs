@@ -255,13 +255,16 @@ impl KeptNotices {
         // Between two cycles, what a change starts from is moved by this program itself.
         let is_watched = self.round.is_some() || chart.scope.since.is_none();
         let fields = self.fields.iter().filter(move |_| is_watched);
-        fields.filter_map(|(name, old)| {
+        let is_elsewhere = self.fields.get(&chart.state) != context.get(&chart.state);
+        fields.filter_map(move |(name, old)| {
             let (field, new) = (chart.context.get(name)?, context.get(name)?);
             let matters = || match &self.round {
-                // What is left is named by itself.
-                Some(round) => {
-                    !is_place(chart, name) || round.is_same(Round::running(chart, context).as_ref())
+                // What is left is named by itself, and another phase says enough.
+                Some(round) if is_place(chart, name) => {
+                    (*name == chart.state || !is_elsewhere)
+                        && round.is_same(Round::running(chart, context).as_ref())
                 }
+                Some(_) => true,
                 // Whoever begins a cycle leaves none. No cycle begins after its first review.
                 None if is_place(chart, name) => {
                     Round::running(chart, context).is_none_or(|round| round.count > 0)

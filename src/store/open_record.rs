@@ -12,17 +12,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{Store, lines, record};
+use super::{Store, lines, record, recorded};
 use crate::disk;
 use crate::hash;
 
 /// The file in the instance's directory. It is hidden, like others that this program keeps there.
 pub(crate) const FILE: &str = ".receipts-open.jsonl";
-
-/// Returns the name of the file of this machine. No instance is called that.
-pub(super) fn file(instance: &str) -> String {
-    format!("{instance}..recorded")
-}
 
 /// The kind of the record of a line that is to be added.
 const INTENDED: &str = "intended";
@@ -90,7 +85,7 @@ pub(crate) fn add<T: Serialize>(
     let entry = serde_json::to_value(entry)?;
     let mut lines = all((store, instance), dir);
     lines.retain(|(line, _)| at(line) != at(&entry));
-    let written: Vec<Json> = lines::read(store, &file(instance));
+    let written: Vec<Json> = lines::read(store, &recorded(instance));
     let written: HashSet<&str> = written.iter().map(at).collect();
     for (line, known) in lines.iter().filter(|(line, _)| !written.contains(at(line))) {
         let mut line = line.clone();
@@ -98,9 +93,9 @@ pub(crate) fn add<T: Serialize>(
             // What came from another machine is kept, too: whoever changes it later is noticed.
             line[FOREIGN] = Json::Bool(true);
         }
-        lines::append(store, &file(instance), line.to_string().as_bytes())?;
+        lines::append(store, &recorded(instance), line.to_string().as_bytes())?;
     }
-    lines::append(store, &file(instance), entry.to_string().as_bytes())?;
+    lines::append(store, &recorded(instance), entry.to_string().as_bytes())?;
     record::remove(store, instance, INTENDED);
     if !dir.is_dir() {
         return Ok(());
@@ -155,7 +150,7 @@ pub(crate) fn altered(instance: (&Store, &str), dir: &Path) -> Option<String> {
 /// Returns the lines in the order in which this machine has written or found them, and whether it has written each; none: only
 /// the directory has it.
 fn all((store, instance): (&Store, &str), dir: &Path) -> Vec<(Json, Option<bool>)> {
-    let own: Vec<Json> = lines::read(store, &file(instance));
+    let own: Vec<Json> = lines::read(store, &recorded(instance));
     let intended = intended((store, instance), dir);
     let intended = intended.filter(|new| own.iter().all(|line| at(line) != at(new)));
     let own = own.into_iter().chain(intended);
@@ -197,7 +192,7 @@ pub(crate) fn clear((store, instance): (&Store, &str), dir: &Path, is_elsewhere:
     record::remove(store, instance, INTENDED);
     record::remove(store, instance, LAST);
     if !is_elsewhere {
-        lines::remove(store, &file(instance));
+        lines::remove(store, &recorded(instance));
     }
     // What stays is older than the receipt, and does not count.
     let _ = std::fs::remove_file(dir.join(FILE));
