@@ -202,12 +202,12 @@ impl<'s> Replay<'s> {
     pub(super) fn walks_to(&mut self, place: &str) -> Vec<Walk> {
         self.left = DECISIONS;
         let search = self.search;
-        let steps = search.steps_to(place).iter();
+        let steps = search.steps_to(place).into_iter();
         let steps = steps.filter(|step| search.edges[step.edge].done.fault.is_none());
         let paths = steps.filter_map(|step| {
             self.reach(step.from)?;
             let mut path = self.path_to(step.from);
-            path.push(*step);
+            path.push(step);
             Some(path)
         });
         let mut paths: Vec<Path> = paths.collect();
