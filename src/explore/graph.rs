@@ -193,11 +193,12 @@ impl<'s> Longest<'s> {
         self.best[self.component[state]]
     }
 
-    /// Returns a heaviest path from `state`, to the last step that weighs something.
-    pub(crate) fn path_from(&self, state: usize) -> Path {
+    /// Returns a heaviest path from `state`, to the last step that weighs something, or to that which weighs the `most`th
+    /// time.
+    pub(crate) fn path_from(&self, state: usize, most: usize) -> Path {
         let mut path = Path::new();
         let mut at = state;
-        while self.from(at) > 0 {
+        for _ in 0..most {
             let left = self.from(at);
             let is_last =
                 |arrow: &Arrow, weight| weight > 0 && weight + self.from(arrow.to()) == left;

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use super::blame::Blame;
 use super::checks::{CheckSeen, Example};
 use super::judgment::{Judge, untried_of};
 use super::place::key_of_phase;
@@ -134,7 +133,7 @@ impl Judge<'_> {
     fn rule(&self, list: &str, index: usize) -> Effect {
         let place = format!("on.{list}[{index}]");
         let blame = self.blames.get(&place);
-        let why = blame.map(Blame::in_words).unwrap_or_default();
+        let why = blame.map(|blame| blame.why.clone()).unwrap_or_default();
         // What waits for a phase that is never reached is a finding about the phase.
         let waits_for =
             |phase: &&String| blame.is_some_and(|blame| blame.is_of_phase(self.chart, phase));
