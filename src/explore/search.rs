@@ -150,9 +150,6 @@ impl Search {
             at += 1;
             caps.looked_at.store(at, Ordering::Relaxed);
         }
-        if let Some(lost) = &search.moves.tree.is_lost {
-            search.cut.get_or_insert(Cut::Lost(lost.clone()));
-        }
         search
     }
 
@@ -212,9 +209,7 @@ impl Search {
             }
             if items::combinations(&columns) > BEGINNINGS {
                 columns.pop();
-                self.cut = Some(Cut::Lost(format!(
-                    "not every value that `{name}` can begin with was tried"
-                )));
+                self.cut = Some(Cut::Beginnings(name.clone()));
                 break;
             }
         }
@@ -323,7 +318,8 @@ impl Search {
         if edge.done.fault.is_some() {
             return;
         }
-        if let Some(cut) = self.moves.tree.bar(&edge.done.assigned) {
+        let assigned = edge.done.assigned.iter().chain(&edge.sets);
+        if let Some(cut) = self.moves.tree.bar(assigned) {
             self.cut.get_or_insert(cut);
             return;
         }

@@ -190,7 +190,7 @@ fn a_sum_rests_on_its_parts() {
         }
     };
     let part = why("text-review ends within its limit");
-    assert!(part.starts_with("the cycle `text-review` can go on without end"));
+    assert!(part.starts_with("`reviews` is assigned `{{ review.n if "));
     assert_eq!(why("the number of all reviews is bounded"), part);
 }
 

@@ -59,7 +59,6 @@ impl Tree {
             at = self.next(at, answer);
         }
         self.nodes[at as usize] = Node::Leaf(leaf);
-        self.lost.extend(fork.lost().map(|why| (at, why)));
     }
 
     /// Evaluates a part in a world.

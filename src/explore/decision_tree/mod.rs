@@ -9,14 +9,16 @@ mod review_files;
 mod walk;
 mod witnesses;
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use indexmap::IndexSet;
-use serde_json::Value as Json;
+use serde_json::{Number, Value as Json};
 
 use super::answer::Answer;
 use super::budget::{Budget, Cut, LONGEST_TEXT};
+use super::counters::read_by_the_engine;
 use super::imagined_world::{Ground, Kind, Question};
 use super::state::{Chosen, Look, Looks, Memo, number};
 use crate::chart::{Chart, Cycle};
@@ -216,10 +218,8 @@ pub(crate) struct Tree {
     roots: FxHashMap<Segment, (u32, Arc<str>)>,
     /// The results of parts, by what they look at.
     ends: FxHashMap<Segment, Memo<Ends>>,
-    /// The nodes at which a value is not known that the engine needs, and why.
-    lost: FxHashMap<u32, String>,
-    /// Why nothing can be said of some states, where that is so.
-    pub(crate) is_lost: Option<String>,
+    /// The fields that the engine reads.
+    needed: BTreeSet<String>,
     /// For each question whether a review is answered, the fields that its file names are made of.
     names: FxHashMap<u32, Vec<(usize, u32)>>,
     known_names: FxHashMap<(usize, i64, Vec<u32>), Option<u32>>,
@@ -240,6 +240,7 @@ impl Tree {
         let asked = asked.map(|(field, question)| (*question, *field));
         let cycles = chart.cycles.values();
         let fields_of_names = cycles.map(|cycle| fields_of_names(chart, cycle)).collect();
+        let needed = read_by_the_engine(chart).into_iter();
         let due = chart.next.as_ref().and_then(|next| field_of(chart, next));
         Self {
             due,
@@ -265,8 +266,7 @@ impl Tree {
             nodes: Vec::new(),
             roots: FxHashMap::default(),
             ends: FxHashMap::default(),
-            lost: FxHashMap::default(),
-            is_lost: None,
+            needed: needed.map(str::to_owned).collect(),
             names: FxHashMap::default(),
             known_names: FxHashMap::default(),
         }
@@ -303,19 +303,31 @@ impl Tree {
     }
 
     /// Returns why the states are not looked at to which these assignments lead.
-    pub(crate) fn bar(&self, assigned: &[(usize, u32)]) -> Option<Cut> {
-        let far = self.ground.domain.far;
-        assigned
-            .iter()
-            .find_map(|(field, value)| match self.value(*value) {
-                Json::String(text) => (text.len() > LONGEST_TEXT).then_some(Cut::Text),
-                Json::Number(number) => {
-                    let (name, _) = self.chart.context.get_index(*field)?;
-                    let is_far = number.as_i64()?.unsigned_abs() > far;
-                    is_far.then(|| Cut::Count(name.clone(), far))
+    pub(crate) fn bar<'a>(
+        &self,
+        assigned: impl IntoIterator<Item = &'a (usize, u32)>,
+    ) -> Option<Cut> {
+        let domain = &self.ground.domain;
+        assigned.into_iter().find_map(|(field, value)| {
+            let (name, _) = self.chart.context.get_index(*field)?;
+            let is_far = |number: &Number| Some(number.as_i64()?.unsigned_abs() > domain.far);
+            match self.answer_of(*value) {
+                Answer::Unknown if self.needed.contains(name) => {
+                    let mut sources = self.chart.assigns().filter_map(|it| it.get(name)?.text());
+                    let source = sources.find(|it| !domain.untried_by(it.as_ref()).is_empty());
+                    let source = source.map_or("?", AsRef::as_ref).to_owned();
+                    Some(Cut::Unknown {
+                        field: name.clone(),
+                        source,
+                    })
+                }
+                Answer::Value(Json::String(text)) if text.len() > LONGEST_TEXT => Some(Cut::Text),
+                Answer::Value(Json::Number(number)) if is_far(number)? => {
+                    Some(Cut::Count(name.clone(), domain.far))
                 }
                 _ => None,
-            })
+            }
+        })
     }
 
     /// Returns the number of a fault.

@@ -114,11 +114,7 @@ impl Tree {
         let (question, options) = match &self.nodes[at as usize] {
             Node::Unknown => return Vec::new(),
             Node::Leaf(leaf) => {
-                let leaf = *leaf;
-                if let Some(why) = self.lost.get(&at) {
-                    self.is_lost.get_or_insert_with(|| why.clone());
-                }
-                let forks = Vec::new();
+                let (leaf, forks) = (*leaf, Vec::new());
                 return vec![End { leaf, forks }];
             }
             Node::Ask {

@@ -47,8 +47,6 @@ pub(crate) struct ImaginedWorld {
     /// True where the event is a hook's, whose session is a field of the event.
     is_hook: bool,
     answers: Arc<Answers>,
-    /// Why a count, a limit or a part of a file's name is not known: then no state that follows is.
-    lost: Arc<Mutex<Option<String>>>,
     /// The part of the decision: each assumes for itself. `None`: all of it, in which nothing is evaluated by itself.
     part: Option<Arc<str>>,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -69,7 +67,6 @@ impl ImaginedWorld {
             is_hook: is_of_the_host(trigger),
             answers: Arc::new(answers),
             part,
-            lost: Arc::default(),
             asked: Arc::default(),
         }
     }
@@ -99,12 +96,6 @@ impl ImaginedWorld {
     /// Returns the questions so far, which are then forgotten.
     pub(crate) fn account(&self) -> Vec<Asked> {
         std::mem::take(&mut self.asked())
-    }
-
-    /// Returns why nothing can be said of the states that follow, where that is so.
-    pub(crate) fn lost(&self) -> Option<String> {
-        let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        lost.clone()
     }
 
     /// Returns the questions so far.
