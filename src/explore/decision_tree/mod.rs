@@ -19,6 +19,7 @@ use serde_json::{Number, Value as Json};
 use super::answer::Answer;
 use super::budget::{Budget, Cut, LONGEST_TEXT};
 use super::counters::read_by_the_engine;
+use super::domain::{config_path, field_of};
 use super::imagined_world::{Ground, Kind, Question};
 use super::state::{Chosen, Look, Looks, Memo, number};
 use crate::chart::{Chart, Cycle};
@@ -207,8 +208,6 @@ pub(crate) struct Tree {
     pub(super) budget: Budget,
     /// For each field and setting that a user sets at any time, the question what it holds.
     parameters: FxHashMap<usize, u32>,
-    /// The fields and settings that questions are about.
-    asked: FxHashMap<u32, usize>,
     /// The field that says what is due.
     pub(crate) due: Option<usize>,
     /// For each cycle, the fields that the names of its files are made of, its count first.
@@ -230,14 +229,14 @@ impl Tree {
     pub(crate) fn of(chart: &Arc<Chart>) -> Self {
         let ground = Ground::of(chart);
         let mut questions = Numbered::default();
-        let parameters = ground.domain.parameters.keys().filter_map(|name| {
-            let question = Arc::new(Question::Field(name.clone()));
-            let question = questions.insert_full(question).0;
-            Some((field_of(chart, name)?, number(question)))
-        });
+        let parameters = ground.domain.parameters.keys();
+        let parameters = parameters
+            .filter_map(|name| field_of(chart, name))
+            .map(|field| {
+                let question = Arc::new(Question::Field(field));
+                (field, number(questions.insert_full(question).0))
+            });
         let parameters: FxHashMap<usize, u32> = parameters.collect();
-        let asked = parameters.iter();
-        let asked = asked.map(|(field, question)| (*question, *field));
         let cycles = chart.cycles.values();
         let fields_of_names = cycles.map(|cycle| fields_of_names(chart, cycle)).collect();
         let needed = read_by_the_engine(chart).into_iter();
@@ -245,7 +244,6 @@ impl Tree {
         Self {
             due,
             fields_of_names,
-            asked: asked.collect(),
             parameters,
             ground: Arc::new(ground),
             chart: Arc::clone(chart),
@@ -359,12 +357,6 @@ impl Tree {
         self.answer_of(value).value()
     }
 
-    /// Returns the number of a value, where it was ever an answer.
-    pub(crate) fn known_value(&self, value: &Json) -> Option<u32> {
-        let index = self.values.get_index_of(&Answer::Value(value.clone()));
-        index.map(number)
-    }
-
     /// Returns the number of an answer.
     pub(crate) fn answer_id(&mut self, answer: &Answer) -> u32 {
         match self.values.get_index_of(answer) {
@@ -413,21 +405,25 @@ impl Tree {
 
     /// Returns the field or setting that a question is about.
     pub(crate) fn field_asked(&self, question: u32) -> Option<usize> {
-        self.asked.get(&question).copied()
-    }
-
-    /// Returns the name of what a user sets at any time.
-    pub(crate) fn name_of(&self, field: usize) -> Option<&str> {
-        match self.question(*self.parameters.get(&field)?) {
-            Question::Field(name) => Some(name),
+        match self.question(question) {
+            Question::Field(field) => Some(*field),
             _ => None,
         }
     }
 
+    /// Returns the name of a field, or the whole name of a setting.
+    pub(crate) fn name_of(&self, field: usize) -> String {
+        let (context, config) = (&self.chart.context, &self.chart.config);
+        let setting = || config.get_index(field - context.len());
+        let setting = || setting().map(|(name, _)| config_path(name));
+        let own = context.get_index(field).map(|(name, _)| name.clone());
+        own.or_else(setting).unwrap_or_default()
+    }
+
     /// Returns its default.
     pub(crate) fn default_of(&self, field: usize) -> Option<&Json> {
-        let parameters = &self.ground.domain.parameters;
-        parameters.get(self.name_of(field)?)?.first()
+        let values = self.ground.parameters.get(&field)?;
+        values.first().map(Answer::value)
     }
 
     /// Returns, of some values of what a user sets at any time, the default, else the first one.
@@ -453,13 +449,4 @@ fn fields_of_names(chart: &Chart, cycle: &Cycle) -> Rc<[usize]> {
     let count = std::iter::once(cycle.count.as_str());
     let names = count.chain(holes(&cycle.base)).chain(own);
     names.filter_map(|name| field_of(chart, name)).collect()
-}
-
-/// Returns the number of a field or a setting.
-fn field_of(chart: &Chart, name: &str) -> Option<usize> {
-    let setting = || {
-        let index = chart.config.get_index_of(name.strip_prefix("config.")?)?;
-        Some(chart.context.len() + index)
-    };
-    chart.context.get_index_of(name).or_else(setting)
 }

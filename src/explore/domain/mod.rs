@@ -56,6 +56,15 @@ pub fn config_path(name: &str) -> String {
     format!("config.{name}")
 }
 
+/// Returns the number of a context field, or of a setting: these follow, and are in no state.
+pub(super) fn field_of(chart: &Chart, name: &str) -> Option<usize> {
+    let setting = || {
+        let index = chart.config.get_index_of(name.strip_prefix("config.")?)?;
+        Some(chart.context.len() + index)
+    };
+    chart.context.get_index_of(name).or_else(setting)
+}
+
 /// The values of inputs, where context fields and settings stand as they are read.
 pub struct Values<'d> {
     domain: &'d Domain,

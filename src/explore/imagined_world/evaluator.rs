@@ -9,7 +9,7 @@ use crate::engine::evaluator::{Evaluator, Given, Unfit};
 use crate::engine::names::sources::SourceName;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::root_of;
-use crate::explore::domain::Choice;
+use crate::explore::domain::{Choice, field_of};
 use crate::expr::ExprError;
 use crate::expr::has_holes;
 use crate::expr::pieces::Piece;
@@ -206,24 +206,22 @@ impl ImaginedWorld {
     /// Returns true where an open input of an expression has been looked at.
     fn has_looked_at(&self, input: &str) -> bool {
         let derived = &self.ground.domain.dependence.derived;
-        let (field, root) = (input.strip_prefix("field."), root_of(input));
-        if field.is_none() && !input.starts_with("config.") && !is_chosen(root) {
+        let (own, root) = (input.strip_prefix("field."), root_of(input));
+        if own.is_none() && !input.starts_with("config.") && !is_chosen(root) {
             return true;
         }
-        self.asked()
-            .iter()
-            .any(|asked| match (&asked.question, field) {
-                (Question::Field(name), Some(field)) => {
-                    let is_open = derived.contains(field) || *asked.answer == Answer::Unknown;
-                    name == field && is_open
-                }
-                (Question::Field(name), None) => name == input,
-                (Question::Choice(choice), None) => {
-                    let name = choice.name();
-                    root_of(&name) == root || root == "session" && name == "event.session_id"
-                }
-                _ => false,
-            })
+        let field = field_of(&self.ground.chart, own.unwrap_or(input));
+        self.asked().iter().any(|asked| match &asked.question {
+            Question::Field(asked_of) if Some(*asked_of) == field => {
+                let is_open = |name| derived.contains(name) || *asked.answer == Answer::Unknown;
+                own.is_none_or(is_open)
+            }
+            Question::Choice(choice) if own.is_none() => {
+                let name = choice.name();
+                root_of(&name) == root || root == "session" && name == "event.session_id"
+            }
+            _ => false,
+        })
     }
 
     /// Returns true where an expression has looked at a field of which nothing is known.
@@ -232,13 +230,12 @@ impl ImaginedWorld {
             return false;
         };
         let fields = known.inputs.iter().chain(&known.fails);
-        let mut fields = fields.filter_map(|input| input.strip_prefix("field."));
-        let asked = self.asked();
+        let fields = fields.filter_map(|input| input.strip_prefix("field."));
+        let fields = fields.filter_map(|name| field_of(&self.ground.chart, name));
+        let mut fields = fields.map(Question::Field);
         fields.any(|field| {
-            asked.iter().any(|asked| {
-                matches!(&asked.question, Question::Field(name) if name == field)
-                    && *asked.answer == Answer::Unknown
-            })
+            let answer = self.known(&field);
+            answer.is_some_and(|answer| *answer == Answer::Unknown)
         })
     }
 

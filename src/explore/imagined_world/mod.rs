@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Map, Value as Json};
 
 use super::answer::Answer;
-use super::domain::{Choice, config_path};
+use super::domain::{Choice, field_of};
 use crate::engine::evaluator::Evaluator;
 use crate::engine::event::Trigger;
 use crate::engine::names::Names;
@@ -121,26 +121,24 @@ impl ImaginedWorld {
 
     /// Returns a context field, or a setting by its whole name.
     fn read(&self, name: &str) -> Json {
-        if name.starts_with(&config_path("")) {
-            return self.setting(name.to_owned()).value().clone();
+        match World::field(self, name) {
+            Some(held) => held.clone(),
+            None => self.setting(name).value().clone(),
         }
-        World::field(self, name).cloned().unwrap_or(Json::Null)
     }
 
-    /// Returns what a context field holds; of a setting, what was chosen for it.
-    fn held(&self, name: &str) -> Option<&Arc<Answer>> {
-        let set = self.answer_to(|asked| matches!(asked, Question::Field(set) if set == name));
-        set.or_else(|| {
-            let index = self.ground.chart.context.get_index_of(name)?;
-            self.base.fields.get(index)
-        })
+    /// Returns what can be chosen for a field: nothing but for what a user sets at any time.
+    fn options_of(&self, field: usize) -> Arc<[Answer]> {
+        let options = self.ground.parameters.get(&field);
+        Arc::clone(options.unwrap_or(&self.ground.none))
     }
 
-    /// Returns a setting, which a user sets at any time.
-    fn setting(&self, name: String) -> Arc<Answer> {
-        let options = self.ground.parameters.get(&name);
-        let options = options.unwrap_or(&self.ground.none);
-        self.ask(Question::Field(name), || Arc::clone(options))
+    /// Returns a setting by its whole name, which a user sets at any time.
+    fn setting(&self, name: &str) -> Arc<Answer> {
+        match field_of(&self.ground.chart, name) {
+            Some(field) => self.ask(Question::Field(field), || self.options_of(field)),
+            None => Arc::new(Answer::Value(Json::Null)),
+        }
     }
 
     /// Returns the values of a choice, with the fields that they depend on as they stand.

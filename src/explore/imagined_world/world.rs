@@ -14,13 +14,13 @@ use std::sync::Arc;
 
 impl World for ImaginedWorld {
     fn field(&self, name: &str) -> Option<&Json> {
-        let value = self.held(name)?;
-        let question = Question::Field(name.to_owned());
+        let field = self.ground.chart.context.get_index_of(name)?;
+        let question = Question::Field(field);
+        // What a user sets at any time is chosen; the state says the rest.
+        let chosen = self.answer_to(|asked| *asked == question);
+        let value = chosen.or_else(|| self.base.fields.get(field))?;
         if self.known(&question).is_none() {
-            // What a user sets at any time is chosen; the state says the rest.
-            let options = self.ground.parameters.get(name);
-            let options = options.unwrap_or(&self.ground.none);
-            self.note(question, Arc::clone(options), value);
+            self.note(question, self.options_of(field), value);
         }
         Some(value.seen())
     }
@@ -54,7 +54,7 @@ impl World for ImaginedWorld {
                 let options = || [false, true].map(Answer::from).into();
                 to_value(self.ask(question, options).value())
             }
-            Source::Config(name) => to_value(self.setting(config_path(name)).value()),
+            Source::Config(name) => to_value(self.setting(&config_path(name)).value()),
             Source::Driver { .. } => chosen(Choice::Driver),
             Source::Spent { .. } => {
                 let cost = || Value::from("$1.00");

@@ -71,7 +71,7 @@ impl Judge<'_> {
                     let row = self.longest_row(&self.while_idle(&settings), &settings);
                     bounds.insert(tree.value(value).as_i64()?, row.map_or(0, |row| row.most));
                 }
-                let name = tree.name_of(field)?;
+                let name = tree.name_of(field);
                 let words = |(value, most)| format!("{most} where {name} is {value}");
                 let described: Vec<String> = bounds.iter().rev().map(words).collect();
                 let described = described.join(", ");

@@ -105,7 +105,9 @@ impl Judge<'_> {
         let words = choices.iter().filter_map(|(question, value)| {
             let value = tree.value(*value);
             match tree.question(*question) {
-                Question::Field(name) => Some(format!("{name} is {}", plain(value))),
+                Question::Field(field) => {
+                    Some(format!("{} is {}", tree.name_of(*field), plain(value)))
+                }
                 question => words(question, value),
             }
         });

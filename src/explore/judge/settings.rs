@@ -11,6 +11,7 @@ use crate::explore::graph::Longest;
 use crate::explore::moves::{Edge, Setting};
 use crate::explore::plain::plain;
 use crate::explore::search::{Arrow, Search};
+use crate::explore::state::number;
 
 /// The most parts that one question is divided into.
 const MOST: usize = 20_000;
@@ -177,18 +178,18 @@ pub(super) fn find_breach<B>(
 /// makes no difference.
 pub(super) fn values_of(search: &Search, field: usize) -> Vec<u32> {
     let tree = &search.moves.tree;
-    let parameters = &tree.ground.domain.parameters;
-    let name = tree.name_of(field).and_then(|name| parameters.get(name));
-    let values = name.into_iter().flat_map(|values| values.iter());
-    values.filter_map(|value| tree.known_value(value)).collect()
+    let values = tree.ground.parameters.get(&field).into_iter();
+    let values = values.flat_map(|values| values.iter());
+    let known = values.filter_map(|value| tree.values.get_index_of(value));
+    known.map(number).collect()
 }
 
 /// Returns a combination in words: `, max_reviews being 0`.
 pub(super) fn in_words(search: &Search, settings: &[Setting]) -> String {
     let tree = &search.moves.tree;
-    let name = |field: usize| tree.name_of(field).unwrap_or_default();
     let words = |(field, value): &Setting| {
-        format!(", {} being {}", name(*field), plain(tree.value(*value)))
+        let name = tree.name_of(*field);
+        format!(", {name} being {}", plain(tree.value(*value)))
     };
     settings.iter().map(words).collect()
 }

@@ -65,8 +65,8 @@ impl Replay<'_> {
         standing.config.clear();
         let tree = &self.search.moves.tree;
         for (question, value) in witness {
-            if let Question::Field(name) = tree.question(*question) {
-                standing.set(name, tree.value(*value))?;
+            if let Question::Field(field) = tree.question(*question) {
+                standing.set(&tree.name_of(*field), tree.value(*value))?;
             }
         }
         let trigger = by_hand();

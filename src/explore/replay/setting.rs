@@ -55,15 +55,15 @@ impl Replay<'_> {
             before.started && edge.needs.iter().all(|(needed, _)| needed != set)
         });
         for (field, value) in needs.chain(others.copied()).collect::<Vec<_>>() {
-            let name = tree.name_of(field)?;
+            let name = tree.name_of(field);
             let value = tree.value(value);
             // Setting a field would have written a state.
-            let is_field = self.chart.context.contains_key(name);
-            if is_field && !before.started && before.context.get(name) != Some(value) {
+            let is_field = self.chart.context.contains_key(&name);
+            if is_field && !before.started && before.context.get(&name) != Some(value) {
                 return None;
             }
-            before.set(name, value)?;
-            before.held.extend(self.guarded.get(name).cloned());
+            before.set(&name, value)?;
+            before.held.extend(self.guarded.get(&name).cloned());
         }
         Some(before)
     }
@@ -76,8 +76,8 @@ impl Replay<'_> {
         };
         let standing = self.loosened(&standing);
         set.iter().all(|(field, value)| {
-            let name = tree.name_of(*field);
-            name.is_none_or(|name| standing.can_hold(name, tree.value(*value)))
+            let value = tree.value(*value);
+            standing.can_hold(&tree.name_of(*field), value)
         })
     }
 }
