@@ -58,8 +58,8 @@ pub(crate) enum Cut {
         field: String,
         source: String,
     },
-    /// This field can begin with more values than are tried.
-    Beginnings(String),
+    /// There are more combinations of what fields can begin with than are tried.
+    Beginnings,
 }
 
 impl Cut {
@@ -81,8 +81,8 @@ impl Cut {
             Self::Unknown { field, source } => {
                 format!("`{field}` is assigned `{source}`, of which the value is not known")
             }
-            Self::Beginnings(field) => {
-                format!("not every value that `{field}` can begin with was tried")
+            Self::Beginnings => {
+                "not every combination of what fields can begin with was tried".to_owned()
             }
         }
     }

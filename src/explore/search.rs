@@ -16,12 +16,8 @@ use super::state::{Look, Looks, Memo, Situation, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
 use crate::engine::decision::Ended;
-use crate::hash::IndexMap;
 use crate::os;
 use rustc_hash::{FxBuildHasher, FxHashMap};
-
-/// The most states in which an instance can begin.
-const BEGINNINGS: usize = 64;
 
 /// Memory is measured each time after this number of states.
 const OFTEN: usize = 64;
@@ -198,22 +194,17 @@ impl Search {
 
     /// Returns the states in which an instance begins: nothing is written, and the settings are one thing or another.
     fn begin(&mut self, chart: &Arc<Chart>) {
-        let mut columns: IndexMap<String, Vec<Json>> = IndexMap::default();
-        for (name, field) in &chart.context {
-            let parameters = &self.moves.tree.ground.domain.parameters;
-            let setting = field.setting().map(config_path);
-            let values = setting.and_then(|setting| parameters.get(&setting));
-            // What the user sets at any time is chosen where it is looked at.
-            if let Some(values) = values.filter(|_| !parameters.contains_key(name)) {
-                columns.insert(name.clone(), values.to_vec());
-            }
-            if items::combinations(&columns) > BEGINNINGS {
-                columns.pop();
-                self.cut = Some(Cut::Beginnings(name.clone()));
-                break;
-            }
-        }
-        for chosen in items::product(&columns).values {
+        let parameters = &self.moves.tree.ground.domain.parameters;
+        // What the user sets at any time is chosen where it is looked at.
+        let fields = chart.context.iter();
+        let fields = fields.filter(|(name, _)| !parameters.contains_key(*name));
+        let columns = fields.filter_map(|(name, field)| {
+            let values = parameters.get(&config_path(field.setting()?))?;
+            Some((name.clone(), values.to_vec()))
+        });
+        let beginnings = items::product(&columns.collect());
+        self.cut = (!beginnings.is_all).then_some(Cut::Beginnings);
+        for chosen in beginnings.values {
             let mut beginning = context::initial(chart);
             beginning.extend(chosen);
             let tree = &mut self.moves.tree;
