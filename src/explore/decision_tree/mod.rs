@@ -7,7 +7,6 @@
 mod evaluate;
 mod review_files;
 mod walk;
-mod witnesses;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

@@ -24,6 +24,7 @@ use super::user_fields::Parameters;
 use crate::chart::Chart;
 use crate::chart::model::Limited;
 use crate::engine::names::types;
+use crate::engine::possible_world::{INSTANCE, PossibleWorld};
 use crate::hash::IndexMap;
 pub use choice::Choice;
 pub(crate) use choice::item_in_words;
@@ -194,9 +195,9 @@ impl Domain {
     }
 
     /// Returns the directory of the instance that is explored, as the agent writes it.
-    pub(crate) fn dir(&self) -> String {
-        let scope = &self.chart.scope;
-        format!("{}/{}/1", scope.home, scope.folder)
+    fn dir(&self) -> String {
+        let dir = PossibleWorld::dir(&self.chart, INSTANCE);
+        dir.to_string_lossy().into_owned()
     }
 }
 

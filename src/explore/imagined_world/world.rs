@@ -5,6 +5,8 @@ use super::question::Question;
 use super::table::TableView;
 use crate::engine::context::to_value;
 use crate::engine::fault::Fault;
+use crate::engine::possible_world::{INSTANCE, PossibleWorld};
+use crate::engine::records;
 use crate::engine::world::{Source, World};
 use crate::explore::answer::Answer;
 use crate::explore::domain::{Choice, config_path};
@@ -33,13 +35,9 @@ impl World for ImaginedWorld {
                 if self.known(&Question::Started).is_none() {
                     self.note(Question::Started, Arc::clone(&self.ground.none), &started);
                 }
-                let scope = &self.ground.chart.scope;
-                Value::from_pairs([
-                    ("started", Value::from(self.base.started)),
-                    ("name", Value::from("1")),
-                    ("path", Value::from(self.ground.domain.dir())),
-                    ("home", Value::from(scope.home.as_str())),
-                ])
+                let chart = &self.ground.chart;
+                let dir = PossibleWorld::dir(chart, INSTANCE);
+                records::scope(chart, INSTANCE, &dir, self.base.started)
             }
             Source::Files(set) => chosen(Choice::Files(set.clone())),
             Source::Table(name) => Value::from_object(TableView {
@@ -70,12 +68,11 @@ impl World for ImaginedWorld {
             Source::Dirty => chosen(Choice::Dirty),
             Source::Base => Value::from(()),
             Source::Stalled { .. } => chosen(Choice::Stalled),
-            Source::Rulings | Source::Drivers | Source::Findings { .. } => {
+            Source::Rulings | Source::Drivers | Source::Findings { .. } | Source::Names(_) => {
                 Value::from(Vec::<Value>::new())
             }
             Source::Siblings => chosen(Choice::Siblings),
             Source::Now => Value::from("20260101T000000"),
-            Source::Names(_) => Value::from(Vec::<Value>::new()),
             // A user's prompt that fills in everything there is.
             Source::Prompt(_) => {
                 let vars = self.ground.chart.prompts.vars.keys();

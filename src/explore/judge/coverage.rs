@@ -6,6 +6,7 @@ use super::checks::{CheckSeen, Example};
 use super::judgment::{Judge, untried_of};
 use super::place::key_of_phase;
 use crate::chart::Cycle;
+use crate::chart::model::Advance;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Segment;
 use crate::explore::decision_tree::Target;
@@ -94,27 +95,24 @@ impl Judge<'_> {
 
     /// Returns the rules, commands and advance targets.
     fn effects(&self) -> Vec<Effect> {
-        let rules = self.chart.on.iter().flat_map(|(list, rules)| {
-            let places = (0..rules.len()).map(move |index| (list, index));
-            places.map(|(list, index)| self.rule(list, index))
-        });
-        let commands = self.chart.commands.keys().map(|command| {
+        let mut all = Vec::new();
+        for (list, rules) in &self.chart.on {
+            all.extend((0..rules.len()).map(|index| self.rule(list, index)));
+        }
+        for command in self.chart.commands.keys() {
             let place = format!("commands.{command}");
-            Effect {
+            all.push(Effect {
                 code: Code::CommandNeverApplies,
                 path: steps!["commands", command],
                 claim: format!("the command `{command}` applies nowhere"),
                 why: String::new(),
                 examples: self.search.steps_to(&place),
                 fails: self.fails_at(&place),
-            }
-        });
-        let cycles = self.chart.cycles.iter().enumerate();
-        let targets = cycles.flat_map(|(at, (id, cycle))| {
-            let targets = cycle.advance.iter().enumerate();
-            targets.map(move |(index, advance)| {
-                let target = &advance.target;
-                Effect {
+            });
+        }
+        for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
+            for (index, Advance { target, .. }) in cycle.advance.iter().enumerate() {
+                all.push(Effect {
                     code: Code::TargetNeverTaken,
                     path: steps!["cycles", id, "advance", index],
                     claim: format!(
@@ -123,10 +121,10 @@ impl Judge<'_> {
                     why: String::new(),
                     examples: self.advances(at, index),
                     fails: false,
-                }
-            })
-        });
-        rules.chain(commands).chain(targets).collect()
+                });
+            }
+        }
+        all
     }
 
     /// Returns a rule, which is there to fire.
@@ -264,6 +262,10 @@ impl Judge<'_> {
     pub(super) fn finds(&self, seen: &CheckSeen, at: &Example) -> Option<Result<bool, String>> {
         let mut replay = self.replay.borrow_mut();
         let standing = replay.reach(at.state)?;
-        replay.finds(&standing, &seen.list, seen.index, &at.choices)
+        let names = replay.names_at(&standing, &at.choices)?;
+        let mut found = Vec::new();
+        let result = names.find(&self.chart.checks.get(&seen.list)?[seen.index], &mut found);
+        let result = result.map(|()| !found.is_empty());
+        Some(result.map_err(|error| error.to_string()))
     }
 }

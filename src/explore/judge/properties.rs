@@ -59,7 +59,8 @@ impl Judge<'_> {
                 let holds = standing.and_then(|standing| {
                     let mut replay = self.replay.borrow_mut();
                     let standing = replay.follow(&standing, step)?;
-                    replay.holds(&standing, expr, choices)
+                    let names = replay.names_at(&standing, choices)?;
+                    names.expressions.holds(expr, &names.root()).ok()
                 });
                 if holds == Some(!expected) {
                     let claim = format!("{claim}{}", self.given(choices));

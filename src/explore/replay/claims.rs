@@ -33,34 +33,12 @@ impl Replay<'_> {
         ))
     }
 
-    /// Returns whether a condition really holds, or does not.
-    pub(crate) fn holds(
-        &mut self,
-        standing: &Standing,
-        expr: &str,
-        witness: &Witness,
-    ) -> Option<bool> {
-        let names = self.names_at(standing, witness)?;
-        names.expressions.holds(expr, &names.root()).ok()
-    }
-
-    /// Returns whether a check really finds something, or fails.
-    pub(crate) fn finds(
-        &mut self,
-        standing: &Standing,
-        list: &str,
-        index: usize,
-        witness: &Witness,
-    ) -> Option<Result<bool, String>> {
-        let names = self.names_at(standing, witness)?;
-        let mut found = Vec::new();
-        let result = names.find(&self.chart.checks.get(list)?[index], &mut found);
-        let result = result.map(|()| !found.is_empty());
-        Some(result.map_err(|error| error.to_string()))
-    }
-
     /// Returns the names that expressions see where an instance stands like that and this was chosen.
-    fn names_at(&mut self, standing: &Standing, witness: &Witness) -> Option<Arc<Names>> {
+    pub(crate) fn names_at(
+        &mut self,
+        standing: &Standing,
+        witness: &Witness,
+    ) -> Option<Arc<Names>> {
         let mut standing = self.loosened(standing);
         standing.config.clear();
         let tree = &self.search.moves.tree;
