@@ -17,13 +17,6 @@ use crate::explore::moves::{Actor, Edge, Setting};
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Arrow;
 
-/// What was tried of an edge.
-#[derive(Default)]
-struct Tried {
-    is_real: bool,
-    times: usize,
-}
-
 impl Judge<'_> {
     /// Judges whether there is an end and a way to it: nothing where the chart has no final phase.
     pub(super) fn finals(&self) -> Vec<PropertyResult> {
@@ -65,7 +58,10 @@ impl Judge<'_> {
         path: impl Fn(usize) -> Vec<Segment>,
     ) -> Result<Verdict, TooMany> {
         for state in (0..self.search.looked_at()).filter(|state| !ends[*state]) {
-            if let Some(set) = self.is_dead_end(state)? {
+            // What must be set so that no move changes anything, and no command sets it otherwise.
+            let leads_on =
+                |arrow: &&Arrow| arrow.to() != state || !self.edge(arrow).sets.is_empty();
+            if let Some(set) = self.stops(self.search.arrows(state).iter().filter(leads_on))? {
                 let phase = self.phase(state);
                 let words = in_words(self.search, &set);
                 let claim = format!("in the phase `{phase}` nothing leads on{words}");
@@ -135,18 +131,18 @@ impl Judge<'_> {
     /// Returns a state from which no goal can be reached by steps that can really be taken; `None` if there is none.
     fn really_leads(&self, goals: &[bool]) -> Option<usize> {
         // For each edge whether it was really taken, and from how many states that was tried.
-        let known: RefCell<HashMap<usize, Tried>> = RefCell::default();
+        let known: RefCell<HashMap<usize, (bool, usize)>> = RefCell::default();
         loop {
             let found = Cell::new(0);
             let leads = self.back.leads_to(goals, |step| {
                 let mut known = known.borrow_mut();
-                let edge = known.entry(step.edge).or_default();
-                if !edge.is_real && edge.times < 5 {
-                    edge.times += 1;
-                    edge.is_real = self.replay.borrow_mut().step_from_state(step);
-                    found.set(found.get() + usize::from(edge.is_real));
+                let (is_real, times) = known.entry(step.edge).or_default();
+                if !*is_real && *times < 5 {
+                    *times += 1;
+                    *is_real = self.replay.borrow_mut().step_from_state(step);
+                    found.set(found.get() + usize::from(*is_real));
                 }
-                edge.is_real
+                *is_real
             });
             let lost = leads.iter().position(|leads| !leads);
             if self.search.moves.tree.budget.is_exhausted() {
@@ -157,13 +153,6 @@ impl Judge<'_> {
                 return lost;
             }
         }
-    }
-
-    /// Returns what must be set so that no move changes anything, and no command sets it otherwise; `None` if something
-    /// leads on whatever is set.
-    fn is_dead_end(&self, state: usize) -> Result<Option<Vec<Setting>>, TooMany> {
-        let leads_on = |arrow: &&Arrow| arrow.to() != state || !self.edge(arrow).sets.is_empty();
-        self.stops(self.search.arrows(state).iter().filter(leads_on))
     }
 
     /// Returns what must be set so that none of these arrows exists; `None` if there is always one.

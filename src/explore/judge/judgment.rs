@@ -12,7 +12,7 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Segment;
 use crate::engine::fault::Fault;
 use crate::explore::answer::Answer;
-use crate::explore::dependence::in_words;
+use crate::explore::dependence::depends;
 use crate::explore::graph::{Backward, Path, path_to};
 use crate::explore::moves::{Edge, Setting};
 use crate::explore::plain::plain;
@@ -300,10 +300,7 @@ impl<'s> Judge<'s> {
 /// Returns a claim that holds for what was tried, which is not every value of these inputs.
 pub(super) fn untried_of(claim: &str, inputs: &BTreeSet<String>) -> Verdict {
     Verdict::Undecided {
-        why: format!(
-            "{claim}, as far as was tried: it depends on {}, of which not every value that matters is tried",
-            in_words(inputs)
-        ),
+        why: format!("{claim}, as far as was tried: it {}", depends(inputs)),
     }
 }
 

@@ -4,6 +4,7 @@
 use super::{Replay, Scene, Standing};
 use crate::engine::names::Names;
 use crate::explore::decision_tree::{Choices, Leaf, Tree, What, Witness, over};
+use crate::explore::dependence::depends;
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
 use crate::explore::moves::by_hand;
@@ -27,10 +28,7 @@ impl Replay<'_> {
             _ => None,
         })?;
         let inputs = tree.ground.domain.untried_by(source);
-        Some(format!(
-            "`{source}` depends on {}, of which not every value that matters is tried",
-            crate::explore::dependence::in_words(&inputs)
-        ))
+        Some(format!("`{source}` {}", depends(&inputs)))
     }
 
     /// Returns the names that expressions see where an instance stands like that and this was chosen.
@@ -49,8 +47,7 @@ impl Replay<'_> {
         }
         let trigger = by_hand();
         let Scene { event, disk, .. } = self.scene(&trigger, &standing, witness)?;
-        let world = self.world(&standing, disk);
-        Some(self.names(&world, &event))
+        Some(self.names(&standing, disk, &event))
     }
 
     /// Returns what else must be chosen so that checks find as much as was chosen.

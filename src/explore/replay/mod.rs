@@ -287,29 +287,24 @@ impl<'s> Replay<'s> {
         known.clone()
     }
 
-    /// Returns the names of a decision, which share what the search has compiled.
-    fn names(&self, world: &Arc<dyn World>, event: &Event) -> Arc<Names> {
-        let expressions = Arc::clone(&self.search.moves.tree.ground.expressions);
-        let evaluator: Arc<dyn Evaluator> = Arc::new(InPlace);
-        Names::with(expressions, &self.chart, (world, &evaluator), event)
-    }
-
-    /// Returns the world of an instance that stands like this.
-    fn world(&self, standing: &Standing, disk: Disk) -> Arc<dyn World> {
-        Arc::new(PossibleWorld {
+    /// Returns the names of a decision where an instance stands like this, which share what the search has compiled.
+    fn names(&self, standing: &Standing, disk: Disk, event: &Event) -> Arc<Names> {
+        let world: Arc<dyn World> = Arc::new(PossibleWorld {
             chart: Arc::clone(&self.chart),
             context: standing.context.clone(),
             started: standing.started,
             disk,
-        })
+        });
+        let expressions = Arc::clone(&self.search.moves.tree.ground.expressions);
+        let evaluator: Arc<dyn Evaluator> = Arc::new(InPlace);
+        Names::with(expressions, &self.chart, (&world, &evaluator), event)
     }
 
     /// Returns how an instance stands after what the hook decides there, where that is what the search says.
     fn decide(&mut self, before: &Standing, scene: Scene, edge: &Edge) -> Option<Standing> {
         let Scene { event, disk, found } = scene;
         let tree = &self.search.moves.tree;
-        let world = self.world(before, disk.clone());
-        let names = || self.names(&world, &event);
+        let names = || self.names(before, disk.clone(), &event);
         let mut step = decide_with(names(), &event.trigger, None);
         let mut outcome = None;
         if let Ok(Step::Invoke(invocation)) = &step {

@@ -28,8 +28,7 @@ impl Replay<'_> {
             return standing;
         }
         let event = event(by_hand(), Map::new());
-        let world = self.world(&standing, Disk::default());
-        let names = self.names(&world, &event);
+        let names = self.names(&standing, Disk::default(), &event);
         let root = names.root();
         let holds = |guard: &&str| names.expressions.holds(guard, &root) == Ok(true);
         standing
