@@ -53,8 +53,13 @@ pub(crate) enum Cut {
     Text,
     /// A field counts beyond this number.
     Count(String, u64),
-    /// A value that the engine itself needs is not known.
-    Lost(String),
+    /// The engine reads this field, and the value of what it is assigned is not known.
+    Unknown {
+        field: String,
+        source: String,
+    },
+    /// There are more combinations of what fields can begin with than are tried.
+    Beginnings,
 }
 
 impl Cut {
@@ -73,7 +78,12 @@ impl Cut {
             Self::Count(field, far) => format!(
                 "`{field}` has no upper bound: states in which it is more than {far} were not looked at"
             ),
-            Self::Lost(why) => why.clone(),
+            Self::Unknown { field, source } => {
+                format!("`{field}` is assigned `{source}`, of which the value is not known")
+            }
+            Self::Beginnings => {
+                "not every combination of what fields can begin with was tried".to_owned()
+            }
         }
     }
 }

@@ -10,11 +10,6 @@ use crate::chart::model::FieldType;
 use crate::engine::event::Trigger;
 use indexmap::IndexSet;
 
-/// Shows a context field that a text is compared with as what it holds.
-fn held(field: &str) -> Json {
-    Json::from(format!("the value of {field}"))
-}
-
 impl Domain {
     /// Returns the values of `choice` in words. A text that is not compared with anything is one of many.
     pub(crate) fn in_words(&self, choice: &Choice) -> String {
@@ -26,6 +21,8 @@ impl Domain {
             }
             _ => false,
         };
+        // A context field that a text is compared with is shown as what it holds.
+        let held = |field: &str| Json::from(format!("the value of {field}"));
         let inputs = self.reading(&held);
         let values = inputs.of(choice);
         let known = inputs.known_texts(&choice.name());

@@ -58,31 +58,17 @@ impl Backward {
 
     /// Returns the states from which one of `goals` can be reached by steps that are `kept`.
     pub(super) fn leads_to(&self, goals: &[bool], kept: impl Fn(Transition) -> bool) -> Vec<bool> {
-        let next = self.ways_to(goals, kept).into_iter();
-        let reached = goals.iter().zip(next);
-        let reached = reached.map(|(goal, next)| *goal || next.is_some());
-        reached.collect()
-    }
-
-    /// Returns, for each state from which one of `goals` can be reached by steps that are `kept`, the first edge of a
-    /// shortest path.
-    pub(super) fn ways_to(
-        &self,
-        goals: &[bool],
-        kept: impl Fn(Transition) -> bool,
-    ) -> Vec<Option<usize>> {
-        let mut next = vec![None; goals.len()];
+        let mut leads = goals.to_vec();
         let mut open: VecDeque<usize> = (0..goals.len()).filter(|state| goals[*state]).collect();
         while let Some(state) = open.pop_front() {
             for step in self.sources(state) {
-                let from = step.from;
-                if next[from].is_none() && !goals[from] && kept(step) {
-                    next[from] = Some(step.edge);
-                    open.push_back(from);
+                if !leads[step.from] && kept(step) {
+                    leads[step.from] = true;
+                    open.push_back(step.from);
                 }
             }
         }
-        next
+        leads
     }
 }
 
@@ -207,11 +193,12 @@ impl<'s> Longest<'s> {
         self.best[self.component[state]]
     }
 
-    /// Returns a heaviest path from `state`, to the last step that weighs something.
-    pub(crate) fn path_from(&self, state: usize) -> Path {
+    /// Returns a heaviest path from `state`, to the last step that weighs something, or to that which weighs the `most`th
+    /// time.
+    pub(crate) fn path_from(&self, state: usize, most: usize) -> Path {
         let mut path = Path::new();
         let mut at = state;
-        while self.from(at) > 0 {
+        for _ in 0..most {
             let left = self.from(at);
             let is_last =
                 |arrow: &Arrow, weight| weight > 0 && weight + self.from(arrow.to()) == left;

@@ -115,13 +115,6 @@ fn orders(start: &mut Vec<usize>, rest: &[usize], all: &mut Vec<Vec<usize>>) {
     }
 }
 
-/// Returns how many combinations of the columns' values there are.
-pub fn combinations(columns: &IndexMap<String, Vec<Json>>) -> usize {
-    columns
-        .values()
-        .fold(1, |all: usize, values| all.saturating_mul(values.len()))
-}
-
 /// Returns every combination; where that is too much, each value once beside the first ones of the others.
 pub fn product(columns: &IndexMap<String, Vec<Json>>) -> Tried<Map<String, Json>> {
     let with = |row: &Map<String, Json>, name: &String, value: &Json| {
@@ -129,7 +122,8 @@ pub fn product(columns: &IndexMap<String, Vec<Json>>) -> Tried<Map<String, Json>
         row.insert(name.clone(), value.clone());
         row
     };
-    let is_all = combinations(columns) <= MOST;
+    let counts = columns.values().map(Vec::len);
+    let is_all = counts.fold(1, usize::saturating_mul) <= MOST;
     let values = if is_all {
         columns
             .iter()

@@ -31,7 +31,6 @@ use std::sync::Arc;
 use crate::chart::Chart;
 use budget::Budget;
 pub use budget::Caps;
-use judge::Judged;
 use report::Report;
 use search::Search;
 
@@ -40,16 +39,15 @@ pub fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
     let mut search = Search::of(chart, caps);
     let places = (caps.walks_to)(chart);
     search.moves.tree.budget = Budget::of_judgments(caps);
-    let Judged { results, walks } = judge::judge(&mut search, &places);
-    let cut = search.cut_in_words();
-    Report {
-        domain: search.moves.domain_in_words(),
+    let mut report = Report {
         states: search.looked_at(),
         transitions: search.transitions(),
-        cut,
-        results,
-        walks,
-    }
+        ..Report::default()
+    };
+    judge::judge(&mut search, &places, &mut report);
+    report.domain = search.moves.domain_in_words();
+    report.cut = search.cut_in_words();
+    report
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::engine::event::Event;
 use crate::engine::possible_world::Disk;
 
 /// What an exploration has found.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Report {
     /// What was tried: one line for each input and each kind of move.
     pub domain: Vec<String>,

@@ -9,7 +9,6 @@ use serde_json::Value as Json;
 
 use super::answer::Answer;
 use super::budget::{Budget, Caps, Cut};
-use super::decision_tree::Target;
 use super::domain::config_path;
 use super::items;
 use super::moves::{Actor, Edge, Move, Moves};
@@ -17,17 +16,13 @@ use super::state::{Look, Looks, Memo, Situation, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
 use crate::engine::decision::Ended;
-use crate::hash::IndexMap;
 use crate::os;
 use rustc_hash::{FxBuildHasher, FxHashMap};
-
-/// The most states in which an instance can begin.
-const BEGINNINGS: usize = 64;
 
 /// Memory is measured each time after this number of states.
 const OFTEN: usize = 64;
 
-/// The number of examples of what an edge shows that are kept.
+/// The number of examples of each edge that are kept.
 const EXAMPLES: usize = 12;
 
 /// A move from one state to another.
@@ -72,19 +67,6 @@ pub(crate) struct Transition {
     pub(crate) edge: usize,
 }
 
-/// What a transition is an example of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Shown {
-    /// The rule at this place fires.
-    Fires(u32),
-    /// This move is refused.
-    Refuses(usize),
-    /// This advance target is taken.
-    Advances(Target),
-    /// This fault is met.
-    Fails(u32),
-}
-
 /// The edges of a move, and the parameters that it looks at, a bit for each field.
 #[derive(Debug, Clone)]
 struct Leaving {
@@ -101,8 +83,8 @@ pub(crate) struct Search {
     pub(crate) parents: Vec<Option<Transition>>,
     /// The results of moves.
     pub(crate) edges: IndexSet<Edge, FxBuildHasher>,
-    /// Some examples of each.
-    examples: FxHashMap<Shown, Vec<Transition>>,
+    /// For each edge, the first states that differ in what its move looks at and that it leads out of.
+    examples: Vec<Vec<usize>>,
     /// For each state, the parameters that decisions look at there, a bit for each field.
     pub(crate) needs: Vec<u128>,
     /// Where it was cut off first; `None`: every state was looked at.
@@ -126,7 +108,7 @@ impl Search {
             states: States::default(),
             parents: Vec::new(),
             edges: IndexSet::default(),
-            examples: FxHashMap::default(),
+            examples: Vec::new(),
             needs: Vec::new(),
             cut: None,
             arrows: Vec::new(),
@@ -163,9 +145,6 @@ impl Search {
             search.needs.push(needs);
             at += 1;
             caps.looked_at.store(at, Ordering::Relaxed);
-        }
-        if let Some(lost) = &search.moves.tree.is_lost {
-            search.cut.get_or_insert(Cut::Lost(lost.clone()));
         }
         search
     }
@@ -215,24 +194,17 @@ impl Search {
 
     /// Returns the states in which an instance begins: nothing is written, and the settings are one thing or another.
     fn begin(&mut self, chart: &Arc<Chart>) {
-        let mut columns: IndexMap<String, Vec<Json>> = IndexMap::default();
-        for (name, field) in &chart.context {
-            let parameters = &self.moves.tree.ground.domain.parameters;
-            let setting = field.setting().map(config_path);
-            let values = setting.and_then(|setting| parameters.get(&setting));
-            // What the user sets at any time is chosen where it is looked at.
-            if let Some(values) = values.filter(|_| !parameters.contains_key(name)) {
-                columns.insert(name.clone(), values.to_vec());
-            }
-            if items::combinations(&columns) > BEGINNINGS {
-                columns.pop();
-                self.cut = Some(Cut::Lost(format!(
-                    "not every value that `{name}` can begin with was tried"
-                )));
-                break;
-            }
-        }
-        for chosen in items::product(&columns).values {
+        let parameters = &self.moves.tree.ground.domain.parameters;
+        // What the user sets at any time is chosen where it is looked at.
+        let fields = chart.context.iter();
+        let fields = fields.filter(|(name, _)| !parameters.contains_key(*name));
+        let columns = fields.filter_map(|(name, field)| {
+            let values = parameters.get(&config_path(field.setting()?))?;
+            Some((name.clone(), values.to_vec()))
+        });
+        let beginnings = items::product(&columns.collect());
+        self.cut = (!beginnings.is_all).then_some(Cut::Beginnings);
+        for chosen in beginnings.values {
             let mut beginning = context::initial(chart);
             beginning.extend(chosen);
             let tree = &mut self.moves.tree;
@@ -264,7 +236,10 @@ impl Search {
             }
         }
         let edges: Rc<[u32]> = self.widest(&edges).into();
-        edges.iter().for_each(|edge| self.keep(at, *edge));
+        for edge in edges.iter() {
+            let examples = &mut self.examples[*edge as usize];
+            examples.extend((examples.len() < EXAMPLES).then_some(at));
+        }
         let found = Leaving {
             edges,
             needs: self.moves.tree.parameters_in(&looks),
@@ -305,45 +280,23 @@ impl Search {
             let next = number(self.all_alike.len());
             let alike = self.all_alike.entry(edge.without_needs());
             self.alike.push(*alike.or_insert(next));
+            self.examples.push(Vec::new());
         }
         number(index)
     }
 
-    /// Keeps a transition as an example of what its edge shows.
-    fn keep(&mut self, at: usize, edge: u32) {
-        let step = Transition {
-            from: at,
-            edge: edge as usize,
-        };
-        let shown = &self.edges[step.edge];
-        let is_refused = shown.done.fired.is_empty() && shown.done.fault.is_none();
-        let refuses = is_refused.then_some(Shown::Refuses(shown.mover));
-        let fires = shown.done.fired.iter().map(|place| Shown::Fires(*place));
-        let advances = shown.done.advanced.iter().copied().map(Shown::Advances);
-        for shown in fires.chain(refuses).chain(advances).collect::<Vec<_>>() {
-            self.add_example(shown, step);
-        }
-    }
-
-    /// Keeps an example, unless there are enough.
-    fn add_example(&mut self, shown: Shown, step: Transition) {
-        let known = self.examples.entry(shown).or_default();
-        if known.len() < EXAMPLES {
-            known.push(step);
-        }
-    }
-
-    /// Returns some examples.
-    pub(crate) fn examples(&self, shown: Shown) -> &[Transition] {
-        self.examples.get(&shown).map_or(&[], Vec::as_slice)
-    }
-
-    /// Returns the faults that were met.
-    pub(crate) fn faults(&self) -> impl Iterator<Item = u32> {
-        self.examples.keys().filter_map(|shown| match shown {
-            Shown::Fails(fault) => Some(*fault),
-            _ => None,
-        })
+    /// Returns some steps on the edges that are like this, the first ones.
+    pub(crate) fn examples(&self, is_like: impl Fn(&Edge) -> bool) -> Vec<Transition> {
+        let edges = self.edges.iter().zip(&self.examples).enumerate();
+        let edges = edges.filter(|(_, (edge, _))| is_like(edge));
+        let steps = edges.flat_map(|(edge, (_, examples))| {
+            let examples = examples.iter();
+            examples.map(move |from| Transition { from: *from, edge })
+        });
+        let mut steps: Vec<Transition> = steps.collect();
+        steps.sort_unstable();
+        steps.truncate(EXAMPLES);
+        steps
     }
 
     /// Adds the state that an edge leads to, and the arrow there, where it changes anything.
@@ -353,11 +306,11 @@ impl Search {
             from,
             edge: edge_number,
         };
-        if let Some(fault) = edge.done.fault {
-            self.add_example(Shown::Fails(fault), step);
+        if edge.done.fault.is_some() {
             return;
         }
-        if let Some(cut) = self.moves.tree.bar(&edge.done.assigned) {
+        let assigned = edge.done.assigned.iter().chain(&edge.sets);
+        if let Some(cut) = self.moves.tree.bar(assigned) {
             self.cut.get_or_insert(cut);
             return;
         }
@@ -393,19 +346,20 @@ impl Search {
     }
 
     /// Returns examples in which the rule at a place fires; for the place of a guard, in which it refuses.
-    pub(crate) fn steps_to(&self, place: &str) -> &[Transition] {
+    pub(crate) fn steps_to(&self, place: &str) -> Vec<Transition> {
         let moves = &self.moves;
-        let shown = match place.strip_suffix(Chart::GUARD) {
-            Some(guarded) => {
-                let is_of = |mover: &Move| mover.place().as_deref() == Some(guarded);
-                moves.all.iter().position(is_of).map(Shown::Refuses)
+        let guarded = place.strip_suffix(Chart::GUARD);
+        let is_guarded = |mover: &Move| guarded.is_some() && mover.place().as_deref() == guarded;
+        let refused = moves.all.iter().position(is_guarded);
+        let place = moves.tree.places.get_index_of(place).map(number);
+        self.examples(|edge| {
+            let fired = &edge.done.fired;
+            let is_refused = fired.is_empty() && edge.done.fault.is_none();
+            match guarded {
+                Some(_) => is_refused && Some(edge.mover) == refused,
+                None => fired.iter().any(|fired| Some(*fired) == place),
             }
-            None => {
-                let place = moves.tree.places.get_index_of(place);
-                place.map(|place| Shown::Fires(number(place)))
-            }
-        };
-        shown.map_or(&[], |shown| self.examples(shown))
+        })
     }
 
     /// Returns the moves out of a state; none where it was not looked at.

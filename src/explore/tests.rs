@@ -28,6 +28,7 @@ use crate::engine::decide::decide_with;
 use crate::engine::decision::{Answer, Ended, Step as Decided};
 use crate::engine::event::Trigger;
 use crate::explore::report::Verdict;
+use crate::explore::trace::Trace;
 use crate::expr::templates::Templates;
 
 /// A small chart of which every property is proved.
@@ -61,6 +62,13 @@ fn embedded() -> impl Iterator<Item = Arc<Chart>> {
         .map(|embedded| embedded.load().unwrap_or_else(|error| panic!("{error}")))
 }
 
+/// What is wrong, and the way there.
+fn told(trace: &Trace) -> String {
+    let steps = trace.in_words(&str::to_owned).into_iter();
+    let lines = std::iter::once(trace.claim.clone()).chain(steps);
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// What is not proved: the code, then where and the counterexample, or the reason.
 fn findings(report: &Report) -> Vec<(&'static str, String)> {
     let findings = report.results.iter().filter_map(|result| {
@@ -73,7 +81,7 @@ fn findings(report: &Report) -> Vec<(&'static str, String)> {
                     Segment::Index(index) => index.to_string(),
                 };
                 let path: Vec<String> = path.iter().map(step).collect();
-                format!("{}: {trace}", path.join("."))
+                format!("{}: {}", path.join("."), told(trace))
             }
         };
         Some((result.code.as_str(), text))
@@ -190,7 +198,7 @@ fn a_sum_rests_on_its_parts() {
         }
     };
     let part = why("text-review ends within its limit");
-    assert!(part.starts_with("the cycle `text-review` can go on without end"));
+    assert!(part.starts_with("`reviews` is assigned `{{ review.n if "));
     assert_eq!(why("the number of all reviews is bounded"), part);
 }
 
@@ -582,8 +590,8 @@ fn a_claim_about_steps_looks_behind_them() {
                 assert!(detail.starts_with(&format!("after {after}, ")))
             }
             (Verdict::Refuted { trace, .. }, Some(expected)) => {
-                assert!(trace.claim.starts_with(expected), "{trace}");
-                assert!(!trace.steps.is_empty(), "{trace}");
+                assert!(trace.claim.starts_with(expected), "{}", told(trace));
+                assert!(!trace.steps.is_empty(), "{}", told(trace));
             }
             (verdict, _) => panic!("{after}: {claim}: {verdict:?}"),
         }

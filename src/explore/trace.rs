@@ -183,25 +183,12 @@ impl TraceStep {
     }
 }
 
-impl fmt::Display for Trace {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}", self.claim)?;
-        match self.in_words(&str::to_owned) {
-            Some(text) => write!(out, "\n{text}"),
-            None => Ok(()),
-        }
-    }
-}
-
 /// Returns what was chosen, in words; `None` for what was left out.
 pub(super) fn words(question: &Question, value: &Json) -> Option<String> {
     match question {
         Question::Answered { answer, .. } if *value == true => Some(format!("{answer} is there")),
         Question::Answered { answer, .. } => Some(format!("{answer} is not there")),
         Question::Choice(choice) => (!value.is_null()).then(|| choice.in_words(value)),
-        Question::Field(_)
-        | Question::Started
-        | Question::Assumed { .. }
-        | Question::Outcome { .. } => None,
+        _ => None,
     }
 }

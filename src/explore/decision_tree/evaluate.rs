@@ -1,7 +1,7 @@
 //! The evaluation of a part in an imagined world, and its result as numbers.
 
 use super::walk::Descent;
-use super::{Exit, Leaf, Node, Segment, Tail, Target, Tree, Turn, What, field_of};
+use super::{Exit, Leaf, Node, Segment, Tail, Target, Tree, Turn, What};
 use crate::engine::context::to_json;
 use crate::engine::decide::{self, Flow, Part};
 use crate::engine::decision::{Answer as Reply, Ended, Fired, Invocation, Outcome, Step};
@@ -9,7 +9,7 @@ use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::explore::answer::Answer;
-use crate::explore::imagined_world::{Base, ImaginedWorld, Kind, Question};
+use crate::explore::imagined_world::{Base, ImaginedWorld, Kind};
 use crate::explore::state::number;
 use crate::expr::ExprError;
 use crate::expr::source::{Literal, Text};
@@ -40,15 +40,11 @@ impl Tree {
         let leaf = number(self.leaves.insert_full(Rc::new(leaf)).0);
         // The first questions are those on the way to the node.
         for asked in fork.account().into_iter().skip(descent.depth) {
-            let (index, is_new) = match self.questions.get_index_of(&asked.question) {
-                Some(known) => (known, false),
-                None => self.questions.insert_full(Arc::new(asked.question)),
+            let question = match self.questions.get_index_of(&asked.question) {
+                Some(known) => known,
+                None => self.questions.insert_full(Arc::new(asked.question)).0,
             };
-            let question = number(index);
-            if is_new && let Question::Field(name) = &*self.questions[index] {
-                self.asked
-                    .extend(field_of(&self.chart, name).map(|field| (question, field)));
-            }
+            let question = number(question);
             let answer = self.answer_id(&asked.answer);
             let options = self.options(question, &asked.options);
             self.nodes[at as usize] = Node::Ask {
@@ -59,7 +55,6 @@ impl Tree {
             at = self.next(at, answer);
         }
         self.nodes[at as usize] = Node::Leaf(leaf);
-        self.lost.extend(fork.lost().map(|why| (at, why)));
     }
 
     /// Evaluates a part in a world.

@@ -7,16 +7,18 @@
 mod evaluate;
 mod review_files;
 mod walk;
-mod witnesses;
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use indexmap::IndexSet;
-use serde_json::Value as Json;
+use serde_json::{Number, Value as Json};
 
 use super::answer::Answer;
 use super::budget::{Budget, Cut, LONGEST_TEXT};
+use super::counters::read_by_the_engine;
+use super::domain::{config_path, field_of};
 use super::imagined_world::{Ground, Kind, Question};
 use super::state::{Chosen, Look, Looks, Memo, number};
 use crate::chart::{Chart, Cycle};
@@ -205,8 +207,6 @@ pub(crate) struct Tree {
     pub(super) budget: Budget,
     /// For each field and setting that a user sets at any time, the question what it holds.
     parameters: FxHashMap<usize, u32>,
-    /// The fields and settings that questions are about.
-    asked: FxHashMap<u32, usize>,
     /// The field that says what is due.
     pub(crate) due: Option<usize>,
     /// For each cycle, the fields that the names of its files are made of, its count first.
@@ -216,10 +216,8 @@ pub(crate) struct Tree {
     roots: FxHashMap<Segment, (u32, Arc<str>)>,
     /// The results of parts, by what they look at.
     ends: FxHashMap<Segment, Memo<Ends>>,
-    /// The nodes at which a value is not known that the engine needs, and why.
-    lost: FxHashMap<u32, String>,
-    /// Why nothing can be said of some states, where that is so.
-    pub(crate) is_lost: Option<String>,
+    /// The fields that the engine reads.
+    needed: BTreeSet<String>,
     /// For each question whether a review is answered, the fields that its file names are made of.
     names: FxHashMap<u32, Vec<(usize, u32)>>,
     known_names: FxHashMap<(usize, i64, Vec<u32>), Option<u32>>,
@@ -230,21 +228,21 @@ impl Tree {
     pub(crate) fn of(chart: &Arc<Chart>) -> Self {
         let ground = Ground::of(chart);
         let mut questions = Numbered::default();
-        let parameters = ground.domain.parameters.keys().filter_map(|name| {
-            let question = Arc::new(Question::Field(name.clone()));
-            let question = questions.insert_full(question).0;
-            Some((field_of(chart, name)?, number(question)))
-        });
+        let parameters = ground.domain.parameters.keys();
+        let parameters = parameters
+            .filter_map(|name| field_of(chart, name))
+            .map(|field| {
+                let question = Arc::new(Question::Field(field));
+                (field, number(questions.insert_full(question).0))
+            });
         let parameters: FxHashMap<usize, u32> = parameters.collect();
-        let asked = parameters.iter();
-        let asked = asked.map(|(field, question)| (*question, *field));
         let cycles = chart.cycles.values();
         let fields_of_names = cycles.map(|cycle| fields_of_names(chart, cycle)).collect();
+        let needed = read_by_the_engine(chart).into_iter();
         let due = chart.next.as_ref().and_then(|next| field_of(chart, next));
         Self {
             due,
             fields_of_names,
-            asked: asked.collect(),
             parameters,
             ground: Arc::new(ground),
             chart: Arc::clone(chart),
@@ -265,8 +263,7 @@ impl Tree {
             nodes: Vec::new(),
             roots: FxHashMap::default(),
             ends: FxHashMap::default(),
-            lost: FxHashMap::default(),
-            is_lost: None,
+            needed: needed.map(str::to_owned).collect(),
             names: FxHashMap::default(),
             known_names: FxHashMap::default(),
         }
@@ -303,19 +300,31 @@ impl Tree {
     }
 
     /// Returns why the states are not looked at to which these assignments lead.
-    pub(crate) fn bar(&self, assigned: &[(usize, u32)]) -> Option<Cut> {
-        let far = self.ground.domain.far;
-        assigned
-            .iter()
-            .find_map(|(field, value)| match self.value(*value) {
-                Json::String(text) => (text.len() > LONGEST_TEXT).then_some(Cut::Text),
-                Json::Number(number) => {
-                    let (name, _) = self.chart.context.get_index(*field)?;
-                    let is_far = number.as_i64()?.unsigned_abs() > far;
-                    is_far.then(|| Cut::Count(name.clone(), far))
+    pub(crate) fn bar<'a>(
+        &self,
+        assigned: impl IntoIterator<Item = &'a (usize, u32)>,
+    ) -> Option<Cut> {
+        let domain = &self.ground.domain;
+        assigned.into_iter().find_map(|(field, value)| {
+            let (name, _) = self.chart.context.get_index(*field)?;
+            let is_far = |number: &Number| Some(number.as_i64()?.unsigned_abs() > domain.far);
+            match self.answer_of(*value) {
+                Answer::Unknown if self.needed.contains(name) => {
+                    let mut sources = self.chart.assigns().filter_map(|it| it.get(name)?.text());
+                    let source = sources.find(|it| !domain.untried_by(it.as_ref()).is_empty());
+                    let source = source.map_or("?", AsRef::as_ref).to_owned();
+                    Some(Cut::Unknown {
+                        field: name.clone(),
+                        source,
+                    })
+                }
+                Answer::Value(Json::String(text)) if text.len() > LONGEST_TEXT => Some(Cut::Text),
+                Answer::Value(Json::Number(number)) if is_far(number)? => {
+                    Some(Cut::Count(name.clone(), domain.far))
                 }
                 _ => None,
-            })
+            }
+        })
     }
 
     /// Returns the number of a fault.
@@ -345,12 +354,6 @@ impl Tree {
     /// Returns a value by its number; null where nothing is known of it.
     pub(crate) fn value(&self, value: u32) -> &Json {
         self.answer_of(value).value()
-    }
-
-    /// Returns the number of a value, where it was ever an answer.
-    pub(crate) fn known_value(&self, value: &Json) -> Option<u32> {
-        let index = self.values.get_index_of(&Answer::Value(value.clone()));
-        index.map(number)
     }
 
     /// Returns the number of an answer.
@@ -401,21 +404,25 @@ impl Tree {
 
     /// Returns the field or setting that a question is about.
     pub(crate) fn field_asked(&self, question: u32) -> Option<usize> {
-        self.asked.get(&question).copied()
-    }
-
-    /// Returns the name of what a user sets at any time.
-    pub(crate) fn name_of(&self, field: usize) -> Option<&str> {
-        match self.question(*self.parameters.get(&field)?) {
-            Question::Field(name) => Some(name),
+        match self.question(question) {
+            Question::Field(field) => Some(*field),
             _ => None,
         }
     }
 
+    /// Returns the name of a field, or the whole name of a setting.
+    pub(crate) fn name_of(&self, field: usize) -> String {
+        let (context, config) = (&self.chart.context, &self.chart.config);
+        let setting = || config.get_index(field - context.len());
+        let setting = || setting().map(|(name, _)| config_path(name));
+        let own = context.get_index(field).map(|(name, _)| name.clone());
+        own.or_else(setting).unwrap_or_default()
+    }
+
     /// Returns its default.
     pub(crate) fn default_of(&self, field: usize) -> Option<&Json> {
-        let parameters = &self.ground.domain.parameters;
-        parameters.get(self.name_of(field)?)?.first()
+        let values = self.ground.parameters.get(&field)?;
+        values.first().map(Answer::value)
     }
 
     /// Returns, of some values of what a user sets at any time, the default, else the first one.
@@ -441,13 +448,4 @@ fn fields_of_names(chart: &Chart, cycle: &Cycle) -> Rc<[usize]> {
     let count = std::iter::once(cycle.count.as_str());
     let names = count.chain(holes(&cycle.base)).chain(own);
     names.filter_map(|name| field_of(chart, name)).collect()
-}
-
-/// Returns the number of a field or a setting.
-fn field_of(chart: &Chart, name: &str) -> Option<usize> {
-    let setting = || {
-        let index = chart.config.get_index_of(name.strip_prefix("config.")?)?;
-        Some(chart.context.len() + index)
-    };
-    chart.context.get_index_of(name).or_else(setting)
 }

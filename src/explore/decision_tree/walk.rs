@@ -114,11 +114,7 @@ impl Tree {
         let (question, options) = match &self.nodes[at as usize] {
             Node::Unknown => return Vec::new(),
             Node::Leaf(leaf) => {
-                let leaf = *leaf;
-                if let Some(why) = self.lost.get(&at) {
-                    self.is_lost.get_or_insert_with(|| why.clone());
-                }
-                let forks = Vec::new();
+                let (leaf, forks) = (*leaf, Vec::new());
                 return vec![End { leaf, forks }];
             }
             Node::Ask {
@@ -169,10 +165,9 @@ impl Tree {
     fn described(&self, descent: &mut Descent<'_>, question: u32, is_own: bool) -> Option<u32> {
         let Descent { state, looks, .. } = descent;
         match self.question(question) {
-            Question::Field(_) if is_own => {
-                let field = self.field_asked(question)?;
-                looks.insert(Look::field(field));
-                Some(state.fields()[field])
+            Question::Field(field) if is_own => {
+                looks.insert(Look::field(*field));
+                state.fields().get(*field).copied()
             }
             Question::Started => {
                 looks.insert(Look::STARTED);

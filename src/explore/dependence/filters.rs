@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use super::LENGTH;
 use super::reader::Reader;
-use super::value::{Kind, Term, Val, item_of, list_of};
+use super::value::{Kind, Term, Val, as_list};
 
 impl Reader<'_> {
     /// Reads what a filter makes of a value.
@@ -28,13 +28,13 @@ impl Reader<'_> {
             "length" | "count" => self.length(&input),
             "selectattr" | "rejectattr" => match word(0) {
                 Some(attribute) => {
-                    let value = self.attributes(item_of(input.clone()), &attribute);
+                    let value = self.attributes(as_list(input.clone(), false), &attribute);
                     self.selected(input, value, &given, 1)
                 }
                 None => self.may_fail(&all),
             },
             "select" | "reject" => {
-                let value = item_of(input.clone());
+                let value = as_list(input.clone(), false);
                 self.selected(input, value, &given, 0)
             }
             "map" => {
@@ -44,7 +44,7 @@ impl Reader<'_> {
                 });
                 match attribute {
                     Some(attribute) if args.len() == 1 => {
-                        list_of(self.attributes(item_of(input), &attribute))
+                        as_list(self.attributes(as_list(input, false), &attribute), true)
                     }
                     _ => self.may_fail(&all),
                 }
@@ -131,7 +131,7 @@ impl Reader<'_> {
                 noted.last |= !is_first;
             }
         }
-        item_of(value)
+        as_list(value, false)
     }
 
     /// Reads what a test says of a value.

@@ -119,10 +119,11 @@ pub fn root_of(path: &str) -> &str {
     }
 }
 
-/// Returns the inputs that a chart's own text of a condition names in messages.
-pub fn in_words(inputs: &BTreeSet<String>) -> String {
+/// Says that something depends on inputs that are not tried at every value.
+pub fn depends(inputs: &BTreeSet<String>) -> String {
     let names = inputs.iter();
     let names = names.map(|input| input.strip_prefix("field.").unwrap_or(input));
     let names: IndexSet<&str> = names.collect();
-    Vec::from_iter(names).join(", ")
+    let names = Vec::from_iter(names).join(", ");
+    format!("depends on {names}, of which not every value that matters is tried")
 }

@@ -62,33 +62,28 @@ impl Reader<'_> {
             self.own.merge(&outer);
             return value.unwrap_or_else(Val::settled);
         }
-        match SourceName::of(name) {
-            Some(SourceName::it | SourceName::invoke) => Val::settled(),
+        use SourceName as Name;
+        let source = SourceName::of(name);
+        let is_list = matches!(
+            source,
+            Some(Name::siblings | Name::touched | Name::rulings | Name::drivers | Name::findings)
+        );
+        let is_one = matches!(
+            source,
+            Some(Name::driver | Name::session | Name::now | Name::postponed)
+        );
+        if is_list || is_one {
+            self.own.looks.insert(name.to_owned());
+        }
+        if name == "session" && chart.scope.is_per_session() {
+            // In a hook, the session is chosen as the event's.
+            let of_event = "event.session_id".to_owned();
+            self.links.push((of_event, name.to_owned()));
+        }
+        match source {
             // Nobody, this session, another one: each is tried.
-            Some(SourceName::driver) => {
-                self.own.looks.insert(name.to_owned());
-                Val::settled()
-            }
-            Some(SourceName::session | SourceName::now | SourceName::postponed) => {
-                self.own.looks.insert(name.to_owned());
-                if name == "session" && chart.scope.is_per_session() {
-                    // In a hook, the session is chosen as the event's.
-                    let of_event = "event.session_id".to_owned();
-                    self.links.push((of_event, name.to_owned()));
-                }
-                Val::input(name, false)
-            }
-            Some(
-                SourceName::siblings
-                | SourceName::touched
-                | SourceName::rulings
-                | SourceName::drivers
-                | SourceName::findings,
-            ) => {
-                self.own.looks.insert(name.to_owned());
-                Val::input(name, true)
-            }
-            _ => Val::input(name, false),
+            Some(Name::it | Name::invoke | Name::driver) => Val::settled(),
+            _ => Val::input(name, is_list),
         }
     }
 

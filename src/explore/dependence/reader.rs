@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::value::{Kind, Term, Val, item_of};
+use super::value::{Kind, Term, Val, as_list};
 use super::{Compared, Dependence, Openness, root_of};
 use crate::chart::Chart;
 use crate::chart::fragments::Role;
@@ -106,7 +106,7 @@ impl Reader<'_> {
         for fragment in chart.fragments() {
             let items = fragment.each.map(|each| self.list(each));
             if let Some(items) = items.clone() {
-                self.scopes.push(("it".to_owned(), item_of(items)));
+                self.scopes.push(("it".to_owned(), as_list(items, false)));
             }
             match fragment.role {
                 Role::Condition => drop(self.alone(fragment.text, |reader| {

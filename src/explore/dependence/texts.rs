@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use minijinja::machinery::ast::{Expr, ForLoop, Stmt};
 
 use super::reader::Reader;
-use super::value::{Val, item_of};
+use super::value::{Val, as_list};
 use crate::expr::syntax::parse_text;
 
 impl Reader<'_> {
@@ -97,7 +97,7 @@ impl Reader<'_> {
         let shown = self.inputs(&items);
         let depth = self.scopes.len();
         if let Expr::Var(_) = &each.target {
-            self.bind(&each.target, item_of(items));
+            self.bind(&each.target, as_list(items, false));
             let of_loop = Val::computed(shown.clone());
             self.scopes.push(("loop".to_owned(), of_loop));
         } else {

@@ -73,21 +73,11 @@ impl Val {
     }
 }
 
-/// Returns an item of a list.
-pub(super) fn item_of(mut value: Val) -> Val {
+/// Returns an item of a list; or a list of items, where it `is_list`.
+pub(super) fn as_list(mut value: Val, is_list: bool) -> Val {
     for term in &mut value.terms {
         if let Term::Input { list, .. } = term {
-            *list = false;
-        }
-    }
-    value
-}
-
-/// Returns a list of items.
-pub(super) fn list_of(mut value: Val) -> Val {
-    for term in &mut value.terms {
-        if let Term::Input { list, .. } = term {
-            *list = true;
+            *list = is_list;
         }
     }
     value

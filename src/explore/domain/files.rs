@@ -63,7 +63,11 @@ impl Values<'_> {
         let mut is_all = true;
         let mut names = self.known_texts(&format!("files.{name}.name"));
         for pattern in &set.with {
-            let holes = items::product(&self.holes(name, pattern));
+            let values = |(hole, kind)| {
+                let path = format!("files.{name}.{hole}");
+                (String::from(hole), self.hole(&path, kind))
+            };
+            let holes = items::product(&pattern.holes().map(values).collect());
             is_all &= holes.is_all;
             for holes in holes.values {
                 let fill = |hole: &str| Ok::<_, ()>(holes.get(hole).map(raw).unwrap_or_default());

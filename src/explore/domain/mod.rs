@@ -24,6 +24,7 @@ use super::user_fields::Parameters;
 use crate::chart::Chart;
 use crate::chart::model::Limited;
 use crate::engine::names::types;
+use crate::engine::possible_world::{INSTANCE, PossibleWorld};
 use crate::hash::IndexMap;
 pub use choice::Choice;
 pub(crate) use choice::item_in_words;
@@ -54,6 +55,15 @@ pub struct Domain {
 /// Returns what a setting is called beside context fields, whose names have no dot.
 pub fn config_path(name: &str) -> String {
     format!("config.{name}")
+}
+
+/// Returns the number of a context field, or of a setting: these follow, and are in no state.
+pub(super) fn field_of(chart: &Chart, name: &str) -> Option<usize> {
+    let setting = || {
+        let index = chart.config.get_index_of(name.strip_prefix("config.")?)?;
+        Some(chart.context.len() + index)
+    };
+    chart.context.get_index_of(name).or_else(setting)
 }
 
 /// The values of inputs, where context fields and settings stand as they are read.
@@ -185,9 +195,9 @@ impl Domain {
     }
 
     /// Returns the directory of the instance that is explored, as the agent writes it.
-    pub(crate) fn dir(&self) -> String {
-        let scope = &self.chart.scope;
-        format!("{}/{}/1", scope.home, scope.folder)
+    fn dir(&self) -> String {
+        let dir = PossibleWorld::dir(&self.chart, INSTANCE);
+        dir.to_string_lossy().into_owned()
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Values, fresh};
 use crate::chart::{RowShape, Table};
 use crate::explore::dependence::LENGTH;
 use crate::explore::items::{self, Tried, Wanted};
-use crate::files::pattern::{HoleKind, LinePattern, Pattern, is_slug};
+use crate::files::pattern::{HoleKind, LinePattern, is_slug};
 use crate::files::table::is_finished;
 use crate::hash::IndexMap;
 use indexmap::IndexSet;
@@ -98,40 +98,35 @@ impl Values<'_> {
         counts
     }
 
-    /// Returns what the holes of a line can be: numbers, too, are texts there.
+    /// Returns what the holes of a line can be.
     pub(super) fn line_holes(&self, path: &str, line: &LinePattern) -> IndexMap<String, Vec<Json>> {
-        let holes = line.holes().map(|(hole, kind)| {
+        let values = |(hole, kind): (&str, &HoleKind)| {
             let path = format!("{path}.{hole}");
-            let mut values = self.hole(&path, kind);
-            if matches!(kind, HoleKind::Integer) {
-                let known = self.known_texts(&path).into_iter();
-                let is_number = |text: &String| {
-                    text.parse::<u64>().map(|it| it.to_string()).as_ref() == Ok(text)
-                };
-                let numbers = values.iter().map(ToString::to_string);
-                let all = numbers.chain(known.filter(is_number));
-                values = all.map(Json::from).collect();
-            }
+            let values = match kind {
+                // Numbers, too, are texts there.
+                HoleKind::Integer => {
+                    let known = self.known_texts(&path).into_iter();
+                    let is_number = |text: &String| {
+                        text.parse::<u64>().map(|it| it.to_string()).as_ref() == Ok(text)
+                    };
+                    let numbers = self.hole(&path, kind).into_iter();
+                    let numbers = numbers.map(|number| number.to_string());
+                    let all = numbers.chain(known.filter(is_number));
+                    all.map(Json::from).collect()
+                }
+                _ => self.hole(&path, kind),
+            };
             (hole.to_owned(), values)
-        });
-        holes.collect()
+        };
+        line.holes().map(values).collect()
     }
 
     /// Returns what a hole can be.
-    fn hole(&self, path: &str, kind: &HoleKind) -> Vec<Json> {
+    pub(super) fn hole(&self, path: &str, kind: &HoleKind) -> Vec<Json> {
         match kind {
             HoleKind::Text | HoleKind::Slug => self.texts(path),
             HoleKind::Integer => self.integers(path, Some(0), 1),
             HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
         }
-    }
-
-    /// Returns what the holes of a file's name can be.
-    pub(super) fn holes(&self, name: &str, pattern: &Pattern) -> IndexMap<String, Vec<Json>> {
-        let holes = pattern.holes().map(|(hole, kind)| {
-            let values = self.hole(&format!("files.{name}.{hole}"), kind);
-            (hole.to_owned(), values)
-        });
-        holes.collect()
     }
 }

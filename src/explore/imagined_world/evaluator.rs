@@ -8,16 +8,15 @@ use crate::engine::context::to_value;
 use crate::engine::evaluator::{Evaluator, Given, Unfit};
 use crate::engine::names::sources::SourceName;
 use crate::explore::answer::Answer;
-use crate::explore::counters::read_by_the_engine;
 use crate::explore::dependence::root_of;
-use crate::explore::domain::Choice;
+use crate::explore::domain::{Choice, field_of};
 use crate::expr::ExprError;
 use crate::expr::has_holes;
 use crate::expr::pieces::Piece;
 use crate::expr::source::Literal;
 use minijinja::value::Value;
 use serde_json::{Value as Json, json};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 impl Evaluator for ImaginedWorld {
     fn given(&self, given: Given<'_>) -> Option<Json> {
@@ -60,26 +59,10 @@ impl Evaluator for ImaginedWorld {
         let Some(may_fail) = self.may_fail(source) else {
             return holds;
         };
-        let known = holds.as_ref().ok().copied();
-        let options: Vec<Answer> = match self.has_looked_at_unknown(source) {
-            // Its result with a value of which nothing is known says nothing.
-            true => {
-                let fails = may_fail.then_some(Answer::Fails(None));
-                [false.into(), true.into()]
-                    .into_iter()
-                    .chain(fails)
-                    .collect()
-            }
-            false => {
-                let others = [false, true].into_iter().filter(|it| known != Some(*it));
-                let fails = (may_fail && known.is_some()).then_some(Answer::Fails(None));
-                let as_it_is = std::iter::once(Answer::AsItIs);
-                as_it_is
-                    .chain(others.map(Answer::from))
-                    .chain(fails)
-                    .collect()
-            }
-        };
+        let own = holds.as_ref().ok().map(|holds| Answer::from(*holds));
+        let is_unknown = self.has_looked_at_unknown(source);
+        let both = [false.into(), true.into()];
+        let options = options(own.filter(|_| !is_unknown), is_unknown, both, may_fail);
         match *self.assumption(None, source, options) {
             Answer::Value(Json::Bool(assumed)) => Ok(assumed),
             Answer::Fails(_) => holds.and(Err(ExprError::open(source))),
@@ -103,16 +86,12 @@ impl Evaluator for ImaginedWorld {
         let Some(may_fail) = self.may_fail(source) else {
             return made;
         };
-        let fails = may_fail.then_some(Answer::Fails(None));
-        // That it fails with a value of which nothing is known says nothing.
-        let options: Vec<Answer> = match made {
-            Err(_) if self.has_looked_at_unknown(source) => {
-                std::iter::once(Answer::Made).chain(fails).collect()
-            }
-            Err(_) => vec![Answer::AsItIs, Answer::Made],
-            Ok(_) if !may_fail => return made,
-            Ok(_) => vec![Answer::AsItIs, Answer::Fails(None)],
-        };
+        let own = made.as_ref().ok().map(|_| Answer::Made);
+        if own.is_some() && !may_fail {
+            return made;
+        }
+        let is_unknown = own.is_none() && self.has_looked_at_unknown(source);
+        let options = options(own, is_unknown, [Answer::Made], may_fail);
         match *self.assumption(None, source, options) {
             Answer::Made => Ok(made.unwrap_or_default()),
             Answer::Fails(_) => made.and(Err(ExprError::open(source))),
@@ -169,13 +148,6 @@ impl Evaluator for ImaginedWorld {
         let may_misfit =
             field.kind == FieldType::Integer || field.kind == FieldType::Phase || field.is_id;
         options.extend((may_fail || may_misfit || value.is_err()).then_some(Answer::Fails(None)));
-        if read_by_the_engine(chart).contains(name) {
-            let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-            lost.get_or_insert_with(|| {
-                let source = &text.0;
-                format!("`{name}` is assigned `{source}`, of which the value is not known")
-            });
-        }
         match &*self.assumption(Some(name), &text.0, options) {
             Answer::AsItIs => value,
             Answer::Fails(_) => match value {
@@ -234,24 +206,22 @@ impl ImaginedWorld {
     /// Returns true where an open input of an expression has been looked at.
     fn has_looked_at(&self, input: &str) -> bool {
         let derived = &self.ground.domain.dependence.derived;
-        let (field, root) = (input.strip_prefix("field."), root_of(input));
-        if field.is_none() && !input.starts_with("config.") && !is_chosen(root) {
+        let (own, root) = (input.strip_prefix("field."), root_of(input));
+        if own.is_none() && !input.starts_with("config.") && !is_chosen(root) {
             return true;
         }
-        self.asked()
-            .iter()
-            .any(|asked| match (&asked.question, field) {
-                (Question::Field(name), Some(field)) => {
-                    let is_open = derived.contains(field) || *asked.answer == Answer::Unknown;
-                    name == field && is_open
-                }
-                (Question::Field(name), None) => name == input,
-                (Question::Choice(choice), None) => {
-                    let name = choice.name();
-                    root_of(&name) == root || root == "session" && name == "event.session_id"
-                }
-                _ => false,
-            })
+        let field = field_of(&self.ground.chart, own.unwrap_or(input));
+        self.asked().iter().any(|asked| match &asked.question {
+            Question::Field(asked_of) if Some(*asked_of) == field => {
+                let is_open = |name| derived.contains(name) || *asked.answer == Answer::Unknown;
+                own.is_none_or(is_open)
+            }
+            Question::Choice(choice) if own.is_none() => {
+                let name = choice.name();
+                root_of(&name) == root || root == "session" && name == "event.session_id"
+            }
+            _ => false,
+        })
     }
 
     /// Returns true where an expression has looked at a field of which nothing is known.
@@ -260,13 +230,12 @@ impl ImaginedWorld {
             return false;
         };
         let fields = known.inputs.iter().chain(&known.fails);
-        let mut fields = fields.filter_map(|input| input.strip_prefix("field."));
-        let asked = self.asked();
+        let fields = fields.filter_map(|input| input.strip_prefix("field."));
+        let fields = fields.filter_map(|name| field_of(&self.ground.chart, name));
+        let mut fields = fields.map(Question::Field);
         fields.any(|field| {
-            asked.iter().any(|asked| {
-                matches!(&asked.question, Question::Field(name) if name == field)
-                    && *asked.answer == Answer::Unknown
-            })
+            let answer = self.known(&field);
+            answer.is_some_and(|answer| *answer == Answer::Unknown)
         })
     }
 
@@ -307,6 +276,21 @@ impl ImaginedWorld {
         }
         values
     }
+}
+
+/// Returns what an open expression can be assumed to give: its own result, and the others. The result with a value of
+/// which nothing is known says nothing.
+fn options<const N: usize>(
+    own: Option<Answer>,
+    is_unknown: bool,
+    all: [Answer; N],
+    may_fail: bool,
+) -> Vec<Answer> {
+    let as_it_is = (!is_unknown).then_some(Answer::AsItIs);
+    let others = all.into_iter().filter(|other| own.as_ref() != Some(other));
+    let fails = may_fail && (is_unknown || own.is_some());
+    let fails = fails.then_some(Answer::Fails(None));
+    as_it_is.into_iter().chain(others).chain(fails).collect()
 }
 
 /// Returns true for an input that is chosen where it is looked at. Others are always there and never tried.

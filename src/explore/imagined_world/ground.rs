@@ -6,7 +6,7 @@ use crate::chart::{Chart, Cycle};
 use crate::engine::names::sources::SourceName;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::Openness;
-use crate::explore::domain::{Choice, Domain};
+use crate::explore::domain::{Choice, Domain, field_of};
 use crate::expr::Expressions;
 use crate::expr::pieces::{Piece, pieces};
 use crate::expr::source::{Expr, Literal};
@@ -22,8 +22,8 @@ pub(crate) struct Ground {
     pub(crate) chart: Arc<Chart>,
     pub(crate) domain: Domain,
     pub(crate) expressions: Arc<Expressions>,
-    /// The values that are tried for what a user sets at any time, by name.
-    pub(super) parameters: FxHashMap<String, Arc<[Answer]>>,
+    /// The values that are tried for what a user sets at any time, by its number; the default first.
+    pub(crate) parameters: FxHashMap<usize, Arc<[Answer]>>,
     /// The options of a field, which has none.
     pub(super) none: Arc<[Answer]>,
     /// Values that were made before.
@@ -72,9 +72,9 @@ impl Ground {
     /// Reads a chart.
     pub(crate) fn of(chart: &Arc<Chart>) -> Self {
         let domain = Domain::of(chart);
-        let parameters = domain.parameters.iter().map(|(name, values)| {
+        let parameters = domain.parameters.iter().filter_map(|(name, values)| {
             let values = values.iter().cloned().map(Answer::Value);
-            (name.clone(), values.collect())
+            Some((field_of(chart, name)?, values.collect()))
         });
         Self {
             parameters: parameters.collect(),

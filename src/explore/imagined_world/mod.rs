@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Map, Value as Json};
 
 use super::answer::Answer;
-use super::domain::{Choice, config_path};
+use super::domain::{Choice, field_of};
 use crate::engine::evaluator::Evaluator;
 use crate::engine::event::Trigger;
 use crate::engine::names::Names;
@@ -47,8 +47,6 @@ pub(crate) struct ImaginedWorld {
     /// True where the event is a hook's, whose session is a field of the event.
     is_hook: bool,
     answers: Arc<Answers>,
-    /// Why a count, a limit or a part of a file's name is not known: then no state that follows is.
-    lost: Arc<Mutex<Option<String>>>,
     /// The part of the decision: each assumes for itself. `None`: all of it, in which nothing is evaluated by itself.
     part: Option<Arc<str>>,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -69,7 +67,6 @@ impl ImaginedWorld {
             is_hook: is_of_the_host(trigger),
             answers: Arc::new(answers),
             part,
-            lost: Arc::default(),
             asked: Arc::default(),
         }
     }
@@ -101,12 +98,6 @@ impl ImaginedWorld {
         std::mem::take(&mut self.asked())
     }
 
-    /// Returns why nothing can be said of the states that follow, where that is so.
-    pub(crate) fn lost(&self) -> Option<String> {
-        let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        lost.clone()
-    }
-
     /// Returns the questions so far.
     fn asked(&self) -> MutexGuard<'_, Vec<Asked>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
@@ -130,26 +121,24 @@ impl ImaginedWorld {
 
     /// Returns a context field, or a setting by its whole name.
     fn read(&self, name: &str) -> Json {
-        if name.starts_with(&config_path("")) {
-            return self.setting(name.to_owned()).value().clone();
+        match World::field(self, name) {
+            Some(held) => held.clone(),
+            None => self.setting(name).value().clone(),
         }
-        World::field(self, name).cloned().unwrap_or(Json::Null)
     }
 
-    /// Returns what a context field holds; of a setting, what was chosen for it.
-    fn held(&self, name: &str) -> Option<&Arc<Answer>> {
-        let set = self.answer_to(|asked| matches!(asked, Question::Field(set) if set == name));
-        set.or_else(|| {
-            let index = self.ground.chart.context.get_index_of(name)?;
-            self.base.fields.get(index)
-        })
+    /// Returns what can be chosen for a field: nothing but for what a user sets at any time.
+    fn options_of(&self, field: usize) -> Arc<[Answer]> {
+        let options = self.ground.parameters.get(&field);
+        Arc::clone(options.unwrap_or(&self.ground.none))
     }
 
-    /// Returns a setting, which a user sets at any time.
-    fn setting(&self, name: String) -> Arc<Answer> {
-        let options = self.ground.parameters.get(&name);
-        let options = options.unwrap_or(&self.ground.none);
-        self.ask(Question::Field(name), || Arc::clone(options))
+    /// Returns a setting by its whole name, which a user sets at any time.
+    fn setting(&self, name: &str) -> Arc<Answer> {
+        match field_of(&self.ground.chart, name) {
+            Some(field) => self.ask(Question::Field(field), || self.options_of(field)),
+            None => Arc::new(Answer::Value(Json::Null)),
+        }
     }
 
     /// Returns the values of a choice, with the fields that they depend on as they stand.

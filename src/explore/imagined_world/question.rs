@@ -7,8 +7,8 @@ use std::sync::Arc;
 /// What a decision asks of a world.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Question {
-    /// A context field, or a setting: `config.NAME`.
-    Field(String),
+    /// A context field, or a setting, by its number.
+    Field(usize),
     /// Whether there is a state yet.
     Started,
     /// Whether the answer to a review is there, and written after it.

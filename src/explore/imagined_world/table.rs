@@ -26,19 +26,16 @@ impl fmt::Debug for TableView {
 impl TableView {
     /// Returns false where the file's name has a hole that no context field fills.
     fn has_file(&self) -> bool {
-        let Some(table) = self.fork.ground.chart.tables.get(&self.name) else {
-            return false;
-        };
         let part = |hole: &str| name_part(&self.fork.read(hole)).ok_or(());
-        table.file.render(part).is_ok()
+        let table = self.fork.ground.chart.tables.get(&self.name);
+        table.is_some_and(|table| table.file.render(part).is_ok())
     }
 
     /// Returns false where no table can lack a column for the id.
     fn has_id(&self) -> bool {
         let table = self.fork.ground.chart.tables.get(&self.name);
-        table.is_some_and(
-            |table| matches!(&table.rows, RowShape::Columns(columns) if columns.contains_key("id")),
-        )
+        let rows = table.map(|table| &table.rows);
+        matches!(rows, Some(RowShape::Columns(columns)) if columns.contains_key("id"))
     }
 
     /// Returns the rows; none where there is no file.
@@ -58,20 +55,25 @@ impl TableView {
         })
     }
 
+    /// Returns whether a table has that.
+    fn has(&self, key: &'static str) -> bool {
+        *self.content(key) == true.into()
+    }
+
     /// Returns whether there is a header.
     fn has_head(&self) -> bool {
-        !self.rows().is_empty() || self.exists() && *self.content("head") == true.into()
+        !self.rows().is_empty() || self.exists() && self.has("head")
     }
 
     /// Returns true where a row has no id that can be used. It is none of the rows; that it counts as open is not
     /// tried.
     fn has_unusable(&self) -> bool {
-        self.has_id() && self.has_head() && *self.content("unusable") == true.into()
+        self.has_id() && self.has_head() && self.has("unusable")
     }
 
     /// Returns whether the file exists.
     fn exists(&self) -> bool {
-        !self.rows().is_empty() || self.has_file() && *self.content("exists") == true.into()
+        !self.rows().is_empty() || self.has_file() && self.has("exists")
     }
 }
 
@@ -95,10 +97,8 @@ impl Object for TableView {
             "exists" => json!(self.exists()),
             // A row stands below a header, and takes a line.
             "head" => json!(self.has_head()),
-            "prose" => json!(self.exists() && *self.content("prose") == true.into()),
-            "lacks" => {
-                json!(self.has_id() && self.exists() && *self.content("lacks") == true.into())
-            }
+            "prose" => json!(self.exists() && self.has("prose")),
+            "lacks" => json!(self.has_id() && self.exists() && self.has("lacks")),
             "unusable" => json!(self.has_unusable()),
             "lines" => {
                 let rows = i64::try_from(self.rows().len()).unwrap_or(i64::MAX);

@@ -5,6 +5,8 @@ use super::question::Question;
 use super::table::TableView;
 use crate::engine::context::to_value;
 use crate::engine::fault::Fault;
+use crate::engine::possible_world::{INSTANCE, PossibleWorld};
+use crate::engine::records;
 use crate::engine::world::{Source, World};
 use crate::explore::answer::Answer;
 use crate::explore::domain::{Choice, config_path};
@@ -14,13 +16,13 @@ use std::sync::Arc;
 
 impl World for ImaginedWorld {
     fn field(&self, name: &str) -> Option<&Json> {
-        let value = self.held(name)?;
-        let question = Question::Field(name.to_owned());
+        let field = self.ground.chart.context.get_index_of(name)?;
+        let question = Question::Field(field);
+        // What a user sets at any time is chosen; the state says the rest.
+        let chosen = self.answer_to(|asked| *asked == question);
+        let value = chosen.or_else(|| self.base.fields.get(field))?;
         if self.known(&question).is_none() {
-            // What a user sets at any time is chosen; the state says the rest.
-            let options = self.ground.parameters.get(name);
-            let options = options.unwrap_or(&self.ground.none);
-            self.note(question, Arc::clone(options), value);
+            self.note(question, self.options_of(field), value);
         }
         Some(value.seen())
     }
@@ -33,13 +35,9 @@ impl World for ImaginedWorld {
                 if self.known(&Question::Started).is_none() {
                     self.note(Question::Started, Arc::clone(&self.ground.none), &started);
                 }
-                let scope = &self.ground.chart.scope;
-                Value::from_pairs([
-                    ("started", Value::from(self.base.started)),
-                    ("name", Value::from("1")),
-                    ("path", Value::from(self.ground.domain.dir())),
-                    ("home", Value::from(scope.home.as_str())),
-                ])
+                let chart = &self.ground.chart;
+                let dir = PossibleWorld::dir(chart, INSTANCE);
+                records::scope(chart, INSTANCE, &dir, self.base.started)
             }
             Source::Files(set) => chosen(Choice::Files(set.clone())),
             Source::Table(name) => Value::from_object(TableView {
@@ -54,7 +52,7 @@ impl World for ImaginedWorld {
                 let options = || [false, true].map(Answer::from).into();
                 to_value(self.ask(question, options).value())
             }
-            Source::Config(name) => to_value(self.setting(config_path(name)).value()),
+            Source::Config(name) => to_value(self.setting(&config_path(name)).value()),
             Source::Driver { .. } => chosen(Choice::Driver),
             Source::Spent { .. } => {
                 let cost = || Value::from("$1.00");
@@ -70,12 +68,11 @@ impl World for ImaginedWorld {
             Source::Dirty => chosen(Choice::Dirty),
             Source::Base => Value::from(()),
             Source::Stalled { .. } => chosen(Choice::Stalled),
-            Source::Rulings | Source::Drivers | Source::Findings { .. } => {
+            Source::Rulings | Source::Drivers | Source::Findings { .. } | Source::Names(_) => {
                 Value::from(Vec::<Value>::new())
             }
             Source::Siblings => chosen(Choice::Siblings),
             Source::Now => Value::from("20260101T000000"),
-            Source::Names(_) => Value::from(Vec::<Value>::new()),
             // A user's prompt that fills in everything there is.
             Source::Prompt(_) => {
                 let vars = self.ground.chart.prompts.vars.keys();

@@ -13,45 +13,24 @@ use minijinja::machinery::ast::{BinOpKind, Expr};
 
 /// Why a rule never fires.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Blame {
-    /// This part of its guard is true in no state.
-    Part(String),
-    /// This part of it is not true where the parts before it are.
-    Together { part: String, before: String },
-    /// Each part is true somewhere, and so are all of them: an earlier rule answers there, or assigns what they look at.
-    Earlier,
-    /// Its guard is never true; which part is to blame is not known.
-    Guard,
-    /// It is never tried: an earlier rule answers.
-    Untried,
-    /// It is the first one, and never tried.
-    Event,
+pub(super) struct Blame {
+    /// In words.
+    pub(super) why: String,
+    /// The part of its guard that is true in no state.
+    part: Option<String>,
 }
 
 impl Blame {
-    /// Returns the reason in words.
-    pub(super) fn in_words(&self) -> String {
-        match self {
-            Self::Part(part) => format!("its guard is never true, because `{part}` never is"),
-            Self::Together { part, before } => {
-                format!("its guard is never true: where `{before}` is true, `{part}` is not")
-            }
-            Self::Earlier => {
-                "where its guard is true, an earlier rule answers, or changes that".to_owned()
-            }
-            Self::Guard => "its guard is never true".to_owned(),
-            Self::Untried => "an earlier rule always answers first".to_owned(),
-            Self::Event => "its event never happens".to_owned(),
-        }
+    /// Returns a reason that is no part of the guard.
+    fn other(why: impl Into<String>) -> Self {
+        let (why, part) = (why.into(), None);
+        Self { why, part }
     }
 
     /// Returns whether only a phase is to blame, which is never reached: `phase == 'two'`.
     pub(super) fn is_of_phase(&self, chart: &Chart, phase: &str) -> bool {
-        let Self::Part(part) = self else {
-            return false;
-        };
-        match parse_expr(part) {
-            Ok(Expr::BinOp(op)) if matches!(op.op, BinOpKind::Eq) => {
+        match self.part.as_deref().map(parse_expr) {
+            Some(Ok(Expr::BinOp(op))) if matches!(op.op, BinOpKind::Eq) => {
                 let is_state = matches!(&op.left, Expr::Var(var) if var.id == chart.state);
                 is_state && op.right.as_const() == Some(phase.into())
             }
@@ -69,9 +48,10 @@ pub(super) fn blames(search: &mut Search) -> HashMap<String, Blame> {
             let place = format!("on.{list}[{index}]");
             if search.steps_to(&place).is_empty() {
                 let blame = match search.moves.tree.has_tried(at, index) {
-                    true => blame(search, list, rule).unwrap_or(Blame::Guard),
-                    false if index == 0 => Blame::Event,
-                    false => Blame::Untried,
+                    true => blame(search, list, rule)
+                        .unwrap_or_else(|| Blame::other("its guard is never true")),
+                    false if index == 0 => Blame::other("its event never happens"),
+                    false => Blame::other("an earlier rule always answers first"),
                 };
                 found.insert(place, blame);
             }
@@ -94,19 +74,25 @@ fn blame(search: &mut Search, list: &str, rule: &Rule) -> Option<Blame> {
     let parts = conjuncts(&guard);
     for part in &parts {
         if !is_ever_true(search, part, &trigger)? {
-            return Some(Blame::Part(part.trim().to_owned()));
+            return Some(Blame {
+                why: format!("its guard is never true, because `{part}` never is"),
+                part: Some((*part).to_owned()),
+            });
         }
     }
     for count in 2..=parts.len() {
         let together = parts[..count].join(" and ");
         if !is_ever_true(search, &together, &trigger)? {
-            let part = parts[count - 1].trim().to_owned();
-            let before = parts[..count - 1].iter().map(|part| part.trim());
-            let before = before.collect::<Vec<_>>().join(" and ");
-            return Some(Blame::Together { part, before });
+            let (before, part) = (parts[..count - 1].join(" and "), parts[count - 1]);
+            return Some(Blame::other(format!(
+                "its guard is never true: where `{before}` is true, `{part}` is not"
+            )));
         }
     }
-    Some(Blame::Earlier)
+    // Each part is true somewhere, and so are all of them.
+    Some(Blame::other(
+        "where its guard is true, an earlier rule answers, or changes that",
+    ))
 }
 
 /// Returns whether a condition is true in some state; `None` if it has no value somewhere.

@@ -71,7 +71,7 @@ impl Judge<'_> {
                     let row = self.longest_row(&self.while_idle(&settings), &settings);
                     bounds.insert(tree.value(value).as_i64()?, row.map_or(0, |row| row.most));
                 }
-                let name = tree.name_of(field)?;
+                let name = tree.name_of(field);
                 let words = |(value, most)| format!("{most} where {name} is {value}");
                 let described: Vec<String> = bounds.iter().rev().map(words).collect();
                 let described = described.join(", ");
@@ -126,13 +126,12 @@ impl Judge<'_> {
         let by_gates = most_of(gates);
         match row {
             Some(Row { first, .. }) if most > BLOCKS => {
-                let mut row = idle.path_from(search.target(first));
-                let mut times = most.to_string();
                 // Where the search was cut off, there could be more still: the first too many is enough.
-                if search.cut.is_some() {
-                    row.truncate(BLOCKS);
-                    times = format!("more than {BLOCKS}");
-                }
+                let (times, longest) = match search.cut {
+                    None => (most.to_string(), most),
+                    Some(_) => (format!("more than {BLOCKS}"), BLOCKS),
+                };
+                let mut row = idle.path_from(search.target(first), longest);
                 row.insert(0, first);
                 let claim = format!("an agent that does nothing is blocked {times} times in a row");
                 Err(self.blocked(claim, row, false))

@@ -2,30 +2,30 @@
 
 use std::collections::HashSet;
 
-use super::blame::Blame;
 use super::checks::{CheckSeen, Example};
 use super::judgment::{Judge, untried_of};
 use super::place::key_of_phase;
 use crate::chart::Cycle;
+use crate::chart::model::Advance;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Segment;
 use crate::explore::decision_tree::Target;
 use crate::explore::graph::path_to;
-use crate::explore::moves::Actor;
+use crate::explore::moves::{Actor, Edge};
 use crate::explore::report::{PropertyResult, Verdict};
-use crate::explore::search::{Shown, Transition};
+use crate::explore::search::Transition;
 
 /// What is claimed of rules, commands, targets and checks.
 const FIRES: &str = "every rule can fire";
 
 /// A rule, a command or an advance target, which is there to have an effect.
-struct Effect<'s> {
+struct Effect {
     code: Code,
     path: Vec<Segment>,
     /// What is said where it has none, and why that is so.
     claim: String,
     why: String,
-    examples: &'s [Transition],
+    examples: Vec<Transition>,
     /// It has one, and be it a fault.
     fails: bool,
 }
@@ -58,7 +58,7 @@ impl Judge<'_> {
                 } else if entered.is_empty() {
                     Some(self.absent(claim, path))
                 } else {
-                    self.doubtful(entered, &format!("the phase `{phase}` is never entered"))
+                    self.doubtful(&entered, &format!("the phase `{phase}` is never entered"))
                 }
             };
             let result = verdict.map(|verdict| PropertyResult::new(name, code, verdict));
@@ -94,28 +94,25 @@ impl Judge<'_> {
     }
 
     /// Returns the rules, commands and advance targets.
-    fn effects(&self) -> Vec<Effect<'_>> {
-        let rules = self.chart.on.iter().flat_map(|(list, rules)| {
-            let places = (0..rules.len()).map(move |index| (list, index));
-            places.map(|(list, index)| self.rule(list, index))
-        });
-        let commands = self.chart.commands.keys().map(|command| {
+    fn effects(&self) -> Vec<Effect> {
+        let mut all = Vec::new();
+        for (list, rules) in &self.chart.on {
+            all.extend((0..rules.len()).map(|index| self.rule(list, index)));
+        }
+        for command in self.chart.commands.keys() {
             let place = format!("commands.{command}");
-            Effect {
+            all.push(Effect {
                 code: Code::CommandNeverApplies,
                 path: steps!["commands", command],
                 claim: format!("the command `{command}` applies nowhere"),
                 why: String::new(),
                 examples: self.search.steps_to(&place),
                 fails: self.fails_at(&place),
-            }
-        });
-        let cycles = self.chart.cycles.iter().enumerate();
-        let targets = cycles.flat_map(|(at, (id, cycle))| {
-            let targets = cycle.advance.iter().enumerate();
-            targets.map(move |(index, advance)| {
-                let target = &advance.target;
-                Effect {
+            });
+        }
+        for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
+            for (index, Advance { target, .. }) in cycle.advance.iter().enumerate() {
+                all.push(Effect {
                     code: Code::TargetNeverTaken,
                     path: steps!["cycles", id, "advance", index],
                     claim: format!(
@@ -124,17 +121,17 @@ impl Judge<'_> {
                     why: String::new(),
                     examples: self.advances(at, index),
                     fails: false,
-                }
-            })
-        });
-        rules.chain(commands).chain(targets).collect()
+                });
+            }
+        }
+        all
     }
 
     /// Returns a rule, which is there to fire.
-    fn rule(&self, list: &str, index: usize) -> Effect<'_> {
+    fn rule(&self, list: &str, index: usize) -> Effect {
         let place = format!("on.{list}[{index}]");
         let blame = self.blames.get(&place);
-        let why = blame.map(Blame::in_words).unwrap_or_default();
+        let why = blame.map(|blame| blame.why.clone()).unwrap_or_default();
         // What waits for a phase that is never reached is a finding about the phase.
         let waits_for =
             |phase: &&String| blame.is_some_and(|blame| blame.is_of_phase(self.chart, phase));
@@ -154,14 +151,14 @@ impl Judge<'_> {
     }
 
     /// Returns what is said of something that has no effect, or perhaps none.
-    fn without(&self, effect: &Effect<'_>) -> Option<PropertyResult> {
+    fn without(&self, effect: &Effect) -> Option<PropertyResult> {
         let Effect { claim, why, .. } = effect;
         let verdict = match effect.fails {
             true => None,
             false if effect.examples.is_empty() => {
                 Some(self.absent(format!("{claim}{why}"), effect.path.clone()))
             }
-            false => self.doubtful(effect.examples, claim),
+            false => self.doubtful(&effect.examples, claim),
         };
         Some(PropertyResult::new(FIRES, effect.code, verdict?))
     }
@@ -206,9 +203,10 @@ impl Judge<'_> {
     }
 
     /// Returns examples of steps that take an advance target.
-    fn advances(&self, cycle: usize, index: usize) -> &[Transition] {
+    fn advances(&self, cycle: usize, index: usize) -> Vec<Transition> {
         let target = Target { cycle, index };
-        self.search.examples(Shown::Advances(target))
+        let takes = |edge: &Edge| edge.done.advanced.contains(&target);
+        self.search.examples(takes)
     }
 
     /// Returns true where a review, or anything else but a command, can lead on from a cycle.
@@ -233,7 +231,7 @@ impl Judge<'_> {
     /// Returns true where the rule at a place ends in a fault.
     fn fails_at(&self, place: &str) -> bool {
         let faults = &self.search.moves.tree.faults;
-        let mut met = self.search.faults();
+        let mut met = self.search.edges.iter().filter_map(|edge| edge.done.fault);
         met.any(|fault| {
             let at = faults[fault as usize].place();
             let rest = at.as_deref().and_then(|at| at.strip_prefix(place));
@@ -264,6 +262,10 @@ impl Judge<'_> {
     pub(super) fn finds(&self, seen: &CheckSeen, at: &Example) -> Option<Result<bool, String>> {
         let mut replay = self.replay.borrow_mut();
         let standing = replay.reach(at.state)?;
-        replay.finds(&standing, &seen.list, seen.index, &at.choices)
+        let names = replay.names_at(&standing, &at.choices)?;
+        let mut found = Vec::new();
+        let result = names.find(&self.chart.checks.get(&seen.list)?[seen.index], &mut found);
+        let result = result.map(|()| !found.is_empty());
+        Some(result.map_err(|error| error.to_string()))
     }
 }

@@ -247,19 +247,16 @@ impl Judge<'_> {
         };
         let state = (0..search.looked_at()).find(exceeds)?;
         let held = bounded.limit_in(state, given).unwrap_or(0);
-        let mut way = longest.path_from(state);
-        let mut reviews = in_words(longest.from(state));
+        let all = longest.from(state);
         // Where the search was cut off, there could be more still: the first too many is enough.
-        if search.cut.is_some() {
-            let held = usize::try_from(held).unwrap_or(0);
-            let mut left = held + 1;
-            way.retain(|step| {
-                let is_kept = left > 0;
-                left -= usize::from(is_kept && bounded.is_review(&search.edges[step.edge]));
-                is_kept
-            });
-            reviews = format!("more than {}", in_words(held));
-        }
+        let (reviews, most) = match search.cut {
+            None => (in_words(all), all),
+            Some(_) => {
+                let held = usize::try_from(held).unwrap_or(0);
+                (format!("more than {}", in_words(held)), held + 1)
+            }
+        };
+        let way = longest.path_from(state, most);
         let (id, limit) = (&cycle.id, &cycle.limit);
         let claim = format!("the cycle `{id}` has {reviews}, {limit} being {held}");
         let path = self.invoking_rule();

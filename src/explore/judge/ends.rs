@@ -1,7 +1,7 @@
 //! There is an end, and a way to it from everywhere; and what eventually holds, whatever path is taken: the counterexample
 //! of that is a loop in which it never does.
 
-use std::collections::hash_map::Entry;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 
 use super::judgment::{Breach, Judge};
@@ -15,7 +15,7 @@ use crate::engine::decision::Outcome;
 use crate::explore::graph::{Longest, path_to};
 use crate::explore::moves::{Actor, Edge, Setting};
 use crate::explore::report::{PropertyResult, Verdict};
-use crate::explore::search::{Arrow, Transition};
+use crate::explore::search::Arrow;
 
 impl Judge<'_> {
     /// Judges whether there is an end and a way to it: nothing where the chart has no final phase.
@@ -58,7 +58,10 @@ impl Judge<'_> {
         path: impl Fn(usize) -> Vec<Segment>,
     ) -> Result<Verdict, TooMany> {
         for state in (0..self.search.looked_at()).filter(|state| !ends[*state]) {
-            if let Some(set) = self.is_dead_end(state)? {
+            // What must be set so that no move changes anything, and no command sets it otherwise.
+            let leads_on =
+                |arrow: &&Arrow| arrow.to() != state || !self.edge(arrow).sets.is_empty();
+            if let Some(set) = self.stops(self.search.arrows(state).iter().filter(leads_on))? {
                 let phase = self.phase(state);
                 let words = in_words(self.search, &set);
                 let claim = format!("in the phase `{phase}` nothing leads on{words}");
@@ -127,46 +130,29 @@ impl Judge<'_> {
 
     /// Returns a state from which no goal can be reached by steps that can really be taken; `None` if there is none.
     fn really_leads(&self, goals: &[bool]) -> Option<usize> {
-        let mut known: HashMap<usize, bool> = HashMap::new();
+        // For each edge whether it was really taken, and from how many states that was tried.
+        let known: RefCell<HashMap<usize, (bool, usize)>> = RefCell::default();
         loop {
-            let kept = |step: Transition| known.get(&step.edge).copied().unwrap_or(true);
-            let next = self.back.ways_to(goals, kept);
+            let found = Cell::new(0);
+            let leads = self.back.leads_to(goals, |step| {
+                let mut known = known.borrow_mut();
+                let (is_real, times) = known.entry(step.edge).or_default();
+                if !*is_real && *times < 5 {
+                    *times += 1;
+                    *is_real = self.replay.borrow_mut().step_from_state(step);
+                    found.set(found.get() + usize::from(*is_real));
+                }
+                *is_real
+            });
+            let lost = leads.iter().position(|leads| !leads);
             if self.search.moves.tree.budget.is_exhausted() {
                 return None;
             }
-            let mut steps_on = next.iter().zip(goals);
-            if let Some(lost) = steps_on.position(|(next, goal)| next.is_none() && !goal) {
-                return Some(lost);
-            }
-            let mut steps: HashMap<usize, Vec<Transition>> = HashMap::new();
-            for (from, edge) in next.into_iter().enumerate() {
-                let examples = edge.map(|edge| (edge, steps.entry(edge).or_default()));
-                if let Some((edge, examples)) = examples.filter(|(_, known)| known.len() < 5) {
-                    examples.push(Transition { from, edge });
-                }
-            }
-            let mut is_settled = true;
-            for (edge, examples) in steps {
-                if let Entry::Vacant(entry) = known.entry(edge) {
-                    let is_real = examples.iter().any(|step| {
-                        let mut replay = self.replay.borrow_mut();
-                        replay.step_from_state(*step)
-                    });
-                    entry.insert(is_real);
-                    is_settled &= is_real;
-                }
-            }
-            if is_settled {
-                return None;
+            // An edge that was real only later may lead on from a state that was passed over.
+            if lost.is_none() || found.get() == 0 {
+                return lost;
             }
         }
-    }
-
-    /// Returns what must be set so that no move changes anything, and no command sets it otherwise; `None` if something
-    /// leads on whatever is set.
-    fn is_dead_end(&self, state: usize) -> Result<Option<Vec<Setting>>, TooMany> {
-        let leads_on = |arrow: &&Arrow| arrow.to() != state || !self.edge(arrow).sets.is_empty();
-        self.stops(self.search.arrows(state).iter().filter(leads_on))
     }
 
     /// Returns what must be set so that none of these arrows exists; `None` if there is always one.

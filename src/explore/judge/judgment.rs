@@ -12,13 +12,13 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Segment;
 use crate::engine::fault::Fault;
 use crate::explore::answer::Answer;
-use crate::explore::dependence::in_words;
+use crate::explore::dependence::depends;
 use crate::explore::graph::{Backward, Path, path_to};
 use crate::explore::moves::{Edge, Setting};
 use crate::explore::plain::plain;
 use crate::explore::replay::Replay;
 use crate::explore::report::{PropertyResult, Verdict};
-use crate::explore::search::{Arrow, Search, Shown, Transition};
+use crate::explore::search::{Arrow, Search, Transition};
 use crate::explore::trace::Trace;
 
 pub(super) struct Judge<'s> {
@@ -208,18 +208,19 @@ impl<'s> Judge<'s> {
         let name = "every event leads to a decision";
         let code = Code::NoDecision;
         let moves = &self.search.moves;
-        let steps_of = |fault: u32| self.search.examples(Shown::Fails(fault));
-        let mut met: Vec<u32> = self.search.faults().collect();
-        met.sort_by_key(|fault| steps_of(*fault).first());
+        let steps_of = |fault: u32| self.search.examples(|edge| edge.done.fault == Some(fault));
+        let met = self.search.edges.iter().filter_map(|edge| edge.done.fault);
+        let mut met = Vec::from_iter(met.collect::<BTreeSet<u32>>());
+        met.sort_by_cached_key(|fault| steps_of(*fault));
         let mut results: Vec<PropertyResult> = Vec::new();
         let mut places: HashSet<String> = HashSet::new();
         for number in met {
             let fault = &moves.tree.faults[number as usize];
             let claim = fault.to_string();
             let path = path_of_fault(self.chart, fault);
-            let verdicts = steps_of(number)
-                .iter()
-                .map(|step| self.along(claim.clone(), step.from, &[*step], path.clone()));
+            let steps = steps_of(number).into_iter();
+            let verdicts =
+                steps.map(|step| self.along(claim.clone(), step.from, &[step], path.clone()));
             let verdict = first_refuted(verdicts).unwrap_or_else(|| self.cut_off());
             // One place fails in one way: what is not known of it need not be said beside that.
             let place = format!("{path:?}");
@@ -299,10 +300,7 @@ impl<'s> Judge<'s> {
 /// Returns a claim that holds for what was tried, which is not every value of these inputs.
 pub(super) fn untried_of(claim: &str, inputs: &BTreeSet<String>) -> Verdict {
     Verdict::Undecided {
-        why: format!(
-            "{claim}, as far as was tried: it depends on {}, of which not every value that matters is tried",
-            in_words(inputs)
-        ),
+        why: format!("{claim}, as far as was tried: it {}", depends(inputs)),
     }
 }
 

@@ -23,21 +23,12 @@ use std::sync::Arc;
 
 use super::graph::Backward;
 use super::replay::Replay;
-use super::report::{PropertyResult, Walk};
+use super::report::Report;
 use super::search::Search;
 use judgment::Judge;
 
-/// What the state space shows.
-pub(crate) struct Judged {
-    /// All results, in the order in which a person reads them.
-    pub(crate) results: Vec<PropertyResult>,
-    /// The walks to some places.
-    pub(crate) walks: Vec<(String, Vec<Walk>)>,
-}
-
-/// Judges every property, and finds the walks to these places.
-pub(crate) fn judge(search: &mut Search, places: &[String]) -> Judged {
-    let mut results = Vec::new();
+/// Judges every property, in the order in which a person reads them, and finds the walks to these places.
+pub(crate) fn judge(search: &mut Search, places: &[String], report: &mut Report) {
     let chart = Arc::clone(&search.moves.tree.chart);
     let truths = properties::truths(search);
     let checks = checks::checks(search);
@@ -56,6 +47,7 @@ pub(crate) fn judge(search: &mut Search, places: &[String]) -> Judged {
         checks,
         blames,
     };
+    let results = &mut report.results;
     results.extend(judge.decisions());
     results.push(judge.schema());
     results.extend(judge.phases());
@@ -68,6 +60,5 @@ pub(crate) fn judge(search: &mut Search, places: &[String]) -> Judged {
         let walks = judge.replay.borrow_mut().walks_to(place);
         (place.clone(), walks)
     });
-    let walks = walks.collect();
-    Judged { results, walks }
+    report.walks.extend(walks);
 }

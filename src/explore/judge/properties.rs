@@ -59,7 +59,8 @@ impl Judge<'_> {
                 let holds = standing.and_then(|standing| {
                     let mut replay = self.replay.borrow_mut();
                     let standing = replay.follow(&standing, step)?;
-                    replay.holds(&standing, expr, choices)
+                    let names = replay.names_at(&standing, choices)?;
+                    names.expressions.holds(expr, &names.root()).ok()
                 });
                 if holds == Some(!expected) {
                     let claim = format!("{claim}{}", self.given(choices));
@@ -105,7 +106,9 @@ impl Judge<'_> {
         let words = choices.iter().filter_map(|(question, value)| {
             let value = tree.value(*value);
             match tree.question(*question) {
-                Question::Field(name) => Some(format!("{name} is {}", plain(value))),
+                Question::Field(field) => {
+                    Some(format!("{} is {}", tree.name_of(*field), plain(value)))
+                }
                 question => words(question, value),
             }
         });

@@ -35,86 +35,75 @@ pub(super) fn lost(
     let states = (0..search.looked_at()).filter(|state| !always[*state]);
     let open = states.flat_map(|state| (0..modes.len()).map(move |mode| (state, mode)));
     let open: Vec<Node> = open.collect();
-    let reach = Reach { search, modes };
-    find_breach(search, |settings| reach.probe(&open, settings))
+    find_breach(search, |settings| probe(search, &modes, &open, settings))
 }
 
-/// The states from which goals are to be reached.
-struct Reach<'s> {
-    search: &'s Search,
-    /// The combinations of what commands set.
-    modes: Vec<Vec<Setting>>,
-}
-
-impl Reach<'_> {
-    /// Looks for a state that is lost under some combinations of settings.
-    fn probe(&self, open: &[Node], settings: &Settings) -> Probe<Lost> {
-        let search = self.search;
-        let places: FxHashMap<Node, usize> = open.iter().copied().zip(0..).collect();
-        let modes = 0..self.modes.len();
-        let modes: Vec<Settings> = modes.map(|mode| self.with_mode(settings, mode)).collect();
-        // All nodes that are known to lead to a goal are one, the last.
-        let known = open.len();
-        let mut goals = vec![false; known];
-        goals.push(true);
-        let mut back = Backward::none(goals.len());
-        for (from, (state, mode)) in open.iter().enumerate() {
-            for arrow in search.arrows(*state) {
-                let edge = &search.edges[arrow.edge()];
-                if modes[*mode].may(search, edge)
-                    && let Some(after) = self.mode_after(*mode, edge)
-                {
-                    let to = places.get(&(arrow.to(), after)).copied();
-                    back.add(arrow.step(from), to.unwrap_or(known));
-                }
+/// Looks for a state that is lost under some combinations of settings.
+fn probe(
+    search: &Search,
+    known_modes: &[Vec<Setting>],
+    open: &[Node],
+    settings: &Settings,
+) -> Probe<Lost> {
+    let places: FxHashMap<Node, usize> = open.iter().copied().zip(0..).collect();
+    let set = |settings: Settings, (field, value): &Setting| settings.with(*field, vec![*value]);
+    let modes = known_modes.iter();
+    let modes: Vec<Settings> = modes
+        .map(|mode| mode.iter().fold(settings.clone(), set))
+        .collect();
+    // All nodes that are known to lead to a goal are one, the last.
+    let known = open.len();
+    let mut goals = vec![false; known];
+    goals.push(true);
+    let mut back = Backward::none(goals.len());
+    for (from, (state, mode)) in open.iter().enumerate() {
+        for arrow in search.arrows(*state) {
+            let edge = &search.edges[arrow.edge()];
+            if modes[*mode].may(search, edge)
+                && let Some(after) = mode_after(known_modes, *mode, edge)
+            {
+                let to = places.get(&(arrow.to(), after)).copied();
+                back.add(arrow.step(from), to.unwrap_or(known));
             }
         }
-        let perhaps = back.leads_to(&goals, |_| true);
-        if let Some(lost) = perhaps.iter().position(|reached| !reached) {
-            let (state, mode) = open[lost];
-            let mut set = settings.example(search);
-            set.extend(&self.modes[mode]);
-            return Probe::Breach((state, set));
-        }
-        let opening = |step: Transition| {
-            let (_, mode) = open[step.from];
-            modes[mode].open(search, &search.edges[step.edge])
-        };
-        let surely = back.leads_to(&goals, |step| opening(step).is_none());
-        let frontier = |to: usize| back.sources(to).filter(|step| !surely[step.from]);
-        let edges = (0..=known).flat_map(frontier).map(|step| step.edge);
-        let leading = (0..=known).filter(|to| surely[*to]).flat_map(frontier);
-        let leading = leading.filter_map(|step| Some((step, opening(step)?)));
-        match leading.min() {
-            Some((_, field)) => Probe::Depends {
-                field,
-                edges: edges.collect(),
-            },
-            None => Probe::Holds,
-        }
     }
+    let perhaps = back.leads_to(&goals, |_| true);
+    if let Some(lost) = perhaps.iter().position(|reached| !reached) {
+        let (state, mode) = open[lost];
+        let mut set = settings.example(search);
+        set.extend(&known_modes[mode]);
+        return Probe::Breach((state, set));
+    }
+    let opening = |step: Transition| {
+        let (_, mode) = open[step.from];
+        modes[mode].open(search, &search.edges[step.edge])
+    };
+    let surely = back.leads_to(&goals, |step| opening(step).is_none());
+    let frontier = |to: usize| back.sources(to).filter(|step| !surely[step.from]);
+    let edges = (0..=known).flat_map(frontier).map(|step| step.edge);
+    let leading = (0..=known).filter(|to| surely[*to]).flat_map(frontier);
+    let leading = leading.filter_map(|step| Some((step, opening(step)?)));
+    match leading.min() {
+        Some((_, field)) => Probe::Depends {
+            field,
+            edges: edges.collect(),
+        },
+        None => Probe::Holds,
+    }
+}
 
-    /// Returns these settings with what commands have set.
-    fn with_mode(&self, settings: &Settings, mode: usize) -> Settings {
-        let mode = self.modes[mode].iter();
-        mode.fold(settings.clone(), |settings, (field, value)| {
-            settings.with(*field, vec![*value])
-        })
+/// Returns what is set after an edge.
+fn mode_after(modes: &[Vec<Setting>], mode: usize, edge: &Edge) -> Option<usize> {
+    if edge.sets.is_empty() {
+        return Some(mode);
     }
-
-    /// Returns what is set after an edge.
-    fn mode_after(&self, mode: usize, edge: &Edge) -> Option<usize> {
-        if edge.sets.is_empty() {
-            return Some(mode);
-        }
-        let after = self.modes[mode].iter().map(|(field, before)| {
-            let mut sets = edge.sets.iter();
-            let set = sets.find(|(set, _)| set == field);
-            (*field, set.map_or(*before, |(_, value)| *value))
-        });
-        let after: Vec<Setting> = after.collect();
-        self.modes.iter().position(|known| *known == after)
-    }
+    let after = modes[mode].iter().map(|(field, before)| {
+        let mut sets = edge.sets.iter();
+        let set = sets.find(|(set, _)| set == field);
+        (*field, set.map_or(*before, |(_, value)| *value))
+    });
+    let after: Vec<Setting> = after.collect();
+    modes.iter().position(|known| *known == after)
 }
 
 /// Returns the combinations of what commands set and decisions look at.
@@ -124,14 +113,14 @@ fn modes(search: &Search) -> Result<Vec<Vec<Setting>>, TooMany> {
     let mut modes: Vec<Vec<Setting>> = vec![Vec::new()];
     for field in fields.into_iter().filter(|field| search.is_needed(*field)) {
         let values = values_of(search, field);
-        if modes.len() * values.len() > MODES {
-            return Err(TooMany);
-        }
         let with = |mode: &Vec<Setting>| {
             let with = |value: &u32| [mode.as_slice(), &[(field, *value)]].concat();
             values.iter().map(with).collect::<Vec<_>>()
         };
         modes = modes.iter().flat_map(with).collect();
+        if modes.len() > MODES {
+            return Err(TooMany);
+        }
     }
     Ok(modes)
 }

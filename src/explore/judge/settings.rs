@@ -11,6 +11,8 @@ use crate::explore::graph::Longest;
 use crate::explore::moves::{Edge, Setting};
 use crate::explore::plain::plain;
 use crate::explore::search::{Arrow, Search};
+use crate::explore::state::number;
+use crate::hash::IndexMap;
 
 /// The most parts that one question is divided into.
 const MOST: usize = 20_000;
@@ -18,7 +20,7 @@ const MOST: usize = 20_000;
 /// Some combinations of what a user can set: for some fields, the values that are left. Any other can have any value.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Settings {
-    left: Vec<(usize, Vec<u32>)>,
+    left: IndexMap<usize, Vec<u32>>,
 }
 
 /// What one look at some combinations says.
@@ -36,38 +38,30 @@ pub(super) enum Probe<B> {
 pub(super) struct TooMany;
 
 impl Settings {
-    /// Returns the values that are left to a field; `None` if all are.
-    fn left(&self, field: usize) -> Option<&[u32]> {
-        let mut fields = self.left.iter();
-        let found = fields.find(|(known, _)| *known == field)?;
-        Some(&found.1)
-    }
-
     /// Returns the only value that is left to a field; `None` if all are.
     pub(super) fn only(&self, field: usize) -> Option<u32> {
-        self.left(field)?.first().copied()
+        self.left.get(&field)?.first().copied()
     }
 
     /// Returns the values that a field can have.
     fn values(&self, search: &Search, field: usize) -> Vec<u32> {
-        let left = self.left(field).map(<[u32]>::to_vec);
+        let left = self.left.get(&field).cloned();
         left.unwrap_or_else(|| values_of(search, field))
     }
 
     /// Returns the same combinations with these values of a field only.
     pub(super) fn with(&self, field: usize, values: Vec<u32>) -> Self {
-        let others = self.left.iter().filter(|(known, _)| *known != field);
-        let left = others.cloned().chain([(field, values)]);
-        Self {
-            left: left.collect(),
-        }
+        let mut left = self.left.clone();
+        left.shift_remove(&field);
+        left.insert(field, values);
+        Self { left }
     }
 
     /// Returns whether an edge exists in some of these combinations.
     pub(super) fn may(&self, search: &Search, edge: &Edge) -> bool {
         let tree = &search.moves.tree;
         edge.needs.iter().all(|(field, set)| {
-            let left = self.left(*field);
+            let left = self.left.get(field);
             left.is_none_or(|left| left.iter().any(|value| tree.has(*set, *value)))
         })
     }
@@ -177,18 +171,18 @@ pub(super) fn find_breach<B>(
 /// makes no difference.
 pub(super) fn values_of(search: &Search, field: usize) -> Vec<u32> {
     let tree = &search.moves.tree;
-    let parameters = &tree.ground.domain.parameters;
-    let name = tree.name_of(field).and_then(|name| parameters.get(name));
-    let values = name.into_iter().flat_map(|values| values.iter());
-    values.filter_map(|value| tree.known_value(value)).collect()
+    let values = tree.ground.parameters.get(&field).into_iter();
+    let values = values.flat_map(|values| values.iter());
+    let known = values.filter_map(|value| tree.values.get_index_of(value));
+    known.map(number).collect()
 }
 
 /// Returns a combination in words: `, max_reviews being 0`.
 pub(super) fn in_words(search: &Search, settings: &[Setting]) -> String {
     let tree = &search.moves.tree;
-    let name = |field: usize| tree.name_of(field).unwrap_or_default();
     let words = |(field, value): &Setting| {
-        format!(", {} being {}", name(*field), plain(tree.value(*value)))
+        let name = tree.name_of(*field);
+        format!(", {name} being {}", plain(tree.value(*value)))
     };
     settings.iter().map(words).collect()
 }

@@ -167,14 +167,8 @@ impl Moves {
                 endings.collect()
             }
             None => {
-                let answered = self.answer(mover, state, looks);
-                let edge = answered.is_some().then(|| Edge {
-                    mover,
-                    answered,
-                    ..Edge::default()
-                });
-                let ending = edge.map(|edge| Ending { edge, tail: None });
-                ending.into_iter().collect()
+                let edge = self.answer(mover, state, looks).into_iter();
+                edge.map(|edge| Ending { edge, tail: None }).collect()
             }
         }
     }
@@ -223,18 +217,19 @@ impl Moves {
     }
 
     /// Lets the agent write the file that answers the last review of the running cycle, or the user delete it.
-    fn answer(&mut self, mover: usize, state: &Situation, looks: &mut Looks) -> Option<Chosen> {
+    fn answer(&mut self, mover: usize, state: &Situation, looks: &mut Looks) -> Option<Edge> {
         let is_written = self.all[mover].actor == Actor::Agent;
         looks.insert(Look::ANSWERED);
         looks.extend(self.tree.due.map(Look::field));
         let cycle = self.tree.running(state)?;
         let names = self.tree.fields_of_names[cycle].iter();
         looks.extend(names.map(|field| Look::field(*field)));
-        match self.tree.last_answer(cycle, state.fields()) {
-            Some(question) if is_written != (state.answered() == Some((question, TRUE))) => {
-                Some((question, u32::from(is_written)))
-            }
-            _ => None,
-        }
+        let question = self.tree.last_answer(cycle, state.fields())?;
+        let is_answered = state.answered() == Some((question, TRUE));
+        (is_written != is_answered).then(|| Edge {
+            mover,
+            answered: Some((question, u32::from(is_written))),
+            ..Edge::default()
+        })
     }
 }

@@ -1,13 +1,18 @@
-//! What is chosen so that a move takes a transition.
+//! What is chosen so that a move takes a transition, and whether something is assumed for that.
 
 use super::{Edge, Ending, Moves, Progress};
 use crate::engine::event::Trigger;
-use crate::explore::decision_tree::{Choices, Segment, What, Witness, over};
-use crate::explore::state::{Looks, Situation};
+use crate::explore::answer::Answer;
+use crate::explore::decision_tree::{Choices, Segment, Tree, What, Witness, over};
+use crate::explore::imagined_world::Question;
+use crate::explore::state::{Chosen, Looks, Situation};
 
 /// The most witnesses of one outcome that are looked for, and the most paths that are tried for that.
 const WITNESSES: usize = 3;
 const TRIALS: usize = 400;
+
+/// The most witnesses that are made from one path.
+const EXAMPLES: usize = 8;
 
 impl Moves {
     /// Returns some witnesses of a move that leads to an edge: those without assumptions, if there are any. Where an edge
@@ -97,5 +102,55 @@ impl Moves {
                 }
             }
         }
+    }
+}
+
+impl Tree {
+    /// Returns true where an expression is assumed to have another value than it has, whichever of these.
+    fn assumes(&self, question: u32, values: &[u32]) -> bool {
+        let mut values = values.iter().map(|value| self.answer_of(*value));
+        matches!(self.question(question), Question::Assumed { .. })
+            && values.all(|value| *value != Answer::AsItIs)
+    }
+
+    /// Returns true where something was assumed to come out otherwise than it does.
+    pub(crate) fn is_assumed(&self, choices: &[Chosen]) -> bool {
+        let mut choices = choices.iter();
+        choices.any(|(question, set)| self.assumes(*question, self.members(*set)))
+    }
+
+    /// Does the same for a witness.
+    pub(crate) fn is_witness_assumed(&self, witness: &[Chosen]) -> bool {
+        let mut witness = witness.iter();
+        witness.any(|(question, value)| self.assumes(*question, &[*value]))
+    }
+
+    /// Returns whether that is so of a condition or a text: a field that is assigned what is not known depends on nothing
+    /// by that.
+    pub(crate) fn is_assumed_of_conditions(&self, witness: &[Chosen]) -> bool {
+        witness.iter().any(|(question, value)| {
+            let is_assigned = matches!(
+                self.question(*question),
+                Question::Assumed { field: Some(_), .. }
+            ) && !matches!(self.answer_of(*value), Answer::Fails(_));
+            self.assumes(*question, &[*value]) && !is_assigned
+        })
+    }
+
+    /// Returns some witnesses that these choices allow, those with the fewest assumptions first.
+    pub(crate) fn witnesses(&self, choices: &[Chosen]) -> Vec<Witness> {
+        let sets = choices.iter().map(|(_, set)| self.members(*set));
+        let most = sets.map(<[u32]>::len).max().unwrap_or(1);
+        let witness = |index: usize| {
+            let chosen = choices.iter().map(|(question, set)| {
+                let values = self.members(*set);
+                let mut own = values.iter();
+                let as_it_is = own.find(|value| *self.answer_of(**value) == Answer::AsItIs);
+                let value = as_it_is.unwrap_or(&values[index % values.len()]);
+                (*question, *value)
+            });
+            chosen.collect()
+        };
+        (0..most.min(EXAMPLES)).map(witness).collect()
     }
 }

@@ -4,6 +4,7 @@
 use super::{Replay, Scene, Standing};
 use crate::engine::names::Names;
 use crate::explore::decision_tree::{Choices, Leaf, Tree, What, Witness, over};
+use crate::explore::dependence::depends;
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
 use crate::explore::moves::by_hand;
@@ -27,52 +28,26 @@ impl Replay<'_> {
             _ => None,
         })?;
         let inputs = tree.ground.domain.untried_by(source);
-        Some(format!(
-            "`{source}` depends on {}, of which not every value that matters is tried",
-            crate::explore::dependence::in_words(&inputs)
-        ))
-    }
-
-    /// Returns whether a condition really holds, or does not.
-    pub(crate) fn holds(
-        &mut self,
-        standing: &Standing,
-        expr: &str,
-        witness: &Witness,
-    ) -> Option<bool> {
-        let names = self.names_at(standing, witness)?;
-        names.expressions.holds(expr, &names.root()).ok()
-    }
-
-    /// Returns whether a check really finds something, or fails.
-    pub(crate) fn finds(
-        &mut self,
-        standing: &Standing,
-        list: &str,
-        index: usize,
-        witness: &Witness,
-    ) -> Option<Result<bool, String>> {
-        let names = self.names_at(standing, witness)?;
-        let mut found = Vec::new();
-        let result = names.find(&self.chart.checks.get(list)?[index], &mut found);
-        let result = result.map(|()| !found.is_empty());
-        Some(result.map_err(|error| error.to_string()))
+        Some(format!("`{source}` {}", depends(&inputs)))
     }
 
     /// Returns the names that expressions see where an instance stands like that and this was chosen.
-    fn names_at(&mut self, standing: &Standing, witness: &Witness) -> Option<Arc<Names>> {
+    pub(crate) fn names_at(
+        &mut self,
+        standing: &Standing,
+        witness: &Witness,
+    ) -> Option<Arc<Names>> {
         let mut standing = self.loosened(standing);
         standing.config.clear();
         let tree = &self.search.moves.tree;
         for (question, value) in witness {
-            if let Question::Field(name) = tree.question(*question) {
-                standing.set(name, tree.value(*value))?;
+            if let Question::Field(field) = tree.question(*question) {
+                standing.set(&tree.name_of(*field), tree.value(*value))?;
             }
         }
         let trigger = by_hand();
         let Scene { event, disk, .. } = self.scene(&trigger, &standing, witness)?;
-        let world = self.world(&standing, disk);
-        Some(self.names(&world, &event))
+        Some(self.names(&standing, disk, &event))
     }
 
     /// Returns what else must be chosen so that checks find as much as was chosen.

@@ -122,21 +122,18 @@ impl Replay<'_> {
     /// Returns in words what happens on an edge.
     fn event(&self, edge: &Edge) -> String {
         let Move { trigger, actor } = &self.search.moves.all[edge.mover];
-        let question = || self.search.moves.tree.question(edge.answered?.0).into();
+        let answered = edge.answered.iter();
+        let mut answered = answered.map(|(asked, _)| self.search.moves.tree.question(*asked));
+        let answer = match answered.next() {
+            Some(Question::Answered { answer, .. }) => answer,
+            _ => "the answer",
+        };
         match (trigger, actor) {
             (Some(Trigger::Hook(name)), _) => format!("The event {name}"),
             (Some(Trigger::Enter { phase, .. }), _) => format!("The agent enters {phase}"),
             (Some(Trigger::Command(name)), _) => format!("The user runs {name}"),
-            (None, actor) => {
-                let answer = match question() {
-                    Some(Question::Answered { answer, .. }) => answer,
-                    _ => "the answer",
-                };
-                match actor {
-                    Actor::Agent => format!("The agent writes {answer}"),
-                    Actor::Host | Actor::User => format!("The user deletes {answer}"),
-                }
-            }
+            (None, Actor::Agent) => format!("The agent writes {answer}"),
+            (None, Actor::Host | Actor::User) => format!("The user deletes {answer}"),
         }
     }
 

@@ -75,10 +75,8 @@ impl Replay<'_> {
                     Choice::Dirty => disk.dirty = is_true,
                     Choice::Arg(_) | Choice::Shown | Choice::Findings(_) => {}
                 },
-                Question::Field(_)
-                | Question::Started
-                | Question::Assumed { .. }
-                | Question::Outcome { .. } => {}
+                // The state and the settings hold the rest.
+                _ => {}
             }
         }
         for (name, chosen) in tables {

@@ -66,12 +66,6 @@ pub(super) struct Scene {
     pub(super) found: Found,
 }
 
-/// How an instance stands after a decision, and how the review ended that it started.
-struct Decided {
-    after: Standing,
-    outcome: Option<Outcome>,
-}
-
 /// Steps that have been replayed.
 #[derive(Debug)]
 pub(super) struct Replay<'s> {
@@ -202,12 +196,12 @@ impl<'s> Replay<'s> {
     pub(super) fn walks_to(&mut self, place: &str) -> Vec<Walk> {
         self.left = DECISIONS;
         let search = self.search;
-        let steps = search.steps_to(place).iter();
+        let steps = search.steps_to(place).into_iter();
         let steps = steps.filter(|step| search.edges[step.edge].done.fault.is_none());
         let paths = steps.filter_map(|step| {
             self.reach(step.from)?;
             let mut path = self.path_to(step.from);
-            path.push(*step);
+            path.push(step);
             Some(path)
         });
         let mut paths: Vec<Path> = paths.collect();
@@ -267,20 +261,10 @@ impl<'s> Replay<'s> {
                 let Some(scene) = self.scene(trigger, &before, &chosen) else {
                     continue;
                 };
-                let decided = self.decide(&before, &scene, edge);
-                if let Some(Decided { after, outcome }) = decided {
+                let after = self.decide(&before, scene, edge);
+                if after.is_some() {
                     self.chosen.clone_from(witness);
-                    let fired = edge.done.fired.iter();
-                    let fired = fired.map(|place| tree.places[*place as usize].clone());
-                    self.taken = Some(Taken {
-                        fired: fired.collect(),
-                        event: scene.event,
-                        disk: scene.disk,
-                        before: before.context,
-                        outcome,
-                        after: after.context.clone(),
-                    });
-                    return Some(after);
+                    return after;
                 }
             }
         }
@@ -303,29 +287,24 @@ impl<'s> Replay<'s> {
         known.clone()
     }
 
-    /// Returns the names of a decision, which share what the search has compiled.
-    fn names(&self, world: &Arc<dyn World>, event: &Event) -> Arc<Names> {
-        let expressions = Arc::clone(&self.search.moves.tree.ground.expressions);
-        let evaluator: Arc<dyn Evaluator> = Arc::new(InPlace);
-        Names::with(expressions, &self.chart, (world, &evaluator), event)
-    }
-
-    /// Returns the world of an instance that stands like this.
-    fn world(&self, standing: &Standing, disk: Disk) -> Arc<dyn World> {
-        Arc::new(PossibleWorld {
+    /// Returns the names of a decision where an instance stands like this, which share what the search has compiled.
+    fn names(&self, standing: &Standing, disk: Disk, event: &Event) -> Arc<Names> {
+        let world: Arc<dyn World> = Arc::new(PossibleWorld {
             chart: Arc::clone(&self.chart),
             context: standing.context.clone(),
             started: standing.started,
             disk,
-        })
+        });
+        let expressions = Arc::clone(&self.search.moves.tree.ground.expressions);
+        let evaluator: Arc<dyn Evaluator> = Arc::new(InPlace);
+        Names::with(expressions, &self.chart, (&world, &evaluator), event)
     }
 
-    /// Returns what the hook decides there, where that is what the search says.
-    fn decide(&self, before: &Standing, scene: &Scene, edge: &Edge) -> Option<Decided> {
+    /// Returns how an instance stands after what the hook decides there, where that is what the search says.
+    fn decide(&mut self, before: &Standing, scene: Scene, edge: &Edge) -> Option<Standing> {
         let Scene { event, disk, found } = scene;
         let tree = &self.search.moves.tree;
-        let world = self.world(before, disk.clone());
-        let names = || self.names(&world, event);
+        let names = || self.names(before, disk.clone(), &event);
         let mut step = decide_with(names(), &event.trigger, None);
         let mut outcome = None;
         if let Ok(Step::Invoke(invocation)) = &step {
@@ -340,6 +319,7 @@ impl<'s> Replay<'s> {
             let ended = Ended::new((**invocation).clone(), ended);
             step = decide_with(names(), &event.trigger, Some(ended));
         }
+        let mut after = before.clone();
         if let Some(fault) = edge.done.fault {
             let fault = &tree.faults[fault as usize];
             let is_same = match step {
@@ -352,18 +332,26 @@ impl<'s> Replay<'s> {
                             .is_some_and(|place| place.starts_with("invoke."))
                 }
             };
-            let after = before.clone();
-            return is_same.then_some(Decided { after, outcome });
-        }
-        let Ok(Step::Done(decision)) = step else {
-            return None;
-        };
-        self.is_as_told(&decision, edge).then(|| {
-            let mut after = before.clone();
+            is_same.then_some(())?;
+        } else {
+            let Ok(Step::Done(decision)) = step else {
+                return None;
+            };
+            self.is_as_told(&decision, edge).then_some(())?;
             after.started |= !decision.patch.is_empty();
             after.context.extend(decision.patch);
-            Decided { after, outcome }
-        })
+        }
+        let fired = edge.done.fired.iter();
+        let fired = fired.map(|place| tree.places[*place as usize].clone());
+        self.taken = Some(Taken {
+            fired: fired.collect(),
+            event,
+            disk,
+            before: before.context.clone(),
+            outcome,
+            after: after.context.clone(),
+        });
+        Some(after)
     }
 
     /// Returns whether a decision is the transition that the search says it is.

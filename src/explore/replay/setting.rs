@@ -28,8 +28,7 @@ impl Replay<'_> {
             return standing;
         }
         let event = event(by_hand(), Map::new());
-        let world = self.world(&standing, Disk::default());
-        let names = self.names(&world, &event);
+        let names = self.names(&standing, Disk::default(), &event);
         let root = names.root();
         let holds = |guard: &&str| names.expressions.holds(guard, &root) == Ok(true);
         standing
@@ -55,15 +54,15 @@ impl Replay<'_> {
             before.started && edge.needs.iter().all(|(needed, _)| needed != set)
         });
         for (field, value) in needs.chain(others.copied()).collect::<Vec<_>>() {
-            let name = tree.name_of(field)?;
+            let name = tree.name_of(field);
             let value = tree.value(value);
             // Setting a field would have written a state.
-            let is_field = self.chart.context.contains_key(name);
-            if is_field && !before.started && before.context.get(name) != Some(value) {
+            let is_field = self.chart.context.contains_key(&name);
+            if is_field && !before.started && before.context.get(&name) != Some(value) {
                 return None;
             }
-            before.set(name, value)?;
-            before.held.extend(self.guarded.get(name).cloned());
+            before.set(&name, value)?;
+            before.held.extend(self.guarded.get(&name).cloned());
         }
         Some(before)
     }
@@ -76,8 +75,8 @@ impl Replay<'_> {
         };
         let standing = self.loosened(&standing);
         set.iter().all(|(field, value)| {
-            let name = tree.name_of(*field);
-            name.is_none_or(|name| standing.can_hold(name, tree.value(*value)))
+            let value = tree.value(*value);
+            standing.can_hold(&tree.name_of(*field), value)
         })
     }
 }
