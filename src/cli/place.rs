@@ -107,9 +107,11 @@ fn start(chart: &Chart) -> String {
     match scope.is_per_session() {
         false if scope.since.is_some() => "`taskie review` reviews what has changed".to_owned(),
         false => format!("{start} --{} NAME`{}", scope.noun, changes_instead()),
-        true if chart.commands.is_empty() => format!("{start}`"),
+        true if chart.commands.is_empty() => format!("{start} --session ID`"),
         true => {
-            format!("{start}`, or with a command of the chart; `{program} run --help` lists them")
+            format!(
+                "{start} --session ID`, or with a command of the chart; `{program} run --help` lists them"
+            )
         }
     }
 }

@@ -190,7 +190,10 @@ impl Verified {
         let ends = ends.map_err(failed)?;
         match &ends {
             _ if !self.seen.works.is_empty() => {}
-            None => self.uncompared = Some("no review of code is in the record".to_owned()),
+            None => {
+                self.uncompared =
+                    Some("no cycle of code reviews that has ended is in the record".to_owned())
+            }
             Some((base, end)) => {
                 if let Some(read) = Manifest::read(root, home, Some(base), Some(end), &[]) {
                     self.covered = self.seen.unseen(&read.map_err(failed)?);

@@ -151,7 +151,7 @@ fn locks(store: &Store, root: &Path) -> Option<Diagnosis> {
         "nothing can be reviewed or entered: {shown} cannot be written ({})",
         why?
     );
-    let help = "make it a folder that this user may write to, or remove what is there";
+    let help = "make it a folder that this user may write to";
     Some(Diagnosis::problem("store", text, help))
 }
 

@@ -213,8 +213,8 @@ impl Remarks {
             self.add(at, what.to_owned(), false);
         }
         if decision.is_elsewhere && !self.is_elsewhere {
-            let what = "the folder is from another checkout: what this machine recorded in the \
-                        one before is not in this record";
+            let what = "the folder is from another checkout, or was taken back to an earlier state: \
+                        what this machine recorded since is not in this record";
             self.add(at, what.to_owned(), false);
         }
         self.is_elsewhere = decision.is_elsewhere;

@@ -171,7 +171,12 @@ fn write_state(
 ) -> Result<Option<Debt>, Stuck> {
     let instance = (&*place.chart, &place.store, &*place.instance.name);
     let is_new = matches!(snapshot.state, Reading::Missing);
-    let before = (snapshot.context(), (!is_new).then_some(place));
+    // As it is in the file: what does not count for a review is there all the same.
+    let before = match &snapshot.state {
+        Reading::Sound { context, .. } => context,
+        _ => snapshot.context(),
+    };
+    let before = (before, (!is_new).then_some(place));
     notices::note(instance, event, before, decision)
         .map_err(io("the notices for the user cannot be recorded"))?;
     let text = new_state(place, snapshot, &decision.patch)?;

@@ -145,8 +145,7 @@ fn key(home: &Path) -> String {
 fn make_private(folder: &Path) -> io::Result<()> {
     signals::report_file_size();
     for folder in folder.parent().into_iter().chain([folder]) {
-        refuse_link(folder)?;
-        if !folder.is_dir() {
+        if !exists(folder)? {
             match fs::create_dir(folder) {
                 // Another process was faster.
                 Err(_) if folder.is_dir() => {}
@@ -159,7 +158,9 @@ fn make_private(folder: &Path) -> io::Result<()> {
 
 /// Returns why nothing can be written to a folder. Leaves nothing there.
 fn try_out(folder: &Path) -> io::Result<()> {
-    (folder.parent().into_iter().chain([folder])).try_for_each(refuse_link)?;
+    for folder in folder.parent().into_iter().chain([folder]) {
+        exists(folder)?;
+    }
     let existing = folder.ancestors().find(|dir| dir.exists());
     tempfile::tempfile_in(existing.unwrap_or(folder)).map(drop)
 }
@@ -168,7 +169,7 @@ fn try_out(folder: &Path) -> io::Result<()> {
 fn open_existing(folder: &Path, name: &str, kind: &str) -> io::Result<(File, Metadata)> {
     // Most records don't exist, so the folder comes second.
     let opened = open_to_read(&path(folder, name, kind))?;
-    refuse_link(folder)?;
+    exists(folder)?;
     Ok(opened)
 }
 
@@ -194,25 +195,29 @@ fn ignore(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Refuses a link in place of a folder of the store: a project may come from anyone, and a link in it must not make us read
-/// or write files of another project.
-fn refuse_link(folder: &Path) -> io::Result<()> {
-    match folder.is_symlink() {
-        true => Err(io::Error::other("its folder is a symbolic link")),
-        false => Ok(()),
+/// Returns whether a folder of the store exists. The error says what else is in its place: a project may come from anyone, and a
+/// link in it must not make us read or write files of another project.
+fn exists(folder: &Path) -> io::Result<bool> {
+    let Ok(found) = folder.symlink_metadata() else {
+        return Ok(false);
+    };
+    if found.is_symlink() {
+        return Err(io::Error::other("its folder is a symbolic link"));
+    }
+    match found.is_dir() {
+        true => Ok(true),
+        false => Err(io::Error::other(
+            "its folder is not a directory; remove what is there",
+        )),
     }
 }
 
 /// Creates the lock folder if it does not exist.
 fn make_folder(home: &Path) -> io::Result<()> {
     let folder = home.join(LOCKS);
-    refuse_link(&folder)?;
     signals::report_file_size();
-    if !folder.is_dir() {
-        fs::create_dir_all(&folder).map_err(|error| match folder.exists() {
-            true => io::Error::other("its folder is not a directory; remove what is there"),
-            false => error,
-        })?;
+    if !exists(&folder)? {
+        fs::create_dir_all(&folder)?;
     }
     ignore(&folder)
 }

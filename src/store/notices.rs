@@ -223,6 +223,15 @@ impl KeptNotices {
         let next = text(context, chart.next.as_ref());
         let last = self.notices.len().saturating_sub(1);
         let in_words = |(at, notice): (usize, &Notice)| {
+            // What was changed before a cycle was left is no longer how it goes on.
+            let is_left = |left: &Round| notice.what == title_of(&left.title(chart));
+            let later = self.notices.iter().skip(at);
+            let is_over = later.filter_map(|later| later.left.as_ref()).any(is_left);
+            let goes_on = (!notice.fields.is_empty()).then_some(if is_over {
+                " went on"
+            } else {
+                " goes on"
+            });
             let next = next.filter(|_| at == last && notice.left.is_some());
             let next = next.map(|next| format!(", and {} comes next", named(chart, next)));
             let fields: Vec<String> = notice
@@ -234,7 +243,8 @@ impl KeptNotices {
             let by = notice.by.as_ref();
             let by = by.map(|by| format!(" ({})", by.in_words(session)));
             let parts = [next, with, by].into_iter().flatten();
-            format!("{}{}.", notice.what, parts.collect::<String>())
+            let (what, goes_on) = (&notice.what, goes_on.unwrap_or_default());
+            format!("{what}{goes_on}{}.", parts.collect::<String>())
         };
         self.notices.iter().enumerate().map(in_words).collect()
     }
@@ -314,7 +324,7 @@ impl KeptNotices {
         let of = of.map_or_else(|| chart.scope.noun.clone(), |round| round.title(chart));
         self.notices.push(Notice {
             left: None,
-            what: format!("The {of} goes on"),
+            what: title_of(&of),
             fields,
             by: Some(by.clone()),
         });
@@ -414,6 +424,11 @@ fn starts(chart: &Chart, name: &str) -> bool {
 /// Returns whether the field says where the instance is, or what comes next. While a cycle runs, that says whether it is left.
 fn is_place(chart: &Chart, name: &str) -> bool {
     name == chart.state || chart.next.as_deref() == Some(name)
+}
+
+/// Returns the beginning of a sentence about something.
+fn title_of(what: &str) -> String {
+    format!("The {what}")
 }
 
 /// Returns what a phase is called where it comes next.

@@ -393,11 +393,12 @@ fn an_answer_loops_back_in_a_cycle_only() {
                 over(state(before), &answered),
                 "{post} at {iteration}"
             );
-            assert_eq!(
-                said.contains(&nobodys(cycle)),
-                !next.is_null(),
-                "{post} at {iteration}"
-            );
+            let says = match iteration.as_i64() {
+                Some(5) => said.contains("is due, but the limit of reviews is reached"),
+                Some(_) => said.contains(&nobodys(cycle)),
+                None => !said.contains("is due"),
+            };
+            assert!(says, "{post} at {iteration}: {said}");
             // Doing it twice changes nothing more.
             let after = project.state();
             finish(&project, &post, "1");

@@ -203,7 +203,7 @@ fn without_a_home_the_help_says_how_to_start() {
     let project = Project::empty();
     let taskie = ["--chart", "dr-done"];
     let ran = project.run(&[&taskie[..], &["validate", "--session", "s"]].concat());
-    let help = "help: start one with `taskie --chart dr-done enter off`, or with a command of the chart; \
+    let help = "help: start one with `taskie --chart dr-done enter off --session ID`, or with a command of the chart; \
                 `taskie --chart dr-done run --help` lists them\n";
     assert!(
         ran.code == 1 && ran.stderr.ends_with(help),
