@@ -15,16 +15,16 @@ use crate::host::events::{PROMPT, UNCLAIMED, is_stop};
 use crate::host::hosts::Host;
 use crate::host::reply::{Reply, cut};
 use crate::project::change::{Base, Unknown};
-use crate::project::state_file;
+use crate::project::state_file::{self, Reading};
 use crate::run::call::UserCall;
 use crate::run::perform::{peek, perform};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::{beside, change, part};
-use crate::store::driver;
 use crate::store::owed;
 use crate::store::turn::BlocksInTurn;
+use crate::store::{driver, notices};
 use crate::text::cut_bytes;
 
 /// How many bytes of the agent's last message a reviewer is given.
@@ -254,7 +254,8 @@ fn decided(
     match see_change(place, event) {
         Ok(true) => {}
         // Its last answer has not been given yet.
-        Ok(false) if owed::is_left(&place.store, &place.instance.name) => {}
+        Ok(false)
+            if owed::is_left(&place.store, &place.instance.name) || has_notices(place, event) => {}
         Ok(false) => {
             if place.dir().join(state_file::FILE).exists() {
                 change::settle(place, stamp);
@@ -313,6 +314,16 @@ fn decided(
             ended => Err(ended),
         },
     }
+}
+
+/// Returns whether the user is to read something about the instance at this stop, whatever is decided.
+fn has_notices(place: &Place, event: &Event) -> bool {
+    let state = place.state();
+    let Reading::Sound { context, .. } = &state else {
+        return false;
+    };
+    let of = (&*place.chart, &place.store, &*place.instance.name);
+    !notices::foreseen(of, context, place, event.session.as_deref()).is_empty()
 }
 
 /// Returns whether another session has claimed the instance that `session` claimed. That is reported once.

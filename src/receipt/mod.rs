@@ -143,6 +143,9 @@ pub(crate) struct DecisionEntry<W> {
     /// This machine has entries of another checkout of the instance. They are not in this record.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) is_elsewhere: bool,
+    /// There was no state: with it, a session begins another change.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) begins: bool,
     pub(crate) event: Occurred,
     /// The fields before it; in a receipt only where they are not what the decision before has left.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -219,7 +219,7 @@ impl Remarks {
         }
         self.is_elsewhere = decision.is_elsewhere;
         let left = self.state.take();
-        if let (Some(state), Some(left)) = (&decision.state, &left) {
+        if let (Some(state), Some(left), false) = (&decision.state, &left, decision.begins) {
             let changed: Vec<String> = changes(left, state)
                 .map(|(name, old, new)| format!("{name} from {} to {}", short(old), short(new)))
                 .collect();

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::statement::Predicate;
 use super::{DecisionEntry, Entry, ReviewEntry};
 use crate::chart::Chart;
-use crate::engine::context::Context;
+use crate::engine::context::{Context, running_cycle};
 use crate::engine::decision::{Ended, Step};
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
@@ -72,6 +72,14 @@ impl Ready {
             state.insert(self.chart.next.clone()?, cycle.id.clone().into());
             self.skips(&state, settings)
         })
+    }
+
+    /// Returns whether a session may begin another change with this state: nothing of the last one is in it.
+    fn begins_with(&self, state: &Context) -> bool {
+        let phase = state.get(&self.chart.state).and_then(Json::as_str);
+        self.chart.scope.since.is_some()
+            && phase == Some(&*self.chart.initial)
+            && running_cycle(&self.chart, state).is_none()
     }
 
     /// Returns whether the user may set a field to this by hand: the limit of a cycle, unless that ends its reviews.
@@ -178,7 +186,9 @@ impl ReceiptReplay {
                 let ready = self.instead.as_ref().or(self.charts.get(&decision.chart));
                 let is_free =
                     |name: &str, new: &Json| ready.is_some_and(|it| it.may_set(name, new));
-                let outside = changes(&left, state).filter(|_| !self.merged.contains(state));
+                let is_another = ready.is_some_and(|it| decision.begins && it.begins_with(state));
+                let is_known = is_another || self.merged.contains(state);
+                let outside = changes(&left, state).filter(|_| !is_known);
                 let outside = outside.filter(|(name, _, new)| !is_free(name, new));
                 found.extend(outside.map(|(name, old, new)| {
                     format!("{name} was changed from {old} to {new}, and not by a decision")

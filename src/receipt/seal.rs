@@ -71,6 +71,7 @@ pub(crate) fn seal(
                     edited: decision.edited,
                     is_added_to: decision.is_added_to,
                     is_elsewhere: decision.is_elsewhere,
+                    begins: decision.begins,
                     event: decision.event,
                     is_reviewed: decision.is_reviewed,
                     is_superseded: decision.is_superseded,

@@ -446,6 +446,7 @@ pub(crate) fn prepare(
         edited: altered.into_iter().chain(cut).collect(),
         is_added_to: record.is_added_to,
         is_elsewhere: !record.aside.is_empty(),
+        begins: place.chart.scope.since.is_some() && matches!(place.state(), Reading::Missing),
         event: Occurred::of(&place.chart, event),
         state: Some(before.state.clone()),
         world: before.recorder.known(),
