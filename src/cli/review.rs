@@ -34,7 +34,7 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::{asked, change, coming, part, under_way};
-use crate::store::running::Running;
+use crate::store::{postponed, running::Running};
 use crate::text::shown;
 
 /// The name of the command.
@@ -142,6 +142,10 @@ fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     };
     change::describe(&place, &mut event.fields, &change);
     event.session = Some(session);
+    if begins {
+        // A reviewer that has failed before may be there again.
+        let _ = postponed::forgive(&place.store);
+    }
     let performed = perform(&place, &event)?;
     warn(&performed.warnings);
     let decision = performed.decision;
