@@ -95,7 +95,7 @@ pub(crate) struct Longest<'s> {
 }
 
 impl<'s> Longest<'s> {
-    /// Leaves out the arrows that have no `weight`, or lead nowhere and weigh nothing, and finds the strongly connected
+    /// Leaves out the arrows that have no `weight`, or have no target and weigh nothing, and finds the strongly connected
     /// components by Tarjan's algorithm, which yields those that others lead to first.
     pub(crate) fn of(search: &'s Search, weight: impl Fn(usize, &Arrow) -> Option<usize>) -> Self {
         const NONE: usize = usize::MAX;

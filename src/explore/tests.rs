@@ -63,7 +63,7 @@ fn embedded() -> impl Iterator<Item = Arc<Chart>> {
 }
 
 /// What is wrong, and the way there.
-fn told(trace: &Trace) -> String {
+fn in_words(trace: &Trace) -> String {
     let steps = trace.in_words(&str::to_owned).into_iter();
     let lines = std::iter::once(trace.claim.clone()).chain(steps);
     lines.collect::<Vec<_>>().join("\n")
@@ -81,7 +81,7 @@ fn findings(report: &Report) -> Vec<(&'static str, String)> {
                     Segment::Index(index) => index.to_string(),
                 };
                 let path: Vec<String> = path.iter().map(step).collect();
-                format!("{}: {}", path.join("."), told(trace))
+                format!("{}: {}", path.join("."), in_words(trace))
             }
         };
         Some((result.code.as_str(), text))
@@ -427,7 +427,7 @@ fn with_an_instance_for_each_session_no_command_lacks_one() {
     let report = explore(&counting(command), &Caps::default());
     let found = (
         "command-never-applies",
-        "commands.go: the command `go` applies nowhere".to_owned(),
+        "commands.go: the command `go` never applies".to_owned(),
     );
     assert_eq!(findings(&report), [found]);
 }
@@ -590,8 +590,8 @@ fn a_claim_about_steps_looks_behind_them() {
                 assert!(detail.starts_with(&format!("after {after}, ")))
             }
             (Verdict::Refuted { trace, .. }, Some(expected)) => {
-                assert!(trace.claim.starts_with(expected), "{}", told(trace));
-                assert!(!trace.steps.is_empty(), "{}", told(trace));
+                assert!(trace.claim.starts_with(expected), "{}", in_words(trace));
+                assert!(!trace.steps.is_empty(), "{}", in_words(trace));
             }
             (verdict, _) => panic!("{after}: {claim}: {verdict:?}"),
         }

@@ -318,12 +318,10 @@ fn decided(
 
 /// Returns whether the user is to read something about the instance at this stop, whatever is decided.
 fn has_notices(place: &Place, event: &Event) -> bool {
-    let state = place.state();
-    let Reading::Sound { context, .. } = &state else {
-        return false;
-    };
+    let snapshot = place.glance(&Arc::default());
     let of = (&*place.chart, &place.store, &*place.instance.name);
-    !notices::foreseen(of, context, place, event.session.as_deref()).is_empty()
+    let texts = || notices::foreseen(of, snapshot.context(), place, event.session.as_deref());
+    matches!(snapshot.state, Reading::Sound { .. }) && !texts().is_empty()
 }
 
 /// Returns whether another session has claimed the instance that `session` claimed. That is reported once.

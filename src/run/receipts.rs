@@ -58,7 +58,7 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
     invocation.argv.iter().for_each(|word| prompt.add(word));
     ReviewEntry {
         settings: snapshot.config().ok().cloned(),
-        edited: edited(place, &answers),
+        edited: edited(place, &OnRecord::of(place), &answers),
         chart: charts::hash(&place.chart),
         cycle: invocation.cycle.clone(),
         n: invocation.n,
@@ -88,7 +88,7 @@ pub(crate) fn edits(place: &Place) -> Vec<String> {
     let cut = cut(place, &record, &fields.into_iter().collect());
     let cut = cut.map(|_| statement::FILE.to_owned());
     let of_record: BTreeSet<String> = said.chain(altered).chain(cut).collect();
-    let edited = edited(place, &IndexMap::default()).into_iter();
+    let edited = edited(place, &record, &IndexMap::default()).into_iter();
     let edits = edited.map(|(file, now)| remarks::edit(&file, now.as_ref()));
     edits
         .chain(of_record.iter().map(|file| remarks::rewritten(file)))
@@ -105,8 +105,11 @@ fn edited_at<W>(entry: &Entry<W>) -> Option<&IndexMap<String, String>> {
 
 /// Returns the reviews and answers on record that are no longer what was last known of them, each with the hash of what is there
 /// now. A new answer may be in place of one of an earlier cycle.
-fn edited(place: &Place, new: &IndexMap<String, String>) -> IndexMap<String, Option<String>> {
-    let record = OnRecord::of(place);
+fn edited(
+    place: &Place,
+    record: &OnRecord,
+    new: &IndexMap<String, String>,
+) -> IndexMap<String, Option<String>> {
     let edits = |review: &ReviewEntry| {
         let edited = review.edited.iter();
         let edited = edited.filter(|(name, _)| *name != open_record::FILE);

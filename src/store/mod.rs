@@ -33,6 +33,7 @@ pub(crate) mod owed;
 pub(crate) mod postponed;
 pub(crate) mod program;
 pub(crate) mod record;
+mod round;
 pub(crate) mod running;
 pub(crate) mod turn;
 pub(crate) mod waiting;

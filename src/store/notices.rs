@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::lock::WriteLock;
+use super::round::Round;
 use super::{Store, driver, record};
+use crate::chart::Chart;
 use crate::chart::model::{Field, FieldType};
-use crate::chart::{Chart, Cycle};
-use crate::engine::context::{self, Context, cycle_of, text};
+use crate::engine::context::{Context, cycle_of, text};
 use crate::engine::decision::Decision;
 use crate::engine::event::{Event, Trigger};
 use crate::text::{in_words, uncapitalized};
@@ -23,56 +24,6 @@ const KIND: &str = "notices";
 
 /// The most notices that wait for a stop.
 const MOST: usize = 20;
-
-/// A cycle that runs, or ran.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Round {
-    cycle: String,
-    /// What it is about: a cycle of the next task is another one.
-    base: Option<String>,
-    /// How many reviews it has had: whoever starts it over leaves it.
-    count: i64,
-}
-
-impl Round {
-    /// Returns the one that is running.
-    fn running(chart: &Chart, context: &Context) -> Option<Self> {
-        context::running_cycle(chart, context).map(|cycle| Self::of(cycle, context))
-    }
-
-    /// Returns the one that is not over.
-    fn unfinished(chart: &Chart, context: &Context) -> Option<Self> {
-        let value = |name: &str| context.get(name).cloned().unwrap_or_default();
-        context::unfinished(chart, value).map(|cycle| Self::of(cycle, context))
-    }
-
-    fn of(cycle: &Cycle, context: &Context) -> Self {
-        let count = context.get(&cycle.count).and_then(Json::as_i64);
-        Self {
-            cycle: cycle.id.clone(),
-            base: context::base(cycle, context),
-            count: count.unwrap_or(0),
-        }
-    }
-
-    /// Returns whether `now` is the same one, perhaps started over.
-    fn is_same(&self, now: Option<&Self>) -> bool {
-        now.is_some_and(|now| (&now.cycle, &now.base) == (&self.cycle, &self.base))
-    }
-
-    /// Returns whether `now` is the same one with all of its reviews. A change begins again whenever somebody asks for that.
-    fn goes_on(&self, chart: &Chart, now: Option<&Self>) -> bool {
-        let has_all = |now: &Self| chart.scope.since.is_some() || now.count >= self.count;
-        self.is_same(now) && now.is_some_and(has_all)
-    }
-
-    fn title(&self, chart: &Chart) -> String {
-        match (chart.cycles.get(&self.cycle), &self.base) {
-            (Some(cycle), Some(base)) => cycle.title(base),
-            _ => self.cycle.clone(),
-        }
-    }
-}
 
 /// The record that goes with an instance's state.
 pub(crate) trait Recorded {
@@ -102,6 +53,9 @@ struct KeptNotices {
 struct Notice {
     /// The cycle that was left: it is moot when that goes on.
     left: Option<Round>,
+    /// The cycle whose fields were changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    of: Option<Round>,
     /// What has happened, without a full stop.
     what: String,
     /// With which fields the instance goes on, after that.
@@ -224,7 +178,7 @@ impl KeptNotices {
         let last = self.notices.len().saturating_sub(1);
         let in_words = |(at, notice): (usize, &Notice)| {
             // What was changed before a cycle was left is no longer how it goes on.
-            let is_left = |left: &Round| notice.what == title_of(&left.title(chart));
+            let is_left = |left: &Round| left.is_same(notice.of.as_ref());
             let later = self.notices.iter().skip(at);
             let is_over = later.filter_map(|later| later.left.as_ref()).any(is_left);
             let goes_on = (!notice.fields.is_empty()).then_some(if is_over {
@@ -320,11 +274,13 @@ impl KeptNotices {
         if fields.is_empty() {
             return;
         }
-        let of = Round::running(chart, context);
-        let of = of.map_or_else(|| chart.scope.noun.clone(), |round| round.title(chart));
+        let running = Round::running(chart, context);
+        let title = running.as_ref().map(|round| round.title(chart));
+        let of = title.unwrap_or_else(|| chart.scope.noun.clone());
         self.notices.push(Notice {
             left: None,
-            what: title_of(&of),
+            of: running,
+            what: format!("The {of}"),
             fields,
             by: Some(by.clone()),
         });
@@ -400,6 +356,7 @@ impl KeptNotices {
             let left = Some(round);
             self.notices.extend(what.map(|what| Notice {
                 left,
+                of: None,
                 what,
                 fields: Vec::new(),
                 by: Some(by),
@@ -424,11 +381,6 @@ fn starts(chart: &Chart, name: &str) -> bool {
 /// Returns whether the field says where the instance is, or what comes next. While a cycle runs, that says whether it is left.
 fn is_place(chart: &Chart, name: &str) -> bool {
     name == chart.state || chart.next.as_deref() == Some(name)
-}
-
-/// Returns the beginning of a sentence about something.
-fn title_of(what: &str) -> String {
-    format!("The {what}")
 }
 
 /// Returns what a phase is called where it comes next.
@@ -514,6 +466,7 @@ pub(crate) fn add_locked(
     let mut kept = KeptNotices::read_or(chart, (store, instance), record);
     kept.notices.push(Notice {
         left: None,
+        of: None,
         what: what.trim_end_matches('.').to_owned(),
         fields: Vec::new(),
         by: None,

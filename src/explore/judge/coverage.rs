@@ -104,7 +104,7 @@ impl Judge<'_> {
             all.push(Effect {
                 code: Code::CommandNeverApplies,
                 path: steps!["commands", command],
-                claim: format!("the command `{command}` applies nowhere"),
+                claim: format!("the command `{command}` never applies"),
                 why: String::new(),
                 examples: self.search.steps_to(&place),
                 fails: self.fails_at(&place),

@@ -57,7 +57,7 @@ impl<'s> Judge<'s> {
         Verdict::Proved { detail }
     }
 
-    /// Refutes what was seen nowhere: where the search was cut off, that says nothing.
+    /// Refutes what was never seen: where the search was cut off, that says nothing.
     pub(super) fn absent(&self, claim: String, path: Vec<Segment>) -> Verdict {
         if self.is_cut_off() {
             return self.cut_off();

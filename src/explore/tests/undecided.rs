@@ -46,7 +46,7 @@ fn what_comes_of_values_that_are_not_tried_is_neither_proved_nor_refuted() {
         (
             field.as_str(),
             "command-never-applies",
-            "the command `set` applies nowhere",
+            "the command `set` never applies",
         ),
         (
             property,

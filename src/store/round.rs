@@ -1,0 +1,57 @@
+//! A running cycle of an instance, as notices remember it: which one it is, what it is about, and how many reviews it has had.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::chart::{Chart, Cycle};
+use crate::engine::context::{self, Context};
+
+/// A cycle that runs, or ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Round {
+    pub(super) cycle: String,
+    /// What it is about: a cycle of the next task is another one.
+    base: Option<String>,
+    /// How many reviews it has had: whoever starts it over leaves it.
+    pub(super) count: i64,
+}
+
+impl Round {
+    /// Returns the one that is running.
+    pub(super) fn running(chart: &Chart, context: &Context) -> Option<Self> {
+        context::running_cycle(chart, context).map(|cycle| Self::of(cycle, context))
+    }
+
+    /// Returns the one that is not over.
+    pub(super) fn unfinished(chart: &Chart, context: &Context) -> Option<Self> {
+        let value = |name: &str| context.get(name).cloned().unwrap_or_default();
+        context::unfinished(chart, value).map(|cycle| Self::of(cycle, context))
+    }
+
+    fn of(cycle: &Cycle, context: &Context) -> Self {
+        let count = context.get(&cycle.count).and_then(Json::as_i64);
+        Self {
+            cycle: cycle.id.clone(),
+            base: context::base(cycle, context),
+            count: count.unwrap_or(0),
+        }
+    }
+
+    /// Returns whether `now` is the same one, perhaps started over.
+    pub(super) fn is_same(&self, now: Option<&Self>) -> bool {
+        now.is_some_and(|now| (&now.cycle, &now.base) == (&self.cycle, &self.base))
+    }
+
+    /// Returns whether `now` is the same one with all of its reviews. A change begins again whenever somebody asks for that.
+    pub(super) fn goes_on(&self, chart: &Chart, now: Option<&Self>) -> bool {
+        let has_all = |now: &Self| chart.scope.since.is_some() || now.count >= self.count;
+        self.is_same(now) && now.is_some_and(has_all)
+    }
+
+    pub(super) fn title(&self, chart: &Chart) -> String {
+        match (chart.cycles.get(&self.cycle), &self.base) {
+            (Some(cycle), Some(base)) => cycle.title(base),
+            _ => self.cycle.clone(),
+        }
+    }
+}
