@@ -34,7 +34,7 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::{asked, change, coming, part, under_way};
-use crate::store::{postponed, running::Running};
+use crate::store::{driver, postponed, running::Running};
 use crate::text::shown;
 
 /// The name of the command.
@@ -196,12 +196,22 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         Some(known) => begins()?.is_none().then_some(known),
         None => None,
     };
-    let base = match (matches.get_one::<String>("base"), &known) {
+    let given = matches.get_one::<String>("base");
+    // Nobody but the user changes what the reviews of a session are about.
+    let is_fixed = !driver::of(&place.store, &place.instance.name).is_empty();
+    let base = match (given, &known) {
+        (Some(_), Some(known)) if is_fixed => Base::Known(known),
         (Some(given), _) => Base::Left(given),
         (None, Some(known)) => Base::Known(known),
         (None, None) => Base::AtHand,
     };
     let change = find(&mut place, base)?;
+    if given.is_some() && known.is_some() && is_fixed {
+        let against = &change.against;
+        warn([format!(
+            "A session has this change reviewed: it is what is different {against}, and --base is not used."
+        )]);
+    }
     if is_ci() {
         let file = settings::file_of(chart);
         let before = changes::text_in(&place.root, &change.base, &file)?;

@@ -22,10 +22,10 @@ use crate::project::git;
 use crate::project::home::project_root;
 use crate::project::manifest::{self, Manifest};
 use crate::project::state_file;
-use crate::receipt::Open;
 use crate::receipt::check::{self, Checked, CleanVersions, Work};
 use crate::receipt::signature::Signers;
 use crate::receipt::statement;
+use crate::receipt::{Open, goes_on_from};
 use crate::store::{git_dir, open_record};
 use crate::text::shown;
 
@@ -151,8 +151,9 @@ impl Verified {
                 continue;
             }
             let dir = root.join(&instance.dir);
+            let open: Vec<Open> = open_record::in_folder(&dir);
             let text = match statement::read(&dir) {
-                Ok(text) if text.trim().is_empty() => continue,
+                Ok(text) if text.trim().is_empty() && goes_on_from(&open).is_none() => continue,
                 Ok(text) => text,
                 Err(error) => {
                     let why = format!("{} cannot be read: {error}", statement::FILE);
@@ -166,7 +167,6 @@ impl Verified {
                 checked.remarks.push(what);
             }
             checked.name = name;
-            let open: Vec<Open> = open_record::in_folder(&dir);
             let open = checked.chain.unsealed(open, Open::at);
             let state = state_file::fields(&dir);
             let left = check::left(&checked.chain, open.clone(), state.as_ref());

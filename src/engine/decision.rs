@@ -300,6 +300,8 @@ pub struct Effort {
     pub seconds: u64,
     /// What it cost, in millionths of a dollar.
     pub cost: Option<u64>,
+    /// No reviewer was started: something was missing, or its verdict could not count.
+    pub not_started: bool,
     /// How many tokens it took.
     pub tokens: Option<u64>,
     /// It failed, and until then every other one would.

@@ -125,6 +125,7 @@ impl PossibleWorld {
                 ("instance", Value::from(())),
                 ("failures", Value::from(0)),
                 ("over", Value::from(over.as_str())),
+                ("next", Value::from(over.as_str())),
                 ("why", Value::from("")),
             ]));
         }

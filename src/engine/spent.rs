@@ -34,6 +34,9 @@ pub struct PastReview {
     pub seconds: u64,
     /// What it cost, in millionths of a dollar, if known.
     pub cost: Option<u64>,
+    /// No reviewer was started.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_started: bool,
     /// Until when every other run would fail too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
@@ -49,11 +52,6 @@ impl PastReview {
     /// Returns when it ended, if that is known.
     pub fn ended(&self) -> Option<SystemTime> {
         humantime::parse_rfc3339(&self.at).ok()
-    }
-
-    /// Returns whether a reviewer was started: it took money or time, or nobody knows.
-    pub(crate) fn was_started(&self) -> bool {
-        self.cost != Some(0) || self.seconds > 0
     }
 }
 
@@ -92,25 +90,31 @@ pub fn spent(
         Some((_, earlier)) if past.has_run => earlier,
         _ => &past.runs,
     };
-    let (cycle, instance) = (Sum::of(of_cycle(runs, id, files, count)), Sum::of(runs));
-    let over = limits.into_iter().find(|(limited, limit)| {
-        let (used, unit) = match limited {
-            Limited::Failures => (failed(runs).len() as u64, 1),
-            Limited::Cycle => (cycle.known, MILLION),
-            Limited::Instance => (instance.known, MILLION),
-            Limited::Reviews => (instance.runs as u64, 1),
-            Limited::Minutes => (instance.seconds, 60),
-        };
-        used >= limit.saturating_mul(unit)
-    });
+    let sums = |runs| (Sum::of(of_cycle(runs, id, files, count)), Sum::of(runs));
+    let over = |runs| {
+        let (cycle, instance) = sums(runs);
+        let over = limits.iter().find(|(limited, limit)| {
+            let (used, unit) = match limited {
+                Limited::Failures => (failed(runs).len() as u64, 1),
+                Limited::Cycle => (cycle.known, MILLION),
+                Limited::Instance => (instance.known, MILLION),
+                Limited::Reviews => (instance.runs as u64, 1),
+                Limited::Minutes => (instance.seconds, 60),
+            };
+            used >= limit.saturating_mul(unit)
+        });
+        Value::from(over.map(|(limited, _)| limited.key()))
+    };
+    let (cycle, instance) = sums(runs);
     let price = |sum: Sum| is_kept.then(|| sum.price());
-    let failed = failed(&past.runs);
-    let why = failed.first().and_then(|run| run.error.as_deref());
+    let all = failed(&past.runs);
+    let why = all.first().and_then(|run| run.error.as_deref());
     Ok(Value::from_pairs([
         ("cycle", Value::from(price(cycle))),
         ("instance", Value::from(price(instance))),
-        ("failures", Value::from(failed.len())),
-        ("over", Value::from(over.map(|(limited, _)| limited.key()))),
+        ("failures", Value::from(all.len())),
+        ("over", over(runs)),
+        ("next", over(&past.runs)),
         ("why", Value::from(why.unwrap_or_default())),
     ]))
 }
@@ -121,7 +125,7 @@ pub(crate) fn failed<'r>(runs: Vec<&'r PastReview>, retried: Option<&str>) -> Ve
     let failed = runs.into_iter().take_while(|run| run.error.is_some());
     let failed = failed.take_while(|run| retried.is_none_or(|retried| *run.at > *retried));
     failed
-        .filter(|run| run.was_started() && run.until.is_none())
+        .filter(|run| !run.not_started && run.until.is_none())
         .collect()
 }
 
@@ -139,7 +143,7 @@ impl Sum {
     fn of<'r>(runs: impl IntoIterator<Item = &'r PastReview>) -> Self {
         let mut sum = Self::default();
         for run in runs {
-            sum.runs += usize::from(run.was_started());
+            sum.runs += usize::from(!run.not_started);
             sum.known = sum.known.saturating_add(run.cost.unwrap_or(0));
             sum.unknown += usize::from(run.cost.is_none());
             sum.seconds = sum.seconds.saturating_add(run.seconds);

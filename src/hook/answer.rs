@@ -99,7 +99,7 @@ pub(super) fn reply_to(
 ) -> Result<(Reply, AfterAnswer), Unanswered> {
     let event = Event::hook(name, fields);
     if name == "SessionEnd" {
-        session_change::release(event.session.as_deref());
+        session_change::release(&event);
         release(event.session.as_deref(), named);
     }
     if name == PROMPT && named.is_none() {

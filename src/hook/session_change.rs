@@ -14,6 +14,7 @@ use crate::project::{find, settings, state_file};
 use crate::run::perform::perform;
 use crate::run::place::Place;
 use crate::run::{asked, change, part};
+use crate::store::journal::{self, DecisionLine, Line};
 use crate::store::{driver, git_dir, postponed};
 use crate::text::shown;
 
@@ -190,8 +191,8 @@ pub(super) fn abandon(place: &Place) {
 
 /// Removes what is kept of the change of a session that has ended, unless it still waits for a review: the session may be
 /// resumed.
-pub(super) fn release(session: Option<&str>) {
-    let (Some(session), Some(embedded)) = (session, of_changes()) else {
+pub(super) fn release(event: &Event) {
+    let (Some(session), Some(embedded)) = (event.session.as_deref(), of_changes()) else {
         return;
     };
     for (root, home) in homes(embedded) {
@@ -212,12 +213,20 @@ pub(super) fn release(session: Option<&str>) {
         let place = found
             .instance
             .map(|instance| Place::new(chart, root, instance));
-        return place
-            .filter(|place| {
-                let drives = driver::drives(&place.store, &place.instance.name, session);
-                !(place.is_in_cycle() && drives) || change::is_confirmed(place)
-            })
-            .iter()
-            .for_each(abandon);
+        let Some(place) = place else {
+            return;
+        };
+        let drives = driver::drives(&place.store, &place.instance.name, session);
+        if !(place.is_in_cycle() && drives) || change::is_confirmed(&place) {
+            return abandon(&place);
+        }
+        // Its agent does nothing anymore. Without this, `status` only says less.
+        let ended = DecisionLine {
+            at: journal::now(),
+            answer: "pass".to_owned(),
+            ..DecisionLine::new(&place.instance.name, event)
+        };
+        let _ = place.journal().add(&Line::Decision(ended));
+        return;
     }
 }

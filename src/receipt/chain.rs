@@ -223,22 +223,23 @@ impl Chain {
         let mut known: IndexMap<String, Vec<(usize, Option<String>)>> = IndexMap::default();
         let all = self.links.len();
         let sealed = self.links.iter().enumerate().flat_map(|(at, link)| {
-            let reviews = link.statement.predicate.entries.iter();
-            let reviews = reviews.filter_map(Entry::review);
-            reviews.map(move |review| (at, review))
+            let entries = link.statement.predicate.entries.iter();
+            entries.map(move |entry| (at, entry.review(), entry.answers()))
         });
-        let open = open.iter().filter_map(Entry::review);
-        for (at, review) in sealed.chain(open.map(|review| (all, review))) {
+        let open = open.iter();
+        let open = open.map(|entry| (all, entry.review(), entry.answers()));
+        for (at, review, answers) in sealed.chain(open) {
             // What another branch has is not replaced.
             let is_replaced = |other: usize| {
                 at == all || other == at || self.before[at].get(other) == Some(&true)
             };
-            let answers = review.answers.clone().into_iter();
+            let answers = answers.clone().into_iter();
             let answers = answers.map(|(name, sha256)| (name, Some(sha256)));
-            let own = (review.file.clone(), review.review.clone());
-            for (name, sha256) in edits(review).into_iter().chain(answers).chain([own]) {
+            let own = review.map(|review| (review.file.clone(), review.review.clone()));
+            let edits = review.map(&edits).into_iter().flatten();
+            for (name, sha256) in edits.chain(answers).chain(own) {
                 // Nobody knows what a review that failed has written.
-                let is_known = name != review.file || sha256.is_some();
+                let is_known = sha256.is_some() || review.is_none_or(|review| name != review.file);
                 let versions = known.entry(name).or_default();
                 versions.retain(|(other, _)| !is_replaced(*other));
                 versions.extend(is_known.then_some((at, sha256)));

@@ -10,7 +10,7 @@ use super::remarks::Remarks;
 use super::replay::{Ready, ReceiptReplay};
 use super::signature::{self, Signed, Signers};
 use super::statement::{self, Line, Predicate, Statement};
-use super::{Entry, Open, ReviewEntry};
+use super::{Entry, Open, ReviewEntry, goes_on_from};
 use crate::chart::Chart;
 use crate::engine::context::Context;
 use crate::hash;
@@ -300,8 +300,9 @@ pub(crate) fn counted<'e, W: 'e>(
 /// in place of one that a receipt has.
 pub(crate) fn files(dir: &Path, chain: &Chain, open: &[Open], is_sound: bool) -> Vec<String> {
     let sealed = chain.files(&[], |_| Vec::new());
-    let is_new = |review: &ReviewEntry| {
-        let mut names = review.answers.keys().chain([&review.file]);
+    let is_new = |entry: &Open| {
+        let own = entry.review().map(|review| &review.file);
+        let mut names = entry.answers().keys().chain(own);
         names.all(|name| !sealed.contains_key(name))
     };
     let is_decided = |at: usize| {
@@ -309,10 +310,10 @@ pub(crate) fn files(dir: &Path, chain: &Chain, open: &[Open], is_sound: bool) ->
             Entry::Review(_) => Some(false),
             Entry::Decision(decision) => decision.is_reviewed.then_some(true),
         });
-        is_sound && next == Some(true)
+        is_sound && (open[at].review().is_none() || next == Some(true))
     };
     let open: Vec<Open> = (open.iter().enumerate())
-        .filter(|(at, entry)| entry.review().is_none_or(is_new) || is_decided(*at))
+        .filter(|(at, entry)| is_new(entry) || is_decided(*at))
         .map(|(_, entry)| entry.clone())
         .collect();
     let known = chain.files(&open, |_| Vec::new());
@@ -462,6 +463,14 @@ pub(crate) fn join(covered: &mut Blobs, files: Blobs) {
 pub(crate) fn open(checked: &mut Checked, chart: &Arc<Chart>, open: Vec<Open>) -> bool {
     if open.is_empty() {
         return true;
+    }
+    let is_there = |name: &String| {
+        let mut links = checked.chain.links.iter();
+        links.any(|link| link.sha256 == *name)
+    };
+    if goes_on_from(&open).is_some_and(|name| !is_there(name)) {
+        let what = "what happened since goes on from a last line that is gone";
+        checked.flaws.push(what.to_owned());
     }
     let charts = &mut checked.run.charts;
     charts

@@ -52,6 +52,7 @@ fn in_journal(chart: &Chart, review: ReviewEntry, dir: &Path, name: &str) -> jou
             error: review.error,
             seconds: review.seconds,
             cost: review.cost,
+            not_started: review.not_started,
             found: Found {
                 findings: review.found.findings.into_iter().map(plain).collect(),
                 ran: Vec::new(),

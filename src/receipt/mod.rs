@@ -104,6 +104,9 @@ pub(crate) struct ReviewEntry {
     pub(crate) seconds: u64,
     /// Millionths of a dollar.
     pub(crate) cost: Option<u64>,
+    /// No reviewer was started.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) not_started: bool,
     pub(crate) tokens: Option<u64>,
     /// The work tree that it saw, if it was about that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,13 +141,16 @@ pub(crate) struct DecisionEntry<W> {
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) edited: IndexMap<String, String>,
     /// Entries before it were found in the instance's directory, and not written by this machine.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_added_to: bool,
     /// This machine has entries of another checkout of the instance. They are not in this record.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_elsewhere: bool,
+    /// The answers to reviews that it wrote itself, each with its hash.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(crate) wrote: IndexMap<String, String>,
     /// There was no state: with it, a session begins another change.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) begins: bool,
     pub(crate) event: Occurred,
     /// The fields before it; in a receipt only where they are not what the decision before has left.
@@ -153,10 +159,10 @@ pub(crate) struct DecisionEntry<W> {
     /// What it asked the world.
     pub(crate) world: W,
     /// It is about the review before it.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_reviewed: bool,
     /// That review did not count, because someone had changed the state.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_superseded: bool,
     /// The fields that it saw as they were when the review began: they were changed while it ran.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
@@ -165,7 +171,7 @@ pub(crate) struct DecisionEntry<W> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pause: Option<String>,
     /// That review was clean: with a worse verdict, the chart would have decided otherwise.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_clean: bool,
     /// The rules that fired.
     pub(crate) fired: Vec<String>,
@@ -173,14 +179,6 @@ pub(crate) struct DecisionEntry<W> {
     pub(crate) changed: Context,
     /// `allow`, `block`, `pass`, `action` or `refuse`.
     pub(crate) answer: String,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes it like that"
-)]
-fn is_false(value: &bool) -> bool {
-    !*value
 }
 
 impl<W> DecisionEntry<W> {
@@ -223,6 +221,7 @@ impl ReviewEntry {
                 by: self.by.clone(),
                 seconds: self.seconds,
                 cost: self.cost,
+                not_started: self.not_started,
                 tokens: self.tokens,
                 until: None,
                 is_cancelled: false,
@@ -254,6 +253,14 @@ impl<W> Entry<W> {
         match self {
             Self::Review(_) => None,
             Self::Decision(decision) => decision.base.clone(),
+        }
+    }
+
+    /// Returns the answers to reviews that were there, or that it wrote itself, each with its hash.
+    fn answers(&self) -> &IndexMap<String, String> {
+        match self {
+            Self::Review(review) => &review.answers,
+            Self::Decision(decision) => &decision.wrote,
         }
     }
 

@@ -71,6 +71,7 @@ pub(crate) fn seal(
                     edited: decision.edited,
                     is_added_to: decision.is_added_to,
                     is_elsewhere: decision.is_elsewhere,
+                    wrote: decision.wrote,
                     begins: decision.begins,
                     event: decision.event,
                     is_reviewed: decision.is_reviewed,

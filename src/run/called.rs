@@ -3,11 +3,10 @@
 use serde_json::Value as Json;
 
 use crate::engine::event::{Event, Trigger};
-use crate::project::state_file::{self, Reading};
+use crate::project::state_file;
 use crate::run::beside;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::run::snapshot::Snapshot;
 use crate::store::once::CALL;
 use crate::store::owed;
 
@@ -24,18 +23,11 @@ pub(crate) fn is_stuck(place: &Place, event: &Event) -> bool {
 }
 
 /// Returns why the user is called at a stop: only if they have not been called for this state yet, or if a review has run since,
-/// and never because they have ended a review themselves. `seen` is what the stop has found.
-pub(super) fn reason(
-    place: &Place,
-    event: &Event,
-    seen: &Snapshot,
-    performed: &Performed,
-) -> Option<String> {
-    let unusable = match &seen.state {
-        Reading::Broken(_) => Some(format!("{} cannot be used", state_file::FILE)),
-        _ => None,
-    };
+/// and never because they have ended a review themselves.
+pub(super) fn reason(place: &Place, event: &Event, performed: &Performed) -> Option<String> {
+    let unusable = performed.unusable.as_ref();
     let reason = unusable
+        .map(|_| format!("{} cannot be used", state_file::FILE))
         .or_else(|| performed.call())
         .filter(|_| event.is_stop())?;
     let ended = performed.decision.ended.as_ref();

@@ -44,7 +44,7 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
         performed.pending = Some(pending);
     }
     if let Ok(performed) = &mut result {
-        performed.called = called::reason(place, event, &snapshot, performed);
+        performed.called = called::reason(place, event, performed);
         called::note_typed(place, event, performed);
     }
     let written = add_decision(place, event, &result, start.elapsed());
@@ -89,6 +89,7 @@ fn decided(
             line.fill(&place.chart, &performed.decision, &performed.before);
             line.called(performed.called.as_deref());
             line.named.clone_from(&performed.named);
+            line.stuck = line.stuck.or_else(|| performed.unusable.clone());
         }
         Err(stuck) => {
             let is_over = !matches!(stuck, Stuck::Interrupted { .. } | Stuck::Abandoned);

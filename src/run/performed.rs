@@ -7,6 +7,7 @@ use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Decision};
 use crate::engine::event::Event;
 use crate::project::change::Change;
+use crate::project::state_file::Reading;
 use crate::run::snapshot::Snapshot;
 use crate::store::notices::Pending;
 use crate::store::owed::Debt;
@@ -33,6 +34,8 @@ pub(crate) struct Performed {
     pub(crate) called: Option<String>,
     /// The change that the reviewer was given, if gates have made it another one.
     pub(crate) reread: Option<Change>,
+    /// Why its state cannot be used.
+    pub(crate) unusable: Option<String>,
     /// The instance has a state.
     pub(crate) has_state: bool,
 }
@@ -53,6 +56,10 @@ impl Performed {
             named: Vec::new(),
             called: None,
             reread: None,
+            unusable: match &snapshot.state {
+                Reading::Broken(why) => Some(why.clone()),
+                _ => None,
+            },
             has_state: snapshot.state.text().is_some(),
         }
     }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json};
 use crate::clock;
 use crate::disk;
 use crate::engine::context::Context;
-use crate::engine::decision::{Decision, Effort, Invocation, Outcome};
+use crate::engine::decision::{Decision, Effect, Effort, Invocation, Outcome};
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
 use crate::engine::replayable::{Occurred, Recorder};
@@ -373,6 +373,7 @@ pub(crate) fn ended(
         review: text.map(|text| hash::of_text(&text)),
         seconds: effort.seconds,
         cost: effort.cost,
+        not_started: effort.not_started,
         tokens: effort.tokens,
         prompt: due.prompt.filter(|_| is_run),
         edited: due.edited.into_iter().chain(altered).collect(),
@@ -449,6 +450,7 @@ pub(crate) fn prepare(
         edited: altered.into_iter().chain(cut).collect(),
         is_added_to: record.is_added_to,
         is_elsewhere: !record.aside.is_empty(),
+        wrote: written_answers(place, decision),
         begins: place.chart.scope.since.is_some() && matches!(place.state(), Reading::Missing),
         event: Occurred::of(&place.chart, event),
         state: Some(before.state.clone()),
@@ -468,6 +470,23 @@ pub(crate) fn prepare(
     }));
     let aside = record.aside;
     Some(Prepared { entry, aside })
+}
+
+/// Returns the answers to reviews that a decision writes into the instance's directory, each with the hash of its text.
+fn written_answers(place: &Place, decision: &Decision) -> IndexMap<String, String> {
+    let is_answer = |name: &str| {
+        let mut cycles = place.chart.cycles.values();
+        cycles.any(|cycle| cycle.answer.matches(name).is_some())
+    };
+    let written = decision.effects.iter().filter_map(|effect| match effect {
+        Effect::Write { path, text } | Effect::Replace { path, text } => {
+            let name = Path::new(path).strip_prefix(&place.instance.dir).ok()?;
+            let name = name.to_str().filter(|name| is_answer(name))?;
+            Some((name.to_owned(), hash::of_text(text.as_bytes())))
+        }
+        _ => None,
+    });
+    written.collect()
 }
 
 /// Has the record say it as soon as the state has this text, even if this process is killed then.

@@ -223,6 +223,7 @@ impl Reviewer<'_> {
 pub(super) fn free() -> Effort {
     Effort {
         cost: Some(0),
+        not_started: true,
         ..Effort::default()
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn record_left(place: &Place) {
     };
     // How long it had been running is not known.
     let spent = Effort::default();
-    record_lost(place, running, "its hook was killed".to_owned(), &spent);
+    record_lost(place, running, "what ran it was killed".to_owned(), &spent);
 }
 
 /// Writes to the journal a review that was lost together with its hook.
@@ -151,6 +151,7 @@ pub(super) fn ended(
             error: error.map(str::to_owned),
             seconds: effort.seconds,
             cost: effort.cost,
+            not_started: effort.not_started,
             until: effort.until.as_ref().map(|until| clock::rfc3339(until.at)),
             seen: seen.all,
             found: outcome.found(),

@@ -466,6 +466,7 @@ fn run(ended: &Ended) -> Option<PastReview> {
         n: ended.invocation.n,
         file: ended.invocation.file.clone(),
         cost: ended.effort.cost,
+        not_started: ended.effort.not_started,
         verdict: verdict.map(str::to_owned),
         error: error.map(str::to_owned),
         found: ended.outcome.found(),

@@ -226,7 +226,7 @@ impl Serialize for Figures {
 
 /// Returns whether a reviewer was started for the run, which could have taken money or time.
 pub(crate) fn counts(run: &PastReview) -> bool {
-    run.error.is_none() || run.was_started()
+    !run.not_started
 }
 
 /// Returns the totals for each group of reviews, in the order of their first review.

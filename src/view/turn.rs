@@ -98,8 +98,9 @@ impl Turn {
         let stop = asked::seeing_stop(place, stops);
         let coming = coming::at_stop(place, Arc::clone(snapshot), &stop);
         let is_awaited = stop.fields["awaited"] == Json::Bool(true);
-        let foreseen = match why_elsewhere(place, stops) {
-            Some(why) => Ok(Step::Done(Performed::allowed(format!("{why}.")).decision)),
+        let elsewhere = why_elsewhere(place, stops).map(|why| format!("{why}."));
+        let foreseen = match &elsewhere {
+            Some(why) => Ok(Step::Done(Performed::allowed(why.clone()).decision)),
             None => foresee(place, &stop),
         };
         let failing_gate = match &foreseen {
@@ -125,8 +126,14 @@ impl Turn {
             }
         }
         // Without a usable state, the rules would only see defaults.
-        let next =
-            decide(chart, &world, &asked, None).map(|step| action(step).filter(|_| is_usable));
+        let next = decide(chart, &world, &asked, None).map(|step| {
+            let next = action(step).filter(|_| is_usable)?;
+            Some(Next {
+                // Whatever the rules say of a next stop is not so.
+                message: elsewhere.unwrap_or(next.message),
+                ..next
+            })
+        });
         let is_anothers = !is_per_session
             && session.is_some_and(|session| !drivers.iter().any(|driver| driver == session));
         let is_unattended = drivers.is_empty();

@@ -605,7 +605,7 @@ fn a_review_that_is_killed_with_its_hook_is_in_the_log() {
     hook.kill().unwrap();
     hook.wait().unwrap();
     wait_until_gone(&reviewer);
-    let line = "code-review task-1 1 failed by opus: its hook was killed";
+    let line = "code-review task-1 1 failed by opus: what ran it was killed";
     let log = || {
         wait_for("a log", || {
             let log = project.run(&["log"]).stdout;

@@ -14,6 +14,7 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
         ("spent.instance", "what all reviews of the instance cost: `$3.20`, or `$3.20 + 1 unknown`; none without a budget", ""),
         ("spent.failures", "how many of the last reviews of the running cycle have failed in a row, the one that has just run included; 0 without a budget", ""),
         ("spent.over", "the budget that is used up: `failures`, `cycle`, `instance`, `reviews` or `minutes`; none if none is", ""),
+        ("spent.next", "the same for the review after the one that has just run", ""),
         ("spent.why", "why the last of these reviews failed; empty if none has", ""),
     ],
     kind: |_| {
@@ -22,6 +23,7 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
             ("instance", Type::Text.or_none()),
             ("failures", Type::Integer),
             ("over", Type::word(Limited::ALL.map(Limited::key)).or_none()),
+            ("next", Type::word(Limited::ALL.map(Limited::key)).or_none()),
             ("why", Type::Text),
         ]))
     },
@@ -42,6 +44,10 @@ pub(super) fn implied(names: &ChartNames<'_>, key: &str) -> Vec<String> {
     let budgets = Limited::ALL.iter();
     let budgets = budgets.filter_map(|limited| names.chart.budget.of(*limited));
     let budgets = budgets.filter_map(|text| single_expression(&text.0));
-    paths.extend(budgets.filter(|_| key == "over").map(str::to_owned));
+    paths.extend(
+        budgets
+            .filter(|_| matches!(key, "over" | "next"))
+            .map(str::to_owned),
+    );
     paths
 }

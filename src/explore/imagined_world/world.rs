@@ -61,6 +61,7 @@ impl World for ImaginedWorld {
                     ("instance", cost()),
                     ("failures", Value::from(1)),
                     ("over", chosen(Choice::Over)),
+                    ("next", Value::from(())),
                     ("why", Value::from("it failed")),
                 ])
             }
