@@ -81,9 +81,9 @@ impl<'t> Extended<'t> {
             let known = fault.known.iter().map(String::as_str);
             let help = did_you_mean(&fault.name, known).or(fault.help.map(str::to_owned));
             let code = match fault.kind {
-                merge::Kind::Nothing => Code::OverridesNothing,
-                merge::Kind::Twice => Code::BadName,
-                merge::Kind::Conflict => Code::ConflictingKeys,
+                merge::FaultKind::Nothing => Code::OverridesNothing,
+                merge::FaultKind::Twice => Code::BadName,
+                merge::FaultKind::Conflict => Code::ConflictingKeys,
             };
             let flaw = Flaw::new(code, fault.message).help(help);
             extended.at(flaw.at(Some(fault.place.span)), fault.place.layer)

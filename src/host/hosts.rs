@@ -43,7 +43,7 @@ pub struct Host {
     /// The event at which the agent receives the id of its session, because its tools cannot know it; empty if they can.
     pub names_session: &'static str,
     /// How a text reaches the agent on an event that cannot be blocked.
-    pub context: Context,
+    pub context: ContextForm,
     /// What the user types before the name of a command; `PLUGIN` stands for the plugin's name.
     command: &'static str,
     /// After this many blocks in a row it lets the agent stop; `None` if it never does.
@@ -99,7 +99,7 @@ pub struct Host {
 
 /// How a text reaches the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Context {
+pub enum ContextForm {
     /// As plain text.
     Text,
     /// In JSON, as `hookSpecificOutput.additionalContext`.
@@ -119,7 +119,7 @@ const ANY: Host = Host {
     sessions: &[],
     shell: &[],
     names_session: "",
-    context: Context::Nested,
+    context: ContextForm::Nested,
     command: "/PLUGIN:",
     blocks: None,
     tools_reset_blocks: false,
@@ -163,7 +163,7 @@ pub static HOSTS: &[Host] = &[
         fields: &["stop_reason", "stopReason"],
         sessions: &["COPILOT_AGENT_SESSION_ID"],
         shell: &["COPILOT_CLI"],
-        context: Context::Top,
+        context: ContextForm::Top,
         blocks: Some(8),
         shows_messages: false,
         folder: ".copilot",
@@ -238,7 +238,7 @@ pub static HOSTS: &[Host] = &[
             "FACTORY_DISABLE_SETTINGS_PERSISTENCE",
         ],
         names_session: "SessionStart",
-        context: Context::Text,
+        context: ContextForm::Text,
         folder: ".factory",
         plugins: "settings.json#/enabledPlugins",
         hooks: &["hooks.json#", "settings.json"],
@@ -257,7 +257,7 @@ const CLAUDE: Host = Host {
     project: "CLAUDE_PROJECT_DIR",
     sessions: &["CLAUDE_CODE_SESSION_ID"],
     shell: &["CLAUDECODE"],
-    context: Context::Text,
+    context: ContextForm::Text,
     blocks: Some(8),
     tools_reset_blocks: true,
     block_cap: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",

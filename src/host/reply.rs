@@ -9,7 +9,7 @@ use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Value as Json, json};
 
 use super::events::{is_stop, takes_context};
-use super::hosts::{Context, Host};
+use super::hosts::{ContextForm, Host};
 use crate::text::{shown, shown_lines};
 
 /// Every host shows this many characters of a text. (Codex counts bytes, and keeps the rest in a file.)
@@ -191,7 +191,7 @@ impl Reply {
     fn context(&self, host: &Host) -> String {
         let text = cut(&self.says.join("\n"));
         let is_json =
-            !self.messages.is_empty() || !text.is_empty() && host.context != Context::Text;
+            !self.messages.is_empty() || !text.is_empty() && host.context != ContextForm::Text;
         if !is_json || !takes_context(&self.event) {
             return match text.is_empty() {
                 true => text,
@@ -203,7 +203,7 @@ impl Reply {
             let message = cut(&self.messages.join("\n"));
             object.insert("systemMessage".to_owned(), Json::from(message));
         }
-        if !text.is_empty() && host.context == Context::Top {
+        if !text.is_empty() && host.context == ContextForm::Top {
             object.insert("additionalContext".to_owned(), Json::from(text));
         } else if !text.is_empty() {
             let context = json!({ "hookEventName": self.event, "additionalContext": text });

@@ -15,14 +15,14 @@ pub struct Layer {
 
 /// A place in one of the layers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct LayerPlace {
     pub layer: usize,
     pub span: Range<usize>,
 }
 
 /// What kind of fault a layer has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FaultKind {
     /// It changes something that is not there.
     Nothing,
     /// Two entries of a list have the same `id`.
@@ -33,9 +33,9 @@ pub enum Kind {
 
 /// What is wrong with a layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    pub kind: Kind,
-    pub place: Place,
+pub struct LayerFault {
+    pub kind: FaultKind,
+    pub place: LayerPlace,
     pub message: String,
     /// What to do, unless a known name is like the unknown one.
     pub help: Option<&'static str>,
@@ -48,5 +48,5 @@ pub struct Fault {
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) at: Range<usize>,
-    pub(super) from: Place,
+    pub(super) from: LayerPlace,
 }

@@ -19,7 +19,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-pub use layer::{Fault, IGNORE, Kind, Layer, Place};
+pub use layer::{FaultKind, IGNORE, Layer, LayerFault, LayerPlace};
 
 use layer::Piece;
 use over::Merger;
@@ -30,13 +30,13 @@ use write::Writer;
 #[derive(Debug)]
 pub struct Merged {
     pub text: String,
-    pub faults: Vec<Fault>,
+    pub faults: Vec<LayerFault>,
     pieces: Vec<Piece>,
 }
 
 impl Merged {
     /// Returns where the text at `span` is written.
-    pub fn origin(&self, span: &Range<usize>) -> Option<Place> {
+    pub fn origin(&self, span: &Range<usize>) -> Option<LayerPlace> {
         let count = self
             .pieces
             .partition_point(|piece| piece.at.start <= span.start);
@@ -47,7 +47,7 @@ impl Merged {
             true => shift(span.start)..shift(span.end.max(span.start)),
             false => from.span.clone(),
         };
-        Some(Place {
+        Some(LayerPlace {
             layer: from.layer,
             span,
         })

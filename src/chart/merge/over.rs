@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::layer::{Fault, Kind, Layer, Place};
+use super::layer::{FaultKind, Layer, LayerFault, LayerPlace};
 use super::tree::{Entry, Item, Node, Table};
 
 /// The keys of a table that changes a list.
@@ -19,7 +19,7 @@ impl Table {
 
 pub(super) struct Merger<'l> {
     layers: &'l [Layer],
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<LayerFault>,
 }
 
 impl<'l> Merger<'l> {
@@ -30,9 +30,9 @@ impl<'l> Merger<'l> {
         }
     }
 
-    fn fault(&mut self, place: Place, what: &str, name: &str, known: Vec<String>) {
-        self.faults.push(Fault {
-            kind: Kind::Nothing,
+    fn fault(&mut self, place: LayerPlace, what: &str, name: &str, known: Vec<String>) {
+        self.faults.push(LayerFault {
+            kind: FaultKind::Nothing,
             place,
             message: format!("there is no {what} `{name}` to change"),
             help: None,
@@ -42,8 +42,14 @@ impl<'l> Merger<'l> {
     }
 
     /// Adds a fault that is not about an unknown name.
-    fn wrong(&mut self, kind: Kind, place: Place, message: String, help: Option<&'static str>) {
-        self.faults.push(Fault {
+    fn wrong(
+        &mut self,
+        kind: FaultKind,
+        place: LayerPlace,
+        message: String,
+        help: Option<&'static str>,
+    ) {
+        self.faults.push(LayerFault {
             kind,
             place,
             message,
@@ -53,9 +59,9 @@ impl<'l> Merger<'l> {
         });
     }
 
-    fn twice(&mut self, id: &str, place: Place) {
+    fn twice(&mut self, id: &str, place: LayerPlace) {
         let message = format!("another entry of this list has the id `{id}`");
-        self.wrong(Kind::Twice, place, message, Some("rename one of them"));
+        self.wrong(FaultKind::Twice, place, message, Some("rename one of them"));
     }
 
     /// Adds a fault for each `id` that is twice in one list of a layer, and for each entry with two places.
@@ -71,7 +77,7 @@ impl<'l> Merger<'l> {
                         if let (Some(_), Some(after)) = (before, after) {
                             let message = "`before` and `after` exclude each other".to_owned();
                             let help = Some("remove one of them");
-                            self.wrong(Kind::Conflict, after.place.clone(), message, help);
+                            self.wrong(FaultKind::Conflict, after.place.clone(), message, help);
                         }
                         let id = entry.table.get("id").and_then(|id| id.word(self.layers));
                         if let Some((id, place)) = id
@@ -162,7 +168,7 @@ impl<'l> Merger<'l> {
         if let (Some(key), [_, _, ..]) = (changes.key("replace"), changes.0.as_slice()) {
             let message = "`replace` and other changes of a list exclude each other".to_owned();
             let help = Some("write the whole list under `replace`, or remove it");
-            self.wrong(Kind::Conflict, key.place.clone(), message, help);
+            self.wrong(FaultKind::Conflict, key.place.clone(), message, help);
         }
         for (key, node) in changes.0 {
             match (key.name.as_str(), list.clone(), node) {
@@ -217,7 +223,7 @@ impl<'l> Merger<'l> {
                 }
                 (name, _, _) => {
                     let message = format!("`{name}` needs a list like the one that it changes");
-                    self.wrong(Kind::Nothing, key.place, message, None);
+                    self.wrong(FaultKind::Nothing, key.place, message, None);
                 }
             }
         }
@@ -371,7 +377,7 @@ impl<'l> Merger<'l> {
                 continue;
             };
             let place = place.clone();
-            let within = |range: Range<usize>| Place {
+            let within = |range: Range<usize>| LayerPlace {
                 layer: place.layer,
                 span: place.span.start + range.start..place.span.start + range.end,
             };

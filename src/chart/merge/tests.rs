@@ -196,7 +196,7 @@ fn an_id_is_not_twice_in_a_list() {
     ] {
         assert!(is_composed(own), "{own}");
         let faults = merged(&[own]).faults;
-        let twice = faults.iter().filter(|fault| fault.kind == Kind::Twice);
+        let twice = faults.iter().filter(|fault| fault.kind == FaultKind::Twice);
         let [fault] = twice.collect::<Vec<_>>()[..] else {
             panic!("{own}: {faults:?}");
         };
@@ -222,7 +222,7 @@ fn an_id_that_is_already_there_is_not_added() {
         };
         assert_eq!(
             (fault.kind, fault.place.layer),
-            (Kind::Twice, 1),
+            (FaultKind::Twice, 1),
             "{change}"
         );
         assert_eq!(&own[fault.place.span.clone()], "\"last\"", "{change}");
@@ -272,7 +272,7 @@ fn a_replaced_list_is_not_changed() {
     let [fault] = faults.as_slice() else {
         panic!("{faults:?}");
     };
-    assert_eq!(fault.kind, Kind::Conflict);
+    assert_eq!(fault.kind, FaultKind::Conflict);
     assert_eq!(&own[fault.place.span.clone()], "replace");
 }
 
@@ -284,7 +284,7 @@ fn before_and_after_exclude_each_other() {
     let [fault] = faults.as_slice() else {
         panic!("{faults:?}");
     };
-    assert_eq!(fault.kind, Kind::Conflict);
+    assert_eq!(fault.kind, FaultKind::Conflict);
     assert_eq!(fault.message, "`before` and `after` exclude each other");
     assert_eq!(&own[fault.place.span.clone()], "after");
 }

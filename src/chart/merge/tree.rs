@@ -3,20 +3,20 @@
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-use super::layer::{Layer, Place};
+use super::layer::{Layer, LayerPlace};
 
 /// A key with its place.
 #[derive(Debug, Clone)]
 pub(super) struct Key {
     pub(super) name: String,
-    pub(super) place: Place,
+    pub(super) place: LayerPlace,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Table(
     pub(super) Vec<(Key, Node)>,
     /// Where it is written in braces, unless it was changed.
-    pub(super) Option<Place>,
+    pub(super) Option<LayerPlace>,
 );
 
 impl Table {
@@ -26,7 +26,7 @@ impl Table {
             let span = key.span();
             let key = Key {
                 name: key.get_ref().to_string(),
-                place: Place { layer, span },
+                place: LayerPlace { layer, span },
             };
             (key, Node::read(layers, layer, value))
         });
@@ -70,9 +70,9 @@ impl Table {
 #[derive(Debug, Clone)]
 pub(super) enum Node {
     /// A value as it is written: a place, and what is written there instead, if anything.
-    Value(Vec<(Place, Option<String>)>),
+    Value(Vec<(LayerPlace, Option<String>)>),
     /// A list of such values, and its place unless it was changed.
-    List(Option<Place>, Vec<Item>),
+    List(Option<LayerPlace>, Vec<Item>),
     Table(Table),
     /// A list of tables.
     Tables(Vec<Entry>),
@@ -81,7 +81,7 @@ pub(super) enum Node {
 /// An item of a list.
 #[derive(Debug, Clone)]
 pub(super) struct Item {
-    pub(super) place: Place,
+    pub(super) place: LayerPlace,
     /// What it is without quotes.
     pub(super) word: String,
 }
@@ -89,7 +89,7 @@ pub(super) struct Item {
 /// A table in a list.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
-    pub(super) place: Place,
+    pub(super) place: LayerPlace,
     pub(super) table: Table,
     /// The one behind which its layer has put it.
     pub(super) behind: Option<String>,
@@ -98,7 +98,7 @@ pub(super) struct Entry {
 impl Node {
     fn read(layers: &[Layer], layer: usize, value: &Spanned<DeValue<'_>>) -> Self {
         let span = value.span();
-        let place = Place { layer, span };
+        let place = LayerPlace { layer, span };
         match value.get_ref() {
             DeValue::Table(table) => {
                 let mut table = Table::read(layers, layer, table);
@@ -111,9 +111,9 @@ impl Node {
         }
     }
 
-    fn list(layers: &[Layer], place: Place, items: &DeArray<'_>) -> Self {
+    fn list(layers: &[Layer], place: LayerPlace, items: &DeArray<'_>) -> Self {
         let layer = place.layer;
-        let at = |item: &Spanned<DeValue<'_>>| Place {
+        let at = |item: &Spanned<DeValue<'_>>| LayerPlace {
             layer,
             span: item.span(),
         };
@@ -140,7 +140,7 @@ impl Node {
     }
 
     /// Returns the string that the value is, and its place.
-    pub(super) fn word(&self, layers: &[Layer]) -> Option<(String, Place)> {
+    pub(super) fn word(&self, layers: &[Layer]) -> Option<(String, LayerPlace)> {
         let Self::Value(pieces) = self else {
             return None;
         };

@@ -1,6 +1,6 @@
 //! Makes TOML of a merged chart, and remembers where each piece of it is written.
 
-use super::layer::{IGNORE, Layer, Piece, Place};
+use super::layer::{IGNORE, Layer, LayerPlace, Piece};
 use super::tree::{Item, Node, Table};
 
 pub(super) struct Writer<'l> {
@@ -28,7 +28,7 @@ impl<'l> Writer<'l> {
     }
 
     /// Writes a table without its header: its values, then the tables in it.
-    fn table(&mut self, path: &mut Vec<(String, Place)>, table: &Table) {
+    fn table(&mut self, path: &mut Vec<(String, LayerPlace)>, table: &Table) {
         let is_table = |node: &Node| match node {
             Node::Table(table) => table.1.is_none(),
             node => matches!(node, Node::Tables(_)),
@@ -105,7 +105,7 @@ impl<'l> Writer<'l> {
         }
     }
 
-    fn piece(&mut self, text: &str, place: &Place) {
+    fn piece(&mut self, text: &str, place: &LayerPlace) {
         let start = self.text.len();
         self.text.push_str(text);
         self.pieces.push(Piece {
@@ -115,7 +115,7 @@ impl<'l> Writer<'l> {
     }
 
     /// Begins a line. A comment says from which layer it is, unless the last one is from the same.
-    fn start(&mut self, place: &Place) {
+    fn start(&mut self, place: &LayerPlace) {
         let layers = self.layers;
         let Layer { name, text } = &layers[place.layer];
         if self.layer.replace(place.layer) != Some(place.layer) {
@@ -127,7 +127,7 @@ impl<'l> Writer<'l> {
         if text[above..line].trim_start().starts_with(IGNORE) {
             self.piece(
                 &text[above..line],
-                &Place {
+                &LayerPlace {
                     layer: place.layer,
                     span: above..line,
                 },
@@ -137,7 +137,7 @@ impl<'l> Writer<'l> {
     }
 
     /// Ends a line, with the comment behind `place` if it says what to ignore.
-    fn end(&mut self, place: &Place) {
+    fn end(&mut self, place: &LayerPlace) {
         let layers = self.layers;
         let text = &layers[place.layer].text;
         let end = text[place.span.end..].find('\n');
@@ -147,7 +147,7 @@ impl<'l> Writer<'l> {
             let span = place.span.end + at..end;
             self.piece(
                 text[span.clone()].trim_end(),
-                &Place {
+                &LayerPlace {
                     layer: place.layer,
                     span,
                 },
