@@ -24,7 +24,7 @@ use crate::project::state_file;
 use crate::receipt::statement;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
-use crate::run::{part, receipts};
+use crate::run::{on_record, part};
 use crate::text::{cut, shown};
 
 /// How many changes are named.
@@ -127,7 +127,7 @@ pub(crate) fn changes(
     if !changes.is_empty() || pause.is_some() {
         known.push(place.instance.dir.join(state_file::FILE));
         // A command may have ended the cycle.
-        if receipts::is_as_written(place) {
+        if on_record::is_as_written(place) {
             known.push(place.instance.dir.join(statement::FILE));
         }
     }

@@ -11,6 +11,7 @@ pub(crate) mod coming;
 mod effects;
 pub(crate) mod gates;
 mod meanwhile;
+mod on_record;
 pub(crate) mod part;
 pub(crate) mod perform;
 pub(crate) mod performed;

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 use crate::clock;
 use crate::disk;
@@ -25,19 +25,17 @@ use crate::project::change;
 use crate::project::ledger;
 use crate::project::manifest::Manifest;
 use crate::project::state_file::{self, Reading};
-use crate::receipt::chain::Chain;
 use crate::receipt::charts::{self, Whole};
-use crate::receipt::check;
 use crate::receipt::remarks;
 use crate::receipt::statement::{self, Predicate, Statement};
 use crate::receipt::unpassed::{self, Unpassed};
-use crate::receipt::{self, Entry, GateEntry, Open, ReviewEntry, Sealed};
+use crate::receipt::{self, Entry, GateEntry, Open, ReviewEntry};
 use crate::reviewer::finding::Found;
+use crate::run::on_record::{OnRecord, has_record};
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::store::journal::Line;
-use crate::store::notices::Recorded;
-use crate::store::open_record::{self, KeptLine};
+use crate::store::open_record;
 use crate::store::program;
 
 /// Returns what is known of a review before it begins.
@@ -85,7 +83,7 @@ pub(crate) fn edits(place: &Place) -> Vec<String> {
     let altered = open_record::altered(instance, &place.dir());
     let altered = altered.map(|_| open_record::FILE.to_owned());
     let fields = state_file::fields(&place.dir()).unwrap_or_default();
-    let cut = cut(place, &record, &fields.into_iter().collect());
+    let cut = record.cut(place, &fields.into_iter().collect());
     let cut = cut.map(|_| statement::FILE.to_owned());
     let of_record: BTreeSet<String> = said.chain(altered).chain(cut).collect();
     let edited = edited(place, &record, &IndexMap::default()).into_iter();
@@ -156,113 +154,6 @@ pub(crate) fn tree(place: &Place, snapshot: &Arc<Snapshot>, event: &Event) -> Op
     Manifest::read(&place.root, home, base.as_deref(), None, &skips)?.ok()
 }
 
-/// What is on record about an instance: its receipts, and what has happened since the last one.
-pub(super) struct OnRecord {
-    pub(super) chain: Chain,
-    pub(super) open: Vec<Open>,
-    /// The last of them is of this machine.
-    is_own: bool,
-    /// Since the last decision of this machine, others were added.
-    is_added_to: bool,
-    /// When the entries were recorded that are of another checkout of the instance.
-    aside: HashSet<String>,
-}
-
-impl OnRecord {
-    pub(super) fn of(place: &Place) -> Self {
-        Self::at(place, state_file::fields(&place.dir()).unwrap_or_default())
-    }
-
-    /// Returns it as it is where the state has these fields.
-    fn at(place: &Place, fields: Map<String, Json>) -> Self {
-        let chain = Chain::read(&statement::read(&place.dir()).unwrap_or_default());
-        let kept = open_record::read((&place.store, &place.instance.name), &place.dir());
-        let mut kept = chain.unsealed(kept, |kept: &KeptLine<Open>| kept.entry.at());
-        let aside: Vec<KeptLine<Open>> = match is_elsewhere(&chain, &kept, &fields) {
-            true => kept.extract_if(.., |kept| !kept.is_here).collect(),
-            false => Vec::new(),
-        };
-        Self {
-            is_own: kept.last().is_some_and(|kept| kept.is_own),
-            is_added_to: {
-                let is_decision = |kept: &&KeptLine<Open>| {
-                    kept.is_own && matches!(kept.entry, Entry::Decision(_))
-                };
-                let mut new = kept.iter().rev().take_while(|kept| !is_decision(kept));
-                new.any(|kept| !kept.is_own)
-            },
-            open: kept.into_iter().map(|kept| kept.entry).collect(),
-            aside: aside
-                .iter()
-                .map(|kept| kept.entry.at().to_owned())
-                .collect(),
-            chain,
-        }
-    }
-
-    fn sealed(&self) -> impl DoubleEndedIterator<Item = &Sealed> {
-        let statements = self.chain.statements();
-        statements.flat_map(|statement| &statement.predicate.entries)
-    }
-
-    /// Returns the reviews, oldest first.
-    fn reviews(&self) -> impl DoubleEndedIterator<Item = &ReviewEntry> {
-        let open = self.open.iter().filter_map(Entry::review);
-        self.sealed().filter_map(Entry::review).chain(open)
-    }
-
-    /// Returns what the trees of earlier reviews are compared with, otherwise the commit at which the record begins.
-    fn base(&self) -> Option<String> {
-        let mut reviews = self.reviews().rev();
-        let compared = reviews.find_map(|review| Some(review.tree.as_ref()?.base.clone()));
-        compared
-            .or_else(|| self.sealed().find_map(Entry::base))
-            .or_else(|| self.open.iter().find_map(Entry::base))
-    }
-}
-
-/// Returns the hash of the receipts if a line is gone, and the record does not say so yet: the one from which its open entries
-/// go on, otherwise the last one that this machine has written. In another checkout, the lines which are there have left the
-/// state.
-fn cut(place: &Place, record: &OnRecord, fields: &Context) -> Option<String> {
-    let chain = &record.chain;
-    let is_there = |sha256: &String| chain.links.iter().any(|link| link.sha256 == *sha256);
-    let is_cut = match receipt::goes_on_from(&record.open) {
-        Some(previous) => !is_there(previous) && record.aside.is_empty(),
-        None => {
-            let last = open_record::last((&place.store, &place.instance.name))?;
-            record.open.is_empty() && !is_there(&last) && !chain.states(&[]).contains(fields)
-        }
-    };
-    if !is_cut {
-        return None;
-    }
-    let text = statement::read(&place.dir()).unwrap_or_default();
-    let now = hash::of(text.as_bytes());
-    let is_said = record.open.iter().any(|entry| match entry {
-        Entry::Decision(decision) => decision.edited.get(statement::FILE) == Some(&now),
-        Entry::Review(_) => false,
-    });
-    (!is_said).then_some(now)
-}
-
-/// Returns whether the last receipt is the last one that this machine has written.
-pub(crate) fn is_as_written(place: &Place) -> bool {
-    let chain = Chain::read(&statement::read(&place.dir()).unwrap_or_default());
-    let last = open_record::last((&place.store, &place.instance.name));
-    last.is_some() && last == chain.links.last().map(|link| link.sha256.clone())
-}
-
-/// Returns whether the instance's directory is that of another checkout than before: what this machine has recorded does not
-/// lead to its state, and those entries do which the directory has.
-fn is_elsewhere(chain: &Chain, kept: &[KeptLine<Open>], fields: &Map<String, Json>) -> bool {
-    let is_whole = |is_counted: fn(&KeptLine<Open>) -> bool| {
-        let entries = kept.iter().filter(|kept| is_counted(kept));
-        chain.is_whole(entries.map(|kept| &kept.entry), fields)
-    };
-    !kept.iter().all(|kept| kept.is_here) && !is_whole(|_| true) && is_whole(|kept| kept.is_here)
-}
-
 /// Returns the cycles of the instance that were left without having passed.
 pub(crate) fn unpassed(place: &Place) -> Vec<Unpassed> {
     let OnRecord { chain, open, .. } = OnRecord::of(place);
@@ -275,41 +166,6 @@ pub(crate) fn unpassed(place: &Place) -> Vec<Unpassed> {
         finder.compare(context);
     }
     finder.into_left()
-}
-
-impl Recorded for Place {
-    fn left(&self) -> Option<Context> {
-        // Most stops without notices are of an instance without a record, too.
-        let record = has_record(&self.dir()).then(|| OnRecord::of(self))?;
-        let mut states = record.chain.states(&record.open).into_iter();
-        states.next().filter(|_| states.next().is_none())
-    }
-
-    /// What others may have added since the last receipt says nothing about that, and a receipt only if its decisions can be
-    /// made again.
-    fn explains(&self, fields: &Context) -> bool {
-        let record = OnRecord::of(self);
-        let text = || statement::read(&self.dir()).unwrap_or_default();
-        let is_sound = match record.open.is_empty() {
-            true => check::lines(&self.root, &text(), None).flaws.is_empty(),
-            false => record.is_own,
-        };
-        if !is_sound {
-            return false;
-        }
-        let states = record.chain.states(&record.open);
-        let is_it = |left: &Context| {
-            left.iter()
-                .all(|(name, value)| fields.get(name) == Some(value))
-        };
-        states.iter().any(is_it)
-    }
-}
-
-/// Returns whether the instance's directory has a record.
-fn has_record(dir: &Path) -> bool {
-    let mut files = [statement::FILE, open_record::FILE].iter();
-    files.any(|file| dir.join(file).exists())
 }
 
 /// Forgets what this machine has recorded about an instance of the same name: another one begins, whose folder has no record.
@@ -427,7 +283,7 @@ pub(crate) fn prepare(
         record.open.is_empty() && statement::read(&place.dir()).is_ok_and(|text| text.is_empty());
     let altered = open_record::altered(instance, &place.dir());
     let altered = altered.map(|sha256| (open_record::FILE.to_owned(), sha256));
-    let cut = cut(place, &record, before.state);
+    let cut = record.cut(place, before.state);
     let cut = cut.map(|sha256| (statement::FILE.to_owned(), sha256));
     let seen = before
         .seen

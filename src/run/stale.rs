@@ -7,8 +7,8 @@ use crate::project::manifest::Manifest;
 use crate::receipt::chain::Chain;
 use crate::receipt::check::{self, CleanVersions};
 use crate::receipt::{ReviewEntry, statement};
+use crate::run::on_record::OnRecord;
 use crate::run::place::Place;
-use crate::run::receipts::OnRecord;
 use crate::text::shown;
 
 /// A clean review whose work tree has changed.
