@@ -40,7 +40,7 @@ pub(crate) type Choices = Vec<Chosen>;
 pub(crate) type Witness = Vec<Chosen>;
 
 /// All results of a part.
-pub(crate) type Ends = Rc<[End]>;
+pub(crate) type Branches = Rc<[Branch]>;
 
 /// A part of a decision, with the runs that it sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -146,9 +146,9 @@ enum Node {
     Leaf(u32),
 }
 
-/// A path of the tree of a part.
+/// A path through the tree of a part.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct End {
+pub(crate) struct Branch {
     /// Its result, by number.
     pub(crate) leaf: u32,
     /// In order.
@@ -165,7 +165,7 @@ struct Fork {
     all: u32,
 }
 
-impl End {
+impl Branch {
     /// Returns what is left to choose on this way, of the questions that it turns on.
     pub(crate) fn choices(&self) -> Choices {
         let forks = self.forks.iter();
@@ -215,7 +215,7 @@ pub(crate) struct Tree {
     /// The first node of each part, and the part in words.
     roots: FxHashMap<Segment, (u32, Arc<str>)>,
     /// The results of parts, by what they look at.
-    ends: FxHashMap<Segment, Memo<Ends>>,
+    ends: FxHashMap<Segment, Memo<Branches>>,
     /// The fields that the engine reads.
     needed: BTreeSet<String>,
     /// For each question whether a review is answered, the fields that its file names are made of.

@@ -1,6 +1,6 @@
 //! The ways through the tree of a part, and what is chosen on each.
 
-use super::{Choices, End, Ends, Fork, Leaf, Node, Segment, Tree, What, over};
+use super::{Branch, Branches, Choices, Fork, Leaf, Node, Segment, Tree, What, over};
 use crate::engine::event::Trigger;
 use crate::explore::answer::Answer;
 use crate::explore::imagined_world::{Kind, Question, is_of_the_host};
@@ -40,7 +40,7 @@ impl Descent<'_> {
     }
 }
 
-impl End {
+impl Branch {
     /// Adds a question to the way.
     fn ask(&mut self, fork: Fork) {
         self.forks.push(fork);
@@ -58,7 +58,7 @@ impl Tree {
         state: &Situation,
         before: &[Chosen],
         looks: &mut Looks,
-    ) -> Ends {
+    ) -> Branches {
         if let Some(memo) = self.ends.get(&segment)
             && let Some(known) = memo.get(state, before)
         {
@@ -83,7 +83,7 @@ impl Tree {
             depth: 0,
             looks: Looks::default(),
         };
-        let ends: Ends = self.descend(&mut descent, root).into();
+        let ends: Branches = self.descend(&mut descent, root).into();
         looks.extend(descent.looks.iter());
         if !self.budget.is_exhausted() {
             let memo = self.ends.entry(segment).or_default();
@@ -93,7 +93,7 @@ impl Tree {
     }
 
     /// Returns the ways from a node on to which an answer leads, by these choices.
-    fn behind(&mut self, descent: &mut Descent<'_>, next: u32, chosen: &[Chosen]) -> Vec<End> {
+    fn behind(&mut self, descent: &mut Descent<'_>, next: u32, chosen: &[Chosen]) -> Vec<Branch> {
         let mark = descent.made.len();
         descent.made.extend(chosen);
         descent.depth += 1;
@@ -104,7 +104,7 @@ impl Tree {
     }
 
     /// Returns the ways through the tree from a node on.
-    fn descend(&mut self, descent: &mut Descent<'_>, at: u32) -> Vec<End> {
+    fn descend(&mut self, descent: &mut Descent<'_>, at: u32) -> Vec<Branch> {
         if self.budget.is_exhausted() {
             return Vec::new();
         }
@@ -115,7 +115,7 @@ impl Tree {
             Node::Unknown => return Vec::new(),
             Node::Leaf(leaf) => {
                 let (leaf, forks) = (*leaf, Vec::new());
-                return vec![End { leaf, forks }];
+                return vec![Branch { leaf, forks }];
             }
             Node::Ask {
                 question, options, ..
@@ -198,7 +198,7 @@ impl Tree {
     }
 
     /// Returns the paths through the tree from a node that asks for the value of an expression.
-    fn beside(&mut self, descent: &mut Descent<'_>, at: u32, asked: u32) -> Vec<End> {
+    fn beside(&mut self, descent: &mut Descent<'_>, at: u32, asked: u32) -> Vec<Branch> {
         let Question::Outcome { kind, source } = self.question(asked) else {
             return Vec::new();
         };
@@ -237,7 +237,7 @@ impl Tree {
     }
 
     /// Makes one way of those that differ in the answers to one question only.
-    fn merge(&mut self, mut ends: Vec<End>) -> Vec<End> {
+    fn merge(&mut self, mut ends: Vec<Branch>) -> Vec<Branch> {
         loop {
             let count = ends.len();
             let mut leaves: Vec<u32> = ends.iter().map(|end| end.leaf).collect();
@@ -250,7 +250,7 @@ impl Tree {
             let asked = ends.iter().flat_map(|end| &end.forks);
             let asked: IndexSet<u32, FxBuildHasher> = asked.map(|fork| fork.question).collect();
             for question in asked {
-                let mut groups: IndexMap<End, Vec<Option<Fork>>> = IndexMap::default();
+                let mut groups: IndexMap<Branch, Vec<Option<Fork>>> = IndexMap::default();
                 for mut end in ends {
                     let own = end.forks.iter().position(|fork| fork.question == question);
                     let own = own.map(|index| end.forks.remove(index));

@@ -261,8 +261,8 @@ impl Judge<'_> {
     /// Returns whether a check really finds something in a state; `None` where nobody knows, an error where it fails.
     pub(super) fn finds(&self, seen: &CheckSeen, at: &Example) -> Option<Result<bool, String>> {
         let mut replay = self.replay.borrow_mut();
-        let standing = replay.reach(at.state)?;
-        let names = replay.names_at(&standing, &at.choices)?;
+        let position = replay.reach(at.state)?;
+        let names = replay.names_at(&position, &at.choices)?;
         let mut found = Vec::new();
         let result = names.find(&self.chart.checks.get(&seen.list)?[seen.index], &mut found);
         let result = result.map(|()| !found.is_empty());

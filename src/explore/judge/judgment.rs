@@ -72,8 +72,8 @@ impl<'s> Judge<'s> {
     pub(super) fn is_real(&self, steps: &[Transition]) -> bool {
         let mut replay = self.replay.borrow_mut();
         steps.iter().any(|step| {
-            let standing = replay.reach(step.from);
-            standing.is_some_and(|standing| replay.step(&standing, *step).is_some())
+            let position = replay.reach(step.from);
+            position.is_some_and(|position| replay.step(&position, *step).is_some())
         })
     }
 

@@ -55,11 +55,11 @@ impl Judge<'_> {
             let breaches = truth.breaches.iter();
             let verdicts = breaches.map(|Example { state, by, choices }| {
                 let step = by.as_slice();
-                let standing = self.replay.borrow_mut().reach(*state);
-                let holds = standing.and_then(|standing| {
+                let position = self.replay.borrow_mut().reach(*state);
+                let holds = position.and_then(|position| {
                     let mut replay = self.replay.borrow_mut();
-                    let standing = replay.follow(&standing, step)?;
-                    let names = replay.names_at(&standing, choices)?;
+                    let position = replay.follow(&position, step)?;
+                    let names = replay.names_at(&position, choices)?;
                     names.expressions.holds(expr, &names.root()).ok()
                 });
                 if holds == Some(!expected) {

@@ -1,7 +1,7 @@
 //! Whether a condition holds, or a check finds something, in a state that is real, and what lets checks find this many
 //! things.
 
-use super::{Replay, Scene, Standing};
+use super::{Position, Replay, Scene};
 use crate::engine::names::Names;
 use crate::explore::decision_tree::{Choices, Leaf, Tree, What, Witness, over};
 use crate::explore::dependence::depends;
@@ -34,20 +34,20 @@ impl Replay<'_> {
     /// Returns the names that expressions see where an instance stands like that and this was chosen.
     pub(crate) fn names_at(
         &mut self,
-        standing: &Standing,
+        position: &Position,
         witness: &Witness,
     ) -> Option<Arc<Names>> {
-        let mut standing = self.loosened(standing);
-        standing.config.clear();
+        let mut position = self.loosened(position);
+        position.config.clear();
         let tree = &self.search.moves.tree;
         for (question, value) in witness {
             if let Question::Field(field) = tree.question(*question) {
-                standing.set(&tree.name_of(*field), tree.value(*value))?;
+                position.set(&tree.name_of(*field), tree.value(*value))?;
             }
         }
         let trigger = by_hand();
-        let Scene { event, disk, .. } = self.scene(&trigger, &standing, witness)?;
-        Some(self.names(&standing, disk, &event))
+        let Scene { event, disk, .. } = self.scene(&trigger, &position, witness)?;
+        Some(self.names(&position, disk, &event))
     }
 
     /// Returns what else must be chosen so that checks find as much as was chosen.

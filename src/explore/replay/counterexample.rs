@@ -1,6 +1,6 @@
 //! A counterexample in words: each step as it was replayed.
 
-use super::{Replay, Standing};
+use super::{Position, Replay};
 use crate::engine::decision::{Invocation, Outcome};
 use crate::engine::event::Trigger;
 use crate::explore::graph::Path;
@@ -25,16 +25,16 @@ impl Replay<'_> {
         self.reach(state)?;
         let path: Path = [&self.path_to(state), tail].concat();
         let first = path.first().map_or(state, |step| step.from);
-        let mut standing = self.standing(first)?;
-        let held = standing.context.get(&self.chart.state);
+        let mut position = self.position(first)?;
+        let held = position.context.get(&self.chart.state);
         let held = held.map(plain).unwrap_or_default();
         let start = format!("Nothing is written yet: {} is {held}.", self.chart.state);
         let mut config = Map::new();
         let mut steps = Vec::new();
         for step in path {
-            let after = self.step(&standing, step)?;
-            steps.push(self.tell(step, &standing, &after, &mut config));
-            standing = after;
+            let after = self.step(&position, step)?;
+            steps.push(self.tell(step, &position, &after, &mut config));
+            position = after;
         }
         Some(Trace {
             claim,
@@ -52,20 +52,20 @@ impl Replay<'_> {
         state: usize,
         round: &[Transition],
     ) -> Option<Trace> {
-        let mut standings = vec![self.reach(state)?];
+        let mut positions = vec![self.reach(state)?];
         let stem = self.path_to(state).len();
         let mut tail = Path::new();
         for _ in 0..ROUNDS {
-            let after = self.follow(standings.last()?, round)?;
+            let after = self.follow(positions.last()?, round)?;
             tail.extend(round);
             let domain = &self.search.moves.tree.ground.domain;
-            let mut known = standings.iter();
+            let mut known = positions.iter();
             if let Some(times) = known.position(|before| after.is_like(before, domain)) {
                 let again = Some(stem + times * round.len() + 1);
                 let trace = self.counterexample(claim, state, &tail)?;
                 return Some(Trace { again, ..trace });
             }
-            standings.push(after);
+            positions.push(after);
         }
         None
     }
@@ -74,8 +74,8 @@ impl Replay<'_> {
     fn tell(
         &self,
         step: Transition,
-        before: &Standing,
-        after: &Standing,
+        before: &Position,
+        after: &Position,
         config: &mut Map<String, Json>,
     ) -> TraceStep {
         let edge = &self.search.edges[step.edge];

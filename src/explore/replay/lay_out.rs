@@ -1,6 +1,6 @@
 //! The event and the disk on which the choices of a witness are real.
 
-use super::{Replay, Scene, Standing};
+use super::{Position, Replay, Scene};
 use crate::chart::field::name_part;
 use crate::chart::{FileSet, RowShape};
 use crate::engine::context::Context;
@@ -19,7 +19,7 @@ impl Replay<'_> {
     pub(super) fn scene(
         &mut self,
         trigger: &Trigger,
-        standing: &Standing,
+        position: &Position,
         chosen: &Witness,
     ) -> Option<Scene> {
         let more = self.for_findings(chosen)?;
@@ -28,7 +28,7 @@ impl Replay<'_> {
         let mut found = Found::default();
         let mut disk = Disk {
             now: "20260101T000000".to_owned(),
-            config: standing.config.clone(),
+            config: position.config.clone(),
             ..Disk::default()
         };
         let mut tables: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
@@ -80,7 +80,7 @@ impl Replay<'_> {
             }
         }
         for (name, chosen) in tables {
-            self.add_table(&mut disk, name, &chosen, &standing.context);
+            self.add_table(&mut disk, name, &chosen, &position.context);
         }
         let own = event.fields.get("session_id").and_then(Json::as_str);
         if let Some(own) = own.filter(|id| is_of_the_host(trigger) && !id.is_empty()) {

@@ -35,7 +35,7 @@ use crate::reviewer::finding::Found;
 
 /// How an instance really stands.
 #[derive(Debug, Clone)]
-pub(super) struct Standing {
+pub(super) struct Position {
     pub(super) context: Context,
     pub(super) started: bool,
     /// The settings that the user has made, as far as the last step looks at them.
@@ -44,13 +44,13 @@ pub(super) struct Standing {
     pub(super) held: BTreeSet<String>,
 }
 
-impl Standing {
+impl Position {
     /// Returns whether nothing differs but what the user can still set, and what counts on.
     pub(super) fn is_like(&self, other: &Self, domain: &Domain) -> bool {
-        let kept = |standing: &Self| {
-            let fields = standing.context.iter();
+        let kept = |position: &Self| {
+            let fields = position.context.iter();
             let is_free =
-                |name: &str| domain.parameters.contains_key(name) && !standing.held.contains(name);
+                |name: &str| domain.parameters.contains_key(name) && !position.held.contains(name);
             let kept = fields.filter(|(name, _)| !is_free(name));
             kept.map(|(name, value)| (name.clone(), domain.capped(name, value).into_owned()))
                 .collect::<Context>()
@@ -72,7 +72,7 @@ pub(super) struct Replay<'s> {
     pub(super) search: &'s Search,
     chart: Arc<Chart>,
     /// How an instance really stands, by state; `None` where no counterexample leads there.
-    reached: HashMap<usize, Option<Standing>>,
+    reached: HashMap<usize, Option<Position>>,
     /// The step that really led to a state, where one did.
     arrivals: HashMap<usize, Transition>,
     /// What lets a list of checks find this many things, where that is possible.
@@ -122,7 +122,7 @@ impl<'s> Replay<'s> {
     }
 
     /// Returns how an instance stands in a state; `None` where something of it is not known.
-    fn standing(&self, state: usize) -> Option<Standing> {
+    fn position(&self, state: usize) -> Option<Position> {
         let mut fields = self.search.states[state].fields().iter();
         let tree = &self.search.moves.tree;
         let is_known = fields.all(|held| matches!(tree.answer_of(*held), Answer::Value(_)));
@@ -130,7 +130,7 @@ impl<'s> Replay<'s> {
     }
 
     /// Returns the same, with some value for what is not known: good for steps that do not depend on it.
-    fn some_standing(&self, state: usize) -> Standing {
+    fn some_standing(&self, state: usize) -> Position {
         let tree = &self.search.moves.tree;
         let state = &self.search.states[state];
         let fields = self.chart.context.iter().zip(state.fields());
@@ -140,7 +140,7 @@ impl<'s> Replay<'s> {
         };
         let begins_as_set = |name: &&String| self.chart.context[*name].setting().is_some();
         let held = self.guarded.iter().filter(|name| !begins_as_set(name));
-        Standing {
+        Position {
             held: held.cloned().collect(),
             context: fields
                 .map(|((name, field), held)| (name.clone(), value(field, tree.answer_of(*held))))
@@ -151,7 +151,7 @@ impl<'s> Replay<'s> {
     }
 
     /// Returns how an instance really stands in a state; `None` where no counterexample leads there.
-    pub(super) fn reach(&mut self, state: usize) -> Option<Standing> {
+    pub(super) fn reach(&mut self, state: usize) -> Option<Position> {
         let parents = &self.search.parents;
         let way = std::iter::successors(Some(state), |at| parents[*at].map(|step| step.from));
         let way = way.take_while(|at| !self.reached.contains_key(at));
@@ -160,7 +160,7 @@ impl<'s> Replay<'s> {
         for at in way.into_iter().rev() {
             let found = match parents[at] {
                 Some(parent) => self.arrive(at, parent),
-                None => self.standing(at),
+                None => self.position(at),
             };
             self.reached.insert(at, found);
         }
@@ -168,16 +168,16 @@ impl<'s> Replay<'s> {
     }
 
     /// Returns how a state is really reached: by this step, else by another.
-    fn arrive(&mut self, at: usize, first: Transition) -> Option<Standing> {
+    fn arrive(&mut self, at: usize, first: Transition) -> Option<Position> {
         let others = self.back.sources(at);
         let others = others.filter(|step| step.from != at && *step != first);
         // Only by way of what is known already: a state is not reached by way of itself.
         let mut steps = std::iter::once(first).chain(others.take(24));
         steps.find_map(|step| {
             let before = self.reached.get(&step.from)?.clone()?;
-            let standing = self.step(&before, step)?;
+            let position = self.step(&before, step)?;
             self.arrivals.insert(at, step);
-            Some(standing)
+            Some(position)
         })
     }
 
@@ -187,9 +187,9 @@ impl<'s> Replay<'s> {
     }
 
     /// Returns how an instance stands after a path from how it stands before; `None` where that is not real.
-    pub(super) fn follow(&mut self, before: &Standing, path: &[Transition]) -> Option<Standing> {
+    pub(super) fn follow(&mut self, before: &Position, path: &[Transition]) -> Option<Position> {
         path.iter()
-            .try_fold(before.clone(), |standing, step| self.step(&standing, *step))
+            .try_fold(before.clone(), |position, step| self.step(&position, *step))
     }
 
     /// Returns the shortest real paths on which the rule at a place fires in the end, or a guard refuses.
@@ -212,11 +212,11 @@ impl<'s> Replay<'s> {
 
     /// Returns the steps of a path from a first state, as they really happen; `None` where that is not real.
     fn walk(&mut self, path: &[Transition]) -> Option<Walk> {
-        let mut standing = self.standing(path.first()?.from)?;
-        let begins = standing.context.clone();
+        let mut position = self.position(path.first()?.from)?;
+        let begins = position.context.clone();
         let mut steps = Vec::new();
         for step in path {
-            standing = self.step(&standing, *step)?;
+            position = self.step(&position, *step)?;
             steps.extend(self.taken.take());
         }
         Some(Walk { begins, steps })
@@ -229,12 +229,12 @@ impl<'s> Replay<'s> {
     }
 
     /// Takes one step for real.
-    pub(super) fn step(&mut self, before: &Standing, step: Transition) -> Option<Standing> {
+    pub(super) fn step(&mut self, before: &Position, step: Transition) -> Option<Position> {
         self.take(before, step, true)
     }
 
     /// Takes one step for real, with what was assumed on the way, too, or without.
-    fn take(&mut self, before: &Standing, at: Transition, with_assumed: bool) -> Option<Standing> {
+    fn take(&mut self, before: &Position, at: Transition, with_assumed: bool) -> Option<Position> {
         let search = self.search;
         let tree = &search.moves.tree;
         let edge = &search.edges[at.edge];
@@ -288,11 +288,11 @@ impl<'s> Replay<'s> {
     }
 
     /// Returns the names of a decision where an instance stands like this, which share what the search has compiled.
-    fn names(&self, standing: &Standing, disk: Disk, event: &Event) -> Arc<Names> {
+    fn names(&self, position: &Position, disk: Disk, event: &Event) -> Arc<Names> {
         let world: Arc<dyn World> = Arc::new(PossibleWorld {
             chart: Arc::clone(&self.chart),
-            context: standing.context.clone(),
-            started: standing.started,
+            context: position.context.clone(),
+            started: position.started,
             disk,
         });
         let expressions = Arc::clone(&self.search.moves.tree.ground.expressions);
@@ -301,7 +301,7 @@ impl<'s> Replay<'s> {
     }
 
     /// Returns how an instance stands after what the hook decides there, where that is what the search says.
-    fn decide(&mut self, before: &Standing, scene: Scene, edge: &Edge) -> Option<Standing> {
+    fn decide(&mut self, before: &Position, scene: Scene, edge: &Edge) -> Option<Position> {
         let Scene { event, disk, found } = scene;
         let tree = &self.search.moves.tree;
         let names = || self.names(before, disk.clone(), &event);

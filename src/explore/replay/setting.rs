@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Replay, Standing};
+use super::{Position, Replay};
 use crate::engine::possible_world::{Disk, event};
 use crate::explore::moves::{Edge, Setting, by_hand};
 use crate::explore::search::Search;
@@ -22,23 +22,23 @@ impl Replay<'_> {
     }
 
     /// Returns the same instance, in which a field can have any value again that a command can set here.
-    pub(super) fn loosened(&self, standing: &Standing) -> Standing {
-        let mut standing = standing.clone();
-        if !standing.started || standing.held.is_empty() {
-            return standing;
+    pub(super) fn loosened(&self, position: &Position) -> Position {
+        let mut position = position.clone();
+        if !position.started || position.held.is_empty() {
+            return position;
         }
         let event = event(by_hand(), Map::new());
-        let names = self.names(&standing, Disk::default(), &event);
+        let names = self.names(&position, Disk::default(), &event);
         let root = names.root();
         let holds = |guard: &&str| names.expressions.holds(guard, &root) == Ok(true);
-        standing
+        position
             .held
             .retain(|field| !guards_of(&self.chart, field).iter().any(holds));
-        standing
+        position
     }
 
     /// Returns an instance with what the user must have set for an edge; `None` where that is not possible.
-    pub(super) fn set_for(&self, before: &Standing, edge: &Edge) -> Option<Standing> {
+    pub(super) fn set_for(&self, before: &Position, edge: &Edge) -> Option<Position> {
         let tree = &self.search.moves.tree;
         let mut before = self.loosened(before);
         before.config.clear();
@@ -70,18 +70,18 @@ impl Replay<'_> {
     /// Returns whether these settings are possible where an instance really stands in a state.
     pub(in crate::explore) fn can_be_set(&mut self, state: usize, set: &[Setting]) -> bool {
         let tree = &self.search.moves.tree;
-        let Some(standing) = self.reach(state) else {
+        let Some(position) = self.reach(state) else {
             return false;
         };
-        let standing = self.loosened(&standing);
+        let position = self.loosened(&position);
         set.iter().all(|(field, value)| {
             let value = tree.value(*value);
-            standing.can_hold(&tree.name_of(*field), value)
+            position.can_hold(&tree.name_of(*field), value)
         })
     }
 }
 
-impl Standing {
+impl Position {
     /// Returns whether a field of the user has this value, or a command can have given it.
     pub(super) fn can_hold(&self, field: &str, value: &Json) -> bool {
         !self.held.contains(field) || self.context.get(field) == Some(value)
