@@ -190,43 +190,46 @@ pub(super) fn abandon(place: &Place) {
 }
 
 /// Removes what is kept of the change of a session that has ended, unless it still waits for a review: the session may be
-/// resumed.
+/// resumed. Of a change that does, and of one that the session has asked for, it is known that its agent does nothing anymore.
 pub(super) fn release(event: &Event) {
     let (Some(session), Some(embedded)) = (event.session.as_deref(), of_changes()) else {
         return;
     };
     for (root, home) in homes(embedded) {
-        let name = part::own_name(session);
-        if !root
-            .join(&home)
-            .join(embedded.folder())
-            .join(&name)
-            .is_dir()
-        {
+        let own = part::own_name(session);
+        let claimed = driver::claimed(from_ref(&root), &home, session);
+        let claimed = claimed.ok().flatten().map(|claimed| claimed.instance);
+        let claimed = claimed.filter(|claimed| *claimed != own);
+        let folder = root.join(&home).join(embedded.folder());
+        let names = [Some(own.clone()), claimed].into_iter().flatten();
+        let names: Vec<String> = names.filter(|name| folder.join(name).is_dir()).collect();
+        if names.is_empty() {
             continue;
         }
         let Ok(chart) = at_home(embedded, home) else {
             return;
         };
-        let found = find::of_name(&root, &chart.scope, &name);
-        let found = distrusting(&root, &chart.scope.home, found);
-        let place = found
-            .instance
-            .map(|instance| Place::new(chart, root, instance));
-        let Some(place) = place else {
-            return;
-        };
-        let drives = driver::drives(&place.store, &place.instance.name, session);
-        if !(place.is_in_cycle() && drives) || change::is_confirmed(&place) {
-            return abandon(&place);
+        for name in names {
+            let found = find::of_name(&root, &chart.scope, &name);
+            let found = distrusting(&root, &chart.scope.home, found);
+            let Some(instance) = found.instance else {
+                continue;
+            };
+            let place = Place::new(Arc::clone(&chart), root.clone(), instance);
+            let drives = driver::drives(&place.store, &name, session);
+            let waits = place.is_in_cycle() && drives;
+            if name == own && (!waits || change::is_confirmed(&place)) {
+                abandon(&place);
+            } else if waits {
+                let ended = DecisionLine {
+                    at: journal::now(),
+                    answer: "pass".to_owned(),
+                    ..DecisionLine::new(&name, event)
+                };
+                // Without it, `status` only says less.
+                let _ = place.journal().add(&Line::Decision(ended));
+            }
         }
-        // Its agent does nothing anymore. Without this, `status` only says less.
-        let ended = DecisionLine {
-            at: journal::now(),
-            answer: "pass".to_owned(),
-            ..DecisionLine::new(&place.instance.name, event)
-        };
-        let _ = place.journal().add(&Line::Decision(ended));
         return;
     }
 }
