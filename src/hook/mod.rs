@@ -187,7 +187,9 @@ pub(crate) fn why_elsewhere(place: &Place, session: Option<&str>) -> Option<Stri
         && part::is_own(place)
         && change::is_on(place, Some(setting)) == Ok(false)
     {
-        return Some(format!("`{setting}` is off, so the change is not reviewed"));
+        return Some(format!(
+            "`{setting}` is off, so no stop has the change reviewed"
+        ));
     }
     let other = place_of_stop(session).ok()??;
     (other.dir() != place.dir()).then(|| {

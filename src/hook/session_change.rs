@@ -113,7 +113,9 @@ pub(super) fn off(place: &Place) -> Result<Option<Vec<String>>, String> {
     }
     let setting = setting.filter(|_| place.is_in_cycle());
     let was_on = |setting| {
-        format!("`{setting}` is no longer on: what has changed since your prompt was not reviewed.")
+        format!(
+            "`{setting}` is no longer on: no review has found clean what has changed since your prompt."
+        )
     };
     Ok(Some(setting.map(was_on).into_iter().collect()))
 }

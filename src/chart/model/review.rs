@@ -122,11 +122,12 @@ pub enum Limited {
 impl Limited {
     /// All of them: the first one that is used up is reported.
     pub const ALL: [Self; 5] = [
-        Self::Failures,
         Self::Cycle,
         Self::Instance,
         Self::Reviews,
         Self::Minutes,
+        // Whoever asks for another try has to be allowed one.
+        Self::Failures,
     ];
 
     /// Returns its key in the chart, which is also the word in `spent.over`.
