@@ -299,7 +299,7 @@ fn left_in_cycle(place: &Place, session: &str) -> Option<String> {
 
 /// Records the driver again: a reviewer may have removed everything that git ignores.
 fn restore_driver(place: &Place, event: &Event) -> Result<(), Stuck> {
-    let is_driven = || !driver::of(&place.store, &place.instance.name).is_empty();
+    let is_driven = || !driver::recorded(&place.store, &place.instance.name).is_empty();
     match &event.session {
         Some(session) if !place.chart.scope.is_per_session() && !is_driven() => {
             record_driver(place, session)

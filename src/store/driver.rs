@@ -124,9 +124,24 @@ fn driven(store: &Store, session: &str) -> Option<(Duration, Claim)> {
     driven.max_by_key(|(at, _)| *at)
 }
 
-/// Returns the session that drives an instance; several if one host was started in the shell of another.
+/// Returns the session that drives an instance; several if one host was started in the shell of another. One that has claimed
+/// another instance since drives that.
 pub(crate) fn of(store: &Store, instance: &str) -> Vec<String> {
+    let mut drivers = recorded(store, instance);
+    drivers.retain(|session| has_claimed(store, instance, session));
+    drivers
+}
+
+/// Returns the sessions that have claimed an instance last, whatever they have claimed since.
+pub(crate) fn recorded(store: &Store, instance: &str) -> Vec<String> {
     record::read(store, instance, DRIVER).unwrap_or_default()
+}
+
+/// Returns whether the instance is the last one that `session` has claimed.
+fn has_claimed(store: &Store, instance: &str, session: &str) -> bool {
+    let claim = record::read(store, session, SESSION);
+    let claim = claim.or_else(|| Some(driven(store, session)?.1));
+    claim.is_some_and(|claim: Claim| claim.instance == instance)
 }
 
 /// Returns whether these sessions drive an instance, and `session` is none of them.
@@ -137,10 +152,7 @@ pub(crate) fn are_others(drivers: &[String], session: Option<&str>) -> bool {
 
 /// Returns whether `session` drives the instance and has claimed nothing else since.
 pub(crate) fn drives(store: &Store, instance: &str, session: &str) -> bool {
-    let claim = record::read(store, session, SESSION);
-    let claim = claim.or_else(|| Some(driven(store, session)?.1));
-    claim.is_some_and(|claim: Claim| claim.instance == instance)
-        && of(store, instance).iter().any(|driver| driver == session)
+    of(store, instance).iter().any(|driver| driver == session)
 }
 
 /// Makes `sessions` the drivers of an instance. The caller holds the instance's write lock.
@@ -148,7 +160,7 @@ pub(crate) fn claim(store: &Store, instance: &str, sessions: &[String]) -> io::R
     for session in sessions {
         claim_one(store, instance, session)?;
     }
-    if of(store, instance) != sessions {
+    if recorded(store, instance) != sessions {
         record::write(store, instance, DRIVER, sessions)?;
     }
     Ok(())
@@ -199,7 +211,7 @@ pub(crate) fn say(store: &Store, instance: &str, session: &str, is_gone: bool) -
 /// Records that a session has ended: it drives nothing until it is resumed and stops again. What it claimed stays its own.
 /// The caller holds the instance's write lock.
 pub(crate) fn release(store: &Store, instance: &str, session: &str) {
-    let mut drivers = of(store, instance);
+    let mut drivers = recorded(store, instance);
     let before = drivers.len();
     drivers.retain(|driver| driver != session);
     // If this cannot be recorded, others read that the session may have ended.
@@ -216,7 +228,11 @@ pub(crate) fn release(store: &Store, instance: &str, session: &str) {
 /// Removes the claim of a session, which drives nothing from then on: not what it claimed before either.
 pub(crate) fn forget(store: &Store, session: &str) {
     for instance in record::names(store, DRIVER) {
-        let is_driven = || of(store, &instance).iter().any(|driver| driver == session);
+        let is_driven = || {
+            recorded(store, &instance)
+                .iter()
+                .any(|driver| driver == session)
+        };
         if is_driven()
             && let Ok(_lock) = WriteLock::acquire(store, &instance)
         {
