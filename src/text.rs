@@ -178,6 +178,13 @@ pub fn markup(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
+/// Returns a sentence that begins with a capital letter.
+pub fn capitalized(text: &str) -> String {
+    let mut rest = text.chars();
+    let first = rest.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(rest).collect()
+}
+
 /// Returns what ends the sentence `text`: nothing if it is a question, or has its end already.
 pub fn full_stop(text: &str) -> &'static str {
     match text.ends_with(['?', '!', '.', '…']) {

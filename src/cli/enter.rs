@@ -27,7 +27,7 @@ use crate::run::stuck::Stuck;
 use crate::run::under_way;
 use crate::scenario::instance::Typist;
 use crate::store::notices;
-use crate::text::full_stop;
+use crate::text::{capitalized, full_stop};
 use crate::view::finished::finished;
 
 /// Enters a phase.
@@ -309,9 +309,7 @@ fn transition(
 /// Says what is in the way of the next stop of this session, if anything is.
 pub(super) fn obstacle(place: &Place, session: Option<&str>) -> Option<String> {
     let why = obstacle_at_stop(&foresee(place, &seeing_stop(place, session)))?;
-    let mut rest = why.chars();
-    let first = rest.next().into_iter().flat_map(char::to_uppercase);
-    let why: String = first.chain(rest).collect();
+    let why = capitalized(&why);
     // Without a session, nobody's turn ends.
     let then = session.map_or(" first", |_| ", then end your turn");
     Some(format!("{why}{} Fix that{then}.", full_stop(&why)))

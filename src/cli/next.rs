@@ -14,6 +14,7 @@ use super::place;
 use crate::chart::Chart;
 use crate::engine::context;
 use crate::engine::decision::Answer;
+use crate::hook::why_elsewhere;
 use crate::page;
 use crate::project::git;
 use crate::run::asked::{self, FailingGate};
@@ -22,7 +23,7 @@ use crate::run::perform::perform;
 use crate::run::stale;
 use crate::store::lock::ReviewLock;
 use crate::store::{driver, postponed};
-use crate::text::shown;
+use crate::text::{capitalized, shown};
 use crate::view::facts::Facts;
 use crate::view::finished::finished;
 use crate::view::screen;
@@ -46,7 +47,8 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let performed = perform(&place, &asked)?;
     // Every review waits for that.
     let wrong = place.snapshot().config().err().map(|why| why.to_string());
-    let flaw = git::untrusted_locks(&place.root, &chart.scope.home).map(|why| format!("{why}."));
+    let flaw =
+        git::untrusted_locks(&place.root, &chart.scope.home).map(|why| capitalized(&why) + ".");
     warn(performed.warnings.iter().chain(&wrong).chain(&flaw));
     if let Answer::Refuse(why) = performed.decision.answer {
         // A hook that waited for the limit has started the review at once.
@@ -65,7 +67,8 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     };
     let stops = !chart.phases.contains_key(&action);
     let obstacle = stops.then(|| obstacle(&place, asked_by.as_deref()));
-    let why = obstacle.flatten().unwrap_or(why);
+    let elsewhere = why_elsewhere(&place, asked_by.as_deref()).map(|why| capitalized(&why) + ".");
+    let why = elsewhere.or(obstacle.flatten()).unwrap_or(why);
     // While the work goes on, what has changed is what the next review is about.
     let is_over = [Some(&chart.state), chart.next.as_ref()]
         .into_iter()

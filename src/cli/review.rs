@@ -142,10 +142,8 @@ fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     };
     change::describe(&place, &mut event.fields, &change);
     event.session = Some(session);
-    if begins {
-        // A reviewer that has failed before may be there again.
-        let _ = postponed::forgive(&place.store);
-    }
+    // A reviewer that has failed before may be there again.
+    let _ = postponed::forgive(&place.store);
     let performed = perform(&place, &event)?;
     warn(&performed.warnings);
     let decision = performed.decision;

@@ -60,10 +60,14 @@ impl<'c> Finder<'c> {
             let cycle = self.cycle(before);
             self.go_on(cycle, false);
         }
+        let before = decision.state.as_ref().or(self.state.as_ref());
+        let is_begun = before.is_some_and(|state| self.has_reviews(state));
         self.state = decision.after(self.state.take());
         let cycle = self.state.as_ref().and_then(|after| self.cycle(after));
         let advances = decision.fired.iter().any(|rule| self.chart.advances(rule));
-        self.go_on(cycle, decision.is_reviewed && advances);
+        // A cycle that something else was put before, and that had no review yet, comes later.
+        let is_put_off = !advances && !is_begun;
+        self.go_on(cycle, decision.is_reviewed && advances || is_put_off);
     }
 
     /// Compares the record with the fields as they are now: someone else may have changed them since.
@@ -71,17 +75,27 @@ impl<'c> Finder<'c> {
         self.go_on(self.cycle(now), false);
     }
 
-    /// Takes note of the cycle that is not over now; `has_passed` says whether the one before has.
-    fn go_on(&mut self, now: Option<Unpassed>, has_passed: bool) {
+    /// Takes note of the cycle that is not over now; `is_in_order` says whether the one before was left as it should be.
+    fn go_on(&mut self, now: Option<Unpassed>, is_in_order: bool) {
         if now == self.current {
             return;
         }
         let before = std::mem::replace(&mut self.current, now);
-        self.left.extend(before.filter(|_| !has_passed));
+        self.left.extend(before.filter(|_| !is_in_order));
         // It has another chance.
         if let Some(now) = &self.current {
             self.left.retain(|left| left != now);
         }
+    }
+
+    /// Returns whether the cycle that is not over has had a review.
+    fn has_reviews(&self, state: &Context) -> bool {
+        let cycle = context::unfinished(self.chart, |name| {
+            state.get(name).cloned().unwrap_or_default()
+        });
+        cycle.is_some_and(|cycle| {
+            state.get(&cycle.count).and_then(serde_json::Value::as_u64) > Some(0)
+        })
     }
 
     fn cycle(&self, state: &Context) -> Option<Unpassed> {

@@ -44,6 +44,9 @@ pub(crate) const LOCKS: &str = ".locks";
 /// The folder of this program in a git directory.
 const FOLDER: &str = "taskie";
 
+/// The folder in it of what all homes in the work tree share.
+const SHARED: &str = ".shared";
+
 /// Where this machine keeps what it knows about the instances in one home.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
@@ -68,6 +71,15 @@ impl Store {
             private: git_dir.map(|dir| dir.join(FOLDER).join(key(&home))),
             beside: home.join(LOCKS),
             home,
+        }
+    }
+
+    /// Returns the store of what all homes in a work tree share. Outside git, each shares only with itself.
+    fn shared(&self) -> Self {
+        let private = self.private.as_deref().and_then(Path::parent);
+        Self {
+            private: private.map(|folder| folder.join(SHARED)),
+            ..self.clone()
         }
     }
 

@@ -1,8 +1,8 @@
 //! Until when no reviewer can run: a usage limit is reached, or the reviewer's service is down. And when the user last asked
 //! for another try.
 //!
-//! The limit belongs to a person's account on this machine, not to one plan. So there is one record of each for all instances
-//! in a home.
+//! The limit belongs to a person's account on this machine, not to one plan. So there is one record of it for all homes in a
+//! work tree, and one of the other try for all instances in a home.
 
 use std::io;
 
@@ -15,18 +15,18 @@ const RETRIED: &str = "retried";
 
 /// Records it.
 pub(crate) fn write(store: &Store, until: &Moment) -> io::Result<()> {
-    record::write(store, NAME, KIND, until)
+    record::write(&store.shared(), NAME, KIND, until)
 }
 
 /// Returns it; `None` if a reviewer can run.
 pub(crate) fn read(store: &Store) -> Option<Moment> {
-    let until: Moment = record::read(store, NAME, KIND)?;
+    let until: Moment = record::read(&store.shared(), NAME, KIND)?;
     (until.at > clock::now()).then_some(until)
 }
 
 /// Lets the next stop try again: the record is removed, and no review that has failed so far counts.
 pub(crate) fn lift(store: &Store) -> io::Result<()> {
-    record::remove(store, NAME, KIND);
+    record::remove(&store.shared(), NAME, KIND);
     forgive(store)
 }
 

@@ -135,6 +135,7 @@ impl Facts {
             is_anothers,
             is_unattended,
             next,
+            elsewhere,
             foreseen,
             coming,
             failing_gate,
@@ -155,6 +156,7 @@ impl Facts {
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
         let stop = match (&running, is_anothers) {
             (Some(_), _) => Stop::allowed("a review is already running"),
+            _ if elsewhere.is_some() => Stop::elsewhere(&chart.scope.noun),
             (None, true) => Stop::allowed(&format!(
                 "this session does not drive the {}",
                 chart.scope.noun

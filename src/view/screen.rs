@@ -14,7 +14,7 @@ use crate::page::{
 };
 use crate::receipt::unpassed;
 use crate::store::running::Running;
-use crate::text::{shown, shown_lines};
+use crate::text::{capitalized, shown, shown_lines};
 
 /// The most reviews in one row; earlier ones are only counted.
 const MOST_IN_ROW: usize = 12;
@@ -348,10 +348,7 @@ fn what_runs(running: &Running) -> String {
 
 /// Says whose turn it is, and what is to be done.
 pub(crate) fn turn(facts: &Facts) -> String {
-    let who = who(facts.waits);
-    let mut letters = who.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    let who: String = first.chain(letters).collect();
+    let who = capitalized(who(facts.waits));
     let what = what_to_do(facts);
     match (facts.waits, what.is_empty()) {
         (Waits::Nothing, false) => what,

@@ -37,6 +37,14 @@ impl Stop {
         }
     }
 
+    /// What a stop does about an instance that it is not about.
+    pub(super) fn elsewhere(noun: &str) -> Self {
+        Self {
+            text: format!("nothing is done about this {noun}"),
+            ..Self::allowed("")
+        }
+    }
+
     /// Returns what is foreseen, for which a session may be missing.
     pub(super) fn foreseen(
         place: &Place,
@@ -46,9 +54,11 @@ impl Stop {
     ) -> Self {
         match step.map(|step| what(place, step, by)) {
             Ok(stop) if is_unattended => {
+                // Whoever asks for the reviews of a change starts over.
+                let starts_over = place.chart.scope.since.is_some();
                 let then = match (stop.does, stop.said.is_empty()) {
-                    (Does::Allow, true) => String::new(),
-                    (Does::Allow, false) => {
+                    (Does::Allow, is_silent) if is_silent || starts_over => String::new(),
+                    (Does::Allow, _) => {
                         format!("; to one that takes it up, it says: {}", stop.said)
                     }
                     _ => format!("; once one has taken it up, {}", stop.text),

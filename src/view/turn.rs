@@ -68,6 +68,8 @@ pub(crate) struct Turn {
     pub(crate) is_unattended: bool,
     /// What the chart's rules for `next` answer; `None` without a usable state.
     pub(crate) next: Result<Option<Next>, Fault>,
+    /// Why the next stop does nothing about the instance, if it does not.
+    pub(crate) elsewhere: Option<String>,
     /// What the next stop does.
     pub(crate) foreseen: Result<Step, Stuck>,
     /// The snapshot in which it decides that.
@@ -97,7 +99,7 @@ impl Turn {
         let stops = stops.or((!is_per_session).then_some(ANY));
         let stop = asked::seeing_stop(place, stops);
         let coming = coming::at_stop(place, Arc::clone(snapshot), &stop);
-        let is_awaited = stop.fields["awaited"] == Json::Bool(true);
+        let is_awaited = stop.fields["awaited"] == Json::Bool(true) && place.is_in_cycle();
         let elsewhere = why_elsewhere(place, stops).map(|why| format!("{why}."));
         let foreseen = match &elsewhere {
             Some(why) => Ok(Step::Done(Performed::allowed(why.clone()).decision)),
@@ -130,7 +132,7 @@ impl Turn {
             let next = action(step).filter(|_| is_usable)?;
             Some(Next {
                 // Whatever the rules say of a next stop is not so.
-                message: elsewhere.unwrap_or(next.message),
+                message: elsewhere.clone().unwrap_or(next.message),
                 ..next
             })
         });
@@ -164,6 +166,7 @@ impl Turn {
             is_anothers,
             is_unattended,
             next,
+            elsewhere,
             foreseen: foreseen.map(|step| match or_called(&stop, step) {
                 Step::Done(mut decision) => {
                     let notices = foreseen_notices(place, stops, snapshot);
