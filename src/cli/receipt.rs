@@ -15,7 +15,6 @@ use crate::disk;
 use crate::lint::report::pretty;
 use crate::project::change::{self, Unknown};
 use crate::project::git;
-use crate::project::manifest::Manifest;
 use crate::receipt::chain::Chain;
 use crate::receipt::check::{self, CleanVersions};
 use crate::receipt::seal;
@@ -45,8 +44,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         seen.add(name, &chain, &receipts::open(&place), None);
         let unknown = |why: Unknown| CliError::with_help(why.message, why.help);
         let (before, commit) = change::ends(&place.root, commit).map_err(unknown)?;
-        let home = &chart.scope.home;
-        let read = Manifest::read(&place.root, home, Some(&before), Some(&commit), &[]);
+        let read = place.manifests().read(Some(&before), Some(&commit), &[]);
         let read = read.ok_or_else(|| {
             CliError::with_help(
                 "this is no git repository",

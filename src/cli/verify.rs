@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use super::error::CliError;
 use super::output::{say, say_json, tell_error};
 use super::place;
-use crate::chart::Chart;
+use crate::chart::{Chart, Scope};
 use crate::diagnostic::suggest::did_you_mean;
 use crate::lint::report;
 use crate::page::{self, BAD, GOOD, PLAIN, Page, counted, paint_words};
@@ -20,7 +20,7 @@ use crate::project::change::{self, Blobs, Unknown};
 use crate::project::find;
 use crate::project::git;
 use crate::project::home::project_root;
-use crate::project::manifest::{self, Manifest};
+use crate::project::manifest::{Manifest, Reader};
 use crate::project::state_file;
 use crate::receipt::check::{self, Checked, CleanVersions, Work};
 use crate::receipt::signature::Signers;
@@ -57,7 +57,7 @@ fn verify(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, CliError> {
         let signers = signers(root, matches)?;
         result.receipts(chart, root, matches.get_one("instance"), signers.as_ref())?;
         if !result.plans.is_empty() {
-            result.code(root, home, range)?;
+            result.code(root, &chart.scope, range)?;
         }
     }
     let code = match (result.plans.is_empty(), result.is_well()) {
@@ -100,7 +100,7 @@ fn signers(root: &Path, matches: &ArgMatches) -> Result<Option<Signers>, CliErro
 fn no_base(work: &Work) -> String {
     let name = shown(&work.name);
     format!(
-        "git no longer has the commit at which the work of {name} began, so only the files that its last clean review has \
+        "git no longer has what the work of {name} began with, so only the files that its last clean review has \
          seen were compared"
     )
 }
@@ -184,7 +184,11 @@ impl Verified {
     }
 
     /// Compares the code with what the reviews have seen: that of a range of commits, or else of the work tree.
-    fn code(&mut self, root: &Path, home: &str, range: Option<&str>) -> Result<(), CliError> {
+    fn code(&mut self, root: &Path, scope: &Scope, range: Option<&str>) -> Result<(), CliError> {
+        let reader = |name: &str| {
+            let instance = find::named(scope, name).map(|instance| root.join(instance.dir));
+            Reader::of(root, scope, &instance.unwrap_or_default())
+        };
         let failed = |why: Unknown| CliError::with_help(why.message, why.help);
         let ends = range.map(|range| change::ends(root, range)).transpose();
         let ends = ends.map_err(failed)?;
@@ -195,7 +199,7 @@ impl Verified {
                     Some("no cycle of code reviews that has ended is in the record".to_owned())
             }
             Some((base, end)) => {
-                if let Some(read) = Manifest::read(root, home, Some(base), Some(end), &[]) {
+                if let Some(read) = reader("").read(Some(base), Some(end), &[]) {
                     self.covered = self.seen.unseen(&read.map_err(failed)?);
                 }
             }
@@ -208,7 +212,7 @@ impl Verified {
                 None => (&work.base, None),
             };
             if !known.contains_key(base.as_str()) {
-                let read = match Manifest::read(root, home, Some(base), at, &[]) {
+                let read = match reader(&work.name).read(Some(base), at, &[]) {
                     None => Err("this is no git repository".to_owned()),
                     Some(Err(why)) if range.is_none() => Err(why.message),
                     Some(read) => Ok(read.map_err(failed)?),
@@ -225,7 +229,7 @@ impl Verified {
                     }
                     Err(why) => {
                         self.uncompared = Some(why);
-                        if let Some(now) = manifest::of_all(root, home) {
+                        if let Some(now) = reader(&work.name).all() {
                             let covered = self.seen.covered_without_base(work, now);
                             check::join(&mut self.covered, covered);
                         }

@@ -64,7 +64,8 @@ pub enum Source {
     },
     /// `git.dirty`: uncommitted changes outside the home; false outside git.
     Dirty,
-    /// `git.base`: the commit at which the last cycle has ended, or the instance began; none if that is unknown.
+    /// `git.base`: the commit up to which reviews of code that passed have seen everything, or at which the instance began; none
+    /// if that is unknown.
     Base,
     /// `siblings`: the other instances, a list of records with `name`, `path`, `idle_hours`, `unreadable`, `context`
     /// and `files`. If the state cannot be read, every field of the context is none.

@@ -8,24 +8,24 @@ use super::due::AfterAnswer;
 use super::output::tell;
 use super::session_change;
 use super::target::{Target, find_place, place_of_change, release};
-use crate::engine::decision::Step;
+use crate::engine::decision::{Answer, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::files::pattern::name_flaw;
 use crate::host::events::{PROMPT, UNCLAIMED, is_stop};
 use crate::host::hosts::Host;
-use crate::host::reply::{Reply, cut};
+use crate::host::reply::Reply;
 use crate::project::change::{Base, Unknown};
 use crate::project::state_file::{self, Reading};
 use crate::run::call::UserCall;
-use crate::run::perform::{peek, perform};
+use crate::run::perform::{foreseen_notices, peek, perform};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::{beside, change, part};
+use crate::store::driver;
 use crate::store::owed;
 use crate::store::turn::BlocksInTurn;
-use crate::store::{driver, notices};
-use crate::text::cut_bytes;
+use crate::text::{cut_bytes, shown_lines};
 
 /// How many bytes of the agent's last message a reviewer is given.
 const MESSAGE: usize = 10_000;
@@ -125,14 +125,13 @@ pub(super) fn reply_to(
         Ok(Some(target)) => Ok(target),
         Err(why) => Err(Box::new(Reply::undecided(name, why))),
     };
-    let is_running = |target: &Target| {
-        let place = target.place.as_ref().filter(|_| !target.is_unclaimed);
-        place.is_some_and(Place::is_in_cycle)
-    };
-    if found.as_ref().is_ok_and(is_running) {
-        // What the reviews of a plan read is not read twice.
-        let place = also.as_ref().ok().and_then(|target| target.place.as_ref());
-        place.into_iter().for_each(session_change::abandon);
+    let plan = found.as_ref().ok().filter(|target| !target.is_unclaimed);
+    let plan = plan.and_then(|target| target.place.as_ref());
+    if let Some(plan) = plan.filter(|plan| acts(plan, &event)) {
+        let change = also.as_ref().ok().and_then(|target| target.place.as_ref());
+        change
+            .into_iter()
+            .for_each(|change| session_change::leave_to(plan, change));
         return answer(name, event, found, host);
     }
     let answer = |found| answer(name, event.clone(), found, host);
@@ -142,6 +141,23 @@ pub(super) fn reply_to(
     }
     let (reply, more) = answer(also)?;
     Ok((first.followed_by(reply), due.and(more)))
+}
+
+/// Returns whether a cycle of the instance is running, and the stop is about it: while a review that is due only waits for the
+/// user, the stop is for others, too.
+pub(super) fn acts(place: &Place, event: &Event) -> bool {
+    let does = |step: Step| match step {
+        Step::Invoke(_) => true,
+        Step::Done(decision) => {
+            !decision.patch.is_empty() || matches!(decision.answer, Answer::Block(_))
+        }
+    };
+    let snapshot = place.snapshot();
+    let view = snapshot.view();
+    let Some(cycle) = view.running() else {
+        return false;
+    };
+    !view.standing(cycle).is_due || peek(place, event).is_ok_and(|(step, _)| does(step))
 }
 
 /// Returns the answer of one chart.
@@ -319,9 +335,8 @@ fn decided(
 /// Returns whether the user is to read something about the instance at this stop, whatever is decided.
 fn has_notices(place: &Place, event: &Event) -> bool {
     let snapshot = place.glance(&Arc::default());
-    let of = (&*place.chart, &place.store, &*place.instance.name);
-    let texts = || notices::foreseen(of, snapshot.context(), place, event.session.as_deref());
-    matches!(snapshot.state, Reading::Sound { .. }) && !texts().is_empty()
+    matches!(snapshot.state, Reading::Sound { .. })
+        && !foreseen_notices(place, event.session.as_deref(), &snapshot).is_empty()
 }
 
 /// Returns whether another session has claimed the instance that `session` claimed. That is reported once.
@@ -366,9 +381,23 @@ fn see_change(place: &mut Place, event: &mut Event) -> Result<bool, String> {
     }
     // It becomes part of an argument of a program.
     if let Json::String(text) = &mut fields["last_assistant_message"] {
-        *text = cut_bytes(cut(text), MESSAGE);
+        *text = shortened(&shown_lines(text), place);
     }
     Ok(true)
+}
+
+/// Returns the agent's last message, of which a reviewer is given only so much: an argument has an end. Of what is cut, the lines
+/// about findings are kept.
+fn shortened(text: &str, place: &Place) -> String {
+    if text.len() <= MESSAGE {
+        return text.to_owned();
+    }
+    let start = cut_bytes(text.to_owned(), MESSAGE / 2);
+    let rest = &text[start.trim_end_matches('…').len()..];
+    let findings = place.snapshot().ledger();
+    let is_about = |line: &&str| findings.iter().any(|entry| line.contains(&entry.id));
+    let about: Vec<&str> = rest.lines().filter(is_about).collect();
+    format!("{start}\n{}", cut_bytes(about.join("\n"), MESSAGE / 2))
 }
 
 /// Returns what a decision that was carried out says, and adds what is due once the host has it.

@@ -167,15 +167,18 @@ pub(crate) fn place_of_stop(session: &str) -> Result<Option<Place>, String> {
         Ok(target) => target.place,
         Err(reply) => words(reply.texts().cloned().collect())?,
     };
+    let mut waiting = None;
     if let Some(place) = driven {
         if let Reading::Broken(why) = &place.snapshot().state {
             return Err(place.broken(why).to_string());
         }
-        if place.is_in_cycle() {
+        if answer::acts(&place, &stop_of(session)) {
             return Ok(Some(place));
         }
+        waiting = Some(place).filter(Place::is_in_cycle);
     }
-    Ok(place_of_change(&stop_of(session), STOPPED)?.and_then(|target| target.place))
+    let change = place_of_change(&stop_of(session), STOPPED)?;
+    Ok(change.and_then(|target| target.place).or(waiting))
 }
 
 /// Returns why the next stop of a session does nothing about the change at `place`; `None` if it is what that stop is about, or

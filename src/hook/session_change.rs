@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::target::{at_home, distrusting, homes};
 use crate::chart::choice::of_changes;
+use crate::engine::context::running_cycle;
 use crate::engine::event::Event;
 use crate::project::change::{Base, Unknown, branches_apart};
 use crate::project::{find, settings, state_file};
@@ -174,6 +175,21 @@ pub(super) fn elsewhere(place: &Place) -> Option<String> {
         "Commits of this session are not reviewed: they are on {}, which is not checked out now.",
         names.join(", ")
     ))
+}
+
+/// Leaves what a session changes to the reviews of a plan, if these read the code: nothing is read twice. What a review has
+/// found in it is not forgotten.
+pub(super) fn leave_to(plan: &Place, change: &Place) {
+    let snapshot = plan.snapshot();
+    let view = snapshot.view();
+    let reads_code = view.running().and_then(|cycle| view.skips(cycle).ok()?);
+    let snapshot = change.snapshot();
+    let context = snapshot.context();
+    let cycle = running_cycle(&change.chart, context);
+    let count = cycle.and_then(|cycle| context.get(&cycle.count)?.as_u64());
+    if reads_code.is_some() && count.is_none_or(|count| count == 0) {
+        abandon(change);
+    }
 }
 
 /// Forgets the change, if it is that of a session. Its next prompt begins another one.

@@ -3,12 +3,13 @@
 //!
 //! A manifest says what has changed since, also when git no longer has the tree that it was made of.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::change::{self, Blobs, Unknown, is_any_like};
+use super::change::{self, Blobs, STORED, Unknown, is_any_like};
 use super::git::is_in_git;
+use crate::chart::Scope;
 
 /// The work tree as a review saw it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,27 +26,44 @@ pub(crate) struct Manifest {
     pub(crate) skips: Vec<String>,
 }
 
-impl Manifest {
-    /// Reads the work tree at `root`, or the commit `at`, compared with `base`, or with HEAD if that is unknown. The home
-    /// of the chart does not count. `None` outside git.
+/// Where manifests are read.
+#[derive(Debug)]
+pub(crate) struct Reader<'r> {
+    root: &'r Path,
+    /// The home of the chart, which does not count.
+    home: &'r str,
+    /// A folder of objects that the repository does not have.
+    objects: Option<PathBuf>,
+}
+
+impl<'r> Reader<'r> {
+    /// Returns that of the work tree at `root`, which knows what the instance in the directory `dir` is compared with.
+    pub(crate) fn of(root: &'r Path, scope: &'r Scope, dir: &Path) -> Self {
+        Self {
+            root,
+            home: &scope.home,
+            objects: scope.since.is_some().then(|| dir.join(STORED)),
+        }
+    }
+
+    /// Reads the work tree, or the commit `at`, compared with `base`, or with HEAD if that is unknown. `None` outside git.
     pub(crate) fn read(
-        root: &Path,
-        home: &str,
+        &self,
         base: Option<&str>,
         at: Option<&str>,
         skips: &[String],
-    ) -> Option<Result<Self, Unknown>> {
-        if !is_in_git(root) {
+    ) -> Option<Result<Manifest, Unknown>> {
+        if !is_in_git(self.root) {
             return None;
         }
         let mut without = Vec::new();
-        if !Path::new(home).is_absolute() {
-            without.push(format!("{home}/**"));
+        if !Path::new(self.home).is_absolute() {
+            without.push(format!("{}/**", self.home));
         }
-        let read = change::blobs(root, base, at, &without);
+        let read = change::blobs((self.root, self.objects.as_deref()), base, at, &without);
         Some(read.map(|(base, tree, mut files)| {
             files.retain(|path, _| !is_any_like(path, skips));
-            Self {
+            Manifest {
                 base,
                 tree,
                 files,
@@ -53,10 +71,10 @@ impl Manifest {
             }
         }))
     }
-}
 
-/// Returns all files of the work tree, compared with nothing.
-pub(crate) fn of_all(root: &Path, home: &str) -> Option<Manifest> {
-    let nothing = change::nothing(root).ok()?;
-    Manifest::read(root, home, Some(&nothing), None, &[])?.ok()
+    /// Returns all files of the work tree, compared with nothing.
+    pub(crate) fn all(&self) -> Option<Manifest> {
+        let nothing = change::nothing(self.root).ok()?;
+        self.read(Some(&nothing), None, &[])?.ok()
+    }
 }

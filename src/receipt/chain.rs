@@ -255,13 +255,39 @@ impl Chain {
     }
 }
 
-/// Returns the commit at which the last cycle of an instance has ended, or at which its record begins; `None` if that is
-/// unknown. `dir` is its directory.
+/// Returns the commit that was checked out when the last review began that ended a cycle of reviews of code, clean; without one,
+/// that at which the record of the instance begins. What is different from it, no such review has seen. `None` if it is
+/// unknown. `dir` is the instance's directory.
 pub(crate) fn last_base(instance: (&Store, &str), dir: &Path) -> Option<String> {
-    let open: Vec<KeptLine<Open>> = open_record::read(instance, dir);
     let chain = Chain::read(&statement::read(dir).unwrap_or_default());
-    let statements = chain.statements();
-    let sealed = statements.flat_map(|statement| &statement.predicate.entries);
-    let open = open.iter().rev().find_map(|kept| kept.entry.base());
-    open.or_else(|| sealed.rev().find_map(Entry::base))
+    let kept = chain.unsealed(open_record::read(instance, dir), |kept: &KeptLine<Open>| {
+        kept.entry.at()
+    });
+    let open: Vec<Open> = kept.into_iter().map(|kept| kept.entry).collect();
+    let sealed = || {
+        let statements = chain.statements();
+        statements.flat_map(|statement| &statement.predicate.entries)
+    };
+    let passed = passed_at(&open).or_else(|| passed_at(sealed()));
+    let begun = || sealed().find_map(Entry::base);
+    passed
+        .or_else(begun)
+        .or_else(|| open.iter().find_map(Entry::base))
+}
+
+/// Returns the commit that was checked out when the last of these reviews of code began that ended its cycle, clean.
+fn passed_at<'e, W: 'e>(entries: impl IntoIterator<Item = &'e Entry<W>>) -> Option<String> {
+    let (mut review, mut passed) = (None, None);
+    for entry in entries {
+        match entry {
+            Entry::Review(of_code) => review = Some(of_code),
+            Entry::Decision(decision) if decision.is_reviewed => {
+                let ends = decision.is_clean && !decision.is_superseded && decision.base.is_some();
+                let review = review.take().filter(|review| ends && review.tree.is_some());
+                passed = review.and_then(|review| review.head.clone()).or(passed);
+            }
+            Entry::Decision(_) => {}
+        }
+    }
+    passed
 }

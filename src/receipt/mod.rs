@@ -111,6 +111,9 @@ pub(crate) struct ReviewEntry {
     /// The work tree that it saw, if it was about that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tree: Option<Manifest>,
+    /// The commit that was checked out then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) head: Option<String>,
 }
 
 /// A gate that ran before a review.

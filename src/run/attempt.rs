@@ -10,7 +10,7 @@ use crate::engine::decision::{Effort, Invocation, Outcome, Step};
 use crate::engine::event::Event;
 use crate::host::hosts::{HOSTS, RESERVE};
 use crate::process::program;
-use crate::project::change::Change;
+use crate::project::change::{Change, head};
 use crate::project::seen::{self, Seen};
 use crate::project::state_file;
 use crate::receipt::ReviewEntry;
@@ -124,6 +124,7 @@ impl Due<'_> {
         let seen = seen(invocation);
         let mut record = receipts::due(place, self.snapshot, invocation);
         record.tree = receipts::tree(place, self.snapshot, event);
+        record.head = (record.tree.as_ref()).and_then(|_| head(&place.root));
         let files = FilesBefore::read(place);
         receipts::add_program(place, invocation, &mut record);
         announced.started = clock::now();

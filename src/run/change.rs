@@ -19,7 +19,7 @@ use crate::files::pattern::name_flaw;
 use crate::hash::{self, Hash};
 use crate::os::regular::create_private;
 use crate::page::counted;
-use crate::project::change::{self, Base, Change, OBJECTS, Unknown};
+use crate::project::change::{self, Base, Change, OBJECTS, STORED, Unknown};
 use crate::project::stamp::Stamp;
 use crate::project::{ledger, state_file};
 use crate::run::performed::Performed;
@@ -27,9 +27,6 @@ use crate::run::place::Place;
 use crate::run::{part, under_way};
 use crate::store::lock::Use;
 use crate::text::cut_bytes;
-
-/// The folder in the instance's directory with the objects of the change, hidden like everything that is this program's.
-const STORED: &str = ".objects";
 
 /// The file in the instance's directory that says that a reviewer sees those objects, or has seen them.
 const LENT: &str = ".lent";

@@ -24,7 +24,7 @@ use crate::run::write::{claim, claimant, is_reviewed_by_another, write};
 use crate::run::{beside, called, coming};
 use crate::store::driver;
 use crate::store::journal::{self, DecisionLine, Line};
-use crate::store::notices::{self, Pending};
+use crate::store::notices::{self, Found, Pending};
 use crate::store::owed::Debt;
 
 /// The field of a stop that a command stands in for.
@@ -214,9 +214,13 @@ fn pending(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Pending>
     let is_usable = !matches!(snapshot.state, Reading::Broken(_));
     let session = event.session.as_deref();
     let instance = (&*place.chart, &place.store, &*place.instance.name);
-    let now = || match &place.snapshot().state {
-        Reading::Sound { context, .. } => Some(context.clone()),
-        _ => None,
+    let now = || {
+        let now = place.snapshot();
+        match &now.state {
+            Reading::Sound { context, .. } => Some((context.clone(), false)),
+            Reading::Missing => Some((now.context().clone(), true)),
+            Reading::Broken(_) => None,
+        }
     };
     // Where a command stands in for the stop, the agent reads its answer: what is for the user waits for the next stop.
     let is_own_stop = event.is_stop() && event.fields.get(STANDS_IN).is_none();
@@ -231,11 +235,15 @@ pub(crate) fn foreseen_notices(
     session: Option<&str>,
     snapshot: &Snapshot,
 ) -> Vec<String> {
-    let Reading::Sound { context, .. } = &snapshot.state else {
+    if matches!(snapshot.state, Reading::Broken(_)) {
         return Vec::new();
+    }
+    let found = Found {
+        context: snapshot.context(),
+        is_gone: matches!(snapshot.state, Reading::Missing),
     };
     let instance = (&*place.chart, &place.store, &*place.instance.name);
-    notices::foreseen(instance, context, place, session)
+    notices::foreseen(instance, found, place, session)
 }
 
 /// Returns the answer to an earlier stop that the host never received.

@@ -11,6 +11,7 @@ use crate::engine::decision::Invocation;
 use crate::engine::inspect::Inspector;
 use crate::engine::world::World;
 use crate::project::find::{self, Instance};
+use crate::project::manifest::Reader;
 use crate::project::settings::{self, Before, Settings};
 use crate::project::state_file::{self, Reading};
 use crate::receipt::elsewhere;
@@ -63,6 +64,11 @@ impl Place {
     /// Returns whether one of the chart's cycles is running.
     pub(crate) fn is_in_cycle(&self) -> bool {
         running_cycle(&self.chart, self.snapshot().context()).is_some()
+    }
+
+    /// Returns the reader of the versions of the files in its work tree.
+    pub(crate) fn manifests(&self) -> Reader<'_> {
+        Reader::of(&self.root, &self.chart.scope, &self.dir())
     }
 
     /// Returns the option with which a command is about this instance.

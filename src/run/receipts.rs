@@ -32,6 +32,7 @@ use crate::receipt::unpassed::{self, Unpassed};
 use crate::receipt::{self, Entry, GateEntry, Open, ReviewEntry};
 use crate::reviewer::finding::Found;
 use crate::run::on_record::{OnRecord, has_record};
+use crate::run::part;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::store::journal::Line;
@@ -142,16 +143,17 @@ pub(crate) fn tree(place: &Place, snapshot: &Arc<Snapshot>, event: &Event) -> Op
     let view = Inspector::of_event(&place.chart, &snapshot.as_world(), event);
     let skips = view.skips(view.running()?).ok().flatten()?;
     let field = |name: &str| event.fields.get(name).and_then(Json::as_str);
-    // It sees only a part of the change.
-    if field("paths").is_some_and(|paths| !paths.is_empty()) {
-        return None;
-    }
-    let base = match field("base").filter(|base| !base.is_empty()) {
-        Some(base) => Some(base.to_owned()),
-        None => OnRecord::of(place).base(),
-    };
-    let home = &place.chart.scope.home;
-    Manifest::read(&place.root, home, base.as_deref(), None, &skips)?.ok()
+    let given = field("base").filter(|base| !base.is_empty());
+    let base = given.map(str::to_owned);
+    let base = base.or_else(|| OnRecord::of(place).base());
+    let mut read = place
+        .manifests()
+        .read(base.as_deref(), None, &skips)?
+        .ok()?;
+    // It is given nothing else, whatever is different from another tree.
+    let paths = part::paths(place)?;
+    read.files.retain(|file, _| change::is_in(file, &paths));
+    given.is_none_or(|base| *base == read.base).then_some(read)
 }
 
 /// Returns the cycles of the instance that were left without having passed.

@@ -3,7 +3,6 @@
 use crate::page::counted;
 use crate::project::change::Blobs;
 use crate::project::find;
-use crate::project::manifest::Manifest;
 use crate::receipt::chain::Chain;
 use crate::receipt::check::{self, CleanVersions};
 use crate::receipt::{ReviewEntry, statement};
@@ -57,8 +56,7 @@ pub(crate) fn find(place: &Place) -> Option<Stale> {
     let mut seen = CleanVersions::default();
     seen.add(&place.instance.name, &chain, &open, None);
     let base = &seen.works.last()?.base;
-    let home = &place.chart.scope.home;
-    let now = Manifest::read(&place.root, home, Some(base), None, &[])?.ok()?;
+    let now = place.manifests().read(Some(base), None, &[])?.ok()?;
     let own = seen.works.len();
     let uncovered = |seen: &CleanVersions| -> Vec<String> {
         // Where git no longer has what both are compared with, nobody knows.

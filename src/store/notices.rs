@@ -100,6 +100,8 @@ impl ChangedField {
 enum By {
     /// The state was written by another program, or by hand.
     Unknown,
+    /// So it was removed.
+    Removed,
     /// The record that goes with the state says that this program wrote it: on another machine, in another checkout, or just
     /// before it was killed.
     Elsewhere,
@@ -131,6 +133,7 @@ impl By {
     fn in_words(&self, session: Option<&str>) -> String {
         match self {
             Self::Unknown => "state.json was changed, and not by taskie on this machine".to_owned(),
+            Self::Removed => "state.json was removed, and not by taskie on this machine".to_owned(),
             Self::Elsewhere => {
                 "taskie did that on another machine, in another checkout, or just before it was killed, as its record says"
                     .to_owned()
@@ -150,6 +153,15 @@ impl By {
             }
         }
     }
+}
+
+/// A state as it was found.
+#[derive(Clone, Copy)]
+pub(crate) struct Found<'f> {
+    /// Its fields; without a state, their defaults.
+    pub(crate) context: &'f Context,
+    /// There is none.
+    pub(crate) is_gone: bool,
 }
 
 impl KeptNotices {
@@ -319,8 +331,12 @@ impl KeptNotices {
             || !self.is_in_place(Round::running(chart, context).as_ref())
     }
 
-    /// Takes note of a state that this machine has not written.
-    fn observe_found(&mut self, chart: &Chart, context: &Context, record: &impl Recorded) {
+    /// Takes note of a state that this machine has not written, or that is gone.
+    fn observe_found(&mut self, chart: &Chart, found: Found<'_>, record: &impl Recorded) {
+        let Found { context, is_gone } = found;
+        if is_gone {
+            return self.observe(chart, context, By::Removed);
+        }
         let by = match self.has_changed(chart, context) && record.explains(context) {
             true => By::Elsewhere,
             false => By::Unknown,
@@ -342,7 +358,7 @@ impl KeptNotices {
             let is_again = round.is_same(now.as_ref());
             let what = match &by {
                 // It is among the fields that were changed.
-                By::Unknown | By::Elsewhere if is_again => None,
+                By::Unknown | By::Removed | By::Elsewhere if is_again => None,
                 By::Command { .. } if is_again => Some(format!(
                     "The {title} was started over without having passed"
                 )),
@@ -350,7 +366,7 @@ impl KeptNotices {
                     Some(format!("The {title} was paused"))
                 }
                 // It may have passed on another machine.
-                By::Unknown | By::Elsewhere => Some(format!("The {title} was left")),
+                By::Unknown | By::Removed | By::Elsewhere => Some(format!("The {title} was left")),
                 By::Command { .. } => Some(format!("The {title} was left without having passed")),
             };
             let left = Some(round);
@@ -422,7 +438,11 @@ pub(crate) fn note(
     };
     let mut kept = known.clone();
     if let Some(record) = record {
-        kept.observe_found(chart, before, record);
+        let found = Found {
+            context: before,
+            is_gone: false,
+        };
+        kept.observe_found(chart, found, record);
     }
     match By::command(chart, event) {
         Some(by) if !is_put_off(chart, event, before, decision) => {
@@ -474,10 +494,10 @@ pub(crate) fn add_locked(
     kept.write(store, instance)
 }
 
-/// Returns the notices of a stop at which the state is `context`, without writing anything.
+/// Returns the notices of a stop at which this state is found, without writing anything.
 pub(crate) fn foreseen(
     (chart, store, instance): (&Chart, &Store, &str),
-    context: &Context,
+    found: Found<'_>,
     record: &impl Recorded,
     session: Option<&str>,
 ) -> Vec<String> {
@@ -485,10 +505,10 @@ pub(crate) fn foreseen(
     if session.is_some() && driver::are_others(&driver::of(store, instance), session) {
         return Vec::new();
     }
-    if kept.has_changed(chart, context) {
-        kept.observe_found(chart, context, record);
+    if kept.has_changed(chart, found.context) {
+        kept.observe_found(chart, found, record);
     }
-    kept.in_words(chart, context, session)
+    kept.in_words(chart, found.context, session)
 }
 
 /// The notices of a stop, until the host has them.
@@ -504,10 +524,10 @@ pub(crate) struct Pending {
 
 impl Pending {
     /// Returns the notices for the user of the session that stops, if there are any: `context` is the state as it stood, and
-    /// `now` reads it again.
+    /// `now` reads it again; its flag says that there is none.
     pub(crate) fn find(
         (chart, store, instance): (&Chart, &Store, &str),
-        (context, now): (&Context, impl Fn() -> Option<Context>),
+        (context, now): (&Context, impl Fn() -> Option<(Context, bool)>),
         record: &impl Recorded,
         session: Option<&str>,
     ) -> Option<Self> {
@@ -528,9 +548,10 @@ impl Pending {
             let _lock = WriteLock::acquire(store, instance).ok()?;
             // Another process may have written both since.
             kept = KeptNotices::read_or(chart, (store, instance), record);
-            read_again = now()?;
+            let is_gone;
+            (read_again, is_gone) = now()?;
             context = &read_again;
-            kept.observe_found(chart, context, record);
+            kept.observe_found(chart, Found { context, is_gone }, record);
             kept.write(store, instance).ok()?;
         }
         Some(Self {

@@ -8,7 +8,7 @@ use crate::expr::types::Type;
 pub(super) const SOURCE: BuiltIn = BuiltIn {
     about: &[
         ("git.dirty", "there are uncommitted changes outside the home; false outside git", ""),
-        ("git.base", "the commit at which the instance's last cycle has ended, or at which the instance began; none if that is unknown", ""),
+        ("git.base", "the commit up to which reviews of code that passed have seen everything, or at which the instance began; none if that is unknown", ""),
     ],
     kind: |_| Some(Type::record([("dirty", Type::Boolean), ("base", Type::Text.or_none())])),
     value: Lookup::Fields(|names, key| match key {

@@ -58,14 +58,19 @@ pub(super) fn unwritable(folder: &Path, error: &io::Error) -> Unknown {
 
 /// Returns the value of [`OBJECTS`] that adds a folder to what the user has there.
 pub(crate) fn with(folder: &Path) -> String {
-    let text = folder.display().to_string();
-    let item = match text.contains([':', '"']) && cfg!(unix) {
-        true => format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\"")),
-        false => text,
-    };
+    let item = alternate(folder);
     let sign = if cfg!(windows) { ';' } else { ':' };
     match std::env::var(OBJECTS) {
         Ok(others) if !others.is_empty() => format!("{item}{sign}{others}"),
         _ => item,
+    }
+}
+
+/// Returns a folder as git reads it where it has more objects.
+pub(super) fn alternate(folder: &Path) -> String {
+    let text = folder.display().to_string();
+    match text.contains([':', '"']) && cfg!(unix) {
+        true => format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\"")),
+        false => text,
     }
 }

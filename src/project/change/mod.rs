@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use self::command::{run, unwritable};
+use self::command::{alternate, run, unwritable};
 use self::repository::Repository;
 use crate::project::git::{git, is_in_git};
 use crate::store::git_dir::{self, WorkTree};
@@ -30,6 +30,9 @@ pub(crate) use self::terms::{Base, Changed, Unknown, is_in};
 /// What the name of a folder begins with that is needed only while a tree is read, and after how long none is read anymore.
 const FOR_NOW: &str = "taskie-objects-";
 const LEFT: Duration = Duration::from_secs(60 * 60);
+
+/// The folder in the directory of a change with its objects, hidden like everything that is this program's.
+pub(crate) const STORED: &str = ".objects";
 
 /// A change.
 #[derive(Debug)]
@@ -82,14 +85,19 @@ pub(crate) type Blobs = BTreeMap<String, Option<String>>;
 
 /// Returns what is in the work tree at `root` as a tree, and the files that differ from `base`, or from HEAD if that is unknown:
 /// each with its mode and its blob, or with none if it is gone. What these patterns of git name is left out. Nothing is kept.
-/// The files are those that git would store.
+/// The files are those that git would store. `stored` has objects that the repository does not have.
 pub(super) fn blobs(
-    root: &Path,
+    (root, stored): (&Path, Option<&Path>),
     base: Option<&str>,
     at: Option<&str>,
     without: &[String],
 ) -> Result<(String, String, Blobs), Unknown> {
     let objects = for_now().map_err(|error| unwritable(&std::env::temp_dir(), &error))?;
+    if let Some(stored) = stored.filter(|stored| stored.is_dir()) {
+        let borrows = fs::create_dir(objects.path().join("info"))
+            .and_then(|()| fs::write(objects.path().join("info/alternates"), alternate(stored)));
+        borrows.map_err(|error| unwritable(objects.path(), &error))?;
+    }
     let repository = Repository::of(root, objects.path());
     let tree = match at {
         Some(commit) => repository.id(&format!("{commit}^{{tree}}"))?,
