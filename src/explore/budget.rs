@@ -50,9 +50,8 @@ pub(crate) enum Cut {
     Memory,
     /// The user asked for an end.
     Stopped,
-    Text,
-    /// A field counts beyond this number.
-    Count(String, u64),
+    /// The engine reads this field, and it outgrows the texts and numbers that are tried.
+    Grown(String),
     /// The engine reads this field, and the value of what it is assigned is not known.
     Unknown {
         field: String,
@@ -72,11 +71,8 @@ impl Cut {
             Self::Time => format!("the time was up after {states} states (--max-seconds)"),
             Self::Memory => "the exploration takes too much memory".to_owned(),
             Self::Stopped => format!("interrupted after {states} states"),
-            Self::Text => {
-                format!("states with a text of more than {LONGEST_TEXT} bytes were not looked at")
-            }
-            Self::Count(field, far) => format!(
-                "`{field}` has no upper bound: states in which it is more than {far} were not looked at"
+            Self::Grown(field) => format!(
+                "`{field}` has no bound: states in which it is too great or too long were not looked at"
             ),
             Self::Unknown { field, source } => {
                 format!("`{field}` is assigned `{source}`, of which the value is not known")
@@ -88,7 +84,7 @@ impl Cut {
     }
 }
 
-/// A state with a text of more bytes is not looked at: one that doubles at each step would take all memory.
+/// A text of more bytes is not kept: one that doubles at each step would take all memory.
 pub(crate) const LONGEST_TEXT: usize = 10_000;
 
 /// What is left of the time and the memory. Whoever works long asks for it: the search, the judgments, the replay.

@@ -1,5 +1,6 @@
 //! Every state that can be reached, breadth first, and the moves that lead from one to the next.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -99,9 +100,31 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Looks at every state that can be reached, as far as `caps` allow.
+    /// Looks at every state that can be reached, as far as `caps` allow. If a field outgrows what is tried, all is looked at
+    /// again, and the field holds an unknown value from there on.
     pub(crate) fn of(chart: &Arc<Chart>, caps: &Caps) -> Self {
-        let moves = Moves::of(chart);
+        let budget = Budget::of_search(caps);
+        let mut grown = BTreeSet::new();
+        loop {
+            let search = Self::with(chart, caps, &budget, &grown);
+            match search.outgrown() {
+                Some(field) if grown.insert(field.clone()) => {}
+                _ => return search,
+            }
+        }
+    }
+
+    /// Returns the field that has outgrown what is tried, where it may hold an unknown value instead.
+    fn outgrown(&self) -> Option<&String> {
+        match &self.cut {
+            Some(Cut::Grown(field)) if !self.moves.tree.needed.contains(field) => Some(field),
+            _ => None,
+        }
+    }
+
+    /// Looks at every state, where these fields hold an unknown value once they outgrow what is tried.
+    fn with(chart: &Arc<Chart>, caps: &Caps, budget: &Budget, grown: &BTreeSet<String>) -> Self {
+        let moves = Moves::of(chart, grown);
         let mut search = Self {
             known: moves.all.iter().map(|_| Memo::default()).collect(),
             moves,
@@ -116,9 +139,9 @@ impl Search {
             all_alike: FxHashMap::default(),
         };
         search.begin(chart);
-        search.moves.tree.budget = Budget::of_search(caps);
+        search.moves.tree.budget = budget.clone();
         let mut at = 0;
-        while at < search.states.len() {
+        while at < search.states.len() && search.outgrown().is_none() {
             if at >= caps.states {
                 search.cut = Some(Cut::States);
                 break;

@@ -365,6 +365,7 @@ fn compare(
     let base = Base {
         fields: fields.collect(),
         started: situation.is_started(),
+        has_failed: false,
     };
     let world = ImaginedWorld::new(&tree.ground, base, trigger, answers.collect(), None);
     let mut step = decide_with(world.names(trigger), trigger, None);

@@ -465,10 +465,10 @@ fn json_keeps_its_promise() {
 #[test]
 fn every_format_shows_what_is_not_decided() {
     let project = with_chart(&over_base(
-        "[[on.Stop]]\nguard = \"event.prompt ~ '!' == 'GO!'\"\nmessage = \"So.\"\n",
+        "[[on.Stop]]\nguard = \"event.prompt | upper == 'go'\"\nmessage = \"So.\"\n",
     ));
     let why = "every rule can fire: on.Stop[0] never fires, as far as was tried: \
-               `event.prompt ~ '!' == 'GO!'` depends on event.prompt, of which not every value that matters is tried";
+               `event.prompt | upper == 'go'` depends on event.prompt, of which not every value that matters is tried";
     let concise = format!("chart.toml: rule-never-fires: not decided: {why}\n");
     let github = format!("::notice file=chart.toml,title=rule-never-fires::not decided: {why}\n");
     for (format, expected) in [("concise", &concise), ("github", &github)] {

@@ -32,7 +32,12 @@ impl Tree {
         let answers = answers.map(|(question, value)| (asked(question), shared(value)));
         let answers = answers.collect();
         let started = state.is_started();
-        let base = Base { fields, started };
+        let run = segment.review.map(|run| &self.runs[run as usize].outcome);
+        let base = Base {
+            fields,
+            started,
+            has_failed: matches!(run, Some(Outcome::Failed(_))),
+        };
         let place = Some(Arc::clone(&descent.place));
         let fork = ImaginedWorld::new(&self.ground, base, trigger, answers, place);
         let leaf = self.leaf(segment, trigger, &fork);
@@ -125,7 +130,7 @@ impl Tree {
         for (name, value) in &decision.patch {
             if let Some(field) = self.field(name) {
                 let ground = Arc::clone(&self.ground);
-                let held = Answer::held(ground.domain.capped(name, value).into_owned());
+                let held = ground.domain.held(name, value);
                 tail.assigned.push((field, self.answer_id(&held)));
             }
         }

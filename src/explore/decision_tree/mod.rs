@@ -13,10 +13,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use indexmap::IndexSet;
-use serde_json::{Number, Value as Json};
+use serde_json::Value as Json;
 
 use super::answer::Answer;
-use super::budget::{Budget, Cut, LONGEST_TEXT};
+use super::budget::{Budget, Cut};
 use super::counters::read_by_the_engine;
 use super::domain::{config_path, field_of};
 use super::imagined_world::{Ground, Kind, Question};
@@ -217,7 +217,7 @@ pub(crate) struct Tree {
     /// The results of parts, by what they look at.
     ends: FxHashMap<Segment, Memo<Branches>>,
     /// The fields that the engine reads.
-    needed: BTreeSet<String>,
+    pub(super) needed: BTreeSet<String>,
     /// For each question whether a review is answered, the fields that its file names are made of.
     names: FxHashMap<u32, Vec<(usize, u32)>>,
     known_names: FxHashMap<(usize, i64, Vec<u32>), Option<u32>>,
@@ -225,8 +225,8 @@ pub(crate) struct Tree {
 
 impl Tree {
     /// Returns a tree in which nothing is evaluated yet.
-    pub(crate) fn of(chart: &Arc<Chart>) -> Self {
-        let ground = Ground::of(chart);
+    pub(crate) fn of(chart: &Arc<Chart>, grown: &BTreeSet<String>) -> Self {
+        let ground = Ground::of(chart, grown);
         let mut questions = Numbered::default();
         let parameters = ground.domain.parameters.keys();
         let parameters = parameters
@@ -307,7 +307,6 @@ impl Tree {
         let domain = &self.ground.domain;
         assigned.into_iter().find_map(|(field, value)| {
             let (name, _) = self.chart.context.get_index(*field)?;
-            let is_far = |number: &Number| Some(number.as_i64()?.unsigned_abs() > domain.far);
             match self.answer_of(*value) {
                 Answer::Unknown if self.needed.contains(name) => {
                     let mut sources = self.chart.assigns().filter_map(|it| it.get(name)?.text());
@@ -318,10 +317,7 @@ impl Tree {
                         source,
                     })
                 }
-                Answer::Value(Json::String(text)) if text.len() > LONGEST_TEXT => Some(Cut::Text),
-                Answer::Value(Json::Number(number)) if is_far(number)? => {
-                    Some(Cut::Count(name.clone(), domain.far))
-                }
+                Answer::Value(value) if domain.is_beyond(value) => Some(Cut::Grown(name.clone())),
                 _ => None,
             }
         })

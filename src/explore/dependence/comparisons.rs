@@ -54,20 +54,15 @@ impl Reader<'_> {
                     list: also,
                 },
             ) => {
+                if *list && *also {
+                    return false;
+                }
                 let kinds = [self.kind(path), self.kind(other)];
-                if kinds.contains(&Kind::Untried) || (*list && *also) {
-                    return false;
-                }
-                if kinds == [Kind::Boolean, Kind::Boolean] {
-                    return true;
-                }
                 // The items of one list are not distinguished.
-                let is_setting = |path: &str| path.starts_with("config.");
-                if is_setting(path) || is_setting(other) || root_of(path) == root_of(other) {
-                    return false;
-                }
-                if kinds != [Kind::Text, Kind::Text] {
-                    return false;
+                let is_setting = [path, other].iter().any(|it| it.starts_with("config."));
+                let is_one = is_setting || root_of(path) == root_of(other);
+                if is_one || kinds != [Kind::Text, Kind::Text] {
+                    return kinds == [Kind::Boolean, Kind::Boolean];
                 }
                 self.links.push((path.clone(), other.clone()));
                 self.note(path).linked = true;

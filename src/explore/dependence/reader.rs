@@ -54,9 +54,10 @@ pub(super) struct Reader<'c> {
 }
 
 impl Dependence {
-    /// Reads all expressions and texts of `chart`. The `untried` inputs have too many values to try them all.
-    pub fn of(chart: &Chart, untried: &BTreeSet<String>) -> Self {
-        let mut clouded = BTreeSet::new();
+    /// Reads all expressions and texts of `chart`. The `untried` inputs have too many values to try them all, and so have
+    /// the fields that have `grown`.
+    pub fn of(chart: &Chart, untried: &BTreeSet<String>, grown: &BTreeSet<String>) -> Self {
+        let mut clouded = grown.clone();
         let mut derived = BTreeSet::new();
         loop {
             let mut reader = Reader {
@@ -79,7 +80,8 @@ impl Dependence {
             };
             reader.chart();
             reader.spread();
-            let found = reader.found;
+            let mut found = reader.found;
+            found.clouded.extend(grown.iter().cloned());
             if found.clouded == clouded && found.derived == derived {
                 return found;
             }

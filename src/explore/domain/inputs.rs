@@ -35,7 +35,7 @@ impl Domain {
 impl Values<'_> {
     /// Returns how many findings a list of checks can have: none, one, and on both sides of each number that the chart
     /// compares that with.
-    pub(super) fn findings(&self, name: &str) -> BTreeSet<usize> {
+    pub(crate) fn findings(&self, name: &str) -> BTreeSet<usize> {
         let mut counts = BTreeSet::from([0, 1]);
         counts.extend(self.lengths(&format!("checks.{name}")));
         // A check without `each` finds one thing at most.

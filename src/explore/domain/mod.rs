@@ -17,6 +17,8 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
+use super::answer::Answer;
+use super::budget::LONGEST_TEXT;
 use super::counters::{integer, tops};
 use super::dependence::{Compared, Dependence, Openness};
 use super::items::{self, Tried};
@@ -48,8 +50,10 @@ pub struct Domain {
     pub untried: BTreeSet<String>,
     /// Counters of which one value stands for all that are greater, and that value.
     pub(super) tops: HashMap<String, i64>,
+    /// Fields that hold an unknown value once they outgrow what is tried.
+    grown: BTreeSet<String>,
     /// No number of the chart is near this one: what counts as far as that counts on.
-    pub(super) far: u64,
+    far: u64,
 }
 
 /// Returns what a setting is called beside context fields, whose names have no dot.
@@ -70,6 +74,8 @@ pub(super) fn field_of(chart: &Chart, name: &str) -> Option<usize> {
 pub struct Values<'d> {
     domain: &'d Domain,
     read: &'d dyn Fn(&str) -> Json,
+    /// Numbers and texts that are tried beside those that the chart compares an input with.
+    more: &'d [Json],
 }
 
 impl Deref for Values<'_> {
@@ -118,7 +124,7 @@ fn invoked(chart: &Chart) -> HashMap<String, String> {
 
 impl Domain {
     /// Reads all expressions of `chart`.
-    pub fn of(chart: &Arc<Chart>) -> Self {
+    pub fn of(chart: &Arc<Chart>, grown: &BTreeSet<String>) -> Self {
         let mut domain = Self {
             chart: Arc::clone(chart),
             dependence: Dependence::default(),
@@ -126,11 +132,12 @@ impl Domain {
             invoked: invoked(chart),
             untried: BTreeSet::new(),
             tops: HashMap::new(),
+            grown: grown.clone(),
             far: 0,
         };
         // A field that takes what is not tried is unknown, and then so is what it is compared with.
         loop {
-            domain.dependence = Dependence::of(chart, &domain.untried);
+            domain.dependence = Dependence::of(chart, &domain.untried, grown);
             domain.parameters = domain.find_parameters();
             let before = domain.untried.len();
             domain.untried.extend(domain.too_many());
@@ -167,6 +174,20 @@ impl Domain {
         }
     }
 
+    /// Returns whether a value is longer or further from 0 than those that are tried.
+    pub(super) fn is_beyond(&self, value: &Json) -> bool {
+        let number = value.as_i64().map_or(0, i64::unsigned_abs);
+        number > self.far || value.as_str().is_some_and(|text| text.len() > LONGEST_TEXT)
+    }
+
+    /// Returns what a field holds that a decision has assigned this.
+    pub(super) fn held(&self, field: &str, value: &Json) -> Answer {
+        match self.grown.contains(field) && self.is_beyond(value) {
+            true => Answer::Unknown,
+            false => Answer::held(self.capped(field, value).into_owned()),
+        }
+    }
+
     /// Returns the inputs of an expression of which not every value that matters is tried.
     pub(super) fn untried_by(&self, source: &str) -> BTreeSet<String> {
         let open = self.dependence.open.get(source).into_iter();
@@ -190,8 +211,11 @@ impl Domain {
 
     /// Returns the values of inputs; `read` gives context fields and settings as they stand.
     pub(crate) fn reading<'d>(&'d self, read: &'d dyn Fn(&str) -> Json) -> Values<'d> {
-        let domain = self;
-        Values { domain, read }
+        Values {
+            domain: self,
+            read,
+            more: &[],
+        }
     }
 
     /// Returns the directory of the instance that is explored, as the agent writes it.
@@ -201,7 +225,12 @@ impl Domain {
     }
 }
 
-impl Values<'_> {
+impl<'d> Values<'d> {
+    /// Returns the same, with these numbers and texts beside them.
+    pub(crate) fn and(self, more: &'d [Json]) -> Self {
+        Self { more, ..self }
+    }
+
     /// Returns the values of `choice`; the first one is the quietest.
     pub(crate) fn of(&self, choice: &Choice) -> Vec<Json> {
         self.tried(choice).values
@@ -276,6 +305,8 @@ impl Values<'_> {
     /// then one that is none of them. Where it is compared with other inputs, there are several of these.
     pub(super) fn texts(&self, path: &str) -> Vec<Json> {
         let mut texts = self.known_texts(path);
+        let more = self.more.iter().filter_map(Json::as_str);
+        texts.extend(more.map(str::to_owned));
         let compared = self.compared(path);
         let parts = self.parts(path);
         let others = 1 + usize::from(compared.is_some_and(|compared| compared.linked));
@@ -351,6 +382,8 @@ impl Values<'_> {
         if numbers.is_empty() {
             numbers.insert(fallback.max(minimum.unwrap_or(i64::MIN)));
         }
+        let more = self.more.iter().filter_map(Json::as_i64);
+        numbers.extend(more.filter(|number| minimum.is_none_or(|least| *number >= least)));
         // The least value there is, where something goes into a field that takes none below 0.
         numbers.insert(minimum.unwrap_or(-1));
         numbers.sort_unstable();

@@ -72,8 +72,8 @@ impl Values<'_> {
     /// Returns how long a list can be: on both sides of each number that its length is compared with.
     pub(super) fn lengths(&self, path: &str) -> Vec<usize> {
         let path = format!("{path}.{LENGTH}");
-        let compared = self.compared(&path);
-        let sizes = compared.map(|_| self.integers(&path, Some(0), 0));
+        let is_asked = self.compared(&path).is_some() || !self.more.is_empty();
+        let sizes = is_asked.then(|| self.integers(&path, Some(0), 0));
         let sizes = sizes.iter().flatten().filter_map(Json::as_u64);
         let sizes = sizes.filter_map(|size| usize::try_from(size).ok());
         sizes.collect()

@@ -208,7 +208,7 @@ impl ImaginedWorld {
         let derived = &self.ground.domain.dependence.derived;
         let (own, root) = (input.strip_prefix("field."), root_of(input));
         if own.is_none() && !input.starts_with("config.") && !is_chosen(root) {
-            return true;
+            return input != "review.error" || self.base.has_failed;
         }
         let field = field_of(&self.ground.chart, own.unwrap_or(input));
         self.asked().iter().any(|asked| match &asked.question {

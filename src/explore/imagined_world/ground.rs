@@ -13,7 +13,7 @@ use crate::expr::source::{Expr, Literal};
 use minijinja::value::Value;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What one exploration shares between its worlds.
@@ -70,8 +70,8 @@ pub(super) struct Reach {
 
 impl Ground {
     /// Reads a chart.
-    pub(crate) fn of(chart: &Arc<Chart>) -> Self {
-        let domain = Domain::of(chart);
+    pub(crate) fn of(chart: &Arc<Chart>, grown: &BTreeSet<String>) -> Self {
+        let domain = Domain::of(chart, grown);
         let parameters = domain.parameters.iter().filter_map(|(name, values)| {
             let values = values.iter().cloned().map(Answer::Value);
             Some((field_of(chart, name)?, values.collect()))

@@ -33,6 +33,8 @@ pub(crate) struct Base {
     /// The context fields, in the chart's order.
     pub(crate) fields: Vec<Arc<Answer>>,
     pub(crate) started: bool,
+    /// The run whose outcome is visible has failed: nothing is known of why.
+    pub(crate) has_failed: bool,
 }
 
 /// Questions with their answers: what is known, what was chosen, what was assumed and the values of expressions that are

@@ -68,13 +68,19 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// Returns whether one of these steps can really be taken.
+    /// Returns whether one of these steps can really be taken, if need be with values that are guessed.
     pub(super) fn is_real(&self, steps: &[Transition]) -> bool {
         let mut replay = self.replay.borrow_mut();
-        steps.iter().any(|step| {
-            let position = replay.reach(step.from);
-            position.is_some_and(|position| replay.step(&position, *step).is_some())
-        })
+        let mut is_real = |with_guesses: bool| {
+            steps.iter().any(|step| {
+                let position = replay.reach(step.from);
+                position.is_some_and(|position| match with_guesses {
+                    true => replay.guess(&position, *step).is_some(),
+                    false => replay.step(&position, *step).is_some(),
+                })
+            })
+        };
+        is_real(false) || is_real(true)
     }
 
     /// Returns why a claim is not decided: its counterexamples are not real.
@@ -91,11 +97,6 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// Refutes a claim in a state.
-    pub(super) fn at(&self, claim: String, state: usize, path: Vec<Segment>) -> Verdict {
-        self.along(claim, state, &[], path)
-    }
-
     /// Refutes a claim in a state where this is set.
     pub(super) fn at_set(
         &self,
@@ -106,7 +107,7 @@ impl<'s> Judge<'s> {
     ) -> Verdict {
         let can_be = self.replay.borrow_mut().can_be_set(state, set);
         match can_be {
-            true => self.at(claim, state, path),
+            true => self.along(claim, state, &[], path),
             false => self.undecided(&claim, &path_to(self.search, state)),
         }
     }
@@ -289,7 +290,7 @@ impl<'s> Judge<'s> {
                 let value = tree.value(*value);
                 if let Err(expected) = kind.accepts(&self.chart.phases, value) {
                     let claim = format!("`{key}` is {expected}, and it becomes {}", plain(value));
-                    return Some(self.at(claim, state, steps!["context", key]));
+                    return Some(self.along(claim, state, &[], steps!["context", key]));
                 }
             }
         }

@@ -44,7 +44,7 @@ impl Judge<'_> {
         let expr = &expr.0;
         let path = steps!["properties", index, key];
         if let Some((state, fault)) = &truth.fault {
-            let verdict = self.at(fault.to_string(), *state, path);
+            let verdict = self.along(fault.to_string(), *state, &[], path);
             return Some(PropertyResult::new(name, Code::NoDecision, verdict));
         }
         let detail = match &property.step {
@@ -174,8 +174,9 @@ impl Truth {
             fault = found.map(|fault| (state, fault));
             let tree = &search.moves.tree;
             let holds = |outcome: &Outcome| outcome.result == Ok(true);
-            let surely =
-                |outcome: &Outcome| holds(outcome) && !tree.is_witness_assumed(&outcome.choices);
+            let surely = |outcome: &Outcome| {
+                holds(outcome) && tree.assumed_by(&outcome.choices).next().is_none()
+            };
             fault.is_none().then(|| Holds {
                 always: outcomes.iter().all(holds),
                 sometimes: outcomes.iter().any(holds),

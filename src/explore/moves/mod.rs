@@ -4,6 +4,7 @@ mod parts;
 mod tails;
 mod witnesses;
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -124,7 +125,7 @@ pub(crate) struct Moves {
 
 impl Moves {
     /// Returns the host's moves, then the agent's, then the user's, each in the order of the chart.
-    pub(crate) fn of(chart: &Arc<Chart>) -> Self {
+    pub(crate) fn of(chart: &Arc<Chart>, grown: &BTreeSet<String>) -> Self {
         let events = chart.on.keys().cloned();
         let events = events.filter(|name| !matches!(name.as_str(), "enter" | "run"));
         let events = events.map(Trigger::Hook);
@@ -142,7 +143,7 @@ impl Moves {
         let user = commands.map(Some).chain(answer).map(by(Actor::User));
         let all = host.chain(agent.map(by(Actor::Agent))).chain(user);
         Self {
-            tree: Tree::of(chart),
+            tree: Tree::of(chart, grown),
             all: all.collect(),
             rests: FxHashMap::default(),
             tails: Tails::default(),

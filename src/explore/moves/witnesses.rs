@@ -119,10 +119,14 @@ impl Tree {
         choices.any(|(question, set)| self.assumes(*question, self.members(*set)))
     }
 
-    /// Does the same for a witness.
-    pub(crate) fn is_witness_assumed(&self, witness: &[Chosen]) -> bool {
-        let mut witness = witness.iter();
-        witness.any(|(question, value)| self.assumes(*question, &[*value]))
+    /// Returns the expressions of which a witness assumes that they have another value than they have.
+    pub(crate) fn assumed_by<'t>(&'t self, witness: &[Chosen]) -> impl Iterator<Item = &'t String> {
+        let assumed = witness.iter();
+        let assumed = assumed.filter(|(question, value)| self.assumes(*question, &[*value]));
+        assumed.filter_map(|(question, _)| match self.question(*question) {
+            Question::Assumed { source, .. } => Some(source),
+            _ => None,
+        })
     }
 
     /// Returns whether that is so of a condition or a text: a field that is assigned what is not known depends on nothing

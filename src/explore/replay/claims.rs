@@ -21,12 +21,7 @@ impl Replay<'_> {
     pub(crate) fn assumption(&mut self, step: Transition) -> Option<String> {
         let witnesses = self.witnesses(step, true);
         let tree = &self.moves.tree;
-        let assumed = witnesses.iter().flatten();
-        let mut assumed = assumed.filter(|choice| tree.is_witness_assumed(&[**choice]));
-        let source = assumed.find_map(|(question, _)| match tree.question(*question) {
-            Question::Assumed { source, .. } => Some(source),
-            _ => None,
-        })?;
+        let source = witnesses.iter().find_map(|it| tree.assumed_by(it).next())?;
         let inputs = tree.ground.domain.untried_by(source);
         Some(format!("`{source}` {}", depends(&inputs)))
     }
@@ -54,20 +49,19 @@ impl Replay<'_> {
     pub(super) fn for_findings(&mut self, chosen: &Witness) -> Option<Witness> {
         let mut more = Witness::new();
         for (question, value) in chosen {
-            let tree = &self.search.moves.tree;
-            let Question::Choice(choice @ Choice::Findings(name)) = tree.question(*question) else {
+            let tree = &mut self.moves.tree;
+            let Question::Choice(Choice::Findings(name)) = tree.question(*question) else {
                 continue;
             };
+            let name = name.clone();
             let count = |found: &Json| found.as_array().map_or(0, Vec::len);
             let wanted = count(tree.value(*value));
             let known = self.checks.entry((name.clone(), wanted));
             let found = known.or_insert_with(|| {
-                // How many there are does not depend on what fields hold, or any of it.
-                let values = tree.ground.domain.reading(&|_| Json::Null).of(choice);
-                // The most stand for all that are more.
-                let is_most = values.iter().map(count).max() == Some(wanted);
-                let state = &self.search.states[0];
-                finding(&mut self.moves.tree, state, name, wanted, is_most)
+                // How many there are does not depend on what fields hold. The most stand for all that are more.
+                let counts = tree.ground.domain.reading(&|_| Json::Null).findings(&name);
+                let is_most = counts.last() == Some(&wanted);
+                finding(tree, &self.search.states[0], &name, wanted, is_most)
             });
             more.extend(found.as_ref()?);
         }

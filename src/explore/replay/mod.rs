@@ -5,6 +5,7 @@
 
 mod claims;
 mod counterexample;
+mod guesses;
 mod lay_out;
 mod setting;
 
@@ -126,11 +127,11 @@ impl<'s> Replay<'s> {
         let mut fields = self.search.states[state].fields().iter();
         let tree = &self.search.moves.tree;
         let is_known = fields.all(|held| matches!(tree.answer_of(*held), Answer::Value(_)));
-        is_known.then(|| self.some_standing(state))
+        is_known.then(|| self.some_position(state))
     }
 
     /// Returns the same, with some value for what is not known: good for steps that do not depend on it.
-    fn some_standing(&self, state: usize) -> Position {
+    fn some_position(&self, state: usize) -> Position {
         let tree = &self.search.moves.tree;
         let state = &self.search.states[state];
         let fields = self.chart.context.iter().zip(state.fields());
@@ -224,7 +225,7 @@ impl<'s> Replay<'s> {
 
     /// Takes one step for real from where the search says that it begins.
     pub(super) fn step_from_state(&mut self, step: Transition) -> bool {
-        let before = self.some_standing(step.from);
+        let before = self.some_position(step.from);
         self.take(&before, step, false).is_some()
     }
 

@@ -39,7 +39,7 @@ fn what_comes_of_values_that_are_not_tried_is_neither_proved_nor_refuted() {
     let taken = "tables.rows.open | rejectattr('id', 'eq', 'done') | list | length == 10";
     let field = format!(
         "[[on.Stop]]\nassign = {{ t = \"{{% if {taken} %}}alpha{{% else %}}beta{{% endif %}}\" }}\n\
-         [commands.set]\nabout = \"set\"\nguard = \"args.word == t\"\nsay = \"{{{{ t }}}}\"\n"
+         [commands.set]\nabout = \"set\"\nguard = \"args.word == t and t == 'alpha'\"\nsay = \"{{{{ t }}}}\"\n"
     );
     let property = "[[properties]]\nabout = \"p\"\nalways = \"event.session_id | length <= 3\"\n";
     let cases = [
@@ -137,9 +137,7 @@ fn a_text_that_doubles_does_not_take_all_memory() {
         &chart(&[(CLEAN, &field), (FIRST_RULE, &rule)]),
         &Caps::default(),
     );
-    assert!(report.cut.is_some());
-    assert_eq!(
-        report.cut.as_deref(),
-        Some("states with a text of more than 10000 bytes were not looked at")
-    );
+    assert_eq!(report.cut, None);
+    // From there on, the text can be any.
+    assert_eq!(findings(&report), []);
 }
