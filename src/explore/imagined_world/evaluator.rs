@@ -136,17 +136,14 @@ impl Evaluator for ImaginedWorld {
         let Literal::Text(text) = literal else {
             return value;
         };
-        let chart = &self.ground.chart;
-        let (Some(may_fail), Some(field)) = (self.may_fail(&text.0), chart.context.get(name))
-        else {
+        let Some(may_fail) = self.may_fail(&text.0) else {
             return value;
         };
         // A value that does not fit here is one that can be; one that fits is one of many.
         let mut options = Vec::new();
         options.extend(value.is_err().then_some(Answer::AsItIs));
         options.extend(self.any_value(name));
-        let may_misfit =
-            field.kind == FieldType::Integer || field.kind == FieldType::Phase || field.is_id;
+        let may_misfit = !self.ground.always_fits(name, &text.0);
         options.extend((may_fail || may_misfit || value.is_err()).then_some(Answer::Fails(None)));
         match &*self.assumption(Some(name), &text.0, options) {
             Answer::AsItIs => value,

@@ -1,15 +1,18 @@
 //! What one exploration shares between its worlds.
 
 use super::question::Kind;
-use crate::chart::model::Check;
+use crate::chart::model::{Check, FieldType};
 use crate::chart::{Chart, Cycle};
 use crate::engine::names::sources::SourceName;
+use crate::engine::names::types::{ChartNames, Uses};
 use crate::explore::answer::Answer;
 use crate::explore::dependence::Openness;
 use crate::explore::domain::{Choice, Domain, field_of};
-use crate::expr::Expressions;
+use crate::expr::infer::{self, Scope as _};
 use crate::expr::pieces::{Piece, pieces};
 use crate::expr::source::{Expr, Literal};
+use crate::expr::types::Type;
+use crate::expr::{Expressions, single_expression};
 use minijinja::value::Value;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
@@ -32,6 +35,8 @@ pub(crate) struct Ground {
     reaches: BySource<Reach>,
     /// What the chart's texts are made of.
     pieces: BySource<Arc<[Piece]>>,
+    /// Whether a text always fits a field.
+    fits: BySource<bool>,
 }
 
 /// What was found out about expressions and texts.
@@ -83,9 +88,29 @@ impl Ground {
             expressions: Arc::new(Expressions::new(chart.templates.clone())),
             reaches: Mutex::default(),
             pieces: Mutex::default(),
+            fits: Mutex::default(),
             none: Arc::new([]),
             values: Mutex::default(),
         }
+    }
+
+    /// Returns whether a field takes the value of a text, whatever its inputs are: where their types say so.
+    pub(super) fn always_fits(&self, name: &str, source: &str) -> bool {
+        once(&self.fits, &format!("{name} = {source}"), || {
+            let Some(field) = self.chart.context.get(name) else {
+                return false;
+            };
+            let names = ChartNames::new(&self.chart, &Uses::default());
+            let wanted = names.name(name).unwrap_or(Type::Any);
+            let given = single_expression(source);
+            let given = given.map_or(Type::Text, |expr| infer::expression(expr, &names).0);
+            // A type says nothing of bounds.
+            let is_bounded = match field.kind {
+                FieldType::Integer | FieldType::Phase | FieldType::List => true,
+                FieldType::Boolean | FieldType::String => field.is_id,
+            };
+            !is_bounded && given.is_within(&wanted)
+        })
     }
 
     /// Returns what an expression or a text reaches.
