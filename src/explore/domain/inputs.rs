@@ -61,6 +61,8 @@ impl Values<'_> {
                 numbers.push(Json::Null);
                 numbers
             }
+            // Where each session has its own instance, no event comes without one.
+            _ if field == "session_id" && self.chart.scope.is_per_session() => self.ids(&path),
             Some(FieldDefault::Text) | None => self.texts(&path),
         })
     }

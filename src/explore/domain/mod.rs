@@ -274,7 +274,7 @@ impl<'d> Values<'d> {
             Choice::Session => {
                 // With an instance for each session, no command runs without one.
                 let unknown = (!self.chart.scope.is_per_session()).then_some(Json::Null);
-                let known = self.texts("session");
+                let known = self.ids("session");
                 unknown.into_iter().chain(known).collect()
             }
             Choice::Driver => vec![Json::Null, json!("this"), json!("other")],
@@ -339,6 +339,13 @@ impl<'d> Values<'d> {
             texts.insert(NO_SLUG.to_owned());
         }
         texts.into_iter().map(Json::from).collect()
+    }
+
+    /// Returns the texts that `path` can be, where it is the id of a session and never empty.
+    pub(super) fn ids(&self, path: &str) -> Vec<Json> {
+        let mut texts = self.texts(path);
+        texts.retain(|text| *text != json!(""));
+        texts
     }
 
     /// Returns what is looked for in the text that `path` is.

@@ -9,6 +9,7 @@ use crate::engine::possible_world::{Disk, Sibling, event};
 use crate::explore::decision_tree::Witness;
 use crate::explore::domain::{Choice, NO_SLUG};
 use crate::explore::imagined_world::{Question, is_of_the_host};
+use crate::files::pattern::name_flaw;
 use crate::reviewer::finding::{Finding, Found};
 use crate::reviewer::ran::Ran;
 use serde_json::{Map, Value as Json, json};
@@ -82,10 +83,16 @@ impl Replay<'_> {
         for (name, chosen) in tables {
             self.add_table(&mut disk, name, &chosen, &position.context);
         }
+        let is_hook = is_of_the_host(trigger);
         let own = event.fields.get("session_id").and_then(Json::as_str);
-        if let Some(own) = own.filter(|id| is_of_the_host(trigger) && !id.is_empty()) {
-            event.session = Some(own.to_owned());
+        let own = own.filter(|_| is_hook).map(str::to_owned);
+        let session = own.or(event.session);
+        // A command refuses the id of a session that cannot be a name, and no instance is called that.
+        let is_name = !is_hook || self.chart.scope.is_per_session();
+        if is_name && session.as_deref().and_then(name_flaw).is_some() {
+            return None;
         }
+        event.session = session.filter(|id| !id.is_empty());
         Some(Scene { event, disk, found })
     }
 
@@ -100,8 +107,11 @@ impl Replay<'_> {
                 files.extend(files_of(self.chart.files.get(name)?, list)?);
             }
             let mut name = sibling.get("name")?.as_str()?.to_owned();
-            // A name that means nothing is as good as another.
-            if all.iter().any(|known| known.name == name) {
+            // A name that means nothing is as good as another: no two are the same, and each can be one.
+            if name_flaw(&name).is_some() {
+                "another".clone_into(&mut name);
+            }
+            while all.iter().any(|known| known.name == name) {
                 name.push_str("-too");
             }
             all.push(Sibling {
