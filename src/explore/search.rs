@@ -62,7 +62,7 @@ impl Arrow {
 }
 
 /// A step: the state before it, and its edge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Transition {
     pub(crate) from: usize,
     pub(crate) edge: usize,

@@ -79,7 +79,9 @@ impl Tree {
                 let is_made = kind == Kind::Text && fork.text_of_pieces(&source);
                 let value = match is_made {
                     true => Answer::from(true),
-                    false => outcome(&names, kind, &source).map_err(Fault::at("properties"))?,
+                    false => {
+                        outcome(fork, &names, kind, &source).map_err(Fault::at("properties"))?
+                    }
                 };
                 return Ok(Leaf::Value(self.answer_id(&value)));
             }
@@ -215,11 +217,20 @@ fn seen_by_rules(invocation: Invocation) -> Invocation {
 }
 
 /// Returns the value of an expression by itself.
-fn outcome(names: &Arc<Names>, kind: Kind, source: &str) -> Result<Answer, ExprError> {
+fn outcome(
+    fork: &ImaginedWorld,
+    names: &Arc<Names>,
+    kind: Kind,
+    source: &str,
+) -> Result<Answer, ExprError> {
     let (expressions, root) = (&names.expressions, names.root());
     let text = |text: String| expressions.text(&Text(text), &root);
     Ok(match kind {
-        Kind::Condition => expressions.holds(source, &root)?.into(),
+        // A rule evaluates what is open about it in its own place; a property asks for it by itself.
+        Kind::Condition => {
+            let holds = expressions.holds(source, &root);
+            fork.supposed(source, holds)?.into()
+        }
         Kind::Text => text(source.to_owned()).map(|_| Answer::Made)?,
         Kind::Items => (!expressions.items(source, &root)?.is_empty()).into(),
         Kind::Value => {

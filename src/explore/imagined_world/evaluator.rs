@@ -55,19 +55,7 @@ impl Evaluator for ImaginedWorld {
         if let Some(known) = self.recalled(Kind::Condition, source, root) {
             return Ok(*known == true.into());
         }
-        let holds = evaluate();
-        let Some(may_fail) = self.may_fail(source) else {
-            return holds;
-        };
-        let own = holds.as_ref().ok().map(|holds| Answer::from(*holds));
-        let is_unknown = self.has_looked_at_unknown(source);
-        let both = [false.into(), true.into()];
-        let options = options(own.filter(|_| !is_unknown), is_unknown, both, may_fail);
-        match *self.assumption(None, source, options) {
-            Answer::Value(Json::Bool(assumed)) => Ok(assumed),
-            Answer::Fails(_) => holds.and(Err(ExprError::open(source))),
-            _ => holds,
-        }
+        self.supposed(source, evaluate())
     }
 
     fn text(
@@ -171,6 +159,26 @@ impl ImaginedWorld {
             answer
         });
         (!matches!(*answer, Answer::Fails(_))).then_some(answer)
+    }
+
+    /// Returns what a condition is taken to be that came out like this: either, where something is open about it.
+    pub(crate) fn supposed(
+        &self,
+        source: &str,
+        holds: Result<bool, ExprError>,
+    ) -> Result<bool, ExprError> {
+        let Some(may_fail) = self.may_fail(source) else {
+            return holds;
+        };
+        let own = holds.as_ref().ok().map(|holds| Answer::from(*holds));
+        let is_unknown = self.has_looked_at_unknown(source);
+        let both = [false.into(), true.into()];
+        let options = options(own.filter(|_| !is_unknown), is_unknown, both, may_fail);
+        match *self.assumption(None, source, options) {
+            Answer::Value(Json::Bool(assumed)) => Ok(assumed),
+            Answer::Fails(_) => holds.and(Err(ExprError::open(source))),
+            _ => holds,
+        }
     }
 
     /// Returns what is known of an expression that is evaluated by itself; `None` where it must be evaluated here.

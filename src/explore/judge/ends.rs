@@ -142,7 +142,7 @@ impl Judge<'_> {
                     *is_real = self.replay.borrow_mut().step_from_state(step);
                     found.set(found.get() + usize::from(*is_real));
                 }
-                *is_real
+                *is_real && self.replay.borrow_mut().is_sure(step)
             });
             let lost = leads.iter().position(|leads| !leads);
             if self.search.moves.tree.budget.is_exhausted() {

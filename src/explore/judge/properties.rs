@@ -95,6 +95,10 @@ impl Judge<'_> {
             (Verdict::Proved { .. }, Some(open)) if key != "reachable" => {
                 untried_of(&format!("`{detail}` holds"), &open)
             }
+            // Whether the goal is on a path that was replayed is open, too.
+            (Verdict::Refuted { .. }, Some(open)) if key == "eventually" => {
+                untried_of(&format!("`{detail}` does not hold"), &open)
+            }
             (verdict, _) => verdict,
         };
         Some(PropertyResult::new(name, Code::PropertyRefuted, verdict))

@@ -83,6 +83,8 @@ pub(super) struct Replay<'s> {
     moves: Moves,
     /// By edge, in how many states witnesses of it were looked for, and these witnesses.
     witnesses: HashMap<usize, (usize, Vec<Witness>)>,
+    /// Of steps that begin where something is not known, whether they depend on nothing of that.
+    sure: HashMap<Transition, bool>,
     /// What the user has set, as far as a claim says it.
     pub(super) set: Vec<Setting>,
     /// How the last step that was real was taken; `None` where nothing was decided in it.
@@ -116,6 +118,7 @@ impl<'s> Replay<'s> {
             moves: search.moves.hand_over(),
             search,
             witnesses: HashMap::new(),
+            sure: HashMap::new(),
             set: Vec::new(),
             taken: None,
             chosen: Witness::new(),
@@ -227,6 +230,21 @@ impl<'s> Replay<'s> {
     pub(super) fn step_from_state(&mut self, step: Transition) -> bool {
         let before = self.some_position(step.from);
         self.take(&before, step, false).is_some()
+    }
+
+    /// Returns whether a step depends on nothing that is not known where it begins, wherever else it is real.
+    pub(super) fn is_sure(&mut self, step: Transition) -> bool {
+        let state = &self.search.states[step.from];
+        let tree = &self.moves.tree;
+        let mut fields = state.fields().iter();
+        if fields.all(|held| matches!(tree.answer_of(*held), Answer::Value(_))) {
+            return true;
+        }
+        *self.sure.entry(step).or_insert_with(|| {
+            let own = self.moves.witnesses(state, &self.search.edges[step.edge]);
+            let is_assumed = |own| self.moves.tree.is_assumed_of_conditions(own);
+            own.iter().any(|own| !is_assumed(own))
+        })
     }
 
     /// Takes one step for real.

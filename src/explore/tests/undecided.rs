@@ -51,7 +51,7 @@ fn what_comes_of_values_that_are_not_tried_is_neither_proved_nor_refuted() {
         (
             property,
             "property-refuted",
-            "`always event.session_id | length <= 3` holds",
+            "`event.session_id | length <= 3` does not hold here",
         ),
     ];
     for (more, code, claim) in cases {
