@@ -483,7 +483,7 @@ fn a_new_task_comes_before_the_final_review() {
     assert_eq!(next["action"], "complete-task");
     assert_eq!(
         next["why"],
-        "The code-review was left without any review. Next task: 2."
+        "code-review is over. If its last review lists issues that have no answer, answer them first. Next task: 2."
     );
     tasks("done");
     finish(&project, "complete-task", "2");

@@ -312,7 +312,7 @@ fn other(value: &Value) -> Value {
 }
 
 /// What decides nothing in a record: no chart asks for it, and nothing is compared with it.
-const IDLE: [&str; 18] = [
+const IDLE: [&str; 19] = [
     "at",
     "by",
     "seconds",
@@ -324,6 +324,7 @@ const IDLE: [&str; 18] = [
     "subject",
     "answers",
     "tree",
+    "head",
     "gates",
     "ran",
     "chart",
