@@ -35,7 +35,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     statements.extend(receipts::since(&place));
     let Some(mut receipt) = joined(&place, &statements) else {
         let message = format!("nothing is recorded about {noun} `{}`", place.instance.name);
-        let help = "a receipt is about reviews: there has been none yet";
+        let help = "a receipt is about reviews, and none is on record";
         return Err(CliError::with_help(message, help));
     };
     if let Some(commit) = matches.get_one::<String>("commit") {

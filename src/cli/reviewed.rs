@@ -24,7 +24,7 @@ pub(super) const ANNOTATIONS: usize = 10;
 fn annotation(level: &str, id: &str, finding: &Finding) -> String {
     let file = file_of(finding);
     let file = file.map(|file| format!("file={},", report::property(file)));
-    let line = finding.line.map(|line| format!("line={line},"));
+    let line = (finding.line.filter(|_| file.is_some())).map(|line| format!("line={line},"));
     format!(
         "::{level} {}{}title={}::{}",
         file.unwrap_or_default(),

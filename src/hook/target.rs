@@ -196,8 +196,8 @@ fn of_claim(
         if is_gone {
             let (noun, folder) = (&scope.noun, find::folder(scope).join(name));
             found.warnings.push(format!(
-                "The {noun} `{name}`, which this session drives, is gone: {} does not exist. No review runs in this \
-                 session until it exists again, or until the session takes up another {noun}.",
+                "The {noun} `{name}`, which this session drives, is gone: {} does not exist. No review of it runs \
+                 until it exists again, or until the session takes up another {noun}.",
                 folder.display()
             ));
         }

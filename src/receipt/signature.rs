@@ -92,7 +92,7 @@ pub(crate) fn check(
     find.arg("-s").arg(&file);
     let listed = said(&mut find, "").map_err(|_| {
         let signers = signers.display();
-        format!("its key is not in {signers}")
+        format!("{signers} does not list its key as one that is valid now")
     })?;
     let name = listed.lines().next().unwrap_or_default().to_owned();
     let mut verify = keygen(root)?;

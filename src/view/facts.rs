@@ -157,10 +157,7 @@ impl Facts {
         let stop = match (&running, is_anothers) {
             (Some(_), _) => Stop::allowed("a review is already running"),
             _ if elsewhere.is_some() => Stop::elsewhere(&chart.scope.noun),
-            (None, true) => Stop::allowed(&format!(
-                "this session does not drive the {}",
-                chart.scope.noun
-            )),
+            (None, true) => Stop::elsewhere(&chart.scope.noun),
             (None, false) => Stop::foreseen(place, foreseen, by.as_deref(), is_unattended),
         };
         let last_line = running

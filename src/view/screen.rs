@@ -434,7 +434,7 @@ fn what_to_do(facts: &Facts) -> String {
                 .unwrap_or_default()
         }
         (Waits::Session, _, Some(driver)) => format!(
-            "session {} drives this {}, so every stop of this session is allowed",
+            "session {} drives this {}: the stops of this session are not about it",
             shown(driver),
             facts.chart.scope.noun
         ),

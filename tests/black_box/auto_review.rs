@@ -71,7 +71,7 @@ fn t09_malformed_state_json() {
         project.write("state.json", text);
         project.reviewer(&Reviewer::fail());
         let warning = format!(
-            ".taskie/plans/test-plan/state.json: {why}. No review runs and nothing is written until it is fixed."
+            ".taskie/plans/test-plan/state.json: {why}. No review of this plan runs and nothing is written until it is fixed."
         );
         let expected =
             Expected::allow(&format!("{warning}\n{VALID}")).stderr(&format!("taskie: {warning}\n"));

@@ -52,7 +52,7 @@ fn a_state_that_may_not_be_read() {
     set_mode(project.plan().join("state.json"), 0o000);
     let ran = stop_as_someone(&project);
     let why = "it cannot be read: Permission denied (os error 13)";
-    let rest = "No review runs and nothing is written until it is fixed.";
+    let rest = "No review of this plan runs and nothing is written until it is fixed.";
     let line = format!(".taskie/plans/{PLAN}/state.json: {why}. {rest}");
     let message = format!("{line}\nPlan '{PLAN}' structure validated successfully");
     let stderr = format!("taskie: {line}\n");

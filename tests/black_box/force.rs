@@ -398,7 +398,7 @@ fn a_plan_that_is_gone() {
     for _ in 0..2 {
         fs::rename(project.root.join(".taskie"), &kept).unwrap();
         git(&project.root, &["clean", "-fdxq"]);
-        let gone = "The plan `test-plan`, which this session drives, is gone: .taskie/plans/test-plan does not exist. No review runs in this session until it exists again, or until the session takes up another plan.";
+        let gone = "The plan `test-plan`, which this session drives, is gone: .taskie/plans/test-plan does not exist. No review of it runs until it exists again, or until the session takes up another plan.";
         assert_eq!(project.stop_of("mine").json(), allowed(gone));
         assert_eq!(project.stop_of("mine").stdout, silent());
         assert_eq!(project.stop_of("other").stdout, silent());

@@ -78,7 +78,7 @@ fn without_a_state_the_user_is_asked_and_nothing_is_written() {
         let before = project.files();
         let ran = project.run(&["next", "--session", "mine"]);
         let warning = format!(
-            "taskie: .taskie/plans/{PLAN}/state.json: {what}. No review runs and nothing is written until it is fixed.\n"
+            "taskie: .taskie/plans/{PLAN}/state.json: {what}. No review of this plan runs and nothing is written until it is fixed.\n"
         );
         assert_eq!(
             (ran.code, ran.stdout, ran.stderr),

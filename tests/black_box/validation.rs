@@ -117,7 +117,7 @@ rows! {
 
     t14_state_json_is_no_invalid_name => structure(&[PLAN_MD, ("state.json", &whole_state())], "");
     t15_state_json_is_no_json => state_file("not valid json",
-        ": it is not valid JSON: expected ident at line 1 column 2. No review runs and nothing is written until it is fixed.");
+        ": it is not valid JSON: expected ident at line 1 column 2. No review of this plan runs and nothing is written until it is fixed.");
     t16_state_json_without_required_fields => state_file(r#"{"phase": "new-plan"}"#,
         " lacks `max_reviews`, `next_phase`, `review_model`, `consecutive_clean`, `tdd`: the defaults are used.");
     t17_valid_state_json => state_file(&whole_state(), "");

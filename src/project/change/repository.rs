@@ -228,6 +228,17 @@ impl<'r> Repository<'r> {
         };
         let differing =
             list(&mut self.git(&["ls-files", "-z", "-t", "--others", "--modified"])?)?;
+        // What is neither a file nor a link, git refuses: the file is gone.
+        let is_special = |name: &PathBuf| {
+            let kind = self
+                .root
+                .join(name)
+                .symlink_metadata()
+                .map(|meta| meta.file_type());
+            kind.is_ok_and(|kind| !kind.is_file() && !kind.is_symlink() && !kind.is_dir())
+        };
+        let names = differing.iter().filter_map(|line| line.get(2..));
+        let special: Vec<PathBuf> = names.map(path).filter(is_special).collect();
         let mut large: Vec<Outside> = differing.iter().filter_map(&mut left_out).collect();
         let mut listed = index.git(&["ls-files", "-z", "--stage", "-v"])?;
         let listed = output_within(&mut listed, LIMIT).map_err(failed)?.stdout;
@@ -241,6 +252,10 @@ impl<'r> Repository<'r> {
                 let mut git = index.git(&["update-index", flag, "--"])?;
                 run(git.args(some))?.map_err(failed)?;
             }
+        }
+        for some in special.chunks(CHUNK) {
+            let mut git = index.git(&["update-index", "--force-remove", "--"])?;
+            run(git.args(some))?.map_err(failed)?;
         }
         let has_submodules = entries(&listed).any(|(entry, _)| is_submodule(entry));
         let named = index.folder.path().join("paths");

@@ -152,8 +152,13 @@ impl Snapshot {
         }
         if let Reading::Broken(why) = &state {
             let halt = match chart.cycles.is_empty() {
-                true => "Nothing is decided and nothing is written until it is fixed.",
-                false => "No review runs and nothing is written until it is fixed.",
+                true => "Nothing is decided and nothing is written until it is fixed.".to_owned(),
+                false => {
+                    let noun = &chart.scope.noun;
+                    format!(
+                        "No review of this {noun} runs and nothing is written until it is fixed."
+                    )
+                }
             };
             let file = file.display();
             warnings.push(format!("{file}: {why}{} {halt}", full_stop(why)));
