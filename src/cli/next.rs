@@ -47,8 +47,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let performed = perform(&place, &asked)?;
     // Every review waits for that.
     let wrong = place.snapshot().config().err().map(|why| why.to_string());
-    let flaw =
-        git::untrusted_locks(&place.root, &chart.scope.home).map(|why| capitalized(&why) + ".");
+    let flaw = git::untrusted_locks(&place.root, &chart.scope.home).map(|why| format!("{why}."));
     warn(performed.warnings.iter().chain(&wrong).chain(&flaw));
     if let Answer::Refuse(why) = performed.decision.answer {
         // A hook that waited for the limit has started the review at once.
