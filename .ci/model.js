@@ -319,7 +319,7 @@ async function tampered([folder]) {
   const ways = [
     [state({ consecutive_clean: 1 }), `The code-review \\S+ goes on with 1 instead of 0 as clean reviews in a row${by}`],
     [config({ gates, stall: 0, clean: 1 }), "the setting clean changed from 2 to 1"],
-    [config({ stall: 0, clean: 1 }), "`sh check\\.sh` was no longer to run for code-review"],
+    [config({ stall: 0, clean: 1 }), "the setting gates changed from \\[\"sh check\\.sh\"\\] to \\[\\]"],
     [edit("task-1-review-1.md", "A review", "Praise"), "task-1-review-1\\.md was changed after the review"],
     [edit(".receipts-open.jsonl", '"verdict":"FAIL"', '"verdict":"PASS"'), "\\.receipts-open\\.jsonl was changed"],
     [(project) => fs.rmSync(own(project, "task-1-post-review-2.md")), "task-1-post-review-2\\.md is gone"],

@@ -106,7 +106,7 @@ fn coming(place: &Place, session: Option<&str>) -> Result<ExplainedStop, CliErro
     if let Some(why) = why_elsewhere(place, session) {
         return Err(CliError::new(why));
     }
-    let stop = asked::seeing_stop(place, session);
+    let stop = asked::as_before(&asked::seeing_stop(place, session), &place.journal().read());
     let (step, tried) = peek_rules(place, &stop)?;
     let answer = match or_called(&stop, step) {
         Step::Invoke(_)

@@ -296,9 +296,10 @@ impl Expressions {
                 .template_from_str(source)
                 .map(|text| text.undeclared_variables(true)),
         };
-        names
-            .map(|names| names.into_iter().collect())
-            .unwrap_or_default()
+        let names = names.unwrap_or_default();
+        let sliced = syntax::sliced(source);
+        let sliced = sliced.into_iter().filter(|name| !names.contains(name));
+        sliced.chain(names.iter().cloned()).collect()
     }
 }
 

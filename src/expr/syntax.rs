@@ -200,20 +200,45 @@ pub fn expressions<'a>(stmt: &Stmt<'a>, visit: &mut dyn FnMut(&Expr<'a>, &Stmt<'
     children.all(|stmt| expressions(stmt, visit))
 }
 
+/// Visits each expression in an expression or a text, also those within others.
+fn each_expr(source: &str, visit: &mut dyn FnMut(&Expr<'_>)) {
+    fn within(expr: &Expr<'_>, visit: &mut dyn FnMut(&Expr<'_>)) {
+        visit(expr);
+        parts(expr).into_iter().for_each(|part| within(part, visit));
+    }
+    if let Ok(expr) = parse_expr(source) {
+        within(&expr, visit);
+    } else if let Ok(text) = parse_text(source, "") {
+        expressions(&text, &mut |expr, _| within(expr, visit));
+    }
+}
+
 /// Returns the names of the filters in an expression or a text.
 pub fn filters(source: &str) -> Vec<String> {
-    fn add(expr: &Expr<'_>, names: &mut Vec<String>) {
+    let mut names = Vec::new();
+    each_expr(source, &mut |expr| {
         if let Expr::Filter(filter) = expr {
             names.push(filter.name.to_owned());
         }
-        parts(expr).into_iter().for_each(|part| add(part, names));
+    });
+    names
+}
+
+/// Returns the dotted names in what is sliced: minijinja leaves them out of its own list of names. They may be variables of
+/// the text.
+pub(super) fn sliced(source: &str) -> Vec<String> {
+    fn add(expr: &Expr<'_>, names: &mut Vec<String>) {
+        match dotted(expr) {
+            Some(name) => names.push(name),
+            None => parts(expr).into_iter().for_each(|part| add(part, names)),
+        }
     }
     let mut names = Vec::new();
-    if let Ok(expr) = parse_expr(source) {
-        add(&expr, &mut names);
-    } else if let Ok(text) = parse_text(source, "") {
-        expressions(&text, &mut |expr, _| add(expr, &mut names));
-    }
+    each_expr(source, &mut |expr| {
+        if let Expr::Slice(slice) = expr {
+            add(&slice.expr, &mut names);
+        }
+    });
     names
 }
 

@@ -1,6 +1,8 @@
 //! The hook events of the hosts: their names and fields.
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
+
+use crate::hash::IndexMap;
 
 /// This variable is set for every process that a chart invokes: in it, hooks and commands do nothing.
 pub const REVIEWER: &str = "TASKIE_REVIEWER";
@@ -129,6 +131,22 @@ pub const EVENT_WORDS: &[(&str, &[&str])] = &[
         ],
     ),
 ];
+
+/// The words and lists of an event that say how its session goes on after it.
+const LASTING: &[&str] = &["background_tasks", "permission_mode"];
+
+/// Returns the fields of a stop that the next one is likely to have, too; of what runs in the background, only how much.
+pub fn lasting(fields: &Json) -> IndexMap<String, Json> {
+    let known = |name: &&str| {
+        let value = match fields.get(*name)? {
+            Json::Array(items) if items.is_empty() => return None,
+            Json::Array(items) => items.iter().map(|_| Json::Object(Map::new())).collect(),
+            word => word.clone(),
+        };
+        Some(((*name).to_owned(), value))
+    };
+    LASTING.iter().filter_map(known).collect()
+}
 
 /// The fields that contain text by the user or the agent.
 pub const PROSE: &[&str] = &[

@@ -93,9 +93,9 @@ pub(crate) struct ReviewEntry {
     pub(crate) times: Option<u64>,
     #[serde(flatten)]
     pub(crate) found: Found,
-    /// The commands that its reviewer was to run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) to_run: Vec<String>,
+    /// The lines of files that say what gates run, or what its reviewer was to run.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(crate) commands: IndexMap<String, Vec<String>>,
     /// If it passed and was to show what it ran, and did not: those of the commands asked for that it does not say succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) unrun: Option<Vec<String>>,

@@ -49,8 +49,8 @@ pub(crate) struct Remarks {
     chart: Option<String>,
     /// The programs of reviewers, by their names in the chart: where each is, and the hash of its file.
     programs: IndexMap<String, (String, Option<String>)>,
-    /// The commands of the reviews of a cycle: those that ran before, and those that the reviewer was to run.
-    commands: Option<(String, Vec<String>)>,
+    /// What files said at the last review that has to run.
+    commands: Option<IndexMap<String, Vec<String>>>,
     state: Option<Context>,
     /// The states that the lines have left which this one unites.
     merged: Vec<Context>,
@@ -68,8 +68,6 @@ impl Remarks {
         entries: impl IntoIterator<Item = &'e Entry<W>>,
         merged: Vec<Context>,
     ) -> Vec<Remark> {
-        // Each task has commands of its own.
-        self.commands = None;
         self.is_elsewhere = false;
         self.merged = merged;
         self.more(entries)
@@ -147,27 +145,27 @@ impl Remarks {
         self.commands(review);
     }
 
-    /// Compares the commands of a review with those of the one before in its cycle. Where a gate or the reviewer has failed,
-    /// nobody knows which others were to run.
+    /// Compares the lines that say what has to run with those of the last review that was carried out, whatever that was
+    /// about: where a gate has failed, the agent is asked to correct it.
     fn commands(&mut self, review: &ReviewEntry) {
-        let ReviewEntry { at, cycle, n, .. } = review;
-        let gates = review.gates.iter().map(|gate| &gate.command);
-        let mut commands: Vec<String> = gates.chain(&review.to_run).cloned().collect();
-        let before = self.commands.take().filter(|(of, _)| of == cycle);
-        let before = before.into_iter().flat_map(|(_, before)| before);
-        let gone = before.filter(|command| !commands.contains(command));
-        let gone: Vec<String> = gone.collect();
-        match review.times.is_some() || review.error.is_some() {
-            true => commands.extend(gone),
-            false => {
-                for command in gone {
-                    let command = shown(&command);
-                    let what = format!("`{command}` was no longer to run for {cycle} {n}");
-                    self.add(at, what, false);
-                }
+        let now = &review.commands;
+        if review.times.is_some() || review.error.is_some() {
+            self.commands.get_or_insert_with(|| now.clone());
+            return;
+        }
+        let before = self.commands.replace(now.clone()).unwrap_or_default();
+        for (file, old) in &before {
+            let new = now.get(file).map_or(&[][..], Vec::as_slice);
+            if !old.iter().all(|line| new.contains(line)) {
+                let [old, new] = [old, new].map(|lines| match lines.is_empty() {
+                    true => "none".to_owned(),
+                    false => format!("`{}`", cut(shown(&lines.join("`, `")).into_owned(), VALUE)),
+                });
+                let file = shown(file);
+                let what = format!("the commands in {file} changed from {old} to {new}");
+                self.add(&review.at, what, false);
             }
         }
-        self.commands = Some((cycle.clone(), commands));
     }
 
     /// Compares the reviewer's program with the one before. The same one can be in several places.

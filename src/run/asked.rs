@@ -88,6 +88,21 @@ pub(crate) fn seeing_stop(place: &Place, session: Option<&str>) -> Event {
     event
 }
 
+/// Returns a stop that finds the session as its last one has left it, by the journal's `lines`, unless its agent has gone on.
+pub(crate) fn as_before(stop: &Event, lines: &[Line]) -> Event {
+    let mut stop = stop.clone();
+    let own = lines.iter().rev().find_map(|line| match line {
+        Line::Decision(decided) => (decided.session == stop.session).then_some(decided),
+        Line::Review(_) | Line::Gate(_) => None,
+    });
+    if let Some(last) = own.filter(|last| is_stop(&last.event)) {
+        for (name, value) in &last.lasting {
+            stop.fields[name] = value.clone();
+        }
+    }
+    stop
+}
+
 /// Returns the next stop of a session.
 pub(crate) fn stop(place: &Place, session: Option<&str>) -> Event {
     let bare = driver::is_bare(&place.store);

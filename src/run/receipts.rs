@@ -30,7 +30,6 @@ use crate::receipt::remarks;
 use crate::receipt::statement::{self, Predicate, Statement};
 use crate::receipt::unpassed::{self, Unpassed};
 use crate::receipt::{self, Entry, GateEntry, Open, ReviewEntry};
-use crate::reviewer::finding::Found;
 use crate::run::on_record::{OnRecord, has_record};
 use crate::run::part;
 use crate::run::place::Place;
@@ -65,7 +64,7 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
         file: invocation.file.clone(),
         subject: subject.collect(),
         answers,
-        to_run: (view.unrun(&Found::default()).ok().flatten()).unwrap_or_default(),
+        commands: view.gate_lines().unwrap_or_default(),
         prompt: Some(prompt.text()),
         ..ReviewEntry::default()
     }

@@ -291,7 +291,7 @@ fn left_in_cycle(place: &Place, session: &str) -> Option<String> {
     let cycle = running_cycle(&place.chart, snapshot.context())?;
     let noun = &scope.noun;
     Some(format!(
-        "The session that has taken it up no longer drives {noun} '{}', whose {} has not passed",
+        "No session drives {noun} '{}' anymore, and its {} has not passed",
         shown(&name),
         cycle.id
     ))

@@ -17,6 +17,7 @@ use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
+use crate::host::events::lasting;
 use crate::text::plain_line;
 
 /// Comes before the name of a command.
@@ -46,6 +47,9 @@ pub(crate) struct DecisionLine {
     /// `Stop`, `enter create-tasks`, `run pause`, `next`; a stop that a command asks about is a [`REVIEW`].
     pub(crate) event: String,
     pub(crate) session: Option<String>,
+    /// The fields of a stop that the next one is likely to have, too.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(crate) lasting: IndexMap<String, Json>,
     /// The rules that were tried, in order.
     #[serde(default)]
     pub(crate) rules: Vec<TriedLine>,
@@ -267,6 +271,10 @@ impl DecisionLine {
                 Trigger::Command(name) => format!("{RUN}{name}"),
             },
             session: event.session.clone(),
+            lasting: match event.is_stop() {
+                true => lasting(&event.fields),
+                false => IndexMap::default(),
+            },
             answer: "none".to_owned(),
             ..Self::default()
         }

@@ -361,7 +361,7 @@ impl Names {
     }
 
     /// Returns the world's answer to a question.
-    fn look(&self, source: &Source) -> Result<Value, Fault> {
+    pub(in crate::engine) fn look(&self, source: &Source) -> Result<Value, Fault> {
         self.world.look(source)
     }
 
