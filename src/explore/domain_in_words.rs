@@ -68,11 +68,13 @@ impl Moves {
     pub(crate) fn domain_in_words(&self) -> Vec<String> {
         let chart = &self.tree.chart;
         let ground = &self.tree.ground;
-        let list = |values: &[Json]| values.iter().map(plain).collect::<Vec<_>>().join(", ");
         let parameters = ground.domain.parameters.iter();
-        let mut lines: Vec<String> = parameters
-            .map(|(name, values)| format!("{name}: {}, set by the user at any time", list(values)))
-            .collect();
+        let parameters = parameters.map(|(field, values)| {
+            let words: Vec<String> = values.iter().map(|it| plain(it.value())).collect();
+            let (name, words) = (self.tree.name_of(*field), words.join(", "));
+            format!("{name}: {words}, set by the user at any time")
+        });
+        let mut lines: Vec<String> = parameters.collect();
         // Each question is there once.
         lines.extend(self.tree.questions.iter().filter_map(|question| {
             let Question::Choice(choice) = &**question else {

@@ -17,7 +17,7 @@ mod undecided;
 use std::path::Path;
 
 use super::budget::Caps;
-use super::imagined_world::{Base, ImaginedWorld, Question};
+use super::imagined_world::{Base, ImaginedWorld, Question, is_of_the_host};
 use super::state::Looks;
 use super::*;
 use crate::chart::choice::CHARTS;
@@ -366,8 +366,11 @@ fn compare(
         fields: fields.collect(),
         started: situation.is_started(),
         has_failed: false,
+        is_hook: is_of_the_host(trigger),
+        answers: answers.collect(),
+        part: None,
     };
-    let world = ImaginedWorld::new(&tree.ground, base, trigger, answers.collect(), None);
+    let world = ImaginedWorld::new(&tree.ground, base);
     let mut step = decide_with(world.names(trigger), trigger, None);
     if let Ok(Decided::Invoke(invocation)) = &step {
         let outcome = tree.runs[edge.done.review.unwrap() as usize]

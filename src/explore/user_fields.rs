@@ -1,18 +1,11 @@
 //! Context fields that the user can set to anything at any time.
 
-use std::sync::Arc;
-
 use indexmap::IndexSet;
-use serde_json::Value as Json;
 
 use crate::chart::Chart;
 use crate::chart::model::{Field, FieldType, Rule};
 use crate::expr::source::{Expr, Literal};
 use crate::expr::{Expressions, single_expression};
-use crate::hash::IndexMap;
-
-/// What the user can set at any time, by name, with the values that are tried; the default first.
-pub(super) type Parameters = IndexMap<String, Arc<[Json]>>;
 
 /// Returns the integers that nothing sets but a command which does nothing else, by one of its options. Where the command
 /// has a guard, a field is taken to be set at any time all the same; what is shown of it is replayed with the guard.

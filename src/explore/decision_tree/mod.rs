@@ -20,9 +20,10 @@ use super::budget::{Budget, Cut};
 use super::counters::read_by_the_engine;
 use super::domain::{config_path, field_of};
 use super::imagined_world::{Ground, Kind, Question};
-use super::state::{Chosen, Look, Looks, Memo, number};
+use super::state::{Chosen, Memo, Situation, number};
 use crate::chart::{Chart, Cycle};
 use crate::engine::decision::Ended;
+use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::files::pattern::Pattern;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -62,10 +63,24 @@ pub(crate) enum What {
     Check { list: usize, index: usize },
 }
 
-impl From<What> for Segment {
-    /// Returns a part that sees no run.
-    fn from(what: What) -> Self {
-        Self { what, review: None }
+/// A part of a decision that is to be taken: the state as the parts before it have made it, and what was chosen.
+#[derive(Debug)]
+pub(crate) struct Progress<'t> {
+    pub(crate) segment: Segment,
+    pub(crate) trigger: &'t Trigger,
+    pub(crate) state: Situation,
+    pub(crate) choices: Choices,
+}
+
+impl<'t> Progress<'t> {
+    /// Returns the beginning of a decision in a state: a part that sees no run.
+    pub(crate) fn of(what: What, trigger: &'t Trigger, state: &Situation) -> Self {
+        Self {
+            segment: Segment { what, review: None },
+            trigger,
+            state: state.clone(),
+            choices: Choices::new(),
+        }
     }
 }
 
@@ -205,8 +220,6 @@ pub(crate) struct Tree {
     pub(crate) runs: Numbered<Ended>,
     /// What is left of the time; once nothing is, not all results of a part are found.
     pub(super) budget: Budget,
-    /// For each field and setting that a user sets at any time, the question what it holds.
-    parameters: FxHashMap<usize, u32>,
     /// The field that says what is due.
     pub(crate) due: Option<usize>,
     /// For each cycle, the fields that the names of its files are made of, its count first.
@@ -227,15 +240,10 @@ impl Tree {
     /// Returns a tree in which nothing is evaluated yet.
     pub(crate) fn of(chart: &Arc<Chart>, grown: &BTreeSet<String>) -> Self {
         let ground = Ground::of(chart, grown);
-        let mut questions = Numbered::default();
+        // What a user sets at any time is asked for by the first questions.
         let parameters = ground.domain.parameters.keys();
-        let parameters = parameters
-            .filter_map(|name| field_of(chart, name))
-            .map(|field| {
-                let question = Arc::new(Question::Field(field));
-                (field, number(questions.insert_full(question).0))
-            });
-        let parameters: FxHashMap<usize, u32> = parameters.collect();
+        let questions = parameters.map(|field| Arc::new(Question::Field(*field)));
+        let questions = questions.collect();
         let cycles = chart.cycles.values();
         let fields_of_names = cycles.map(|cycle| fields_of_names(chart, cycle)).collect();
         let needed = read_by_the_engine(chart).into_iter();
@@ -243,7 +251,6 @@ impl Tree {
         Self {
             due,
             fields_of_names,
-            parameters,
             ground: Arc::new(ground),
             chart: Arc::clone(chart),
             // What a state says of itself must have a number before it is asked for.
@@ -375,16 +382,8 @@ impl Tree {
 
     /// Returns the question what a field holds, where the field is one that a user sets at any time.
     pub(crate) fn parameter(&self, field: usize) -> Option<u32> {
-        let question = self.parameters.get(&field).copied();
-        question.filter(|_| field < self.chart.context.len())
-    }
-
-    /// Returns which of these fields was looked at, a bit for each; those beyond the last bit share it.
-    pub(crate) fn parameters_in(&self, looks: &Looks) -> u128 {
-        let parameters = self.parameters.iter();
-        let looked_at =
-            parameters.filter(|(_, question)| looks.contains(Look::question(**question)));
-        looked_at.fold(0, |bits, (field, _)| bits | 1 << (*field).min(127))
+        let question = self.ground.domain.parameters.get_index_of(&field)?;
+        (field < self.chart.context.len()).then(|| number(question))
     }
 
     /// Returns whether the guard of a rule was evaluated.
@@ -417,7 +416,7 @@ impl Tree {
 
     /// Returns its default.
     pub(crate) fn default_of(&self, field: usize) -> Option<&Json> {
-        let values = self.ground.parameters.get(&field)?;
+        let values = self.ground.domain.parameters.get(&field)?;
         values.first().map(Answer::value)
     }
 

@@ -41,7 +41,7 @@ impl Reader<'_> {
 
     /// Returns whether the values that are tried distinguish two things, and notes what they are compared with.
     fn is_told_apart(&mut self, one: &Term, other: &Term) -> bool {
-        let is_derived = |reader: &Self, term: &Term| matches!(term, Term::Field(field) if reader.derived.contains(field));
+        let is_derived = |reader: &Self, term: &Term| matches!(term, Term::Field(field) if reader.found.derived.contains(field));
         match (one, other) {
             (Term::Input { path, .. }, Term::Literal(value))
             | (Term::Literal(value), Term::Input { path, .. }) => self.against_literal(path, value),
@@ -86,7 +86,7 @@ impl Reader<'_> {
                     return true;
                 }
                 for (one, other) in [(one, other), (other, one)] {
-                    if self.derived.contains(one) {
+                    if self.found.derived.contains(one) {
                         self.note(one).fields.insert(other.clone());
                     }
                 }
@@ -140,7 +140,7 @@ impl Reader<'_> {
         }
         if path.starts_with("config.") {
             // A setting is tried at small values and around each number: a counter reaches both sides of it.
-            let is_derived = self.derived.contains(field);
+            let is_derived = self.found.derived.contains(field);
             return kind == Kind::Integer && !is_derived;
         }
         self.note(path).fields.insert(field.to_owned());
@@ -154,7 +154,7 @@ impl Reader<'_> {
             Term::Field(field) => {
                 let declared = reader.chart.context.get(field);
                 let is_integer = declared.is_some_and(|field| field.kind == FieldType::Integer);
-                reader.derived.contains(field) && !is_integer
+                reader.found.derived.contains(field) && !is_integer
             }
             _ => false,
         };
@@ -181,7 +181,7 @@ impl Reader<'_> {
                 reader.part_of(one, path)
             }
             Term::Input { .. } => false,
-            Term::Field(field) if reader.derived.contains(field) => match one {
+            Term::Field(field) if reader.found.derived.contains(field) => match one {
                 Term::Literal(Json::String(part)) => {
                     reader.note(field).parts.insert(part.clone());
                     true
@@ -207,7 +207,9 @@ impl Reader<'_> {
                 self.note(path).part_fields.insert(setting.clone());
                 true
             }
-            Term::Field(field) if !self.derived.contains(field) && !path.starts_with("config.") => {
+            Term::Field(field)
+                if !self.found.derived.contains(field) && !path.starts_with("config.") =>
+            {
                 self.note(path).part_fields.insert(field.clone());
                 true
             }

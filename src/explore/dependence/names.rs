@@ -36,7 +36,7 @@ impl Reader<'_> {
         if chart.context.contains_key(name) {
             self.uses(name).others += 1;
             let mut value = Val::of(Term::Field(name.to_owned()));
-            if self.clouded.contains(name) {
+            if self.found.clouded.contains(name) {
                 value.computed.insert(format!("field.{name}"));
             }
             return value;

@@ -47,47 +47,36 @@ pub(super) struct Reader<'c> {
     pub(super) is_shown: bool,
     flows: Vec<(String, String)>,
     pub(super) links: Vec<(String, String)>,
-    /// The fields that the pass before found to be clouded, or derived.
-    pub(super) clouded: BTreeSet<String>,
-    pub(super) derived: BTreeSet<String>,
     pub(super) templates: HashSet<String>,
 }
 
 impl Dependence {
-    /// Reads all expressions and texts of `chart`. The `untried` inputs have too many values to try them all, and so have
-    /// the fields that have `grown`.
-    pub fn of(chart: &Chart, untried: &BTreeSet<String>, grown: &BTreeSet<String>) -> Self {
-        let mut clouded = grown.clone();
-        let mut derived = BTreeSet::new();
-        loop {
-            let mut reader = Reader {
-                chart,
-                types: ChartNames::new(chart, &Uses::default()),
-                untried,
-                found: Self::default(),
-                scopes: Vec::new(),
-                lets: Vec::new(),
-                known_lets: HashMap::new(),
-                own: Openness::default(),
-                under_open: BTreeSet::new(),
-                in_text: false,
-                is_shown: false,
-                flows: Vec::new(),
-                links: Vec::new(),
-                clouded: clouded.clone(),
-                derived: derived.clone(),
-                templates: HashSet::new(),
-            };
-            reader.chart();
-            reader.spread();
-            let mut found = reader.found;
-            found.clouded.extend(grown.iter().cloned());
-            if found.clouded == clouded && found.derived == derived {
-                return found;
-            }
-            clouded.extend(found.clouded);
-            derived.extend(found.derived);
-        }
+    /// Reads all expressions and texts of `chart`, where these fields are known to be clouded or derived, to which it adds.
+    /// The `untried` inputs have too many values to try them all.
+    pub fn of(chart: &Chart, untried: &BTreeSet<String>, known: &Self) -> Self {
+        let mut reader = Reader {
+            chart,
+            types: ChartNames::new(chart, &Uses::default()),
+            untried,
+            found: Self {
+                clouded: known.clouded.clone(),
+                derived: known.derived.clone(),
+                ..Self::default()
+            },
+            scopes: Vec::new(),
+            lets: Vec::new(),
+            known_lets: HashMap::new(),
+            own: Openness::default(),
+            under_open: BTreeSet::new(),
+            in_text: false,
+            is_shown: false,
+            flows: Vec::new(),
+            links: Vec::new(),
+            templates: HashSet::new(),
+        };
+        reader.chart();
+        reader.spread();
+        reader.found
     }
 }
 
@@ -204,7 +193,7 @@ impl Reader<'_> {
                 }
                 Term::Field(other) if other != field => {
                     self.note(&other).slug |= takes_slugs;
-                    if self.derived.contains(&other) {
+                    if self.found.derived.contains(&other) {
                         self.found.derived.insert(field.to_owned());
                     }
                     self.flows.push((other, field.to_owned()));

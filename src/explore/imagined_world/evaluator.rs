@@ -24,7 +24,7 @@ impl Evaluator for ImaginedWorld {
             Given::Field(name) => Choice::Event(name.to_owned()),
             Given::Arg(name) => Choice::Arg(name.to_owned()),
             // Where each session has its own instance, no stop comes without a session.
-            Given::Session if self.is_hook && self.ground.chart.scope.is_per_session() => {
+            Given::Session if self.base.is_hook && self.ground.chart.scope.is_per_session() => {
                 Choice::Event("session_id".to_owned())
             }
             Given::Worst => Choice::Worst,
@@ -183,7 +183,7 @@ impl ImaginedWorld {
 
     /// Returns what is known of an expression that is evaluated by itself; `None` where it must be evaluated here.
     fn recalled(&self, kind: Kind, source: &str, root: &Value) -> Option<Arc<Answer>> {
-        let is_separate = self.part.is_some() && self.ground.is_separate(kind, source, root);
+        let is_separate = self.base.part.is_some() && self.ground.is_separate(kind, source, root);
         is_separate.then(|| self.outcome(kind, source)).flatten()
     }
 
@@ -257,7 +257,7 @@ impl ImaginedWorld {
         let question = Question::Assumed {
             field: field.map(str::to_owned),
             source: source.to_owned(),
-            place: self.part.clone().unwrap_or_else(|| Arc::from("")),
+            place: self.base.part.clone().unwrap_or_else(|| Arc::from("")),
         };
         self.ask(question, || options.into())
     }

@@ -7,7 +7,7 @@ use crate::engine::names::sources::SourceName;
 use crate::engine::names::types::{ChartNames, Uses};
 use crate::explore::answer::Answer;
 use crate::explore::dependence::Openness;
-use crate::explore::domain::{Choice, Domain, field_of};
+use crate::explore::domain::{Choice, Domain};
 use crate::expr::infer::{self, Scope as _};
 use crate::expr::pieces::{Piece, pieces};
 use crate::expr::source::{Expr, Literal};
@@ -25,8 +25,6 @@ pub(crate) struct Ground {
     pub(crate) chart: Arc<Chart>,
     pub(crate) domain: Domain,
     pub(crate) expressions: Arc<Expressions>,
-    /// The values that are tried for what a user sets at any time, by its number; the default first.
-    pub(crate) parameters: FxHashMap<usize, Arc<[Answer]>>,
     /// The options of a field, which has none.
     pub(super) none: Arc<[Answer]>,
     /// Values that were made before.
@@ -76,15 +74,9 @@ pub(super) struct Reach {
 impl Ground {
     /// Reads a chart.
     pub(crate) fn of(chart: &Arc<Chart>, grown: &BTreeSet<String>) -> Self {
-        let domain = Domain::of(chart, grown);
-        let parameters = domain.parameters.iter().filter_map(|(name, values)| {
-            let values = values.iter().cloned().map(Answer::Value);
-            Some((field_of(chart, name)?, values.collect()))
-        });
         Self {
-            parameters: parameters.collect(),
             chart: Arc::clone(chart),
-            domain,
+            domain: Domain::of(chart, grown),
             expressions: Arc::new(Expressions::new(chart.templates.clone())),
             reaches: Mutex::default(),
             pieces: Mutex::default(),

@@ -27,48 +27,36 @@ use ground::Made;
 pub(crate) use ground::{Ground, sources_of_check};
 pub(crate) use question::{Asked, Kind, Question};
 
-/// What a state says of itself.
-#[derive(Debug, Clone)]
+/// What is known before a decision: what a state says of itself, and answers.
+#[derive(Debug)]
 pub(crate) struct Base {
     /// The context fields, in the chart's order.
     pub(crate) fields: Vec<Arc<Answer>>,
     pub(crate) started: bool,
     /// The run whose outcome is visible has failed: nothing is known of why.
     pub(crate) has_failed: bool,
+    /// True where the event is a hook's, whose session is a field of the event.
+    pub(crate) is_hook: bool,
+    /// What is known, what was chosen, what was assumed and the values of expressions that are evaluated by themselves.
+    pub(crate) answers: Vec<(Arc<Question>, Arc<Answer>)>,
+    /// The part of the decision: each assumes for itself. `None`: all of it, in which nothing is evaluated by itself.
+    pub(crate) part: Option<Arc<str>>,
 }
-
-/// Questions with their answers: what is known, what was chosen, what was assumed and the values of expressions that are
-/// evaluated by themselves.
-pub(crate) type Answers = Vec<(Arc<Question>, Arc<Answer>)>;
 
 /// The world of one decision.
 #[derive(Debug, Clone)]
 pub(crate) struct ImaginedWorld {
     ground: Arc<Ground>,
     base: Arc<Base>,
-    /// True where the event is a hook's, whose session is a field of the event.
-    is_hook: bool,
-    answers: Arc<Answers>,
-    /// The part of the decision: each assumes for itself. `None`: all of it, in which nothing is evaluated by itself.
-    part: Option<Arc<str>>,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl ImaginedWorld {
-    /// Returns a world at `base` with these answers.
-    pub(crate) fn new(
-        ground: &Arc<Ground>,
-        base: Base,
-        trigger: &Trigger,
-        answers: Answers,
-        part: Option<Arc<str>>,
-    ) -> Self {
+    /// Returns a world in which this is known, and nothing was asked yet.
+    pub(crate) fn new(ground: &Arc<Ground>, base: Base) -> Self {
         Self {
             ground: Arc::clone(ground),
             base: Arc::new(base),
-            is_hook: is_of_the_host(trigger),
-            answers: Arc::new(answers),
-            part,
             asked: Arc::default(),
         }
     }
@@ -90,7 +78,7 @@ impl ImaginedWorld {
 
     /// Returns the answer to a question like this.
     fn answer_to(&self, is_like: impl Fn(&Question) -> bool) -> Option<&Arc<Answer>> {
-        let mut answers = self.answers.iter();
+        let mut answers = self.base.answers.iter();
         let found = answers.find(|(question, _)| is_like(question))?;
         Some(&found.1)
     }
@@ -131,7 +119,7 @@ impl ImaginedWorld {
 
     /// Returns what can be chosen for a field: nothing but for what a user sets at any time.
     fn options_of(&self, field: usize) -> Arc<[Answer]> {
-        let options = self.ground.parameters.get(&field);
+        let options = self.ground.domain.parameters.get(&field);
         Arc::clone(options.unwrap_or(&self.ground.none))
     }
 

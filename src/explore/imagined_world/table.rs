@@ -6,21 +6,15 @@ use crate::chart::field::name_part;
 use crate::engine::context::to_value;
 use crate::explore::answer::Answer;
 use crate::explore::domain::Choice;
-use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
+use minijinja::value::{Enumerator, Object, Value};
 use serde_json::{Value as Json, json};
-use std::fmt;
 use std::sync::Arc;
 
 /// A table whose content is chosen field by field, so that only what is looked at forks.
+#[derive(Debug)]
 pub(super) struct TableView {
     pub(super) fork: ImaginedWorld,
     pub(super) name: String,
-}
-
-impl fmt::Debug for TableView {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "tables.{}", self.name)
-    }
 }
 
 impl TableView {
@@ -78,10 +72,6 @@ impl TableView {
 }
 
 impl Object for TableView {
-    fn repr(self: &Arc<Self>) -> ObjectRepr {
-        ObjectRepr::Map
-    }
-
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         self.get_value_by_str(key.as_str()?)
     }

@@ -194,10 +194,10 @@ impl Judge<'_> {
         let is_block: Vec<bool> = search.edges.iter().map(is_block).collect();
         let states = 0..search.looked_at();
         let arrows = states.flat_map(|from| search.arrows(from).iter().map(move |to| (from, to)));
-        let blocks = arrows.filter(|(_, arrow)| is_block[arrow.edge()]);
+        let blocks = arrows.filter(|(_, arrow)| is_block[arrow.edge]);
         let rows = blocks.map(|(from, arrow)| Row {
             first: arrow.step(from),
-            most: 1 + idle.from(arrow.to()),
+            most: 1 + idle.from(arrow.to),
         });
         rows.max_by_key(|row| (row.most, Reverse(row.first.from)))
     }

@@ -6,7 +6,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::blame::Blame;
 use super::checks::{CheckSeen, Example};
 use super::place::path_of_fault;
-use super::settings::{Probe, Settings, TooMany, find_breach};
+use super::reach::Lost;
+use super::settings::{Probe, Settings, TooMany, find_breach, in_words};
 use crate::chart::Chart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Segment;
@@ -14,7 +15,7 @@ use crate::engine::fault::Fault;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::depends;
 use crate::explore::graph::{Backward, Path, path_to};
-use crate::explore::moves::{Edge, Setting};
+use crate::explore::moves::Edge;
 use crate::explore::plain::plain;
 use crate::explore::replay::Replay;
 use crate::explore::report::{PropertyResult, Verdict};
@@ -98,17 +99,17 @@ impl<'s> Judge<'s> {
     }
 
     /// Refutes a claim in a state where this is set.
-    pub(super) fn at_set(
+    pub(super) fn refuted_at(
         &self,
-        claim: String,
-        state: usize,
-        set: &[Setting],
-        path: Vec<Segment>,
+        (state, set): &Lost,
+        claim: impl Fn(usize, &str) -> String,
+        path: impl Fn(usize) -> Vec<Segment>,
     ) -> Verdict {
-        let can_be = self.replay.borrow_mut().can_be_set(state, set);
+        let claim = claim(*state, &in_words(self.search, set));
+        let can_be = self.replay.borrow_mut().can_be_set(*state, set);
         match can_be {
-            true => self.along(claim, state, &[], path),
-            false => self.undecided(&claim, &path_to(self.search, state)),
+            true => self.along(claim, *state, &[], path(*state)),
+            false => self.undecided(&claim, &path_to(self.search, *state)),
         }
     }
 
@@ -193,7 +194,7 @@ impl<'s> Judge<'s> {
 
     /// Returns what happens on an arrow.
     pub(super) fn edge(&self, arrow: &Arrow) -> &Edge {
-        &self.search.edges[arrow.edge()]
+        &self.search.edges[arrow.edge]
     }
 
     /// Returns the phase in a state.

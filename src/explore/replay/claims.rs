@@ -3,7 +3,7 @@
 
 use super::{Position, Replay, Scene};
 use crate::engine::names::Names;
-use crate::explore::decision_tree::{Choices, Leaf, Tree, What, Witness, over};
+use crate::explore::decision_tree::{Choices, Leaf, Progress, Tree, What, Witness, over};
 use crate::explore::dependence::depends;
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
@@ -89,9 +89,9 @@ fn finding(
                 _ => continue,
             }
         }
-        let check = What::Check { list, index };
-        let looks = &mut Looks::default();
-        let ends = tree.walk(check.into(), &trigger, state, &chosen, looks);
+        let mut check = Progress::of(What::Check { list, index }, &trigger, state);
+        check.choices.clone_from(&chosen);
+        let ends = tree.walk(&check, &mut Looks::default());
         let found = |leaf: &Leaf| match leaf {
             Leaf::Value(value) => usize::try_from(tree.value(*value).as_u64()?).ok(),
             Leaf::Part(_) | Leaf::Fault(_) => None,

@@ -90,12 +90,13 @@ impl Replay<'_> {
             return shown;
         };
         shown.fired.clone_from(&taken.fired);
-        for (name, values) in &tree.ground.domain.parameters {
+        for field in tree.ground.domain.parameters.keys() {
+            let name = tree.name_of(*field);
             let (held, set) = match name.strip_prefix("config.") {
                 Some(setting) => (config.get(setting), taken.disk.config.get(setting)),
-                None => (before.context.get(name), taken.before.get(name)),
+                None => (before.context.get(&name), taken.before.get(&name)),
             };
-            if let Some(set) = set.filter(|set| held.or(values.first()) != Some(*set)) {
+            if let Some(set) = set.filter(|set| held.or(tree.default_of(*field)) != Some(*set)) {
                 shown.given.push(format!("{name} is {}", plain(set)));
             }
         }

@@ -51,7 +51,7 @@ impl Position {
         let kept = |position: &Self| {
             let fields = position.context.iter();
             let is_free =
-                |name: &str| domain.parameters.contains_key(name) && !position.held.contains(name);
+                |name: &str| domain.parameter(name).is_some() && !position.held.contains(name);
             let kept = fields.filter(|(name, _)| !is_free(name));
             kept.map(|(name, value)| (name.clone(), domain.capped(name, value).into_owned()))
                 .collect::<Context>()
