@@ -7,7 +7,6 @@ use super::dependence::Dependence;
 use crate::chart::Chart;
 use crate::chart::field::default_of;
 use crate::chart::model::FieldType;
-use crate::expr::source::Literal;
 
 /// Returns, for each field that only counts, the number from which on all its values have the same effect.
 ///
@@ -26,7 +25,7 @@ pub(super) fn tops<'d>(
     });
     let tops = fields.filter_map(|(name, field)| {
         let assigned = chart.assigns().flat_map(|assign| assign.get(name));
-        let literals = assigned.filter_map(integer);
+        let literals = assigned.filter_map(|literal| literal.json().as_i64());
         let mut numbers: Vec<i64> = literals.chain(default_of(chart, field).as_i64()).collect();
         if let Some(uses) = dependence.uses.get(name) {
             for beside in &uses.beside {
@@ -44,14 +43,6 @@ pub(super) fn tops<'d>(
     match dependence.is_opaque {
         true => HashMap::new(),
         false => tops.collect(),
-    }
-}
-
-/// Returns an integer that is written out.
-pub(super) fn integer(literal: &Literal) -> Option<i64> {
-    match literal {
-        Literal::Integer(number) => Some(*number),
-        _ => None,
     }
 }
 

@@ -50,12 +50,8 @@ pub(super) fn fields_of_the_user(chart: &Chart) -> IndexSet<&str> {
 
 /// Returns true for a value that is the option of that name and nothing else.
 pub(super) fn assigns_arg(literal: &Literal, name: &str) -> bool {
-    match literal {
-        Literal::Text(text) => {
-            single_expression(&text.0).is_some_and(|expr| expr == format!("args.{name}"))
-        }
-        _ => false,
-    }
+    let expr = literal.text().and_then(|text| single_expression(&text.0));
+    expr.is_some_and(|expr| expr == format!("args.{name}"))
 }
 
 /// Returns the guards of the commands that set a field; none where one of them has no guard.

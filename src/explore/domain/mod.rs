@@ -19,7 +19,7 @@ use serde_json::{Value as Json, json};
 
 use super::answer::Answer;
 use super::budget::LONGEST_TEXT;
-use super::counters::{integer, tops};
+use super::counters::tops;
 use super::dependence::{Compared, Dependence, Openness};
 use super::items::{self, Tried};
 use crate::chart::Chart;
@@ -169,7 +169,8 @@ impl Domain {
         let fields = chart.context.values().map(|field| &field.default);
         let defaults = fields.chain(chart.args.values().map(|arg| &arg.default));
         let assigned = chart.assigns().flat_map(IndexMap::values);
-        let literals = assigned.chain(defaults.flatten()).filter_map(integer);
+        let literals = assigned.chain(defaults.flatten());
+        let literals = literals.filter_map(|literal| literal.json().as_i64());
         let numbers = self.dependence.numbers.iter().copied();
         let numbers = numbers.chain(known).chain(literals);
         numbers.map(i64::unsigned_abs).max().unwrap_or(0)
