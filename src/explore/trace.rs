@@ -13,7 +13,7 @@ use super::imagined_world::Question;
 use crate::hash::IndexMap;
 
 /// Why a property does not hold, and the shortest way there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Trace {
     /// What is wrong, in one sentence.
     pub(crate) claim: String,
@@ -65,9 +65,7 @@ impl Trace {
     pub(crate) fn absent(claim: String) -> Self {
         Self {
             claim,
-            start: None,
-            steps: Vec::new(),
-            again: None,
+            ..Self::default()
         }
     }
 
