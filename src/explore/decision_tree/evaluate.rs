@@ -49,7 +49,7 @@ impl Tree {
             };
             let question = number(question);
             let answer = self.answer_id(&asked.answer);
-            let options = self.options(question, &asked.options);
+            let options = asked.options.iter().map(|it| self.answer_id(it)).collect();
             self.nodes[node as usize] = Node::Ask {
                 question,
                 options,

@@ -31,9 +31,6 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 /// Things by their numbers, and numbers by things.
 type Numbered<T> = IndexSet<T, FxBuildHasher>;
 
-/// What a question can be answered, and the numbers of that.
-type Options = (Arc<[Answer]>, Rc<[u32]>);
-
 /// Questions, each with the set of answers that are left to it.
 pub(crate) type Choices = Vec<Chosen>;
 
@@ -208,8 +205,6 @@ pub(crate) struct Tree {
     pub(crate) chart: Arc<Chart>,
     pub(crate) values: Numbered<Arc<Answer>>,
     pub(crate) questions: Numbered<Arc<Question>>,
-    /// What each question could last be answered, and the numbers of that.
-    options: FxHashMap<u32, Options>,
     /// Where rules stand.
     pub(crate) places: Numbered<String>,
     pub(crate) expressions: Numbered<(Kind, String)>,
@@ -259,7 +254,6 @@ impl Tree {
                 .map(Arc::new)
                 .collect(),
             questions,
-            options: FxHashMap::default(),
             places: Numbered::default(),
             expressions: Numbered::default(),
             sets: Numbered::default(),
@@ -365,19 +359,6 @@ impl Tree {
             Some(index) => number(index),
             None => number(self.values.insert_full(Arc::new(answer.clone())).0),
         }
-    }
-
-    /// Returns the numbers of what a question can be answered. The same list is not looked up again.
-    fn options(&mut self, question: u32, options: &Arc<[Answer]>) -> Rc<[u32]> {
-        if let Some((known, numbers)) = self.options.get(&question)
-            && Arc::ptr_eq(known, options)
-        {
-            return Rc::clone(numbers);
-        }
-        let numbers: Rc<[u32]> = options.iter().map(|value| self.answer_id(value)).collect();
-        let known = (Arc::clone(options), Rc::clone(&numbers));
-        self.options.insert(question, known);
-        numbers
     }
 
     /// Returns the question what a field holds, where the field is one that a user sets at any time.
