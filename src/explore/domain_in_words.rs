@@ -2,10 +2,10 @@
 
 use serde_json::Value as Json;
 
+use super::answer::plain;
 use super::domain::{Choice, Domain, item_in_words};
 use super::imagined_world::Question;
 use super::moves::Moves;
-use super::plain::plain;
 use crate::chart::model::FieldType;
 use crate::engine::event::Trigger;
 use indexmap::IndexSet;

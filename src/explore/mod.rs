@@ -18,7 +18,6 @@ pub mod items;
 mod judge;
 mod moves;
 mod parameters;
-mod plain;
 mod replay;
 pub mod report;
 pub mod search;

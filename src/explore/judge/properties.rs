@@ -12,7 +12,7 @@ use crate::explore::decision_tree::{What, Witness};
 use crate::explore::graph::path_to;
 use crate::explore::imagined_world::Question;
 use crate::explore::moves::{Edge, Outcome, by_hand};
-use crate::explore::plain::plain;
+use crate::explore::answer::plain;
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::{Search, Transition};
 use crate::explore::state::Looks;
