@@ -5,6 +5,7 @@ use super::{Exit, Leaf, Node, Progress, Segment, Tail, Target, Tree, Turn, What}
 use crate::engine::context::to_json;
 use crate::engine::decide::{self, Flow, Part};
 use crate::engine::decision::{Answer as Reply, Ended, Fired, Invocation, Outcome, Step};
+use crate::engine::evaluator::Evaluator as _;
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::explore::answer::Answer;
@@ -222,7 +223,7 @@ fn outcome(
         // A rule evaluates what is open about it in its own place; a property asks for it by itself.
         Kind::Condition => {
             let holds = expressions.holds(source, &root);
-            fork.supposed(source, holds)?.into()
+            fork.condition(source, holds)?.into()
         }
         Kind::Text => text(source.to_owned()).map(|_| Answer::Made)?,
         Kind::Items => (!expressions.items(source, &root)?.is_empty()).into(),

@@ -46,31 +46,41 @@ impl Evaluator for ImaginedWorld {
         (!chosen.value().is_null()).then(|| chosen.value().clone())
     }
 
-    fn condition(
-        &self,
-        source: &str,
-        root: &Value,
-        evaluate: &dyn Fn() -> Result<bool, ExprError>,
-    ) -> Result<bool, ExprError> {
-        if let Some(known) = self.recalled(Kind::Condition, source, root) {
-            return Ok(*known == true.into());
+    /// Recalls an expression that is evaluated by itself; `None` where it must be evaluated here.
+    fn recall(&self, kind: Kind, source: &str, root: &Value) -> Option<Value> {
+        let has_none = matches!(kind, Kind::Text | Kind::Value) && !has_holes(source);
+        if self.base.part.is_none() || has_none || !self.ground.is_separate(kind, source, root) {
+            return None;
         }
-        self.supposed(source, evaluate())
+        let known = self.outcome(kind, source)?;
+        match kind {
+            // Some item, whichever.
+            Kind::Items => (*known == true.into()).then(|| Value::from("")),
+            _ => Some(to_value(known.seen())),
+        }
+    }
+
+    /// Returns what a condition is taken to be that came out like this: either, where something is open about it.
+    fn condition(&self, source: &str, holds: Result<bool, ExprError>) -> Result<bool, ExprError> {
+        let Some(may_fail) = self.may_fail(source) else {
+            return holds;
+        };
+        let own = holds.as_ref().ok().map(|holds| Answer::from(*holds));
+        let is_unknown = self.has_looked_at_unknown(source);
+        let both = [false.into(), true.into()];
+        let options = options(own.filter(|_| !is_unknown), is_unknown, both, may_fail);
+        match *self.assumption(None, source, options) {
+            Answer::Value(Json::Bool(assumed)) => Ok(assumed),
+            Answer::Fails(_) => holds.and(Err(ExprError::open(source))),
+            _ => holds,
+        }
     }
 
     fn text(
         &self,
         source: &str,
-        is_shown: bool,
-        root: &Value,
-        evaluate: &dyn Fn() -> Result<Vec<String>, ExprError>,
+        made: Result<Vec<String>, ExprError>,
     ) -> Result<Vec<String>, ExprError> {
-        let is_made = || self.recalled(Kind::Text, source, root).is_some();
-        // What its conditions say is nothing to the decision.
-        if is_shown && has_holes(source) && is_made() {
-            return Ok(Vec::new());
-        }
-        let made = evaluate();
         let Some(may_fail) = self.may_fail(source) else {
             return made;
         };
@@ -84,34 +94,6 @@ impl Evaluator for ImaginedWorld {
             Answer::Made => Ok(made.unwrap_or_default()),
             Answer::Fails(_) => made.and(Err(ExprError::open(source))),
             _ => made,
-        }
-    }
-
-    fn items(
-        &self,
-        source: &str,
-        root: &Value,
-        evaluate: &dyn Fn() -> Result<Vec<Value>, ExprError>,
-    ) -> Result<Vec<Value>, ExprError> {
-        match self.recalled(Kind::Items, source, root) {
-            // Some item, whichever.
-            Some(known) if *known == true.into() => Ok(vec![Value::from("")]),
-            _ => evaluate(),
-        }
-    }
-
-    fn value(
-        &self,
-        literal: &Literal,
-        root: &Value,
-        evaluate: &dyn Fn() -> Result<Value, ExprError>,
-    ) -> Result<Value, ExprError> {
-        match literal {
-            Literal::Text(text) if has_holes(&text.0) => {
-                let known = self.recalled(Kind::Value, &text.0, root);
-                known.map_or_else(evaluate, |known| Ok(to_value(known.seen())))
-            }
-            _ => evaluate(),
         }
     }
 
@@ -159,32 +141,6 @@ impl ImaginedWorld {
             answer
         });
         (!matches!(*answer, Answer::Fails(_))).then_some(answer)
-    }
-
-    /// Returns what a condition is taken to be that came out like this: either, where something is open about it.
-    pub(crate) fn supposed(
-        &self,
-        source: &str,
-        holds: Result<bool, ExprError>,
-    ) -> Result<bool, ExprError> {
-        let Some(may_fail) = self.may_fail(source) else {
-            return holds;
-        };
-        let own = holds.as_ref().ok().map(|holds| Answer::from(*holds));
-        let is_unknown = self.has_looked_at_unknown(source);
-        let both = [false.into(), true.into()];
-        let options = options(own.filter(|_| !is_unknown), is_unknown, both, may_fail);
-        match *self.assumption(None, source, options) {
-            Answer::Value(Json::Bool(assumed)) => Ok(assumed),
-            Answer::Fails(_) => holds.and(Err(ExprError::open(source))),
-            _ => holds,
-        }
-    }
-
-    /// Returns what is known of an expression that is evaluated by itself; `None` where it must be evaluated here.
-    fn recalled(&self, kind: Kind, source: &str, root: &Value) -> Option<Arc<Answer>> {
-        let is_separate = self.base.part.is_some() && self.ground.is_separate(kind, source, root);
-        is_separate.then(|| self.outcome(kind, source)).flatten()
     }
 
     /// Returns true where a text can be made of these pieces.

@@ -7,9 +7,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::explore::answer::plain;
 use crate::explore::graph::Longest;
 use crate::explore::moves::{Edge, Setting};
-use crate::explore::answer::plain;
 use crate::explore::search::{Arrow, Search};
 use crate::explore::state::number;
 use crate::hash::IndexMap;

@@ -3,10 +3,10 @@
 use super::{Position, Replay};
 use crate::engine::decision::{Invocation, Outcome};
 use crate::engine::event::Trigger;
+use crate::explore::answer::plain;
 use crate::explore::graph::Path;
 use crate::explore::imagined_world::Question;
 use crate::explore::moves::{Actor, Edge, Move};
-use crate::explore::answer::plain;
 use crate::explore::search::Transition;
 use crate::explore::trace::{Change, Trace, TraceStep, words};
 use serde_json::{Map, Value as Json};
