@@ -32,7 +32,7 @@ impl Reader<'_> {
                 Term::Input { path, .. } => {
                     inputs.insert(root_of(path).to_owned());
                 }
-                Term::Field(field) if self.found.derived.contains(field) => {
+                Term::Field(field) if self.is_derived(field) => {
                     inputs.insert(format!("field.{field}"));
                 }
                 _ => {}

@@ -97,7 +97,7 @@ impl Reader<'_> {
             let more = match term {
                 Term::Input { path, list: true } => Val::input(format!("{path}.{LENGTH}"), false),
                 Term::Input { .. } => self.made_of(&[input]),
-                Term::Field(field) if self.found.derived.contains(field) => self.made_of(&[input]),
+                Term::Field(field) if self.is_derived(field) => self.made_of(&[input]),
                 _ => Val::settled(),
             };
             result = result.join(more);

@@ -193,7 +193,7 @@ impl Reader<'_> {
                 }
                 Term::Field(other) if other != field => {
                     self.note(&other).slug |= takes_slugs;
-                    if self.found.derived.contains(&other) {
+                    if self.is_derived(&other) {
                         self.found.derived.insert(field.to_owned());
                     }
                     self.flows.push((other, field.to_owned()));
