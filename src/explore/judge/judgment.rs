@@ -49,23 +49,23 @@ impl<'s> Judge<'s> {
         self.search.cut.is_some() || self.search.moves.tree.budget.is_exhausted()
     }
 
-    /// Proves what no state has refuted.
-    pub(super) fn holds(&self, detail: String) -> Verdict {
-        if self.is_cut_off() {
-            return self.cut_off();
+    /// Returns a verdict about all states; where the search was cut off, there is none.
+    fn about_all(&self, verdict: Verdict) -> Verdict {
+        match self.is_cut_off() {
+            true => self.cut_off(),
+            false => verdict,
         }
-        Verdict::Proved { detail }
     }
 
-    /// Refutes what was never seen: where the search was cut off, that says nothing.
+    /// Proves what no state has refuted.
+    pub(super) fn holds(&self, detail: String) -> Verdict {
+        self.about_all(Verdict::Proved { detail })
+    }
+
+    /// Refutes what was never seen.
     pub(super) fn absent(&self, claim: String, path: Vec<Segment>) -> Verdict {
-        if self.is_cut_off() {
-            return self.cut_off();
-        }
-        Verdict::Refuted {
-            trace: Trace::absent(claim),
-            path,
-        }
+        let trace = Trace::absent(claim);
+        self.about_all(Verdict::Refuted { trace, path })
     }
 
     /// Returns whether one of these steps can really be taken, if need be with values that are guessed.
@@ -154,11 +154,9 @@ impl<'s> Judge<'s> {
 
     /// Returns a verdict; none is found where it depends on more combinations of settings than can be looked at.
     pub(super) fn decided(&self, verdict: Result<Verdict, TooMany>) -> Verdict {
-        verdict.unwrap_or_else(|TooMany| match self.is_cut_off() {
-            true => self.cut_off(),
-            false => Verdict::Undecided {
-                why: "it depends on too many combinations of settings".to_owned(),
-            },
+        verdict.unwrap_or_else(|TooMany| {
+            let why = "it depends on too many combinations of settings".to_owned();
+            self.about_all(Verdict::Undecided { why })
         })
     }
 
