@@ -59,12 +59,6 @@ impl TableView {
         !self.rows().is_empty() || self.exists() && self.has("head")
     }
 
-    /// Returns true where a row has no id that can be used. It is none of the rows; that it counts as open is not
-    /// tried.
-    fn has_unusable(&self) -> bool {
-        self.has_id() && self.has_head() && self.has("unusable")
-    }
-
     /// Returns whether the file exists.
     fn exists(&self) -> bool {
         !self.rows().is_empty() || self.has_file() && self.has("exists")
@@ -89,7 +83,8 @@ impl Object for TableView {
             "head" => json!(self.has_head()),
             "prose" => json!(self.exists() && self.has("prose")),
             "lacks" => json!(self.has_id() && self.exists() && self.has("lacks")),
-            "unusable" => json!(self.has_unusable()),
+            // A row without an id that can be used is none of the rows; that it counts as open is not tried.
+            "unusable" => json!(self.has_id() && self.has_head() && self.has("unusable")),
             "lines" => {
                 let rows = i64::try_from(self.rows().len()).unwrap_or(i64::MAX);
                 let lines = self.exists().then(|| self.content("lines"));
