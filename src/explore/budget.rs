@@ -19,7 +19,7 @@ pub struct Caps {
     pub states: usize,
     /// The most time that is taken.
     pub time: Duration,
-    /// The most bytes of memory that the process takes for it.
+    /// The most bytes of memory that the process takes for it, where the system says how many it has.
     pub memory: usize,
     /// Set from elsewhere: the exploration ends, and reports what it has found so far.
     pub stop: Arc<AtomicBool>,
@@ -157,7 +157,7 @@ impl Budget {
     }
 
     /// Says that nothing is left, for this reason.
-    pub(super) fn exhaust(&self, cut: Cut) {
+    fn exhaust(&self, cut: Cut) {
         self.0.cut.borrow_mut().get_or_insert(cut);
     }
 

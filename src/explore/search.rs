@@ -17,11 +17,7 @@ use super::state::{Look, Looks, Memo, Situation, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
 use crate::engine::decision::Ended;
-use crate::os;
 use rustc_hash::{FxBuildHasher, FxHashMap};
-
-/// Memory is measured each time after this number of states.
-const OFTEN: usize = 64;
 
 /// The number of examples of each edge that are kept.
 const EXAMPLES: usize = 12;
@@ -132,10 +128,6 @@ impl Search {
                     search.follow(Transition { from: at, edge });
                 }
             }
-            // Where the system does not say how much memory the process has, an estimate must do.
-            if at.is_multiple_of(OFTEN) && os::memory().is_none() && search.bytes() > caps.memory {
-                search.moves.tree.budget.exhaust(Cut::Memory);
-            }
             if let Some(cut) = search.moves.tree.budget.cut() {
                 // What was seen of this state is not all there is to see.
                 search.cut = Some(cut);
@@ -180,15 +172,6 @@ impl Search {
         let mut arrows = self.arrows(step.from).iter();
         let arrow = arrows.find(|arrow| arrow.edge == step.edge);
         arrow.map_or(step.from, |arrow| arrow.to)
-    }
-
-    /// Returns how much memory is in use, by estimate.
-    fn bytes(&self) -> usize {
-        let width = self.moves.tree.chart.context.len() + 2;
-        self.states.len() * (width * 4 + 64)
-            + self.transitions() * 16
-            + self.edges.len() * 600
-            + self.moves.tree.bytes()
     }
 
     /// Returns the states in which an instance begins: nothing is written, and the settings are one thing or another.

@@ -148,7 +148,7 @@ pub(crate) enum Turn {
 }
 
 #[derive(Debug, Clone)]
-enum Node {
+pub(super) enum Node {
     Unknown,
     Ask {
         question: u32,
@@ -219,7 +219,7 @@ pub(crate) struct Tree {
     pub(crate) due: Option<usize>,
     /// For each cycle, the fields that the names of its files are made of, its count first.
     pub(crate) fields_of_names: Vec<Rc<[usize]>>,
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
     /// The first node of each part, and the part in words.
     roots: FxHashMap<Segment, (u32, Arc<str>)>,
     /// The results of parts, by what they look at.
@@ -241,6 +241,7 @@ impl Tree {
         let questions = questions.collect();
         let cycles = chart.cycles.values();
         let fields_of_names = cycles.map(|cycle| fields_of_names(chart, cycle)).collect();
+        let known = [false, true].map(|it| Arc::new(it.into()));
         let needed = read_by_the_engine(chart).into_iter();
         let due = chart.next.as_ref().and_then(|next| field_of(chart, next));
         Self {
@@ -249,10 +250,7 @@ impl Tree {
             ground: Arc::new(ground),
             chart: Arc::clone(chart),
             // What a state says of itself must have a number before it is asked for.
-            values: [false.into(), true.into()]
-                .into_iter()
-                .map(Arc::new)
-                .collect(),
+            values: known.into_iter().collect(),
             questions,
             places: Numbered::default(),
             expressions: Numbered::default(),
@@ -331,11 +329,6 @@ impl Tree {
             self.faults.push(fault);
             self.faults.len() - 1
         }))
-    }
-
-    /// Returns how much memory it takes up, by estimate.
-    pub(super) fn bytes(&self) -> usize {
-        self.nodes.len() * 300 + self.values.len() * 200
     }
 
     /// Returns a question by its number.
