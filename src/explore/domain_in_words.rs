@@ -67,8 +67,8 @@ impl Moves {
     /// Returns what was tried, one line for each input and each kind of move.
     pub(crate) fn domain_in_words(&self) -> Vec<String> {
         let chart = &self.tree.chart;
-        let ground = &self.tree.ground;
-        let parameters = ground.domain.parameters.iter();
+        let domain = &self.tree.domain;
+        let parameters = domain.parameters.iter();
         let parameters = parameters.map(|(field, values)| {
             let words: Vec<String> = values.iter().map(|it| plain(it.value())).collect();
             let (name, words) = (self.tree.name_of(*field), words.join(", "));
@@ -80,13 +80,13 @@ impl Moves {
             let Question::Choice(choice) = &**question else {
                 return None;
             };
-            Some(ground.domain.in_words(choice))
+            Some(domain.in_words(choice))
         }));
         for (name, invoke) in &chart.invoke {
             let verdicts = invoke.verdicts.join(", ");
             lines.push(format!("{name}: {verdicts}, no verdict, failed"));
         }
-        let gates = ground.domain.gate();
+        let gates = domain.gate();
         let times: Vec<String> = gates.map(|gate| gate.times.to_string()).collect();
         if !times.is_empty() {
             let times = times.join(", ");

@@ -176,7 +176,7 @@ impl Search {
 
     /// Returns the states in which an instance begins: nothing is written, and the settings are one thing or another.
     fn begin(&mut self, chart: &Arc<Chart>) {
-        let domain = &self.moves.tree.ground.domain;
+        let domain = &self.moves.tree.domain;
         // What the user sets at any time is chosen where it is looked at.
         let fields = chart.context.iter();
         let fields = fields.filter(|(name, _)| domain.parameter(name).is_none());

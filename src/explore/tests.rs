@@ -370,7 +370,7 @@ fn compare(
         answers: answers.collect(),
         part: None,
     };
-    let world = ImaginedWorld::new(&tree.ground, base);
+    let world = ImaginedWorld::new(&tree.domain, base);
     let mut step = decide_with(world.names(trigger), trigger, None);
     if let Ok(Decided::Invoke(invocation)) = &step {
         let outcome = tree.runs[edge.done.review.unwrap() as usize]

@@ -38,7 +38,7 @@ impl Tree {
             answers: answers.collect(),
             part: Some(Arc::clone(&descent.place)),
         };
-        let fork = ImaginedWorld::new(&self.ground, base);
+        let fork = ImaginedWorld::new(&self.domain, base);
         let leaf = self.leaf(at, &fork);
         let leaf = leaf.unwrap_or_else(|fault| self.failed(segment, fault));
         let leaf = number(self.leaves.insert_full(Rc::new(leaf)).0);
@@ -125,8 +125,8 @@ impl Tree {
         };
         for (name, value) in &decision.patch {
             if let Some(field) = self.field(name) {
-                let ground = Arc::clone(&self.ground);
-                let held = ground.domain.held(name, value);
+                let domain = Arc::clone(&self.domain);
+                let held = domain.held(name, value);
                 tail.assigned.push((field, self.answer_id(&held)));
             }
         }
@@ -192,7 +192,7 @@ impl Tree {
             cycle: invocation.cycle.clone(),
             ..Invocation::default()
         };
-        let gates = self.ground.domain.gate().map(Outcome::Gate);
+        let gates = self.domain.gate().map(Outcome::Gate);
         let gates = gates.map(|outcome| Ended::new(unseen.clone(), outcome));
         own.chain(gates).collect()
     }

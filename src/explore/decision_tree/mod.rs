@@ -18,8 +18,8 @@ use serde_json::Value as Json;
 use super::answer::Answer;
 use super::budget::{Budget, Cut};
 use super::counters::read_by_the_engine;
-use super::domain::{config_path, field_of};
-use super::imagined_world::{Ground, Kind, Question};
+use super::domain::{Domain, config_path, field_of};
+use super::imagined_world::{Kind, Question};
 use super::state::{Chosen, Memo, Situation, number};
 use crate::chart::{Chart, Cycle};
 use crate::engine::decision::Ended;
@@ -201,7 +201,7 @@ pub(super) fn over(first: &[Chosen], then: &[Chosen]) -> Choices {
 /// All parts of a chart's decisions, as far as they were asked for.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
-    pub(crate) ground: Arc<Ground>,
+    pub(crate) domain: Arc<Domain>,
     pub(crate) chart: Arc<Chart>,
     pub(crate) values: Numbered<Arc<Answer>>,
     pub(crate) questions: Numbered<Arc<Question>>,
@@ -234,9 +234,9 @@ pub(crate) struct Tree {
 impl Tree {
     /// Returns a tree in which nothing is evaluated yet.
     pub(crate) fn of(chart: &Arc<Chart>, grown: &BTreeSet<String>) -> Self {
-        let ground = Ground::of(chart, grown);
+        let domain = Domain::of(chart, grown);
         // What a user sets at any time is asked for by the first questions.
-        let parameters = ground.domain.parameters.keys();
+        let parameters = domain.parameters.keys();
         let questions = parameters.map(|field| Arc::new(Question::Field(*field)));
         let questions = questions.collect();
         let cycles = chart.cycles.values();
@@ -247,7 +247,7 @@ impl Tree {
         Self {
             due,
             fields_of_names,
-            ground: Arc::new(ground),
+            domain: Arc::new(domain),
             chart: Arc::clone(chart),
             // What a state says of itself must have a number before it is asked for.
             values: known.into_iter().collect(),
@@ -303,7 +303,7 @@ impl Tree {
         &self,
         assigned: impl IntoIterator<Item = &'a (usize, u32)>,
     ) -> Option<Cut> {
-        let domain = &self.ground.domain;
+        let domain = &self.domain;
         assigned.into_iter().find_map(|(field, value)| {
             let (name, _) = self.chart.context.get_index(*field)?;
             match self.answer_of(*value) {
@@ -356,7 +356,7 @@ impl Tree {
 
     /// Returns the question what a field holds, where the field is one that a user sets at any time.
     pub(crate) fn parameter(&self, field: usize) -> Option<u32> {
-        let question = self.ground.domain.parameters.get_index_of(&field)?;
+        let question = self.domain.parameters.get_index_of(&field)?;
         (field < self.chart.context.len()).then(|| number(question))
     }
 
@@ -390,7 +390,7 @@ impl Tree {
 
     /// Returns its default.
     pub(crate) fn default_of(&self, field: usize) -> Option<&Json> {
-        let values = self.ground.domain.parameters.get(&field)?;
+        let values = self.domain.parameters.get(&field)?;
         values.first().map(Answer::value)
     }
 

@@ -190,7 +190,7 @@ impl Tree {
         };
         let (kind, source) = (*kind, source.clone());
         let (trigger, review) = (descent.at.trigger, descent.at.segment.review);
-        let review = review.filter(|_| self.ground.looks_at_review(&source));
+        let review = review.filter(|_| self.domain.looks_at_review(&source));
         let what = self.expression(kind, source, is_of_the_host(trigger));
         let at = Progress {
             segment: Segment { what, review },

@@ -7,6 +7,7 @@
 mod choice;
 mod files;
 mod inputs;
+mod reach;
 mod tables;
 
 use std::borrow::Cow;
@@ -25,9 +26,12 @@ use super::items::{self, Tried};
 use crate::chart::Chart;
 use crate::chart::model::Limited;
 use crate::engine::names::types;
+use crate::expr::Expressions;
 use crate::hash::IndexMap;
 pub use choice::Choice;
 pub(crate) use choice::item_in_words;
+use reach::FoundOut;
+pub(crate) use reach::{Made, sources_of_check};
 
 /// A number that is greater than all that a chart names, by this much, is the result of counting.
 const COUNTED: u64 = 1_000;
@@ -55,6 +59,8 @@ pub struct Domain {
     far: u64,
     /// What an input is compared with that nothing asks for.
     nothing: Compared,
+    pub(crate) expressions: Arc<Expressions>,
+    pub(crate) found_out: FoundOut,
 }
 
 /// Returns what a setting is called beside context fields, whose names have no dot.
@@ -136,6 +142,8 @@ impl Domain {
             grown: grown.clone(),
             far: 0,
             nothing: Compared::default(),
+            expressions: Arc::new(Expressions::new(chart.templates.clone())),
+            found_out: FoundOut::default(),
         };
         domain.dependence.clouded.clone_from(grown);
         // A field that takes what is not tried is unknown, and then so is what it is compared with.
@@ -201,7 +209,7 @@ impl Domain {
 
     /// Returns the inputs of an expression of which not every value that matters is tried.
     pub(super) fn untried_by(&self, source: &str) -> BTreeSet<String> {
-        let open = self.dependence.open.get(source).into_iter();
+        let open = self.open(source).into_iter();
         let inputs = open.flat_map(|open| self.open_inputs(open).chain(&open.fails));
         inputs.cloned().collect()
     }

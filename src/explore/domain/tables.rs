@@ -77,7 +77,7 @@ impl Values<'_> {
     fn counted_by_checks(&self, path: &str) -> BTreeSet<usize> {
         let counted = self.chart.checks.iter().filter(|(name, checks)| {
             let each = checks.iter().filter_map(|check| check.each.as_ref());
-            let mut open = each.filter_map(|each| self.dependence.open.get(&each.0));
+            let mut open = each.filter_map(|each| self.open(&each.0));
             self.is_compared(&format!("checks.{name}.{LENGTH}"))
                 && open.any(|open| open.looks.contains(root_of(path)))
         });

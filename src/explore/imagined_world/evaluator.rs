@@ -24,19 +24,19 @@ impl Evaluator for ImaginedWorld {
             Given::Field(name) => Choice::Event(name.to_owned()),
             Given::Arg(name) => Choice::Arg(name.to_owned()),
             // Where each session has its own instance, no stop comes without a session.
-            Given::Session if self.base.is_hook && self.ground.chart.scope.is_per_session() => {
+            Given::Session if self.base.is_hook && self.domain.chart.scope.is_per_session() => {
                 Choice::Event("session_id".to_owned())
             }
             Given::Worst => Choice::Worst,
             Given::Shown => Choice::Shown,
             Given::Session => Choice::Session,
             Given::Invocation(invoke) => {
-                let invoked = self.ground.domain.invoked.get(invoke);
+                let invoked = self.domain.invoked.get(invoke);
                 return invoked.map(|name| json!(name));
             }
             Given::Findings(name) => {
-                let checks = self.ground.chart.checks.get(name);
-                if checks.is_none_or(|checks| self.ground.is_settled(checks)) {
+                let checks = self.domain.chart.checks.get(name);
+                if checks.is_none_or(|checks| self.domain.is_settled(checks)) {
                     return None;
                 }
                 Choice::Findings(name.to_owned())
@@ -49,7 +49,7 @@ impl Evaluator for ImaginedWorld {
     /// Recalls an expression that is evaluated by itself; `None` where it must be evaluated here.
     fn recall(&self, kind: Kind, source: &str, root: &Value) -> Option<Value> {
         let has_none = matches!(kind, Kind::Text | Kind::Value) && !has_holes(source);
-        if self.base.part.is_none() || has_none || !self.ground.is_separate(kind, source, root) {
+        if self.base.part.is_none() || has_none || !self.domain.is_separate(kind, source, root) {
             return None;
         }
         let known = self.outcome(kind, source)?;
@@ -113,7 +113,7 @@ impl Evaluator for ImaginedWorld {
         let mut options = Vec::new();
         options.extend(value.is_err().then_some(Answer::AsItIs));
         options.extend(self.any_value(name));
-        let may_misfit = !self.ground.always_fits(name, &text.0);
+        let may_misfit = !self.domain.always_fits(name, &text.0);
         options.extend((may_fail || may_misfit || value.is_err()).then_some(Answer::Fails(None)));
         match &*self.assumption(Some(name), &text.0, options) {
             Answer::AsItIs => value,
@@ -137,7 +137,7 @@ impl ImaginedWorld {
         let answer = self.known(&question).unwrap_or_else(|| {
             let known = self.answer_to(|asked| *asked == question);
             let answer = known.map_or_else(|| Arc::new(true.into()), Arc::clone);
-            self.note(question, Arc::clone(&self.ground.none), &answer);
+            self.note(question, Arc::default(), &answer);
             answer
         });
         (!matches!(*answer, Answer::Fails(_))).then_some(answer)
@@ -160,18 +160,18 @@ impl ImaginedWorld {
 
     /// Returns whether a text can be made of what it consists of; otherwise it must be evaluated as a whole.
     pub(crate) fn text_of_pieces(&self, source: &str) -> bool {
-        let pieces = self.ground.pieces(source);
+        let pieces = self.domain.pieces(source);
         !pieces.iter().any(|piece| piece.has(source)) && self.are_made(&pieces)
     }
 
     /// Returns true where an open input of an expression has been looked at.
     fn has_looked_at(&self, input: &str) -> bool {
-        let derived = &self.ground.domain.dependence.derived;
+        let derived = &self.domain.dependence.derived;
         let (own, root) = (input.strip_prefix("field."), root_of(input));
         if own.is_none() && !input.starts_with("config.") && !is_chosen(root) {
             return input != "review.error" || self.base.has_failed;
         }
-        let field = field_of(&self.ground.chart, own.unwrap_or(input));
+        let field = field_of(&self.domain.chart, own.unwrap_or(input));
         self.asked().iter().any(|asked| match &asked.question {
             Question::Field(asked_of) if Some(*asked_of) == field => {
                 let is_open = |name| derived.contains(name) || *asked.answer == Answer::Unknown;
@@ -187,12 +187,12 @@ impl ImaginedWorld {
 
     /// Returns true where an expression has looked at a field of which nothing is known.
     fn has_looked_at_unknown(&self, source: &str) -> bool {
-        let Some(known) = self.ground.open(source) else {
+        let Some(known) = self.domain.open(source) else {
             return false;
         };
         let fields = known.inputs.iter().chain(&known.fails);
         let fields = fields.filter_map(|input| input.strip_prefix("field."));
-        let fields = fields.filter_map(|name| field_of(&self.ground.chart, name));
+        let fields = fields.filter_map(|name| field_of(&self.domain.chart, name));
         let mut fields = fields.map(Question::Field);
         fields.any(|field| {
             let answer = self.known(&field);
@@ -202,8 +202,8 @@ impl ImaginedWorld {
 
     /// Returns whether an expression may fail on what it has looked at so far; `None` where nothing is open about it.
     fn may_fail(&self, source: &str) -> Option<bool> {
-        let known = self.ground.open(source)?;
-        let mut inputs = self.ground.domain.open_inputs(known);
+        let known = self.domain.open(source)?;
+        let mut inputs = self.domain.open_inputs(known);
         let fails = known.fails.iter().any(|input| self.has_looked_at(input));
         (fails || inputs.any(|input| self.has_looked_at(input))).then_some(fails)
     }
@@ -220,7 +220,7 @@ impl ImaginedWorld {
 
     /// Returns the values that a field takes of which nothing is known.
     fn any_value(&self, name: &str) -> Vec<Answer> {
-        let chart = &self.ground.chart;
+        let chart = &self.domain.chart;
         let Some(field) = chart.context.get(name) else {
             return Vec::new();
         };

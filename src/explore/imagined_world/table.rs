@@ -21,13 +21,13 @@ impl TableView {
     /// Returns false where the file's name has a hole that no context field fills.
     fn has_file(&self) -> bool {
         let part = |hole: &str| name_part(&self.fork.read(hole)).ok_or(());
-        let table = self.fork.ground.chart.tables.get(&self.name);
+        let table = self.fork.domain.chart.tables.get(&self.name);
         table.is_some_and(|table| table.file.render(part).is_ok())
     }
 
     /// Returns false where no table can lack a column for the id.
     fn has_id(&self) -> bool {
-        let table = self.fork.ground.chart.tables.get(&self.name);
+        let table = self.fork.domain.chart.tables.get(&self.name);
         let rows = table.map(|table| &table.rows);
         matches!(rows, Some(RowShape::Columns(columns)) if columns.contains_key("id"))
     }

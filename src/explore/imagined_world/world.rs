@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 impl World for ImaginedWorld {
     fn field(&self, name: &str) -> Option<&Json> {
-        let field = self.ground.chart.context.get_index_of(name)?;
+        let field = self.domain.chart.context.get_index_of(name)?;
         let question = Question::Field(field);
         // What a user sets at any time is chosen; the state says the rest.
         let chosen = self.answer_to(|asked| *asked == question);
@@ -33,9 +33,9 @@ impl World for ImaginedWorld {
             Source::Scope => {
                 let started = Arc::new(self.base.started.into());
                 if self.known(&Question::Started).is_none() {
-                    self.note(Question::Started, Arc::clone(&self.ground.none), &started);
+                    self.note(Question::Started, Arc::default(), &started);
                 }
-                let chart = &self.ground.chart;
+                let chart = &self.domain.chart;
                 let dir = PossibleWorld::dir(chart, INSTANCE);
                 records::scope(chart, INSTANCE, &dir, self.base.started)
             }
@@ -76,7 +76,7 @@ impl World for ImaginedWorld {
             Source::Now => Value::from("20260101T000000"),
             // A user's prompt that fills in everything there is.
             Source::Prompt(_) => {
-                let vars = self.ground.chart.prompts.vars.keys();
+                let vars = self.domain.chart.prompts.vars.keys();
                 let holes: Vec<String> = vars.map(|name| format!("{{{{{name}}}}}")).collect();
                 Value::from(holes.join(" "))
             }

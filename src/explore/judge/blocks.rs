@@ -99,7 +99,7 @@ impl Judge<'_> {
     fn gate_times(&self, edge: &Edge) -> Option<usize> {
         let run = self.search.run(edge).filter(|_| edge.done.block)?;
         let times = run.outcome.failed_gate()?.times;
-        let gates = self.search.moves.tree.ground.domain.gate();
+        let gates = self.search.moves.tree.domain.gate();
         let most = gates.map(|gate| gate.times).max();
         usize::try_from(times).ok().filter(|_| Some(times) < most)
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::explore::decision_tree::{What, Witness};
-use crate::explore::domain::Choice;
-use crate::explore::imagined_world::{Question, sources_of_check};
+use crate::explore::domain::{Choice, sources_of_check};
+use crate::explore::imagined_world::Question;
 use crate::explore::moves::{Outcome, by_hand};
 use crate::explore::search::{Search, Transition};
 use crate::explore::state::{Looks, Memo};
@@ -45,9 +45,9 @@ pub(super) fn checks(search: &mut Search) -> Vec<CheckSeen> {
                 index,
                 ..CheckSeen::default()
             };
-            let domain = &search.moves.tree.ground.domain;
+            let domain = &search.moves.tree.domain;
             for source in sources_of_check(check) {
-                if let Some(open) = domain.dependence.open.get(source) {
+                if let Some(open) = domain.open(source) {
                     seen.open.extend(domain.open_inputs(open).cloned());
                     seen.fails.extend(open.fails.iter().cloned());
                 }

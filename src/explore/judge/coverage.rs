@@ -221,7 +221,7 @@ impl Judge<'_> {
 
     /// Returns true for a cycle that ends when the user says so: its exit looks at what a command assigns.
     fn is_ended_by_the_user(&self, cycle: &Cycle) -> bool {
-        let expressions = &self.search.moves.tree.ground.expressions;
+        let expressions = &self.search.moves.tree.domain.expressions;
         let names = self.chart.names_in(expressions, [cycle.exit.0.as_str()]);
         let mut commands = self.chart.commands.values();
         commands.any(|command| {

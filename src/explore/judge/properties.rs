@@ -125,7 +125,7 @@ impl Judge<'_> {
 
     /// Returns the inputs of a condition of which not every value that matters is tried.
     fn open_condition(&self, expr: &str) -> Option<BTreeSet<String>> {
-        let all = self.search.moves.tree.ground.domain.untried_by(expr);
+        let all = self.search.moves.tree.domain.untried_by(expr);
         (!all.is_empty()).then_some(all)
     }
 }

@@ -171,7 +171,7 @@ pub(super) fn find_breach<B>(
 /// makes no difference.
 pub(super) fn values_of(search: &Search, field: usize) -> Vec<u32> {
     let tree = &search.moves.tree;
-    let values = tree.ground.domain.parameters.get(&field).into_iter();
+    let values = tree.domain.parameters.get(&field).into_iter();
     let values = values.flat_map(|values| values.iter());
     let known = values.filter_map(|value| tree.values.get_index_of(value));
     known.map(number).collect()

@@ -22,7 +22,7 @@ impl Replay<'_> {
         let witnesses = self.witnesses(step, true);
         let tree = &self.moves.tree;
         let source = witnesses.iter().find_map(|it| tree.assumed_by(it).next())?;
-        let inputs = tree.ground.domain.untried_by(source);
+        let inputs = tree.domain.untried_by(source);
         Some(format!("`{source}` {}", depends(&inputs)))
     }
 
@@ -59,7 +59,7 @@ impl Replay<'_> {
             let known = self.checks.entry((name.clone(), wanted));
             let found = known.or_insert_with(|| {
                 // How many there are does not depend on what fields hold. The most stand for all that are more.
-                let counts = tree.ground.domain.reading(&|_| Json::Null).findings(&name);
+                let counts = tree.domain.reading(&|_| Json::Null).findings(&name);
                 let is_most = counts.last() == Some(&wanted);
                 finding(tree, &self.search.states[0], &name, wanted, is_most)
             });

@@ -58,7 +58,7 @@ impl Replay<'_> {
         for _ in 0..ROUNDS {
             let after = self.follow(positions.last()?, round)?;
             tail.extend(round);
-            let domain = &self.search.moves.tree.ground.domain;
+            let domain = &self.search.moves.tree.domain;
             let mut known = positions.iter();
             if let Some(times) = known.position(|before| after.is_like(before, domain)) {
                 let again = Some(stem + times * round.len() + 1);
@@ -90,7 +90,7 @@ impl Replay<'_> {
             return shown;
         };
         shown.fired.clone_from(&taken.fired);
-        for field in tree.ground.domain.parameters.keys() {
+        for field in tree.domain.parameters.keys() {
             let name = tree.name_of(*field);
             let (held, set) = match name.strip_prefix("config.") {
                 Some(setting) => (config.get(setting), taken.disk.config.get(setting)),

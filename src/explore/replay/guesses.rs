@@ -100,8 +100,8 @@ impl Replay<'_> {
     /// Returns the guesses for each input that an expression looks at, one after the other, with these values among them.
     fn guesses(&self, before: &Position, source: &str, more: &[Json]) -> Vec<Guess> {
         let tree = &self.moves.tree;
-        let domain = &tree.ground.domain;
-        let open = domain.dependence.open.get(source);
+        let domain = &tree.domain;
+        let open = domain.open(source);
         let is_asked = |root: &str| open.is_some_and(|open| open.looks.contains(root));
         let held = |field: &str| before.context.get(field).cloned().unwrap_or_default();
         let mut all = Vec::new();

@@ -316,7 +316,7 @@ impl<'s> Replay<'s> {
             started: position.started,
             disk,
         });
-        let expressions = Arc::clone(&self.search.moves.tree.ground.expressions);
+        let expressions = Arc::clone(&self.search.moves.tree.domain.expressions);
         let evaluator: Arc<dyn Evaluator> = Arc::new(InPlace);
         Names::with(expressions, &self.chart, (&world, &evaluator), event)
     }
@@ -389,7 +389,7 @@ impl<'s> Replay<'s> {
         fired.eq(decision.fired.iter().map(|fired| &fired.place))
             && matches!(decision.answer, Reply::Block(_)) == edge.done.block
             && assigned.all(|(name, value)| {
-                let domain = &tree.ground.domain;
+                let domain = &tree.domain;
                 let patched = decision.patch.get(name);
                 *tree.answer_of(value) == Answer::Unknown
                     || patched.is_some_and(|it| *domain.capped(name, it) == *tree.value(value))

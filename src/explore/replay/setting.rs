@@ -16,7 +16,7 @@ impl Replay<'_> {
     /// Returns the fields that commands set under a guard.
     pub(super) fn guarded(search: &Search) -> BTreeSet<String> {
         let tree = &search.moves.tree;
-        let parameters = tree.ground.domain.parameters.keys();
+        let parameters = tree.domain.parameters.keys();
         let names = parameters.map(|field| tree.name_of(*field));
         let guarded = names.filter(|name| !guards_of(&tree.chart, name).is_empty());
         guarded.collect()
