@@ -11,7 +11,6 @@ pub mod decision_tree;
 pub mod dependence;
 pub mod domain;
 mod domain_in_words;
-mod fold;
 mod graph;
 pub mod imagined_world;
 pub mod items;

@@ -5,10 +5,8 @@ use minijinja::machinery::ast::{BinOpKind, Expr};
 use minijinja::value::ValueKind;
 use serde_json::Value as Json;
 
-use super::Uses;
 use super::reader::Reader;
-use super::root_of;
-use super::value::{Kind, Term, Val};
+use super::{Kind, Term, Uses, Val, root_of};
 use crate::chart::Cycle;
 use crate::chart::model::FieldType;
 use crate::expr::syntax::dotted;

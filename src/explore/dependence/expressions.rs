@@ -10,8 +10,7 @@ use serde_json::Value as Json;
 
 use super::comparisons::integer;
 use super::reader::Reader;
-use super::root_of;
-use super::value::{Kind, Term, Val};
+use super::{Kind, Term, Val, root_of};
 use crate::chart::model::FieldType;
 use crate::expr::syntax::{parse_expr, parts, value_of_arg};
 

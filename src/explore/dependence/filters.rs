@@ -3,9 +3,8 @@
 use minijinja::machinery::ast::CallArg;
 use serde_json::Value as Json;
 
-use super::LENGTH;
 use super::reader::Reader;
-use super::value::{Kind, Term, Val, as_list};
+use super::{Kind, LENGTH, Term, Val, as_list};
 
 impl Reader<'_> {
     /// Reads what a filter makes of a value.

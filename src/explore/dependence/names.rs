@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use super::reader::{LetUse, LetValue, Reader};
-use super::value::{Kind, Term, Val};
-use super::{LENGTH, root_of};
+use super::{Kind, LENGTH, Term, Val, root_of};
 use crate::chart::field::default_of;
 use crate::chart::{Chart, Cycle};
 use crate::engine::names::sources::SourceName;

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::value::{Kind, Term, Val, as_list};
-use super::{Compared, Dependence, Openness, root_of};
+use super::{Compared, Dependence, Kind, Openness, Term, Val, as_list, root_of};
 use crate::chart::Chart;
 use crate::chart::fragments::Role;
 use crate::chart::model::FieldType;

@@ -3,7 +3,7 @@
 use minijinja::machinery::ast::{Expr, ForLoop, Stmt};
 
 use super::reader::Reader;
-use super::value::{Val, as_list};
+use super::{Val, as_list};
 use crate::expr::syntax::parse_text;
 
 impl Reader<'_> {

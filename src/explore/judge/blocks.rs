@@ -3,8 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::judgment::{Breach, Judge};
-use super::place::path_of;
+use super::judgment::{Breach, Judge, path_of};
 use super::settings::{Settings, values_of};
 use crate::diagnostic::code::Code;
 use crate::engine::event::Trigger;

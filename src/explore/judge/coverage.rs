@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use super::checks::{CheckSeen, Example};
-use super::judgment::{Judge, untried_of};
-use super::place::key_of_phase;
+use super::judgment::{Judge, key_of_phase, untried_of};
 use crate::chart::Cycle;
 use crate::chart::model::Advance;
 use crate::diagnostic::code::Code;

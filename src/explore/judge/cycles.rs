@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
 
-use super::judgment::{Breach, Judge};
-use super::place::path_of;
+use super::judgment::{Breach, Judge, path_of};
 use super::settings::{self, Settings, values_of};
 use crate::chart::Cycle;
 use crate::diagnostic::code::Code;

@@ -4,8 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 
-use super::judgment::{Breach, Judge};
-use super::place::key_of_phase;
+use super::judgment::{Breach, Judge, key_of_phase};
 use super::reach::{Lost, lost};
 use super::settings::{Probe, Settings, TooMany, find_breach, in_words};
 use crate::diagnostic::code::Code;

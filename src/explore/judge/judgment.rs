@@ -1,11 +1,11 @@
-//! What all judgments share: how a result is put, and that every event leads to a sound state.
+//! What all judgments share: how a result is put, and where in the chart something stands; and that every event leads to a
+//! sound state.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::blame::Blame;
 use super::checks::{CheckSeen, Example};
-use super::place::path_of_fault;
 use super::reach::Lost;
 use super::settings::{Probe, Settings, TooMany, find_breach, in_words};
 use crate::chart::Chart;
@@ -313,4 +313,44 @@ pub(super) fn first_refuted(verdicts: impl Iterator<Item = Verdict>) -> Option<V
         first.get_or_insert(verdict);
     }
     first
+}
+
+/// Returns the key of a phase: one made from a hole stands under the name with the hole.
+pub(super) fn key_of_phase(chart: &Chart, phase: &str) -> String {
+    let entry = chart.phases.get(phase);
+    match entry.and_then(|entry| entry.cycle.as_ref()) {
+        Some(cycle) => phase.replace(cycle.as_str(), "{cycle}"),
+        None => phase.to_owned(),
+    }
+}
+
+/// Returns where in the chart a fault is.
+pub(super) fn path_of_fault(chart: &Chart, fault: &Fault) -> Vec<Segment> {
+    let mut path = match fault.place() {
+        Some(place) => path_of(chart, &place),
+        None => Vec::new(),
+    };
+    if let Fault::Assignment { field, .. } = fault {
+        path.push(Segment::from(field));
+    }
+    path
+}
+
+/// Returns `on.Stop[2].guard` as a path.
+pub(super) fn path_of(chart: &Chart, place: &str) -> Vec<Segment> {
+    let mut path = Vec::new();
+    for part in place.split('.') {
+        let (key, index) = match part.split_once('[') {
+            Some((key, index)) => (key, index.trim_end_matches(']').parse::<usize>().ok()),
+            None => (part, None),
+        };
+        let is_phase = path == [Segment::from("phases")];
+        path.push(if is_phase {
+            Segment::from(&key_of_phase(chart, key))
+        } else {
+            Segment::from(key)
+        });
+        path.extend(index.map(Segment::from));
+    }
+    path
 }
