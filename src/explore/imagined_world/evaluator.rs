@@ -134,12 +134,7 @@ impl ImaginedWorld {
             kind,
             source: source.to_owned(),
         };
-        let answer = self.known(&question).unwrap_or_else(|| {
-            let known = self.answer_to(|asked| *asked == question);
-            let answer = known.map_or_else(|| Arc::new(true.into()), Arc::clone);
-            self.note(question, Arc::default(), &answer);
-            answer
-        });
+        let answer = self.ask(question, || [true.into()].into());
         (!matches!(*answer, Answer::Fails(_))).then_some(answer)
     }
 

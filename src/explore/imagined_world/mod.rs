@@ -73,11 +73,11 @@ impl ImaginedWorld {
         )
     }
 
-    /// Returns the answer to a question like this.
-    fn answer_to(&self, is_like: impl Fn(&Question) -> bool) -> Option<&Arc<Answer>> {
+    /// Returns the answer to a question, where it is known before the decision.
+    fn answer_to(&self, question: &Question) -> Option<&Arc<Answer>> {
         let mut answers = self.base.answers.iter();
-        let found = answers.find(|(question, _)| is_like(question))?;
-        Some(&found.1)
+        let (_, answer) = answers.find(|(asked, _)| **asked == *question)?;
+        Some(answer)
     }
 
     /// Returns the questions so far, which are then forgotten.
@@ -164,10 +164,9 @@ impl ImaginedWorld {
             return answer;
         }
         let options = options();
-        let chosen = self.answer_to(|asked| *asked == question);
         let first = || options.first().cloned();
         let first = || Arc::new(first().unwrap_or(Answer::Value(Json::Null)));
-        let answer = chosen.map_or_else(first, Arc::clone);
+        let answer = self.answer_to(&question).map_or_else(first, Arc::clone);
         self.note(question, options, &answer);
         answer
     }
