@@ -51,11 +51,7 @@ impl Tree {
             let question = number(question);
             let answer = self.answer_id(&asked.answer);
             let options = asked.options.iter().map(|it| self.answer_id(it)).collect();
-            self.nodes[node as usize] = Node::Ask {
-                question,
-                options,
-                next: Vec::new(),
-            };
+            self.nodes[node as usize] = Node::Ask { question, options };
             node = self.next(node, answer);
         }
         self.nodes[node as usize] = Node::Leaf(leaf);

@@ -150,11 +150,7 @@ pub(crate) enum Turn {
 #[derive(Debug, Clone)]
 pub(super) enum Node {
     Unknown,
-    Ask {
-        question: u32,
-        options: Rc<[u32]>,
-        next: Vec<(u32, u32)>,
-    },
+    Ask { question: u32, options: Rc<[u32]> },
     Leaf(u32),
 }
 
@@ -220,6 +216,8 @@ pub(crate) struct Tree {
     /// For each cycle, the fields that the names of its files are made of, its count first.
     pub(crate) fields_of_names: Vec<Rc<[usize]>>,
     pub(super) nodes: Vec<Node>,
+    /// Where an answer leads from a node.
+    next: FxHashMap<(u32, u32), u32>,
     /// The first node of each part, and the part in words.
     roots: FxHashMap<Segment, (u32, Arc<str>)>,
     /// The results of parts, by what they look at.
@@ -260,6 +258,7 @@ impl Tree {
             runs: Numbered::default(),
             budget: Budget::default(),
             nodes: Vec::new(),
+            next: FxHashMap::default(),
             roots: FxHashMap::default(),
             ends: FxHashMap::default(),
             needed: needed.map(str::to_owned).collect(),
@@ -272,6 +271,7 @@ impl Tree {
     pub(super) fn hand_over(&mut self) -> Self {
         Self {
             nodes: std::mem::take(&mut self.nodes),
+            next: std::mem::take(&mut self.next),
             roots: std::mem::take(&mut self.roots),
             ends: std::mem::take(&mut self.ends),
             ..self.clone()

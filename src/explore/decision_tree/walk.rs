@@ -56,7 +56,8 @@ impl Tree {
         let (root, place) = match self.roots.get(&segment) {
             Some(root) => root.clone(),
             None => {
-                let root = (self.unknown(), format!("{segment:?}").into());
+                let root = (number(self.nodes.len()), format!("{segment:?}").into());
+                self.nodes.push(Node::Unknown);
                 self.roots.insert(segment, root.clone());
                 root
             }
@@ -102,9 +103,7 @@ impl Tree {
                 let (leaf, forks) = (*leaf, Vec::new());
                 return vec![Branch { leaf, forks }];
             }
-            Node::Ask {
-                question, options, ..
-            } => (*question, Rc::clone(options)),
+            Node::Ask { question, options } => (*question, Rc::clone(options)),
         };
         if let Question::Outcome { .. } = self.question(question) {
             return self.beside(descent, at, question);
@@ -268,22 +267,12 @@ impl Tree {
         What::Outcome { index, is_hook }
     }
 
-    /// Returns a new node.
-    fn unknown(&mut self) -> u32 {
-        self.nodes.push(Node::Unknown);
-        number(self.nodes.len() - 1)
-    }
-
     /// Returns the node that an answer leads to.
     pub(super) fn next(&mut self, at: u32, answer: u32) -> u32 {
-        if let Node::Ask { next, .. } = &self.nodes[at as usize]
-            && let Some((_, node)) = next.iter().find(|(known, _)| *known == answer)
-        {
-            return *node;
-        }
-        let node = self.unknown();
-        if let Node::Ask { next, .. } = &mut self.nodes[at as usize] {
-            next.push((answer, node));
+        let new = number(self.nodes.len());
+        let node = *self.next.entry((at, answer)).or_insert(new);
+        if node == new {
+            self.nodes.push(Node::Unknown);
         }
         node
     }
