@@ -29,11 +29,7 @@ type Guess = (u32, Json);
 
 impl Replay<'_> {
     /// Takes a step for real with values that the search does not try, of inputs of which a witness assumes something.
-    pub(in crate::explore) fn guess(
-        &mut self,
-        before: &Position,
-        at: Transition,
-    ) -> Option<Position> {
+    pub(crate) fn guess(&mut self, before: &Position, at: Transition) -> Option<Position> {
         let before = &self.set_for(before, &self.search.edges[at.edge])?;
         let answered = self.search.states[at.from].answered();
         let mut left = MOST;
