@@ -125,11 +125,13 @@ impl Moves {
         let agent = answer.clone().into_iter().chain(asked);
         let user = commands.map(Some).chain(answer).map(by(Actor::User));
         let all = host.chain(agent.map(by(Actor::Agent))).chain(user);
+        let mut tails = Tails::default();
+        tails.number(Tail::default());
         Self {
             tree: Tree::of(chart, grown),
             all: all.collect(),
             rests: FxHashMap::default(),
-            tails: Tails::default(),
+            tails,
         }
     }
 
