@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
-use crate::explore::decision_tree::{What, Witness};
+use crate::explore::decision_tree::{Progress, What, Witness};
 use crate::explore::domain::{Choice, sources_of_check};
 use crate::explore::imagined_world::Question;
 use crate::explore::moves::{Outcome, by_hand};
@@ -102,8 +102,8 @@ pub(super) fn everywhere<V: Copy>(
             continue;
         }
         let mut looks = Looks::default();
-        let situation = &search.states[state];
-        let outcomes = search.moves.outcomes(what, trigger, situation, &mut looks);
+        let at = Progress::of(what, trigger, &search.states[state]);
+        let outcomes = search.moves.outcomes(&at, &mut looks);
         let Some(found) = read(search, state, outcomes) else {
             break;
         };

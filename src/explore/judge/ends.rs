@@ -27,12 +27,20 @@ impl Judge<'_> {
             .map(|state| chart.is_final(self.phase(state)))
             .collect();
         let path = |state: usize| steps!["phases", &key_of_phase(self.chart, self.phase(state))];
-        let dead_end = self.decided(self.dead_end(&ends, path));
+        // What must be set so that no move changes anything, and no command sets it otherwise.
+        let leads_on =
+            |state: usize, arrow: &Arrow| arrow.to != state || !self.edge(arrow).sets.is_empty();
         let claim = |state: usize, words: &str| {
-            format!(
-                "from the phase `{}` no final phase can be reached{words}",
-                self.phase(state)
-            )
+            let phase = self.phase(state);
+            format!("in the phase `{phase}` nothing leads on{words}")
+        };
+        let dead_end = self.decided(self.stuck(&ends, leads_on).map(|stuck| match stuck {
+            Some(lost) => self.refuted_at(&lost, claim, path),
+            None => self.holds(format!("{} states", self.search.looked_at())),
+        }));
+        let claim = |state: usize, words: &str| {
+            let phase = self.phase(state);
+            format!("from the phase `{phase}` no final phase can be reached{words}")
         };
         let detail = "from every state".to_owned();
         let reach = self.decided(self.within_reach(&ends, &ends, detail, claim, path));
@@ -45,25 +53,6 @@ impl Judge<'_> {
             results.push(PropertyResult::new(name, Code::FinalOutOfReach, reach));
         }
         results
-    }
-
-    /// Refutes that something leads on from every state but the ends.
-    fn dead_end(
-        &self,
-        ends: &[bool],
-        path: impl Fn(usize) -> Vec<Segment>,
-    ) -> Result<Verdict, TooMany> {
-        // What must be set so that no move changes anything, and no command sets it otherwise.
-        let leads_on =
-            |state: usize, arrow: &Arrow| arrow.to != state || !self.edge(arrow).sets.is_empty();
-        let claim = |state: usize, words: &str| {
-            let phase = self.phase(state);
-            format!("in the phase `{phase}` nothing leads on{words}")
-        };
-        Ok(match self.stuck(ends, leads_on)? {
-            Some(lost) => self.refuted_at(&lost, claim, path),
-            None => self.holds(format!("{} states", self.search.looked_at())),
-        })
     }
 
     /// Returns whether some goal stays within reach of every state: one that may be there `perhaps`, and one that `surely`

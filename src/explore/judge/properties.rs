@@ -9,7 +9,7 @@ use crate::chart::model::Property;
 use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
 use crate::explore::answer::plain;
-use crate::explore::decision_tree::Witness;
+use crate::explore::decision_tree::{Progress, Witness};
 use crate::explore::graph::path_to;
 use crate::explore::imagined_world::Question;
 use crate::explore::moves::{Edge, Outcome, by_hand};
@@ -204,9 +204,9 @@ impl Truth {
             if !is_breach || breaches.len() >= BREACHES {
                 continue;
             }
-            let looks = &mut Looks::default();
-            let situation = &search.states[state];
-            let outcomes = search.moves.outcomes(what, &by_hand(), situation, looks);
+            let trigger = by_hand();
+            let at = Progress::of(what, &trigger, &search.states[state]);
+            let outcomes = search.moves.outcomes(&at, &mut Looks::default());
             let is_breach = |it: &Outcome| it.result != Ok(expected) && fits(search, by, it);
             let outcomes = outcomes.into_iter().filter(is_breach).take(CHOICES);
             breaches.extend(outcomes.map(|it| Example {

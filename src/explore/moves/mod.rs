@@ -171,14 +171,8 @@ impl Moves {
 
     /// Returns whether a condition holds in a state or a check finds something there, under each combination of choices
     /// that it looks at.
-    pub(crate) fn outcomes(
-        &mut self,
-        what: What,
-        trigger: &Trigger,
-        state: &Situation,
-        looks: &mut Looks,
-    ) -> Vec<Outcome> {
-        let ends = self.tree.walk(&Progress::of(what, trigger, state), looks);
+    pub(crate) fn outcomes(&mut self, at: &Progress<'_>, looks: &mut Looks) -> Vec<Outcome> {
+        let ends = self.tree.walk(at, looks);
         let tree = &self.tree;
         let results = ends.iter().flat_map(|end| {
             let result = match *tree.leaves[end.leaf as usize] {
