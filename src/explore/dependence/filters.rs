@@ -142,14 +142,10 @@ impl Reader<'_> {
                 Some(arg),
             ) => self.ordered(value, arg),
             ("in", Some(arg)) => {
-                let is_list = arg
-                    .terms
-                    .iter()
-                    .all(|term| !matches!(term, Term::Input { list: false, .. }));
-                if is_list {
-                    self.equal(value, arg)
-                } else {
-                    self.made_of(&[value, arg])
+                let mut terms = arg.terms.iter();
+                match terms.any(|term| matches!(term, Term::Input { list: false, .. })) {
+                    true => self.made_of(&[value, arg]),
+                    false => self.equal(value, arg),
                 }
             }
             (

@@ -11,20 +11,8 @@ use crate::explore::user_fields::fields_of_the_user;
 use crate::expr::syntax::parse_expr;
 use crate::expr::{has_holes, single_expression};
 
-/// How a let is read.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct LetUse {
-    pub(super) name: String,
-    pub(super) in_text: bool,
-    pub(super) is_shown: bool,
-    pub(super) under_open: BTreeSet<String>,
-}
-
-/// What a let stands for, and what is open about it.
-pub(super) struct LetValue {
-    pub(super) value: Val,
-    pub(super) own: Openness,
-}
+/// How a let is read: its name, whether in a text, whether in one that is shown, and under which open inputs.
+type LetUse = (String, bool, bool, BTreeSet<String>);
 
 /// Reads the expressions of a chart, and keeps what it finds.
 pub(super) struct Reader<'c> {
@@ -35,7 +23,8 @@ pub(super) struct Reader<'c> {
     /// What `it` and the variables of a text stand for.
     pub(super) scopes: Vec<(String, Val)>,
     pub(super) lets: Vec<String>,
-    pub(super) known_lets: HashMap<LetUse, LetValue>,
+    /// What lets stand for, and what is open about them.
+    pub(super) known_lets: HashMap<LetUse, (Val, Openness)>,
     /// What the expression that is being read may fail on, and looks at.
     pub(super) own: Openness,
     /// Where what is read is only evaluated under a condition that is open.
@@ -94,8 +83,8 @@ impl Reader<'_> {
             }
         }
         for fragment in chart.fragments() {
-            let items = fragment.each.map(|each| self.list(each));
-            if let Some(items) = items.clone() {
+            if let Some(each) = fragment.each {
+                let items = self.list(each);
                 self.scopes.push(("it".to_owned(), as_list(items, false)));
             }
             match fragment.role {
@@ -110,9 +99,7 @@ impl Reader<'_> {
                 Role::Printed => self.text(&format!("{{{{ {} }}}}", fragment.text), true),
                 Role::Default | Role::Let => {}
             }
-            if items.is_some() {
-                self.scopes.pop();
-            }
+            self.scopes.clear();
         }
     }
 
