@@ -73,8 +73,8 @@ fn in_words(trace: &Trace) -> String {
 fn findings(report: &Report) -> Vec<(&'static str, String)> {
     let findings = report.results.iter().filter_map(|result| {
         let text = match &result.verdict {
-            Verdict::Proved { .. } => return None,
-            Verdict::Undecided { why } => format!("not decided: {why}"),
+            Verdict::Proved(_) => return None,
+            Verdict::Undecided(why) => format!("not decided: {why}"),
             Verdict::Refuted { trace, path } => {
                 let step = |step: &Segment| match step {
                     Segment::Key(key) => key.clone(),
@@ -95,7 +95,7 @@ fn proofs(report: &Report) -> Vec<String> {
         .results
         .iter()
         .filter_map(|result| match &result.verdict {
-            Verdict::Proved { detail } => Some(format!("{}: {detail}", result.name)),
+            Verdict::Proved(detail) => Some(format!("{}: {detail}", result.name)),
             _ => None,
         });
     proofs.collect()
@@ -193,7 +193,7 @@ fn a_sum_rests_on_its_parts() {
         let mut results = report.results.iter();
         let result = results.find(|result| result.name == name).unwrap();
         match &result.verdict {
-            Verdict::Undecided { why } => why.clone(),
+            Verdict::Undecided(why) => why.clone(),
             verdict => panic!("{verdict:?}"),
         }
     };
@@ -590,7 +590,7 @@ fn a_claim_about_steps_looks_behind_them() {
         let mut results = report.results.iter();
         let result = results.find(|result| result.name == "p").unwrap();
         match (&result.verdict, expected) {
-            (Verdict::Proved { detail }, None) => {
+            (Verdict::Proved(detail), None) => {
                 assert!(detail.starts_with(&format!("after {after}, ")))
             }
             (Verdict::Refuted { trace, .. }, Some(expected)) => {

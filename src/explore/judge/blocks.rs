@@ -38,14 +38,14 @@ impl Judge<'_> {
         };
         let first = in_a_row(true);
         // A loop that is not real may still go round too often.
-        let is_open = matches!(first, Verdict::Undecided { .. });
+        let is_open = matches!(first, Verdict::Undecided(_));
         let too_often = is_open.then(|| in_a_row(false));
         let too_often = too_often.filter(|it| matches!(it, Verdict::Refuted { .. }));
         let mut in_a_row = too_often.unwrap_or(first);
         let is_endless =
             matches!(&in_a_row, Verdict::Refuted { trace, .. } if trace.again.is_some());
         let mut name = format!("at most {BLOCKS} blocks in a row while the agent does nothing");
-        let is_bounded = !is_endless && !matches!(in_a_row, Verdict::Undecided { .. });
+        let is_bounded = !is_endless && !matches!(in_a_row, Verdict::Undecided(_));
         if let (true, Some(detail)) = (is_bounded, self.bounds_by_setting()) {
             // How many that is, the user says, who may say more than was tried.
             name = "the blocks in a row while the agent does nothing are bounded".to_owned();
@@ -162,11 +162,9 @@ impl Judge<'_> {
         let by_gates = most_of(gates);
         let all = most + by_gates;
         match all > BLOCKS {
-            true => Verdict::Undecided {
-                why: format!(
-                    "{most} blocks and {by_gates} because of a gate could follow each other"
-                ),
-            },
+            true => Verdict::Undecided(format!(
+                "{most} blocks and {by_gates} because of a gate could follow each other"
+            )),
             false => self.holds(format!("{all} at most")),
         }
     }

@@ -65,9 +65,7 @@ impl Judge<'_> {
         }
         if results.is_empty() {
             // What has been seen is there, however far the search went.
-            let verdict = Verdict::Proved {
-                detail: format!("{} phases", self.chart.phases.len()),
-            };
+            let verdict = Verdict::Proved(format!("{} phases", self.chart.phases.len()));
             results.push(PropertyResult::new(name, Code::PhaseUnreachable, verdict));
         }
         results
@@ -84,9 +82,9 @@ impl Judge<'_> {
         results.extend(self.cycles_of_the_user());
         if results.is_empty() {
             let count = effects.len() + self.checks.len();
-            let verdict = Verdict::Proved {
-                detail: format!("{count} rules, commands, advance targets and checks"),
-            };
+            let verdict = Verdict::Proved(format!(
+                "{count} rules, commands, advance targets and checks"
+            ));
             results.push(PropertyResult::new(FIRES, Code::RuleNeverFires, verdict));
         }
         results

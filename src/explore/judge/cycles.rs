@@ -159,7 +159,7 @@ impl Judge<'_> {
         let is_refuted =
             |result: &PropertyResult| matches!(result.verdict, Verdict::Refuted { .. });
         let open = results.iter().map(|result| &result.verdict);
-        let mut open = open.filter(|verdict| matches!(verdict, Verdict::Undecided { .. }));
+        let mut open = open.filter(|verdict| matches!(verdict, Verdict::Undecided(_)));
         if !results.iter().any(is_refuted) && !all.is_empty() {
             // The sum rests on each of its parts.
             let verdict = match open.next() {

@@ -79,12 +79,10 @@ impl Judge<'_> {
         let open: Vec<bool> = open.map(|(goal, excused)| *goal || excused).collect();
         Ok(match lost(self.search, self.back, &open)? {
             Some(lost) => self.refuted_at(&lost, claim, path),
-            None => Verdict::Undecided {
-                why: format!(
-                    "{}; a value that was not tried may lead on",
-                    claim(state, &in_words(self.search, &set))
-                ),
-            },
+            None => Verdict::Undecided(format!(
+                "{}; a value that was not tried may lead on",
+                claim(state, &in_words(self.search, &set))
+            )),
         })
     }
 

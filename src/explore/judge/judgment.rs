@@ -59,7 +59,7 @@ impl<'s> Judge<'s> {
 
     /// Proves what no state has refuted.
     pub(super) fn holds(&self, detail: String) -> Verdict {
-        self.about_all(Verdict::Proved { detail })
+        self.about_all(Verdict::Proved(detail))
     }
 
     /// Refutes what was never seen.
@@ -92,9 +92,7 @@ impl<'s> Judge<'s> {
         let assumed = way.iter().find_map(|step| replay.assumption(*step));
         let nothing = || "no files, options and events were found that lead there".to_owned();
         let why = assumed.unwrap_or_else(nothing);
-        Verdict::Undecided {
-            why: format!("{claim}, as far as was tried: {why}"),
-        }
+        Verdict::Undecided(format!("{claim}, as far as was tried: {why}"))
     }
 
     /// Refutes a claim in a state where this is set.
@@ -149,14 +147,14 @@ impl<'s> Judge<'s> {
     /// Says where the search was cut off.
     pub(super) fn cut_off(&self) -> Verdict {
         let why = self.search.cut_in_words().unwrap_or_default();
-        Verdict::Undecided { why }
+        Verdict::Undecided(why)
     }
 
     /// Returns a verdict; none is found where it depends on more combinations of settings than can be looked at.
     pub(super) fn decided(&self, verdict: Result<Verdict, TooMany>) -> Verdict {
         verdict.unwrap_or_else(|TooMany| {
             let why = "it depends on too many combinations of settings".to_owned();
-            self.about_all(Verdict::Undecided { why })
+            self.about_all(Verdict::Undecided(why))
         })
     }
 
@@ -298,9 +296,10 @@ impl<'s> Judge<'s> {
 
 /// Returns a claim that holds for what was tried, which is not every value of these inputs.
 pub(super) fn untried_of(claim: &str, inputs: &BTreeSet<String>) -> Verdict {
-    Verdict::Undecided {
-        why: format!("{claim}, as far as was tried: it {}", depends(inputs)),
-    }
+    Verdict::Undecided(format!(
+        "{claim}, as far as was tried: it {}",
+        depends(inputs)
+    ))
 }
 
 /// Returns the first verdict that refutes, else the first one.

@@ -92,7 +92,7 @@ impl Judge<'_> {
         };
         // What was tried says nothing about values that were not; but a way that was found is one.
         let verdict = match (verdict, self.open_condition(expr)) {
-            (Verdict::Proved { .. }, Some(open)) if key != "reachable" => {
+            (Verdict::Proved(_), Some(open)) if key != "reachable" => {
                 untried_of(&format!("`{detail}` holds"), &open)
             }
             // Whether the goal is on a path that was replayed is open, too.
