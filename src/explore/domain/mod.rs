@@ -7,15 +7,16 @@
 mod choice;
 mod files;
 mod inputs;
-mod reach;
+pub(crate) mod reach;
 mod tables;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use indexmap::IndexSet;
+use rustc_hash::FxHashMap;
 use serde_json::{Value as Json, json};
 
 use super::answer::Answer;
@@ -27,11 +28,10 @@ use crate::chart::Chart;
 use crate::chart::model::Limited;
 use crate::engine::names::types;
 use crate::expr::Expressions;
+use crate::expr::pieces::Piece;
 use crate::hash::IndexMap;
 pub use choice::Choice;
 pub(crate) use choice::item_in_words;
-use reach::FoundOut;
-pub(crate) use reach::{Made, sources_of_check};
 
 /// A number that is greater than all that a chart names, by this much, is the result of counting.
 const COUNTED: u64 = 1_000;
@@ -61,6 +61,42 @@ pub struct Domain {
     nothing: Compared,
     pub(crate) expressions: Arc<Expressions>,
     pub(crate) found_out: FoundOut,
+}
+
+/// What was found out before.
+#[derive(Debug, Default)]
+pub(crate) struct FoundOut {
+    /// Values that were made.
+    pub(crate) values: Mutex<FxHashMap<Choice, Vec<Made>>>,
+    /// What expressions and texts reach, by their sources.
+    reaches: BySource<Reach>,
+    /// What the chart's texts are made of.
+    pieces: BySource<Arc<[Piece]>>,
+    /// Whether a text always fits a field.
+    fits: BySource<bool>,
+}
+
+/// What was found out about expressions and texts.
+type BySource<V> = Mutex<FxHashMap<String, V>>;
+
+/// The values of one choice, where the fields that they depend on hold this.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) held: Vec<(String, Json)>,
+    pub(crate) values: Arc<[Answer]>,
+}
+
+/// What an expression looks at, by way of others, too.
+#[derive(Debug, Default, Clone, Copy)]
+struct Reach {
+    /// The outcome of a run.
+    review: bool,
+    /// What the actions of the rule do.
+    touched: bool,
+    /// The item of a list, or the phase that is entered.
+    it: bool,
+    /// Something of a cycle that trying values does not settle.
+    open: bool,
 }
 
 /// Returns what a setting is called beside context fields, whose names have no dot.

@@ -1,12 +1,11 @@
 //! What expressions and texts reach, by way of others, too, and what that says of them.
 
-use super::{Choice, Domain};
+use super::{BySource, Domain, Reach};
 use crate::chart::model::{Check, FieldType};
 use crate::chart::{Chart, Cycle};
 use crate::engine::evaluator::Kind;
 use crate::engine::names::sources::SourceName;
 use crate::engine::names::types::{ChartNames, Uses};
-use crate::explore::answer::Answer;
 use crate::explore::dependence::Openness;
 use crate::expr::infer::{self, Scope as _};
 use crate::expr::pieces::{Piece, pieces};
@@ -14,26 +13,8 @@ use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal};
 use crate::expr::types::Type;
 use minijinja::value::Value;
-use rustc_hash::FxHashMap;
-use serde_json::Value as Json;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// What was found out before.
-#[derive(Debug, Default)]
-pub(crate) struct FoundOut {
-    /// Values that were made.
-    pub(crate) values: Mutex<FxHashMap<Choice, Vec<Made>>>,
-    /// What expressions and texts reach, by their sources.
-    reaches: BySource<Reach>,
-    /// What the chart's texts are made of.
-    pieces: BySource<Arc<[Piece]>>,
-    /// Whether a text always fits a field.
-    fits: BySource<bool>,
-}
-
-/// What was found out about expressions and texts.
-type BySource<V> = Mutex<FxHashMap<String, V>>;
+use std::sync::{Arc, PoisonError};
 
 /// Returns what is known of a source, which is found out once.
 fn once<V: Clone>(known: &BySource<V>, source: &str, find: impl FnOnce() -> V) -> V {
@@ -44,26 +25,6 @@ fn once<V: Clone>(known: &BySource<V>, source: &str, find: impl FnOnce() -> V) -
     let found = find();
     known.insert(source.to_owned(), found.clone());
     found
-}
-
-/// The values of one choice, where the fields that they depend on hold this.
-#[derive(Debug)]
-pub(crate) struct Made {
-    pub(crate) held: Vec<(String, Json)>,
-    pub(crate) values: Arc<[Answer]>,
-}
-
-/// What an expression looks at, by way of others, too.
-#[derive(Debug, Default, Clone, Copy)]
-struct Reach {
-    /// The outcome of a run.
-    review: bool,
-    /// What the actions of the rule do.
-    touched: bool,
-    /// The item of a list, or the phase that is entered.
-    it: bool,
-    /// Something of a cycle that trying values does not settle.
-    open: bool,
 }
 
 impl Domain {
