@@ -66,13 +66,8 @@ impl Tree {
         let part = match segment.what {
             What::Outcome { index, .. } => {
                 let (kind, source) = self.expressions[index].clone();
-                let is_made = kind == Kind::Text && fork.text_of_pieces(&source);
-                let value = match is_made {
-                    true => Answer::from(true),
-                    false => {
-                        outcome(fork, &names, kind, &source).map_err(Fault::at("properties"))?
-                    }
-                };
+                let value = outcome(fork, &names, kind, &source);
+                let value = value.map_err(Fault::at("properties"))?;
                 return Ok(Leaf::Value(self.answer_id(&value)));
             }
             What::Check { list, index } => {
@@ -221,6 +216,7 @@ fn outcome(
             let holds = expressions.holds(source, &root);
             fork.condition(source, holds)?.into()
         }
+        Kind::Text if fork.text_of_pieces(source) => true.into(),
         Kind::Text => text(source.to_owned()).map(|_| Answer::Made)?,
         Kind::Items => (!expressions.items(source, &root)?.is_empty()).into(),
         Kind::Value => {
