@@ -107,6 +107,7 @@ impl Reader<'_> {
     fn alone(&mut self, source: &str, read: impl FnOnce(&mut Self) -> Val) -> Val {
         self.own = Openness::default();
         self.under_open.clear();
+        self.templates.clear();
         let value = read(self);
         self.own.inputs.clone_from(&value.computed);
         let known = self.found.open.entry(source.to_owned()).or_default();
@@ -128,7 +129,6 @@ impl Reader<'_> {
             (reader.in_text, reader.is_shown) = (true, is_shown);
             let value = reader.template(text);
             (reader.in_text, reader.is_shown) = (false, false);
-            reader.templates.clear();
             value
         });
     }
@@ -146,7 +146,6 @@ impl Reader<'_> {
             None if !has_holes(text) => return,
             None => self.alone(text, |reader| {
                 let mut value = reader.template(text);
-                reader.templates.clear();
                 value.computed.extend(reader.own.fails.iter().cloned());
                 value.terms = vec![Term::Settled];
                 value
