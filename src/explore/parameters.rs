@@ -54,7 +54,7 @@ impl Domain {
         let fields = chart.context.iter().enumerate();
         let free = fields.filter(|(_, (name, _))| free.contains(name.as_str()));
         let values = free.map(|(at, (name, field))| (at, self.values_of(name, field)));
-        let steering = steering(chart);
+        let steering = steering(chart, &self.expressions);
         let settings = chart.config.iter().map(|(name, field)| {
             let path = config_path(name);
             let mut begins = chart.context.values().filter_map(Field::setting);
@@ -117,15 +117,14 @@ impl Domain {
 
 /// Returns the names on which it turns what happens next: those that guards, lists and file names look at, and those
 /// that are assigned to such a field. What only texts and arguments look at is not among them.
-fn steering(chart: &Chart) -> IndexSet<String> {
+fn steering(chart: &Chart, expressions: &Expressions) -> IndexSet<String> {
     let own = [Some(chart.state.as_str()), chart.next.as_deref()];
     let own = own.into_iter().flatten().chain(read_by_the_engine(chart));
     let mut open: Vec<String> = own.map(str::to_owned).collect();
-    let expressions = Expressions::new(chart.templates.clone());
     let fragments = chart.fragments();
     let texts_of = |is_so: &dyn Fn(&Role<'_>) -> bool| {
         let texts = fragments.iter().filter(|fragment| is_so(&fragment.role));
-        chart.names_in(&expressions, texts.map(|fragment| fragment.text))
+        chart.names_in(expressions, texts.map(|fragment| fragment.text))
     };
     open.extend(texts_of(&|role| {
         matches!(role, Role::Condition | Role::List | Role::Default)
