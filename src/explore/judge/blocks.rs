@@ -7,7 +7,6 @@ use super::judgment::{Breach, Judge, path_of};
 use super::settings::{Settings, values_of};
 use crate::diagnostic::code::Code;
 use crate::engine::event::Trigger;
-use crate::explore::domain::config_path;
 use crate::explore::graph::{Longest, Path};
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::report::{PropertyResult, Verdict};
@@ -67,24 +66,22 @@ impl Judge<'_> {
     fn bounds_by_setting(&self) -> Option<String> {
         let search = self.search;
         let tree = &search.moves.tree;
-        let fields = self.chart.config.keys().map(|name| config_path(name));
-        let fields = fields.filter_map(|name| search.field(&name));
-        fields
-            .filter(|field| search.is_needed(*field))
-            .find_map(|field| {
-                let mut bounds: BTreeMap<i64, usize> = BTreeMap::new();
-                for value in values_of(search, field) {
-                    let settings = Settings::default().with(field, vec![value]);
-                    let row = self.longest_row(&self.while_idle(&settings), &settings);
-                    bounds.insert(tree.value(value).as_i64()?, row.map_or(0, |row| row.most));
-                }
-                let name = tree.name_of(field);
-                let words = |(value, most)| format!("{most} where {name} is {value}");
-                let described: Vec<String> = bounds.iter().rev().map(words).collect();
-                let described = described.join(", ");
-                let is_bound = bounds.values().collect::<BTreeSet<_>>().len() > 1;
-                is_bound.then(|| format!("at most {described}"))
-            })
+        let mut settings = (0..self.chart.config.len()).map(|at| self.chart.context.len() + at);
+        settings.find_map(|field| {
+            search.is_needed(field).then_some(())?;
+            let mut bounds: BTreeMap<i64, usize> = BTreeMap::new();
+            for value in values_of(search, field) {
+                let settings = Settings::default().with(field, vec![value]);
+                let row = self.longest_row(&self.while_idle(&settings), &settings);
+                bounds.insert(tree.value(value).as_i64()?, row.map_or(0, |row| row.most));
+            }
+            let name = tree.name_of(field);
+            let words = |(value, most)| format!("{most} where {name} is {value}");
+            let described: Vec<String> = bounds.iter().rev().map(words).collect();
+            let described = described.join(", ");
+            let is_bound = bounds.values().collect::<BTreeSet<_>>().len() > 1;
+            is_bound.then(|| format!("at most {described}"))
+        })
     }
 
     /// Returns whether an edge is a block that can come after a block: the host then says so.
