@@ -374,6 +374,20 @@ impl Cycle {
             Some(_) => format!("{} {base}", self.id),
         }
     }
+
+    /// Returns a file name of the cycle with its holes filled: `base`, `n`, and those of which `part` says what they are.
+    pub fn file_name<E>(
+        &self,
+        pattern: &Pattern,
+        n: &str,
+        part: impl Fn(&str) -> Result<String, E>,
+    ) -> Result<String, E> {
+        pattern.render(|hole| match hole {
+            "base" => self.base.render(&part),
+            "n" => Ok(n.to_owned()),
+            other => part(other),
+        })
+    }
 }
 
 /// A process, what all processes share filled in.

@@ -39,53 +39,45 @@ pub enum Unfit {
     Misfit { value: String, expected: String },
 }
 
-/// Evaluates a chart's expressions and texts. Each method is given what the engine itself does, as `evaluate`; by
-/// default it does just that.
+/// What is asked of an expression or a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Whether it holds, as a condition of the chart.
+    Condition,
+    /// Nothing but that it can be made.
+    Text,
+    /// Whether the list has items.
+    Items,
+    /// Its value.
+    Value,
+}
+
+/// Knows what a chart's expressions and texts give before they are evaluated, or afterwards takes them to give something
+/// else. By default, everything is evaluated where it stands, and taken as it is.
 pub trait Evaluator: Debug + Send + Sync {
     /// Returns a value for something that is left out; `None` if it stays left out.
     fn given(&self, _given: Given<'_>) -> Option<Json> {
         None
     }
 
-    /// Returns whether a condition is true for the names of `root`.
-    fn condition(
-        &self,
-        _source: &str,
-        _root: &Value,
-        evaluate: &dyn Fn() -> Result<bool, ExprError>,
-    ) -> Result<bool, ExprError> {
-        evaluate()
+    /// Returns what an expression or a text gives for the names of `root`, where that is known: of a list some item, of a
+    /// text anything.
+    fn recall(&self, _kind: Kind, _source: &str, _root: &Value) -> Option<Value> {
+        None
     }
 
-    /// Renders a text, as one or several words. If it `is_shown` and nothing else, only matters that it can be rendered.
+    /// Returns whether a condition is true that was evaluated.
+    fn condition(&self, _source: &str, holds: Result<bool, ExprError>) -> Result<bool, ExprError> {
+        holds
+    }
+
+    /// Returns the words of a text that was rendered.
     fn text(
         &self,
         _source: &str,
-        _is_shown: bool,
-        _root: &Value,
-        evaluate: &dyn Fn() -> Result<Vec<String>, ExprError>,
+        words: Result<Vec<String>, ExprError>,
     ) -> Result<Vec<String>, ExprError> {
-        evaluate()
-    }
-
-    /// Returns the items of a list; all that matters to a decision is whether there are any.
-    fn items(
-        &self,
-        _source: &str,
-        _root: &Value,
-        evaluate: &dyn Fn() -> Result<Vec<Value>, ExprError>,
-    ) -> Result<Vec<Value>, ExprError> {
-        evaluate()
-    }
-
-    /// Returns the value of a literal that a context field is assigned.
-    fn value(
-        &self,
-        _literal: &Literal,
-        _root: &Value,
-        evaluate: &dyn Fn() -> Result<Value, ExprError>,
-    ) -> Result<Value, ExprError> {
-        evaluate()
+        words
     }
 
     /// Returns what a context field is assigned, given the literal's value if the field may hold it.

@@ -1,4 +1,4 @@
-//! The answer to a question of a decision: a value, or what is known of one.
+//! The answer to a question of a decision: a value, or what is known of one; and values in words.
 
 use std::sync::LazyLock;
 
@@ -46,6 +46,15 @@ impl Answer {
             Json::Object(_) => Self::Unknown,
             value => Self::Value(value),
         }
+    }
+}
+
+/// Returns a value as a person writes it: a text without quotes, unless it would not be seen.
+pub(crate) fn plain(value: &Json) -> String {
+    match value.as_str() {
+        Some("") => "''".to_owned(),
+        Some(text) => text.to_owned(),
+        None => value.to_string(),
     }
 }
 

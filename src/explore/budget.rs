@@ -19,7 +19,7 @@ pub struct Caps {
     pub states: usize,
     /// The most time that is taken.
     pub time: Duration,
-    /// The most bytes of memory that the process takes for it.
+    /// The most bytes of memory that the process takes for it, where the system says how many it has.
     pub memory: usize,
     /// Set from elsewhere: the exploration ends, and reports what it has found so far.
     pub stop: Arc<AtomicBool>,
@@ -94,7 +94,7 @@ pub(super) struct Budget(Rc<Left>);
 #[derive(Debug, Default)]
 struct Left {
     end: Option<Instant>,
-    stop: Option<Arc<AtomicBool>>,
+    stop: Arc<AtomicBool>,
     /// How much memory the process may have.
     memory: Option<usize>,
     asked: Cell<u32>,
@@ -110,7 +110,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 impl Budget {
     /// Returns the budget of a search that starts now: two thirds of the time, so that what it finds can be judged.
     pub(super) fn of_search(caps: &Caps) -> Self {
-        Self::new(caps.time / 3 * 2, caps.memory, Some(&caps.stop))
+        Self::new(caps.time / 3 * 2, caps.memory, &caps.stop)
     }
 
     /// Returns the budget of the judgments after a search: a third of the time and a quarter of the memory more. After
@@ -118,16 +118,16 @@ impl Budget {
     pub(super) fn of_judgments(caps: &Caps) -> Self {
         let (time, memory) = (caps.time / 3, caps.memory / 4);
         match caps.stop.load(Ordering::Relaxed) {
-            true => Self::new(LAST_WORDS.min(time), memory, None),
-            false => Self::new(time, memory, Some(&caps.stop)),
+            true => Self::new(LAST_WORDS.min(time), memory, &Arc::default()),
+            false => Self::new(time, memory, &caps.stop),
         }
     }
 
     /// Returns a budget of this much more from now on.
-    fn new(time: Duration, memory: usize, stop: Option<&Arc<AtomicBool>>) -> Self {
+    fn new(time: Duration, memory: usize, stop: &Arc<AtomicBool>) -> Self {
         Self(Rc::new(Left {
             end: Instant::now().checked_add(time),
-            stop: stop.map(Arc::clone),
+            stop: Arc::clone(stop),
             memory: os::memory().map(|used| used.saturating_add(memory)),
             ..Left::default()
         }))
@@ -142,8 +142,7 @@ impl Budget {
             if left.end.is_some_and(|end| Instant::now() >= end) {
                 self.exhaust(Cut::Time);
             }
-            let stop = left.stop.as_ref();
-            if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            if left.stop.load(Ordering::Relaxed) {
                 self.exhaust(Cut::Stopped);
             }
             if asked.is_multiple_of(OFTEN * OFTEN)
@@ -157,7 +156,7 @@ impl Budget {
     }
 
     /// Says that nothing is left, for this reason.
-    pub(super) fn exhaust(&self, cut: Cut) {
+    fn exhaust(&self, cut: Cut) {
         self.0.cut.borrow_mut().get_or_insert(cut);
     }
 

@@ -2,37 +2,34 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use serde_json::Value as Json;
-
+use super::answer::Answer;
 use super::dependence::Dependence;
-use super::user_fields::Parameters;
 use crate::chart::Chart;
 use crate::chart::field::default_of;
 use crate::chart::model::FieldType;
-use crate::expr::source::Literal;
 
 /// Returns, for each field that only counts, the number from which on all its values have the same effect.
 ///
 /// Expressions do nothing with such a field but add to it, show it, and compare it with literals and with parameters, of
 /// which these values are tried. Above the greatest of these numbers no comparison distinguishes two values.
-pub(super) fn tops(
+pub(super) fn tops<'d>(
     chart: &Chart,
-    parameters: &Parameters,
     dependence: &Dependence,
+    parameter: impl Fn(&str) -> Option<&'d [Answer]>,
 ) -> HashMap<String, i64> {
     let known = read_by_the_engine(chart);
     let fields = chart.context.iter().filter(|(name, field)| {
         let is_free = field.maximum.is_none() && field.setting().is_none();
-        let is_known = parameters.contains_key(*name) || known.contains(name.as_str());
+        let is_known = parameter(name).is_some() || known.contains(name.as_str());
         field.kind == FieldType::Integer && is_free && !is_known
     });
     let tops = fields.filter_map(|(name, field)| {
         let assigned = chart.assigns().flat_map(|assign| assign.get(name));
-        let literals = assigned.filter_map(integer);
+        let literals = assigned.filter_map(|literal| literal.json().as_i64());
         let mut numbers: Vec<i64> = literals.chain(default_of(chart, field).as_i64()).collect();
         if let Some(uses) = dependence.uses.get(name) {
             for beside in &uses.beside {
-                let tried = parameters.get(beside)?.iter().map(Json::as_i64);
+                let tried = parameter(beside)?.iter().map(|it| it.value().as_i64());
                 numbers.extend(tried.collect::<Option<Vec<i64>>>()?);
             }
             numbers.extend(uses.most);
@@ -46,14 +43,6 @@ pub(super) fn tops(
     match dependence.is_opaque {
         true => HashMap::new(),
         false => tops.collect(),
-    }
-}
-
-/// Returns an integer that is written out.
-pub(super) fn integer(literal: &Literal) -> Option<i64> {
-    match literal {
-        Literal::Integer(number) => Some(*number),
-        _ => None,
     }
 }
 

@@ -2,10 +2,10 @@
 
 use serde_json::Value as Json;
 
+use super::answer::plain;
 use super::domain::{Choice, Domain, item_in_words};
 use super::imagined_world::Question;
 use super::moves::Moves;
-use super::plain::plain;
 use crate::chart::model::FieldType;
 use crate::engine::event::Trigger;
 use indexmap::IndexSet;
@@ -67,24 +67,26 @@ impl Moves {
     /// Returns what was tried, one line for each input and each kind of move.
     pub(crate) fn domain_in_words(&self) -> Vec<String> {
         let chart = &self.tree.chart;
-        let ground = &self.tree.ground;
-        let list = |values: &[Json]| values.iter().map(plain).collect::<Vec<_>>().join(", ");
-        let parameters = ground.domain.parameters.iter();
-        let mut lines: Vec<String> = parameters
-            .map(|(name, values)| format!("{name}: {}, set by the user at any time", list(values)))
-            .collect();
+        let domain = &self.tree.domain;
+        let parameters = domain.parameters.iter();
+        let parameters = parameters.map(|(field, values)| {
+            let words: Vec<String> = values.iter().map(|it| plain(it.value())).collect();
+            let (name, words) = (self.tree.name_of(*field), words.join(", "));
+            format!("{name}: {words}, set by the user at any time")
+        });
+        let mut lines: Vec<String> = parameters.collect();
         // Each question is there once.
         lines.extend(self.tree.questions.iter().filter_map(|question| {
             let Question::Choice(choice) = &**question else {
                 return None;
             };
-            Some(ground.domain.in_words(choice))
+            Some(domain.in_words(choice))
         }));
         for (name, invoke) in &chart.invoke {
             let verdicts = invoke.verdicts.join(", ");
             lines.push(format!("{name}: {verdicts}, no verdict, failed"));
         }
-        let gates = ground.domain.gate();
+        let gates = domain.gate();
         let times: Vec<String> = gates.map(|gate| gate.times.to_string()).collect();
         if !times.is_empty() {
             let times = times.join(", ");

@@ -22,8 +22,8 @@ pub(crate) fn back_from(end: usize, parent: impl Fn(usize) -> Option<Transition>
 /// The arrows by where they lead.
 #[derive(Debug)]
 pub(crate) struct Backward {
-    /// For each state the arrows that lead there, with the state that each comes from in place of the one it leads to.
-    sources: Vec<Vec<Arrow>>,
+    /// For each state the steps that lead there.
+    sources: Vec<Vec<Transition>>,
 }
 
 impl Backward {
@@ -32,7 +32,7 @@ impl Backward {
         let mut back = Self::none(search.states.len());
         for from in 0..search.looked_at() {
             for arrow in search.arrows(from) {
-                back.add(arrow.step(from), arrow.to());
+                back.add(arrow.step(from), arrow.to);
             }
         }
         back
@@ -47,13 +47,12 @@ impl Backward {
 
     /// Adds a step that leads to a state.
     pub(crate) fn add(&mut self, step: Transition, to: usize) {
-        self.sources[to].push(Arrow::new(step.from, step.edge));
+        self.sources[to].push(step);
     }
 
     /// Returns the steps that lead to a state.
     pub(crate) fn sources(&self, state: usize) -> impl Iterator<Item = Transition> {
-        let sources = self.sources[state].iter();
-        sources.map(|arrow| arrow.step(arrow.to()))
+        self.sources[state].iter().copied()
     }
 
     /// Returns the states from which one of `goals` can be reached by steps that are `kept`.
@@ -103,7 +102,7 @@ impl<'s> Longest<'s> {
         let weighed = |state: usize| {
             let kept = search.arrows(state).iter().filter_map(|arrow| {
                 let weight = weight(state, arrow)?;
-                (arrow.to() != state || weight > 0).then_some(Weighed {
+                (arrow.to != state || weight > 0).then_some(Weighed {
                     arrow: *arrow,
                     weight,
                 })
@@ -144,7 +143,7 @@ impl<'s> Longest<'s> {
                 }
                 let mut arrows = found.arrows[state][*at..].iter();
                 let next_state = arrows.find_map(|Weighed { arrow, .. }| {
-                    let to = arrow.to();
+                    let to = arrow.to;
                     if found.component[to] == NONE && order[to] != NONE {
                         low[state] = low[state].min(order[to]);
                     }
@@ -177,7 +176,7 @@ impl<'s> Longest<'s> {
         let mut best = 0;
         for state in stack.drain(from..) {
             for Weighed { arrow, weight } in &self.arrows[state] {
-                let target = self.component[arrow.to()];
+                let target = self.component[arrow.to];
                 if target != number {
                     best = best.max(weight + self.best[target]);
                 } else if *weight > 0 {
@@ -201,7 +200,7 @@ impl<'s> Longest<'s> {
         for _ in 0..most {
             let left = self.from(at);
             let is_last =
-                |arrow: &Arrow, weight| weight > 0 && weight + self.from(arrow.to()) == left;
+                |arrow: &Arrow, weight| weight > 0 && weight + self.from(arrow.to) == left;
             let Some(steps) = self.shortest(at, |_, weight| weight == 0, is_last) else {
                 break;
             };
@@ -228,10 +227,9 @@ impl<'s> Longest<'s> {
                     path.push(step);
                     return Some(path);
                 }
-                if kept(arrow, *weight) && arrow.to() != start && !parents.contains_key(&arrow.to())
-                {
-                    parents.insert(arrow.to(), step);
-                    open.push_back(arrow.to());
+                if kept(arrow, *weight) && arrow.to != start && !parents.contains_key(&arrow.to) {
+                    parents.insert(arrow.to, step);
+                    open.push_back(arrow.to);
                 }
             }
         }
@@ -249,8 +247,8 @@ impl<'s> Longest<'s> {
             let mut path = vec![step];
             if to != from {
                 let component = self.component[from];
-                let is_inside = |arrow: &Arrow, _| self.component[arrow.to()] == component;
-                let closes = |arrow: &Arrow, _| arrow.to() == from;
+                let is_inside = |arrow: &Arrow, _| self.component[arrow.to] == component;
+                let closes = |arrow: &Arrow, _| arrow.to == from;
                 path.extend(self.shortest(to, is_inside, closes)?);
             }
             Some((path_to(self.search, from).len() + path.len(), path))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::dependence::Compared;
 use crate::hash::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
@@ -10,18 +11,6 @@ pub const MOST: usize = 700;
 
 /// The longest list that is tried.
 pub const LONGEST: usize = 100;
-
-/// What of a list matters.
-#[derive(Debug, Default)]
-pub struct Wanted {
-    /// What its items are; else only how many there are.
-    pub items: bool,
-    /// Which item comes first; which comes last.
-    pub first: bool,
-    pub last: bool,
-    /// The numbers of items that make a difference.
-    pub counts: Vec<usize>,
-}
 
 /// The values that are tried for something.
 #[derive(Debug)]
@@ -42,9 +31,9 @@ impl<V> Tried<V> {
 }
 
 /// Returns all lists of these kinds of item that differ in what matters; some, where these are too many: none, and one
-/// of each kind.
-pub fn lists(kinds: &Tried<Map<String, Json>>, wanted: &Wanted) -> Tried<Json> {
-    let all = all_lists(&kinds.values, wanted);
+/// of each kind. What of a list matters is what it is compared with, and the `counts` of items that make a difference.
+pub fn lists(kinds: &Tried<Map<String, Json>>, wanted: &Compared, counts: &[usize]) -> Tried<Json> {
+    let all = all_lists(&kinds.values, wanted, counts);
     let is_all = kinds.is_all && all.is_some();
     let values = all.unwrap_or_else(|| {
         let one = kinds.values.iter().take(MOST).map(|item| json!([item]));
@@ -54,8 +43,12 @@ pub fn lists(kinds: &Tried<Map<String, Json>>, wanted: &Wanted) -> Tried<Json> {
 }
 
 /// Returns all lists that differ in what matters; `None` where these are too many.
-fn all_lists(kinds: &[Map<String, Json>], wanted: &Wanted) -> Option<Vec<Json>> {
-    let most = wanted.counts.iter().copied().max().unwrap_or(0);
+fn all_lists(
+    kinds: &[Map<String, Json>],
+    wanted: &Compared,
+    counts: &[usize],
+) -> Option<Vec<Json>> {
+    let most = counts.iter().copied().max().unwrap_or(0);
     if most > LONGEST || kinds.len() > MOST {
         return None;
     }
@@ -63,7 +56,7 @@ fn all_lists(kinds: &[Map<String, Json>], wanted: &Wanted) -> Option<Vec<Json>> 
         return Some(vec![json!([])]);
     };
     if kinds.len() == 1 || !wanted.items {
-        let sizes: BTreeSet<usize> = wanted.counts.iter().copied().chain([0, 1]).collect();
+        let sizes: BTreeSet<usize> = counts.iter().copied().chain([0, 1]).collect();
         let lists = sizes.into_iter().map(|size| json!(vec![first; size]));
         return Some(lists.collect());
     }

@@ -3,17 +3,21 @@
 //! They are tried at their default, at their least values and around each number that a count of the chart is held
 //! against. A counter reaches both sides of each of these. A setting that only texts show is tried at its default.
 
+use std::sync::Arc;
+
 use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
+use super::answer::Answer;
 use super::counters::read_by_the_engine;
 use super::domain::{Domain, config_path};
-use super::user_fields::{Parameters, fields_of_the_user};
+use super::user_fields::fields_of_the_user;
 use crate::chart::Chart;
 use crate::chart::field::default_of;
 use crate::chart::fragments::Role;
 use crate::chart::model::{Field, FieldType, Words};
 use crate::expr::Expressions;
+use crate::hash::IndexMap;
 
 /// A number beyond this is not tried as a setting just because a count is compared with it.
 const FAR: i64 = 100;
@@ -44,27 +48,29 @@ fn some_of(words: &[String]) -> Vec<Vec<&String>> {
 
 impl Domain {
     /// Returns what the user can set at any time, with the values that are tried.
-    pub(super) fn find_parameters(&self) -> Parameters {
+    pub(super) fn find_parameters(&self) -> IndexMap<usize, Arc<[Answer]>> {
         let chart = &self.chart;
         let free = fields_of_the_user(chart);
-        let fields = chart.context.iter();
-        let free = fields.filter(|(name, _)| free.contains(name.as_str()));
-        let values = free.map(|(name, field)| (name.clone(), self.parameter(name, field).into()));
-        let steering = steering(chart);
+        let fields = chart.context.iter().enumerate();
+        let free = fields.filter(|(_, (name, _))| free.contains(name.as_str()));
+        let values = free.map(|(at, (name, field))| (at, self.values_of(name, field)));
+        let steering = steering(chart, &self.expressions);
         let settings = chart.config.iter().map(|(name, field)| {
             let path = config_path(name);
             let mut begins = chart.context.values().filter_map(Field::setting);
-            if !steering.contains(&path) && !begins.any(|begun| begun == name) {
-                return (path, [default_of(chart, field)].into());
+            let is_free = steering.contains(&path) || begins.any(|begun| begun == name);
+            match is_free {
+                true => self.values_of(&path, field),
+                false => vec![default_of(chart, field)],
             }
-            let values = self.parameter(&path, field);
-            (path, values.into())
         });
-        values.chain(settings).collect()
+        let all = values.chain((chart.context.len()..).zip(settings));
+        let answers = |values: Vec<Json>| values.into_iter().map(Answer::Value).collect();
+        all.map(|(at, values)| (at, answers(values))).collect()
     }
 
     /// Returns the values that are tried for a field, the default first.
-    pub(super) fn parameter(&self, name: &str, field: &Field) -> Vec<Json> {
+    pub(super) fn values_of(&self, name: &str, field: &Field) -> Vec<Json> {
         let chart = &self.chart;
         let unread = self.reading(&|_| Json::Null);
         let mut values: IndexSet<Json> = [default_of(chart, field)].into();
@@ -111,15 +117,14 @@ impl Domain {
 
 /// Returns the names on which it turns what happens next: those that guards, lists and file names look at, and those
 /// that are assigned to such a field. What only texts and arguments look at is not among them.
-fn steering(chart: &Chart) -> IndexSet<String> {
+fn steering(chart: &Chart, expressions: &Expressions) -> IndexSet<String> {
     let own = [Some(chart.state.as_str()), chart.next.as_deref()];
     let own = own.into_iter().flatten().chain(read_by_the_engine(chart));
     let mut open: Vec<String> = own.map(str::to_owned).collect();
-    let expressions = Expressions::new(chart.templates.clone());
     let fragments = chart.fragments();
     let texts_of = |is_so: &dyn Fn(&Role<'_>) -> bool| {
         let texts = fragments.iter().filter(|fragment| is_so(&fragment.role));
-        chart.names_in(&expressions, texts.map(|fragment| fragment.text))
+        chart.names_in(expressions, texts.map(|fragment| fragment.text))
     };
     open.extend(texts_of(&|role| {
         matches!(role, Role::Condition | Role::List | Role::Default)

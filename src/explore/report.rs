@@ -49,7 +49,7 @@ impl Report {
     pub fn undecided(&self) -> usize {
         let results = self.results.iter();
         let is_undecided =
-            |result: &&PropertyResult| matches!(result.verdict, Verdict::Undecided { .. });
+            |result: &&PropertyResult| matches!(result.verdict, Verdict::Undecided(_));
         results.filter(is_undecided).count()
     }
 }
@@ -78,10 +78,10 @@ impl PropertyResult {
 /// Whether a property holds.
 #[derive(Debug, Clone)]
 pub enum Verdict {
-    /// It holds in all of the domain.
-    Proved { detail: String },
-    /// What was tried settles it neither way.
-    Undecided { why: String },
+    /// It holds in all of the domain; with what bounds it.
+    Proved(String),
+    /// What was tried settles it neither way; with the reason.
+    Undecided(String),
     /// It does not hold.
     Refuted {
         trace: Trace,
@@ -95,7 +95,7 @@ impl Verdict {
     pub(super) fn steps(&self) -> usize {
         match self {
             Self::Refuted { trace, .. } => trace.steps.len(),
-            Self::Proved { .. } | Self::Undecided { .. } => usize::MAX,
+            Self::Proved(_) | Self::Undecided(_) => usize::MAX,
         }
     }
 }

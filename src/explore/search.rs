@@ -17,11 +17,7 @@ use super::state::{Look, Looks, Memo, Situation, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
 use crate::engine::decision::Ended;
-use crate::os;
 use rustc_hash::{FxBuildHasher, FxHashMap};
-
-/// Memory is measured each time after this number of states.
-const OFTEN: usize = 64;
 
 /// The number of examples of each edge that are kept.
 const EXAMPLES: usize = 12;
@@ -29,35 +25,17 @@ const EXAMPLES: usize = 12;
 /// A move from one state to another.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrow {
-    to: u32,
-    edge: u32,
+    /// The state it leads to.
+    pub(crate) to: usize,
+    /// What happens on the way.
+    pub(crate) edge: usize,
 }
 
 impl Arrow {
-    /// Returns the arrow of an edge that leads to a state.
-    pub(crate) fn new(to: usize, edge: usize) -> Self {
-        Self {
-            to: number(to),
-            edge: number(edge),
-        }
-    }
-
-    /// Returns the state it leads to.
-    pub(crate) fn to(self) -> usize {
-        self.to as usize
-    }
-
-    /// Returns what happens on the way.
-    pub(crate) fn edge(self) -> usize {
-        self.edge as usize
-    }
-
     /// Returns the step that it is from a state.
     pub(crate) fn step(self, from: usize) -> Transition {
-        Transition {
-            from,
-            edge: self.edge(),
-        }
+        let edge = self.edge;
+        Transition { from, edge }
     }
 }
 
@@ -68,11 +46,11 @@ pub(crate) struct Transition {
     pub(crate) edge: usize,
 }
 
-/// The edges of a move, and the parameters that it looks at, a bit for each field.
+/// The edges of a move, and all that it looks at.
 #[derive(Debug, Clone)]
 struct Leaving {
     edges: Rc<[u32]>,
-    needs: u128,
+    looks: Rc<Looks>,
 }
 
 /// The state space, as far as it has been searched.
@@ -86,8 +64,6 @@ pub(crate) struct Search {
     pub(crate) edges: IndexSet<Edge, FxBuildHasher>,
     /// For each edge, the first states that differ in what its move looks at and that it leads out of.
     examples: Vec<Vec<usize>>,
-    /// For each state, the parameters that decisions look at there, a bit for each field.
-    pub(crate) needs: Vec<u128>,
     /// Where it was cut off first; `None`: every state was looked at.
     pub(super) cut: Option<Cut>,
     /// The arrows of each state that was looked at.
@@ -95,7 +71,7 @@ pub(crate) struct Search {
     /// For each edge, the number of those that differ from it only in what they need.
     alike: Vec<u32>,
     all_alike: FxHashMap<Edge, u32>,
-    /// The edges of each move, and the parameters that it looks at.
+    /// The edges of each move, and what it looks at.
     known: Vec<Memo<Leaving>>,
 }
 
@@ -132,7 +108,6 @@ impl Search {
             parents: Vec::new(),
             edges: IndexSet::default(),
             examples: Vec::new(),
-            needs: Vec::new(),
             cut: None,
             arrows: Vec::new(),
             alike: Vec::new(),
@@ -146,18 +121,12 @@ impl Search {
                 search.cut = Some(Cut::States);
                 break;
             }
-            let mut needs = 0;
             search.arrows.push(Vec::new());
             for mover in 0..search.moves.all.len() {
-                let found = search.edges_of(mover, at);
-                needs |= found.needs;
-                for edge in found.edges.iter() {
-                    search.follow(at, *edge as usize);
+                let edges = search.edges_of(mover, at);
+                for edge in edges.iter().map(|edge| *edge as usize) {
+                    search.follow(Transition { from: at, edge });
                 }
-            }
-            // Where the system does not say how much memory the process has, an estimate must do.
-            if at.is_multiple_of(OFTEN) && os::memory().is_none() && search.bytes() > caps.memory {
-                search.moves.tree.budget.exhaust(Cut::Memory);
             }
             if let Some(cut) = search.moves.tree.budget.cut() {
                 // What was seen of this state is not all there is to see.
@@ -165,7 +134,6 @@ impl Search {
                 search.arrows.pop();
                 break;
             }
-            search.needs.push(needs);
             at += 1;
             caps.looked_at.store(at, Ordering::Relaxed);
         }
@@ -180,8 +148,8 @@ impl Search {
         let mut found = Vec::new();
         for from in 0..self.looked_at() {
             for mover in 0..self.moves.all.len() {
-                let leaving = self.edges_of(mover, from);
-                let edges = leaving.edges.iter().map(|edge| *edge as usize);
+                let edges = self.edges_of(mover, from);
+                let edges = edges.iter().map(|edge| *edge as usize);
                 let fires = |edge: &usize| {
                     let shown = &self.edges[*edge];
                     let mut fired = shown.done.fired.iter();
@@ -202,28 +170,19 @@ impl Search {
     /// Returns the state that a transition leads to: the same one where it changes nothing, and has no arrow.
     pub(crate) fn target(&self, step: Transition) -> usize {
         let mut arrows = self.arrows(step.from).iter();
-        let arrow = arrows.find(|arrow| arrow.edge() == step.edge);
-        arrow.map_or(step.from, |arrow| arrow.to())
-    }
-
-    /// Returns how much memory is in use, by estimate.
-    fn bytes(&self) -> usize {
-        let width = self.moves.tree.chart.context.len() + 2;
-        self.states.len() * (width * 4 + 64)
-            + self.transitions() * 8
-            + self.edges.len() * 600
-            + self.moves.tree.bytes()
+        let arrow = arrows.find(|arrow| arrow.edge == step.edge);
+        arrow.map_or(step.from, |arrow| arrow.to)
     }
 
     /// Returns the states in which an instance begins: nothing is written, and the settings are one thing or another.
     fn begin(&mut self, chart: &Arc<Chart>) {
-        let parameters = &self.moves.tree.ground.domain.parameters;
+        let domain = &self.moves.tree.domain;
         // What the user sets at any time is chosen where it is looked at.
         let fields = chart.context.iter();
-        let fields = fields.filter(|(name, _)| !parameters.contains_key(*name));
+        let fields = fields.filter(|(name, _)| domain.parameter(name).is_none());
         let columns = fields.filter_map(|(name, field)| {
-            let values = parameters.get(&config_path(field.setting()?))?;
-            Some((name.clone(), values.to_vec()))
+            let values = domain.parameter(&config_path(field.setting()?))?.iter();
+            Some((name.clone(), values.map(Answer::value).cloned().collect()))
         });
         let beginnings = items::product(&columns.collect());
         self.cut = (!beginnings.is_all).then_some(Cut::Beginnings);
@@ -239,9 +198,9 @@ impl Search {
     }
 
     /// Returns the results of a move in a state.
-    fn edges_of(&mut self, mover: usize, at: usize) -> Leaving {
+    fn edges_of(&mut self, mover: usize, at: usize) -> Rc<[u32]> {
         if let Some(known) = self.known[mover].get(&self.states[at], &[]) {
-            return known.value.clone();
+            return Rc::clone(&known.value.edges);
         }
         let state = self.states[at].clone();
         let mut looks = Looks::default();
@@ -263,12 +222,20 @@ impl Search {
             let examples = &mut self.examples[*edge as usize];
             examples.extend((examples.len() < EXAMPLES).then_some(at));
         }
-        let found = Leaving {
-            edges,
-            needs: self.moves.tree.parameters_in(&looks),
+        let own = looks.at_the_state();
+        let leaving = Leaving {
+            edges: Rc::clone(&edges),
+            looks: Rc::new(looks),
         };
-        self.known[mover].put(&state, &[], &looks.at_the_state(), found.clone());
-        found
+        self.known[mover].put(&state, &[], &own, leaving);
+        edges
+    }
+
+    /// Returns whether a decision in a state looks at this.
+    pub(crate) fn looks_at(&self, state: usize, look: Look) -> bool {
+        let known = self.known.iter();
+        let mut known = known.filter_map(|known| known.get(&self.states[state], &[]));
+        known.any(|known| known.value.looks.contains(look))
     }
 
     /// Leaves out the edges that exist only for such settings for which another one exists, too.
@@ -323,48 +290,41 @@ impl Search {
     }
 
     /// Adds the state that an edge leads to, and the arrow there, where it changes anything.
-    fn follow(&mut self, from: usize, edge_number: usize) {
-        let edge = &self.edges[edge_number];
-        let step = Transition {
-            from,
-            edge: edge_number,
-        };
+    fn follow(&mut self, step: Transition) {
+        let (from, edge) = (step.from, &self.edges[step.edge]);
         if edge.done.fault.is_some() {
             return;
         }
-        let assigned = edge.done.assigned.iter().chain(&edge.sets);
+        let mut assigned = edge.done.assigned.iter().chain(&edge.sets).peekable();
+        let writes = assigned.peek().is_some();
         if let Some(cut) = self.moves.tree.bar(assigned) {
             self.cut.get_or_insert(cut);
             return;
         }
-        let changes =
-            !edge.done.assigned.is_empty() || !edge.sets.is_empty() || edge.answered.is_some();
-        if !changes {
-            if edge.done.block || edge.done.review.is_some() {
-                self.arrows[from].push(Arrow::new(from, edge_number));
+        let mut to = from;
+        if writes || edge.answered.is_some() {
+            let tree = &self.moves.tree;
+            let before = &self.states[from];
+            let mut after = before.clone();
+            for (field, value) in &edge.done.assigned {
+                after.assign(*field, *value);
             }
-            return;
-        }
-        let tree = &self.moves.tree;
-        let before = &self.states[from];
-        let mut after = before.clone();
-        for (field, value) in &edge.done.assigned {
-            after.assign(*field, *value);
-        }
-        if !edge.done.assigned.is_empty() || !edge.sets.is_empty() {
-            after.start();
-        }
-        let answered = edge.answered.or(before.answered());
-        let answered = answered.filter(|(question, _)| tree.is_current(*question, after.fields()));
-        // While no cycle runs, no rule asks for it.
-        let answered = answered.filter(|_| tree.running(&after).is_some());
-        after.set_answered(answered);
-        let to = self.states.insert_full(after).0;
-        if to == self.parents.len() {
-            self.parents.push(Some(step));
+            if writes {
+                after.start();
+            }
+            let answered = edge.answered.or(before.answered());
+            let answered = answered.filter(|(asked, _)| tree.is_current(*asked, after.fields()));
+            // While no cycle runs, no rule asks for it.
+            let answered = answered.filter(|_| tree.running(&after).is_some());
+            after.set_answered(answered);
+            to = self.states.insert_full(after).0;
+            if to == self.parents.len() {
+                self.parents.push(Some(step));
+            }
         }
         if to != from || edge.done.block || edge.done.review.is_some() || !edge.sets.is_empty() {
-            self.arrows[from].push(Arrow::new(to, edge_number));
+            let edge = step.edge;
+            self.arrows[from].push(Arrow { to, edge });
         }
     }
 
@@ -404,6 +364,12 @@ impl Search {
     pub(crate) fn is_needed(&self, field: usize) -> bool {
         let mut needs = self.edges.iter().flat_map(|edge| &edge.needs);
         needs.any(|(needed, _)| *needed == field)
+    }
+
+    /// Returns the parameters that commands set.
+    pub(crate) fn fields_set(&self) -> BTreeSet<usize> {
+        let sets = self.edges.iter().flat_map(|edge| &edge.sets);
+        sets.map(|(field, _)| *field).collect()
     }
 
     /// Returns who makes the move of an edge.

@@ -14,46 +14,45 @@ pub(crate) const TRUE: u32 = 1;
 
 /// Where an instance stands: its context fields, and what is known of the answer to its last review.
 ///
-/// One number says whether there is a state yet and what is known of an answer; one follows for each field.
+/// One number says whether there is a state yet, one what is known of an answer; one follows for each field.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Situation(Vec<u32>);
 
 impl Situation {
     /// Returns a state in which nothing is written yet and the fields hold these values.
     pub(crate) fn unstarted(fields: impl Iterator<Item = u32>) -> Self {
-        Self(std::iter::once(0).chain(fields).collect())
+        Self([0, 0].into_iter().chain(fields).collect())
     }
 
     /// Returns the values of the context fields.
     pub(crate) fn fields(&self) -> &[u32] {
-        &self.0[1..]
+        &self.0[2..]
     }
 
     /// Returns whether there is a state.
     pub(crate) fn is_started(&self) -> bool {
-        self.0[0] & 1 == 1
+        self.0[0] == 1
     }
 
     /// Returns the question whether a review is answered, where that is known.
     pub(crate) fn answered(&self) -> Option<Chosen> {
-        let known = (self.0[0] >> 1).checked_sub(1)?;
+        let known = self.0[1].checked_sub(1)?;
         Some((known >> 1, known & 1))
     }
 
     /// Gives a field a value.
     pub(crate) fn assign(&mut self, field: usize, value: u32) {
-        self.0[field + 1] = value;
+        self.0[field + 2] = value;
     }
 
     /// Says that there is a state.
     pub(crate) fn start(&mut self) {
-        self.0[0] |= 1;
+        self.0[0] = 1;
     }
 
     /// Says what is known of an answer.
     pub(crate) fn set_answered(&mut self, answered: Option<Chosen>) {
-        let known = answered.map_or(0, |(question, value)| (question << 1 | value) + 1);
-        self.0[0] = self.0[0] & 1 | known << 1;
+        self.0[1] = answered.map_or(0, |(question, value)| (question << 1 | value) + 1);
     }
 }
 
@@ -72,36 +71,31 @@ pub(crate) struct Look(u32);
 impl Look {
     /// Whether there is a state yet.
     pub(crate) const STARTED: Self = Self(0);
-    /// That, and what is known of an answer.
-    pub(crate) const ANSWERED: Self = Self(1);
+    /// What is known of an answer.
+    pub(crate) const ANSWERED: Self = Self(2);
 
     /// Looks at a context field.
     pub(crate) fn field(field: usize) -> Self {
-        Self(number(field) * 2 + 2)
+        Self(number(field) * 2 + 4)
     }
 
     /// Looks at what was chosen before.
     pub(crate) fn question(question: u32) -> Self {
-        Self(question * 2 + 3)
+        Self(question * 2 + 1)
     }
 
     /// Returns whether it is at a choice.
     fn is_at_a_question(self) -> bool {
-        self.0 > 1 && self.0 % 2 == 1
+        self.0 % 2 == 1
     }
 
     /// Returns what it sees.
     fn at(self, state: &Situation, choices: &[Chosen]) -> u32 {
-        match self.0 {
-            0 => state.0[0] & 1,
-            1 => state.0[0],
-            field if !self.is_at_a_question() => state.fields()[field as usize / 2 - 1],
-            question => {
-                let question = (question - 3) / 2;
-                let made = choices.iter().find(|(asked, _)| *asked == question);
-                made.map_or(0, |(_, value)| value + 1)
-            }
+        if !self.is_at_a_question() {
+            return state.0[self.0 as usize / 2];
         }
+        let made = choices.iter().find(|(asked, _)| *asked == self.0 / 2);
+        made.map_or(0, |(_, value)| value + 1)
     }
 }
 

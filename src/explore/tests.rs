@@ -17,7 +17,7 @@ mod undecided;
 use std::path::Path;
 
 use super::budget::Caps;
-use super::imagined_world::{Base, ImaginedWorld, Question};
+use super::imagined_world::{Base, ImaginedWorld, Question, is_of_the_host};
 use super::state::Looks;
 use super::*;
 use crate::chart::choice::CHARTS;
@@ -73,8 +73,8 @@ fn in_words(trace: &Trace) -> String {
 fn findings(report: &Report) -> Vec<(&'static str, String)> {
     let findings = report.results.iter().filter_map(|result| {
         let text = match &result.verdict {
-            Verdict::Proved { .. } => return None,
-            Verdict::Undecided { why } => format!("not decided: {why}"),
+            Verdict::Proved(_) => return None,
+            Verdict::Undecided(why) => format!("not decided: {why}"),
             Verdict::Refuted { trace, path } => {
                 let step = |step: &Segment| match step {
                     Segment::Key(key) => key.clone(),
@@ -95,7 +95,7 @@ fn proofs(report: &Report) -> Vec<String> {
         .results
         .iter()
         .filter_map(|result| match &result.verdict {
-            Verdict::Proved { detail } => Some(format!("{}: {detail}", result.name)),
+            Verdict::Proved(detail) => Some(format!("{}: {detail}", result.name)),
             _ => None,
         });
     proofs.collect()
@@ -193,7 +193,7 @@ fn a_sum_rests_on_its_parts() {
         let mut results = report.results.iter();
         let result = results.find(|result| result.name == name).unwrap();
         match &result.verdict {
-            Verdict::Undecided { why } => why.clone(),
+            Verdict::Undecided(why) => why.clone(),
             verdict => panic!("{verdict:?}"),
         }
     };
@@ -366,8 +366,11 @@ fn compare(
         fields: fields.collect(),
         started: situation.is_started(),
         has_failed: false,
+        is_hook: is_of_the_host(trigger),
+        answers: answers.collect(),
+        part: None,
     };
-    let world = ImaginedWorld::new(&tree.ground, base, trigger, answers.collect(), None);
+    let world = ImaginedWorld::new(&tree.domain, base);
     let mut step = decide_with(world.names(trigger), trigger, None);
     if let Ok(Decided::Invoke(invocation)) = &step {
         let outcome = tree.runs[edge.done.review.unwrap() as usize]
@@ -587,7 +590,7 @@ fn a_claim_about_steps_looks_behind_them() {
         let mut results = report.results.iter();
         let result = results.find(|result| result.name == "p").unwrap();
         match (&result.verdict, expected) {
-            (Verdict::Proved { detail }, None) => {
+            (Verdict::Proved(detail), None) => {
                 assert!(detail.starts_with(&format!("after {after}, ")))
             }
             (Verdict::Refuted { trace, .. }, Some(expected)) => {

@@ -1,5 +1,5 @@
 //! How a state is reached, as a counterexample that a person can follow: one numbered step for each event, with
-//! the rules that fired and what changed.
+//! the rules that fired and what changed. Repeated steps are shown once, and one that is still too long has a gap.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -8,12 +8,12 @@ use std::ops::Range;
 
 use serde_json::Value as Json;
 
-use super::fold;
 use super::imagined_world::Question;
+use crate::alike::without_numbers;
 use crate::hash::IndexMap;
 
 /// Why a property does not hold, and the shortest way there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Trace {
     /// What is wrong, in one sentence.
     pub(crate) claim: String,
@@ -65,9 +65,7 @@ impl Trace {
     pub(crate) fn absent(claim: String) -> Self {
         Self {
             claim,
-            start: None,
-            steps: Vec::new(),
-            again: None,
+            ..Self::default()
         }
     }
 
@@ -82,7 +80,7 @@ impl Trace {
         let way = way.min(self.steps.len());
         let keys: Vec<String> = self.steps[..way].iter().map(TraceStep::key).collect();
         let mut parts = Vec::new();
-        for run in fold::runs(&keys) {
+        for run in runs(&keys) {
             let steps = run.start..run.start + run.length;
             parts.extend(steps.clone().map(Part::Step));
             if run.times > 1 {
@@ -95,7 +93,7 @@ impl Trace {
             Part::Step(step) => self.steps[*step].tell(&str::to_owned).lines().count(),
             Part::Note(note) => note.lines().count(),
         };
-        let left_out = fold::middle(&parts, lines);
+        let left_out = middle(&parts, lines);
         let gap = Part::Note(format!("… {} more steps …", left_out.len()));
         if !left_out.is_empty() {
             parts.splice(left_out, [gap]);
@@ -191,4 +189,63 @@ pub(super) fn words(question: &Question, value: &Json) -> Option<String> {
         Question::Choice(choice) => (!value.is_null()).then(|| choice.in_words(value)),
         _ => None,
     }
+}
+
+/// The most steps that are looked at as one round of a loop.
+const ROUND: usize = 12;
+
+/// The most lines of a counterexample, before long ones are wrapped: it fits a screen.
+const SCREEN: usize = 24;
+
+/// Steps that are repeated in a row: `length` of them, from `start`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) start: usize,
+    pub(super) length: usize,
+    pub(super) times: usize,
+}
+
+/// Divides steps into runs. Two steps are the same if nothing but their numbers differs.
+pub(super) fn runs(steps: &[String]) -> Vec<Run> {
+    let keys: Vec<String> = steps.iter().map(|step| without_numbers(step)).collect();
+    let mut runs = Vec::new();
+    let mut start = 0;
+    while start < keys.len() {
+        let rest = &keys[start..];
+        let times = |length: usize| {
+            let round = &rest[..length];
+            rest.chunks(length)
+                .take_while(|chunk| *chunk == round)
+                .count()
+        };
+        // Of the lengths that leave out most, the shortest. Two rounds are as long as the note about them.
+        let lengths = 1..=ROUND.min(rest.len());
+        let length = lengths.rev().max_by_key(|length| match times(*length) {
+            1 | 2 => 0,
+            times => length * (times - 1),
+        });
+        let length = length.filter(|length| times(*length) > 2).unwrap_or(1);
+        let times = if times(length) > 2 { times(length) } else { 1 };
+        runs.push(Run {
+            start,
+            length,
+            times,
+        });
+        start += length * times;
+    }
+    runs
+}
+
+/// Returns the parts in the middle that are left out of a counterexample that is longer than a screen.
+pub(super) fn middle<P>(parts: &[P], lines: impl Fn(&P) -> usize) -> Range<usize> {
+    let lines: Vec<usize> = parts.iter().map(lines).collect();
+    // The end is where it goes wrong: more is kept of it than of the beginning.
+    let start = parts.len() / 4;
+    let mut end = start;
+    let mut sum: usize = lines.iter().sum();
+    while sum > SCREEN && end + 1 < parts.len() {
+        sum -= lines[end];
+        end += 1;
+    }
+    start..end
 }

@@ -1,18 +1,11 @@
 //! Context fields that the user can set to anything at any time.
 
-use std::sync::Arc;
-
 use indexmap::IndexSet;
-use serde_json::Value as Json;
 
 use crate::chart::Chart;
 use crate::chart::model::{Field, FieldType, Rule};
 use crate::expr::source::{Expr, Literal};
 use crate::expr::{Expressions, single_expression};
-use crate::hash::IndexMap;
-
-/// What the user can set at any time, by name, with the values that are tried; the default first.
-pub(super) type Parameters = IndexMap<String, Arc<[Json]>>;
 
 /// Returns the integers that nothing sets but a command which does nothing else, by one of its options. Where the command
 /// has a guard, a field is taken to be set at any time all the same; what is shown of it is replayed with the guard.
@@ -57,12 +50,8 @@ pub(super) fn fields_of_the_user(chart: &Chart) -> IndexSet<&str> {
 
 /// Returns true for a value that is the option of that name and nothing else.
 pub(super) fn assigns_arg(literal: &Literal, name: &str) -> bool {
-    match literal {
-        Literal::Text(text) => {
-            single_expression(&text.0).is_some_and(|expr| expr == format!("args.{name}"))
-        }
-        _ => false,
-    }
+    let expr = literal.text().and_then(|text| single_expression(&text.0));
+    expr.is_some_and(|expr| expr == format!("args.{name}"))
 }
 
 /// Returns the guards of the commands that set a field; none where one of them has no guard.

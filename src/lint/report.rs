@@ -122,8 +122,8 @@ pub(crate) fn pretty(json: &Json) -> String {
 fn undecided(chart: &Checked) -> IndexSet<(Code, String)> {
     let results = chart.explored.iter().flat_map(|report| &report.results);
     let open = results.filter_map(|result| match &result.verdict {
-        Verdict::Undecided { why } => Some((result.code, format!("{}: {why}", result.name))),
-        Verdict::Proved { .. } | Verdict::Refuted { .. } => None,
+        Verdict::Undecided(why) => Some((result.code, format!("{}: {why}", result.name))),
+        Verdict::Proved(_) | Verdict::Refuted { .. } => None,
     });
     open.collect()
 }
@@ -201,7 +201,7 @@ fn explored(chart: &Checked, width: usize, with_domain: bool) -> String {
         results.filter(|result| is_wanted(&result.verdict)).count()
     };
     let refuted = count(|verdict| matches!(verdict, Verdict::Refuted { .. }));
-    let proved = count(|verdict| matches!(verdict, Verdict::Proved { .. }));
+    let proved = count(|verdict| matches!(verdict, Verdict::Proved(_)));
     let mut text = if refuted > 0 {
         let open = match report.undecided() {
             0 => ".".to_owned(),
@@ -223,13 +223,13 @@ fn explored(chart: &Checked, width: usize, with_domain: bool) -> String {
         let (verdict, detail) = in_words(&result.verdict);
         let name = match &result.verdict {
             // One reason can stand in the way of several properties.
-            Verdict::Undecided { why } if !reasons.contains(&why.as_str()) => {
+            Verdict::Undecided(why) if !reasons.contains(&why.as_str()) => {
                 reasons.push(why);
                 names_open_because(why, report)
             }
-            Verdict::Proved { .. } if refuted == 0 && with_domain => result.name.clone(),
+            Verdict::Proved(_) if refuted == 0 && with_domain => result.name.clone(),
             // What reviews cost at most is what people ask first.
-            Verdict::Proved { .. } if refuted == 0 && result.code == Code::CycleUnbounded => {
+            Verdict::Proved(_) if refuted == 0 && result.code == Code::CycleUnbounded => {
                 totals.push(format!("{}: {detail}", result.name));
                 continue;
             }
@@ -261,7 +261,7 @@ fn explored(chart: &Checked, width: usize, with_domain: bool) -> String {
 fn names_open_because(reason: &str, report: &Report) -> String {
     let mut names: Vec<&str> = Vec::new();
     for result in &report.results {
-        if matches!(&result.verdict, Verdict::Undecided { why } if why == reason) {
+        if matches!(&result.verdict, Verdict::Undecided(why) if why == reason) {
             names.push(&result.name);
         }
     }
@@ -272,8 +272,8 @@ fn names_open_because(reason: &str, report: &Report) -> String {
 /// Returns a verdict's name, and its details.
 fn in_words(verdict: &Verdict) -> (&'static str, &str) {
     match verdict {
-        Verdict::Proved { detail } => ("proved", detail),
-        Verdict::Undecided { why } => ("not decided", why),
+        Verdict::Proved(detail) => ("proved", detail),
+        Verdict::Undecided(why) => ("not decided", why),
         Verdict::Refuted { trace, .. } => ("refuted", &trace.claim),
     }
 }

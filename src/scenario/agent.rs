@@ -315,12 +315,8 @@ fn file(instance: &PlayedInstance, pattern: &Pattern) -> Option<String> {
 /// Returns the answer to the last review of a cycle: its name and its text.
 fn answer(instance: &PlayedInstance, cycle: &Cycle) -> Option<(String, String)> {
     let n = instance.context.get(&cycle.count).and_then(Json::as_i64)?;
-    let base = file(instance, &cycle.base)?;
-    let name = cycle.answer.render(|hole| match hole {
-        "base" => Ok(base.clone()),
-        "n" => Ok(n.to_string()),
-        other => instance.context.get(other).and_then(name_part).ok_or(()),
-    });
+    let part = |hole: &str| instance.context.get(hole).and_then(name_part).ok_or(());
+    let name = cycle.file_name(&cycle.answer, &n.to_string(), part);
     Some((name.ok()?, "Simulated.\n".to_owned()))
 }
 

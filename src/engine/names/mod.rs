@@ -42,7 +42,7 @@ use serde_json::Value as Json;
 
 use super::context::{self, Context};
 use super::decision::Ended;
-use super::evaluator::{Evaluator, Given, InPlace, Unfit};
+use super::evaluator::{Evaluator, Given, InPlace, Kind, Unfit};
 use super::event::Event;
 use super::fault::Fault;
 use super::saw::{self, Saw};
@@ -226,8 +226,11 @@ impl Names {
         root: &Value,
     ) -> Result<bool, Fault> {
         guard.map_or(Ok(true), |guard| {
-            let evaluate = || self.expressions.holds(&guard.0, root);
-            let holds = self.evaluator.condition(&guard.0, root, &evaluate);
+            if let Some(known) = self.evaluator.recall(Kind::Condition, &guard.0, root) {
+                return Ok(known.is_true());
+            }
+            let holds = self.expressions.holds(&guard.0, root);
+            let holds = self.evaluator.condition(&guard.0, holds);
             holds.map_err(Fault::at(place))
         })
     }
@@ -259,10 +262,19 @@ impl Names {
         root: &Value,
         is_shown: bool,
     ) -> Result<String, Fault> {
-        let evaluate = || Ok(vec![self.expressions.text(text, root)?]);
-        let words = self.evaluator.text(&text.0, is_shown, root, &evaluate);
+        if is_shown && self.is_made(text, root) {
+            return Ok(String::new());
+        }
+        let words = self.expressions.text(text, root).map(|text| vec![text]);
+        let words = self.evaluator.text(&text.0, words);
         let words = words.map_err(Fault::at(place))?;
         Ok(words.into_iter().next().unwrap_or_default())
+    }
+
+    /// Returns whether it is known that a text can be made, which is all that matters of one that is only shown.
+    fn is_made(&self, text: &Text, root: &Value) -> bool {
+        let known = self.evaluator.recall(Kind::Text, &text.0, root);
+        known.is_some()
     }
 
     /// Returns the arguments that a text stands for: an expression that is a list, one for each item.
@@ -272,6 +284,9 @@ impl Names {
         text: &Text,
         root: &Value,
     ) -> Result<Vec<String>, Fault> {
+        if self.is_made(text, root) {
+            return Ok(Vec::new());
+        }
         let literal = Literal::Text(text.clone());
         let evaluate = || {
             let value = self.expressions.literal(&literal, root)?;
@@ -281,7 +296,7 @@ impl Names {
             }
             Ok(vec![self.expressions.text(text, root)?])
         };
-        let words = self.evaluator.text(&text.0, true, root, &evaluate);
+        let words = self.evaluator.text(&text.0, evaluate());
         words.map_err(Fault::at(place))
     }
 
@@ -294,8 +309,9 @@ impl Names {
         root: &Value,
     ) -> Result<Json, Fault> {
         let evaluate = || self.expressions.literal(literal, root);
-        let value = self.evaluator.value(literal, root, &evaluate);
-        let value = value.map_err(Unfit::Error);
+        let text = literal.text();
+        let known = text.and_then(|text| self.evaluator.recall(Kind::Value, &text.0, root));
+        let value = known.map_or_else(evaluate, Ok).map_err(Unfit::Error);
         let value = value.and_then(|value| self.admitted(field, &value));
         let assigned = self.evaluator.assigned(field, literal, value);
         assigned.map_err(|unfit| match unfit {
@@ -335,7 +351,8 @@ impl Names {
         root: &Value,
     ) -> Result<Vec<Value>, Fault> {
         let evaluate = || self.expressions.items(expr, root);
-        let items = self.evaluator.items(expr, root, &evaluate);
+        let known = self.evaluator.recall(Kind::Items, expr, root);
+        let items = known.map_or_else(evaluate, |item| Ok(vec![item]));
         items.map_err(Fault::at(place))
     }
 

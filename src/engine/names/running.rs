@@ -46,20 +46,12 @@ impl Names {
 
     /// Returns a file name of the cycle with its holes filled: `base`, `n`, and context fields that are safe in a name.
     pub fn file_name(&self, cycle: &Cycle, pattern: &Pattern, n: i64) -> Result<String, Fault> {
-        self.file_named(cycle, pattern, &n.to_string())
+        cycle.file_name(pattern, &n.to_string(), |hole| self.slug(hole))
     }
 
     /// Returns the name of all reviews of the cycle, in which `{n}` stands for the number.
     pub fn review_files(&self, cycle: &Cycle) -> Result<String, Fault> {
-        self.file_named(cycle, &cycle.review, "{n}")
-    }
-
-    fn file_named(&self, cycle: &Cycle, pattern: &Pattern, n: &str) -> Result<String, Fault> {
-        pattern.render(|hole| match hole {
-            "base" => cycle.base.render(|hole| self.slug(hole)),
-            "n" => Ok(n.to_owned()),
-            other => self.slug(other),
-        })
+        cycle.file_name(&cycle.review, "{n}", |hole| self.slug(hole))
     }
 
     /// Returns the file name as a path from the project's root.

@@ -1,15 +1,15 @@
 //! The evaluation of a part in an imagined world, and its result as numbers.
 
 use super::walk::Descent;
-use super::{Exit, Leaf, Node, Segment, Tail, Target, Tree, Turn, What};
+use super::{Exit, Leaf, Node, Progress, Segment, Tail, Target, Tree, Turn, What};
 use crate::engine::context::to_json;
 use crate::engine::decide::{self, Flow, Part};
 use crate::engine::decision::{Answer as Reply, Ended, Fired, Invocation, Outcome, Step};
-use crate::engine::event::Trigger;
+use crate::engine::evaluator::Evaluator as _;
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::explore::answer::Answer;
-use crate::explore::imagined_world::{Base, ImaginedWorld, Kind};
+use crate::explore::imagined_world::{Base, ImaginedWorld, Kind, is_of_the_host};
 use crate::explore::state::number;
 use crate::expr::ExprError;
 use crate::expr::source::{Literal, Text};
@@ -19,28 +19,27 @@ use std::sync::Arc;
 
 impl Tree {
     /// Evaluates a part, and grows its tree from a node on by the path that it took.
-    pub(super) fn evaluate(&mut self, descent: &Descent<'_>, mut at: u32) {
-        let (segment, state, trigger) = (descent.segment, descent.state, descent.trigger);
+    pub(super) fn evaluate(&mut self, descent: &Descent<'_>, mut node: u32) {
+        let (at, state, segment) = (descent.at, &descent.at.state, descent.at.segment);
         let shared = |value: u32| Arc::clone(&self.values[value as usize]);
         let fields = state.fields().iter().map(|value| shared(*value));
-        let fields = fields.collect();
         let asked = |question: u32| Arc::clone(&self.questions[question as usize]);
         // Of what is left, the way to this node takes the first.
         let chosen = descent.all().into_iter();
         let chosen = chosen.filter_map(|(asked, left)| Some((asked, *self.members(left).first()?)));
         let answers = state.answered().into_iter().chain(chosen);
         let answers = answers.map(|(question, value)| (asked(question), shared(value)));
-        let answers = answers.collect();
-        let started = state.is_started();
         let run = segment.review.map(|run| &self.runs[run as usize].outcome);
         let base = Base {
-            fields,
-            started,
+            fields: fields.collect(),
+            started: state.is_started(),
             has_failed: matches!(run, Some(Outcome::Failed(_))),
+            is_hook: is_of_the_host(at.trigger),
+            answers: answers.collect(),
+            part: Some(Arc::clone(&descent.place)),
         };
-        let place = Some(Arc::clone(&descent.place));
-        let fork = ImaginedWorld::new(&self.ground, base, trigger, answers, place);
-        let leaf = self.leaf(segment, trigger, &fork);
+        let fork = ImaginedWorld::new(&self.domain, base);
+        let leaf = self.leaf(at, &fork);
         let leaf = leaf.unwrap_or_else(|fault| self.failed(segment, fault));
         let leaf = number(self.leaves.insert_full(Rc::new(leaf)).0);
         // The first questions are those on the way to the node.
@@ -51,38 +50,24 @@ impl Tree {
             };
             let question = number(question);
             let answer = self.answer_id(&asked.answer);
-            let options = self.options(question, &asked.options);
-            self.nodes[at as usize] = Node::Ask {
-                question,
-                options,
-                next: Vec::new(),
-            };
-            at = self.next(at, answer);
+            let options = asked.options.iter().map(|it| self.answer_id(it)).collect();
+            self.nodes[node as usize] = Node::Ask { question, options };
+            node = self.next(node, answer);
         }
-        self.nodes[at as usize] = Node::Leaf(leaf);
+        self.nodes[node as usize] = Node::Leaf(leaf);
     }
 
     /// Evaluates a part in a world.
-    fn leaf(
-        &mut self,
-        segment: Segment,
-        trigger: &Trigger,
-        fork: &ImaginedWorld,
-    ) -> Result<Leaf, Fault> {
-        let names = fork.names(trigger);
+    fn leaf(&mut self, at: &Progress<'_>, fork: &ImaginedWorld) -> Result<Leaf, Fault> {
+        let (segment, names) = (at.segment, fork.names(at.trigger));
         if let Some(review) = segment.review {
             names.set_review(Arc::new(self.runs[review as usize].clone()));
         }
         let part = match segment.what {
             What::Outcome { index, .. } => {
                 let (kind, source) = self.expressions[index].clone();
-                let is_made = kind == Kind::Text && fork.text_of_pieces(&source);
-                let value = match is_made {
-                    true => Answer::from(true),
-                    false => {
-                        outcome(fork, &names, kind, &source).map_err(Fault::at("properties"))?
-                    }
-                };
+                let value = outcome(fork, &names, kind, &source);
+                let value = value.map_err(Fault::at("properties"))?;
                 return Ok(Leaf::Value(self.answer_id(&value)));
             }
             What::Check { list, index } => {
@@ -96,7 +81,7 @@ impl Tree {
                 let count = Answer::Value(found.len().into());
                 return Ok(Leaf::Value(self.answer_id(&count)));
             }
-            What::Head(_) => decide::head(names, trigger)?,
+            What::Head(_) => decide::head(names, at.trigger)?,
             What::Rule { list, index } => {
                 let (on, name) = (&self.chart.on, &self.chart.on.keys()[list]);
                 decide::rule(names, name, index, &on[list][index])?
@@ -131,8 +116,8 @@ impl Tree {
         };
         for (name, value) in &decision.patch {
             if let Some(field) = self.field(name) {
-                let ground = Arc::clone(&self.ground);
-                let held = ground.domain.held(name, value);
+                let domain = Arc::clone(&self.domain);
+                let held = domain.held(name, value);
                 tail.assigned.push((field, self.answer_id(&held)));
             }
         }
@@ -198,7 +183,7 @@ impl Tree {
             cycle: invocation.cycle.clone(),
             ..Invocation::default()
         };
-        let gates = self.ground.domain.gate().map(Outcome::Gate);
+        let gates = self.domain.gate().map(Outcome::Gate);
         let gates = gates.map(|outcome| Ended::new(unseen.clone(), outcome));
         own.chain(gates).collect()
     }
@@ -229,8 +214,9 @@ fn outcome(
         // A rule evaluates what is open about it in its own place; a property asks for it by itself.
         Kind::Condition => {
             let holds = expressions.holds(source, &root);
-            fork.supposed(source, holds)?.into()
+            fork.condition(source, holds)?.into()
         }
+        Kind::Text if fork.text_of_pieces(source) => true.into(),
         Kind::Text => text(source.to_owned()).map(|_| Answer::Made)?,
         Kind::Items => (!expressions.items(source, &root)?.is_empty()).into(),
         Kind::Value => {

@@ -18,20 +18,18 @@ use serde_json::Value as Json;
 use super::answer::Answer;
 use super::budget::{Budget, Cut};
 use super::counters::read_by_the_engine;
-use super::domain::{config_path, field_of};
-use super::imagined_world::{Ground, Kind, Question};
-use super::state::{Chosen, Look, Looks, Memo, number};
+use super::domain::{Domain, config_path, field_of};
+use super::imagined_world::{Kind, Question};
+use super::state::{Chosen, Memo, Situation, number};
 use crate::chart::{Chart, Cycle};
 use crate::engine::decision::Ended;
+use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::files::pattern::Pattern;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// Things by their numbers, and numbers by things.
 type Numbered<T> = IndexSet<T, FxBuildHasher>;
-
-/// What a question can be answered, and the numbers of that.
-type Options = (Arc<[Answer]>, Rc<[u32]>);
 
 /// Questions, each with the set of answers that are left to it.
 pub(crate) type Choices = Vec<Chosen>;
@@ -62,10 +60,24 @@ pub(crate) enum What {
     Check { list: usize, index: usize },
 }
 
-impl From<What> for Segment {
-    /// Returns a part that sees no run.
-    fn from(what: What) -> Self {
-        Self { what, review: None }
+/// A part of a decision that is to be taken: the state as the parts before it have made it, and what was chosen.
+#[derive(Debug)]
+pub(crate) struct Progress<'t> {
+    pub(crate) segment: Segment,
+    pub(crate) trigger: &'t Trigger,
+    pub(crate) state: Situation,
+    pub(crate) choices: Choices,
+}
+
+impl<'t> Progress<'t> {
+    /// Returns the beginning of a decision in a state: a part that sees no run.
+    pub(crate) fn of(what: What, trigger: &'t Trigger, state: &Situation) -> Self {
+        Self {
+            segment: Segment { what, review: None },
+            trigger,
+            state: state.clone(),
+            choices: Choices::new(),
+        }
     }
 }
 
@@ -136,13 +148,9 @@ pub(crate) enum Turn {
 }
 
 #[derive(Debug, Clone)]
-enum Node {
+pub(super) enum Node {
     Unknown,
-    Ask {
-        question: u32,
-        options: Rc<[u32]>,
-        next: Vec<(u32, u32)>,
-    },
+    Ask { question: u32, options: Rc<[u32]> },
     Leaf(u32),
 }
 
@@ -189,12 +197,10 @@ pub(super) fn over(first: &[Chosen], then: &[Chosen]) -> Choices {
 /// All parts of a chart's decisions, as far as they were asked for.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
-    pub(crate) ground: Arc<Ground>,
+    pub(crate) domain: Arc<Domain>,
     pub(crate) chart: Arc<Chart>,
     pub(crate) values: Numbered<Arc<Answer>>,
     pub(crate) questions: Numbered<Arc<Question>>,
-    /// What each question could last be answered, and the numbers of that.
-    options: FxHashMap<u32, Options>,
     /// Where rules stand.
     pub(crate) places: Numbered<String>,
     pub(crate) expressions: Numbered<(Kind, String)>,
@@ -205,13 +211,13 @@ pub(crate) struct Tree {
     pub(crate) runs: Numbered<Ended>,
     /// What is left of the time; once nothing is, not all results of a part are found.
     pub(super) budget: Budget,
-    /// For each field and setting that a user sets at any time, the question what it holds.
-    parameters: FxHashMap<usize, u32>,
     /// The field that says what is due.
     pub(crate) due: Option<usize>,
     /// For each cycle, the fields that the names of its files are made of, its count first.
     pub(crate) fields_of_names: Vec<Rc<[usize]>>,
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
+    /// Where an answer leads from a node.
+    next: FxHashMap<(u32, u32), u32>,
     /// The first node of each part, and the part in words.
     roots: FxHashMap<Segment, (u32, Arc<str>)>,
     /// The results of parts, by what they look at.
@@ -226,33 +232,24 @@ pub(crate) struct Tree {
 impl Tree {
     /// Returns a tree in which nothing is evaluated yet.
     pub(crate) fn of(chart: &Arc<Chart>, grown: &BTreeSet<String>) -> Self {
-        let ground = Ground::of(chart, grown);
-        let mut questions = Numbered::default();
-        let parameters = ground.domain.parameters.keys();
-        let parameters = parameters
-            .filter_map(|name| field_of(chart, name))
-            .map(|field| {
-                let question = Arc::new(Question::Field(field));
-                (field, number(questions.insert_full(question).0))
-            });
-        let parameters: FxHashMap<usize, u32> = parameters.collect();
+        let domain = Domain::of(chart, grown);
+        // What a user sets at any time is asked for by the first questions.
+        let parameters = domain.parameters.keys();
+        let questions = parameters.map(|field| Arc::new(Question::Field(*field)));
+        let questions = questions.collect();
         let cycles = chart.cycles.values();
         let fields_of_names = cycles.map(|cycle| fields_of_names(chart, cycle)).collect();
+        let known = [false, true].map(|it| Arc::new(it.into()));
         let needed = read_by_the_engine(chart).into_iter();
         let due = chart.next.as_ref().and_then(|next| field_of(chart, next));
         Self {
             due,
             fields_of_names,
-            parameters,
-            ground: Arc::new(ground),
+            domain: Arc::new(domain),
             chart: Arc::clone(chart),
             // What a state says of itself must have a number before it is asked for.
-            values: [false.into(), true.into()]
-                .into_iter()
-                .map(Arc::new)
-                .collect(),
+            values: known.into_iter().collect(),
             questions,
-            options: FxHashMap::default(),
             places: Numbered::default(),
             expressions: Numbered::default(),
             sets: Numbered::default(),
@@ -261,6 +258,7 @@ impl Tree {
             runs: Numbered::default(),
             budget: Budget::default(),
             nodes: Vec::new(),
+            next: FxHashMap::default(),
             roots: FxHashMap::default(),
             ends: FxHashMap::default(),
             needed: needed.map(str::to_owned).collect(),
@@ -273,6 +271,7 @@ impl Tree {
     pub(super) fn hand_over(&mut self) -> Self {
         Self {
             nodes: std::mem::take(&mut self.nodes),
+            next: std::mem::take(&mut self.next),
             roots: std::mem::take(&mut self.roots),
             ends: std::mem::take(&mut self.ends),
             ..self.clone()
@@ -304,7 +303,7 @@ impl Tree {
         &self,
         assigned: impl IntoIterator<Item = &'a (usize, u32)>,
     ) -> Option<Cut> {
-        let domain = &self.ground.domain;
+        let domain = &self.domain;
         assigned.into_iter().find_map(|(field, value)| {
             let (name, _) = self.chart.context.get_index(*field)?;
             match self.answer_of(*value) {
@@ -332,11 +331,6 @@ impl Tree {
         }))
     }
 
-    /// Returns how much memory it takes up, by estimate.
-    pub(super) fn bytes(&self) -> usize {
-        self.nodes.len() * 300 + self.values.len() * 200
-    }
-
     /// Returns a question by its number.
     pub(crate) fn question(&self, question: u32) -> &Question {
         &self.questions[question as usize]
@@ -360,31 +354,10 @@ impl Tree {
         }
     }
 
-    /// Returns the numbers of what a question can be answered. The same list is not looked up again.
-    fn options(&mut self, question: u32, options: &Arc<[Answer]>) -> Rc<[u32]> {
-        if let Some((known, numbers)) = self.options.get(&question)
-            && Arc::ptr_eq(known, options)
-        {
-            return Rc::clone(numbers);
-        }
-        let numbers: Rc<[u32]> = options.iter().map(|value| self.answer_id(value)).collect();
-        let known = (Arc::clone(options), Rc::clone(&numbers));
-        self.options.insert(question, known);
-        numbers
-    }
-
     /// Returns the question what a field holds, where the field is one that a user sets at any time.
     pub(crate) fn parameter(&self, field: usize) -> Option<u32> {
-        let question = self.parameters.get(&field).copied();
-        question.filter(|_| field < self.chart.context.len())
-    }
-
-    /// Returns which of these fields was looked at, a bit for each; those beyond the last bit share it.
-    pub(crate) fn parameters_in(&self, looks: &Looks) -> u128 {
-        let parameters = self.parameters.iter();
-        let looked_at =
-            parameters.filter(|(_, question)| looks.contains(Look::question(**question)));
-        looked_at.fold(0, |bits, (field, _)| bits | 1 << (*field).min(127))
+        let question = self.domain.parameters.get_index_of(&field)?;
+        (field < self.chart.context.len()).then(|| number(question))
     }
 
     /// Returns whether the guard of a rule was evaluated.
@@ -417,7 +390,7 @@ impl Tree {
 
     /// Returns its default.
     pub(crate) fn default_of(&self, field: usize) -> Option<&Json> {
-        let values = self.ground.parameters.get(&field)?;
+        let values = self.domain.parameters.get(&field)?;
         values.first().map(Answer::value)
     }
 

@@ -1,11 +1,11 @@
 //! The files that answer a review.
 
 use super::Tree;
+use crate::chart::field::name_part;
 use crate::explore::answer::Answer;
 use crate::explore::imagined_world::Question;
 use crate::explore::state::{Situation, number};
-use crate::files::pattern::{Pattern, is_slug};
-use serde_json::Value as Json;
+use crate::files::pattern::Pattern;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -41,22 +41,11 @@ impl Tree {
         }
         let chart = Arc::clone(&self.chart);
         let cycle = &chart.cycles[cycle];
-        let slug = |hole: &str| -> Result<String, ()> {
-            match self.value(fields[self.field(hole).ok_or(())?]) {
-                Json::Number(number) => Ok(number.to_string()),
-                Json::String(text) if is_slug(text) => Ok(text.clone()),
-                _ => Err(()),
-            }
-        };
-        let name = |pattern: &Pattern| {
-            pattern.render(|hole| match hole {
-                "base" => cycle.base.render(slug),
-                "n" => Ok(n.to_string()),
-                other => slug(other),
-            })
-        };
-        let names = name(&cycle.answer).and_then(|answer| Ok((answer, name(&cycle.review)?)));
-        let question = names.ok().map(|(answer, review)| {
+        let held = |hole: &str| Some(self.value(fields[self.field(hole)?]));
+        let part = |hole: &str| held(hole).and_then(name_part).ok_or(());
+        let name = |pattern: &Pattern| cycle.file_name(pattern, &n.to_string(), part).ok();
+        let names = name(&cycle.answer).zip(name(&cycle.review));
+        let question = names.map(|(answer, review)| {
             let question = Arc::new(Question::Answered { answer, review });
             let question = number(self.questions.insert_full(question).0);
             let fields = made_of.iter().copied().zip(key.2.iter().copied());

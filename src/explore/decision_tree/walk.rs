@@ -1,10 +1,9 @@
 //! The ways through the tree of a part, and what is chosen on each.
 
-use super::{Branch, Branches, Choices, Fork, Leaf, Node, Segment, Tree, What, over};
-use crate::engine::event::Trigger;
+use super::{Branch, Branches, Choices, Fork, Leaf, Node, Progress, Segment, Tree, What, over};
 use crate::explore::answer::Answer;
 use crate::explore::imagined_world::{Kind, Question, is_of_the_host};
-use crate::explore::state::{Chosen, Look, Looks, Situation, number};
+use crate::explore::state::{Chosen, Look, Looks, number};
 use crate::hash::IndexMap;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -13,13 +12,9 @@ use std::sync::Arc;
 
 /// A descent into the tree of a part: what it begins with, and how far it has come.
 pub(super) struct Descent<'d> {
-    pub(super) segment: Segment,
+    pub(super) at: &'d Progress<'d>,
     pub(super) place: Arc<str>,
-    pub(super) trigger: &'d Trigger,
-    pub(super) state: &'d Situation,
-    /// What was chosen before the part.
-    before: &'d [Chosen],
-    /// What was chosen in it.
+    /// What was chosen in the part.
     made: Choices,
     /// The number of questions on the way to the node.
     pub(super) depth: usize,
@@ -29,14 +24,14 @@ pub(super) struct Descent<'d> {
 impl Descent<'_> {
     /// Returns the answers that are left to a question.
     fn chosen(&self, question: u32) -> Option<u32> {
-        let mut chosen = self.made.iter().rev().chain(self.before);
+        let mut chosen = self.made.iter().rev().chain(&self.at.choices);
         let (_, set) = chosen.find(|(asked, _)| *asked == question)?;
         Some(*set)
     }
 
     /// Returns all that was chosen, each question once.
     pub(super) fn all(&self) -> Choices {
-        over(self.before, &self.made)
+        over(&self.at.choices, &self.made)
     }
 }
 
@@ -49,18 +44,11 @@ impl Branch {
 }
 
 impl Tree {
-    /// Returns all results of a part in a state and with what was chosen before, each with what is left to choose for
-    /// that; `looks` is what it turns on.
-    pub(crate) fn walk(
-        &mut self,
-        segment: Segment,
-        trigger: &Trigger,
-        state: &Situation,
-        before: &[Chosen],
-        looks: &mut Looks,
-    ) -> Branches {
+    /// Returns all results of a part, each with what is left to choose for that; `looks` is what it turns on.
+    pub(crate) fn walk(&mut self, at: &Progress<'_>, looks: &mut Looks) -> Branches {
+        let segment = at.segment;
         if let Some(memo) = self.ends.get(&segment)
-            && let Some(known) = memo.get(state, before)
+            && let Some(known) = memo.get(&at.state, &at.choices)
         {
             looks.extend(known.looks.iter().copied());
             return Rc::clone(&known.value);
@@ -68,17 +56,15 @@ impl Tree {
         let (root, place) = match self.roots.get(&segment) {
             Some(root) => root.clone(),
             None => {
-                let root = (self.unknown(), format!("{segment:?}").into());
+                let root = (number(self.nodes.len()), format!("{segment:?}").into());
+                self.nodes.push(Node::Unknown);
                 self.roots.insert(segment, root.clone());
                 root
             }
         };
         let mut descent = Descent {
-            segment,
+            at,
             place,
-            trigger,
-            state,
-            before,
             made: Choices::new(),
             depth: 0,
             looks: Looks::default(),
@@ -87,7 +73,7 @@ impl Tree {
         looks.extend(descent.looks.iter());
         if !self.budget.is_exhausted() {
             let memo = self.ends.entry(segment).or_default();
-            memo.put(state, before, &descent.looks, Rc::clone(&ends));
+            memo.put(&at.state, &at.choices, &descent.looks, Rc::clone(&ends));
         }
         ends
     }
@@ -117,9 +103,7 @@ impl Tree {
                 let (leaf, forks) = (*leaf, Vec::new());
                 return vec![Branch { leaf, forks }];
             }
-            Node::Ask {
-                question, options, ..
-            } => (*question, Rc::clone(options)),
+            Node::Ask { question, options } => (*question, Rc::clone(options)),
         };
         if let Question::Outcome { .. } = self.question(question) {
             return self.beside(descent, at, question);
@@ -163,7 +147,8 @@ impl Tree {
     /// Returns what the state says of a question, and notes what it turns on; a question about a field without options is
     /// one about a state's own.
     fn described(&self, descent: &mut Descent<'_>, question: u32, is_own: bool) -> Option<u32> {
-        let Descent { state, looks, .. } = descent;
+        let Descent { at, looks, .. } = descent;
+        let state = &at.state;
         match self.question(question) {
             Question::Field(field) if is_own => {
                 looks.insert(Look::field(*field));
@@ -198,27 +183,28 @@ impl Tree {
     }
 
     /// Returns the paths through the tree from a node that asks for the value of an expression.
-    fn beside(&mut self, descent: &mut Descent<'_>, at: u32, asked: u32) -> Vec<Branch> {
+    fn beside(&mut self, descent: &mut Descent<'_>, node: u32, asked: u32) -> Vec<Branch> {
         let Question::Outcome { kind, source } = self.question(asked) else {
             return Vec::new();
         };
         let (kind, source) = (*kind, source.clone());
-        let (trigger, review) = (descent.trigger, descent.segment.review);
-        let review = review.filter(|_| self.ground.looks_at_review(&source));
-        let segment = Segment {
-            what: self.expression(kind, source, is_of_the_host(trigger)),
-            review,
+        let (trigger, review) = (descent.at.trigger, descent.at.segment.review);
+        let review = review.filter(|_| self.domain.looks_at_review(&source));
+        let what = self.expression(kind, source, is_of_the_host(trigger));
+        let at = Progress {
+            segment: Segment { what, review },
+            choices: descent.all(),
+            ..Progress::of(what, trigger, &descent.at.state)
         };
-        let before = descent.all();
         let mut ends = Vec::new();
-        let outcomes = self.walk(segment, trigger, descent.state, &before, &mut descent.looks);
+        let outcomes = self.walk(&at, &mut descent.looks);
         for outcome in outcomes.iter() {
             let answer = match *self.leaves[outcome.leaf as usize] {
                 Leaf::Value(value) => value,
                 Leaf::Fault(fault) => self.answer_id(&Answer::Fails(Some(fault))),
                 Leaf::Part(_) => continue,
             };
-            let next = self.next(at, answer);
+            let next = self.next(node, answer);
             let mut chosen = outcome.choices();
             chosen.push((asked, self.set(vec![answer])));
             let below = self.behind(descent, next, &chosen);
@@ -281,22 +267,12 @@ impl Tree {
         What::Outcome { index, is_hook }
     }
 
-    /// Returns a new node.
-    fn unknown(&mut self) -> u32 {
-        self.nodes.push(Node::Unknown);
-        number(self.nodes.len() - 1)
-    }
-
     /// Returns the node that an answer leads to.
     pub(super) fn next(&mut self, at: u32, answer: u32) -> u32 {
-        if let Node::Ask { next, .. } = &self.nodes[at as usize]
-            && let Some((_, node)) = next.iter().find(|(known, _)| *known == answer)
-        {
-            return *node;
-        }
-        let node = self.unknown();
-        if let Node::Ask { next, .. } = &mut self.nodes[at as usize] {
-            next.push((answer, node));
+        let new = number(self.nodes.len());
+        let node = *self.next.entry((at, answer)).or_insert(new);
+        if node == new {
+            self.nodes.push(Node::Unknown);
         }
         node
     }

@@ -5,10 +5,8 @@ use minijinja::machinery::ast::{BinOpKind, Expr};
 use minijinja::value::ValueKind;
 use serde_json::Value as Json;
 
-use super::Uses;
 use super::reader::Reader;
-use super::root_of;
-use super::value::{Kind, Term, Val};
+use super::{Kind, Term, Uses, Val, root_of};
 use crate::chart::Cycle;
 use crate::chart::model::FieldType;
 use crate::expr::syntax::dotted;
@@ -41,12 +39,7 @@ impl Reader<'_> {
 
     /// Returns whether the values that are tried distinguish two things, and notes what they are compared with.
     fn is_told_apart(&mut self, one: &Term, other: &Term) -> bool {
-        let is_derived = |reader: &Self, term: &Term| matches!(term, Term::Field(field) if reader.derived.contains(field));
         match (one, other) {
-            (Term::Input { path, .. }, Term::Literal(value))
-            | (Term::Literal(value), Term::Input { path, .. }) => self.against_literal(path, value),
-            (Term::Input { path, .. }, Term::Field(field))
-            | (Term::Field(field), Term::Input { path, .. }) => self.against_field(path, field),
             (
                 Term::Input { path, list },
                 Term::Input {
@@ -69,8 +62,11 @@ impl Reader<'_> {
                 self.note(other).linked = true;
                 true
             }
-            (Term::Input { path, .. }, Term::Settled)
-            | (Term::Settled, Term::Input { path, .. }) => self.kind(path) == Kind::Boolean,
+            (Term::Input { path, .. }, term) | (term, Term::Input { path, .. }) => match term {
+                Term::Literal(value) => self.against_literal(path, value),
+                Term::Field(field) => self.against_field(path, field),
+                _ => self.kind(path) == Kind::Boolean,
+            },
             (Term::Field(field), Term::Literal(value))
             | (Term::Literal(value), Term::Field(field)) => {
                 self.field_against(field, value);
@@ -86,7 +82,7 @@ impl Reader<'_> {
                     return true;
                 }
                 for (one, other) in [(one, other), (other, one)] {
-                    if self.derived.contains(one) {
+                    if self.is_derived(one) {
                         self.note(one).fields.insert(other.clone());
                     }
                 }
@@ -96,10 +92,15 @@ impl Reader<'_> {
                 if let Term::Literal(value) = term {
                     self.found.numbers.extend(value.as_i64());
                 }
-                !is_derived(self, term)
+                !matches!(term, Term::Field(field) if self.is_derived(field))
             }
             _ => true,
         }
+    }
+
+    /// Returns whether a field takes the value of an input.
+    pub(super) fn is_derived(&self, field: &str) -> bool {
+        self.found.derived.contains(field)
     }
 
     /// Notes that a field is compared with a literal, so values that go into it are tried around it. A count goes up to
@@ -140,7 +141,7 @@ impl Reader<'_> {
         }
         if path.starts_with("config.") {
             // A setting is tried at small values and around each number: a counter reaches both sides of it.
-            let is_derived = self.derived.contains(field);
+            let is_derived = self.is_derived(field);
             return kind == Kind::Integer && !is_derived;
         }
         self.note(path).fields.insert(field.to_owned());
@@ -154,7 +155,7 @@ impl Reader<'_> {
             Term::Field(field) => {
                 let declared = reader.chart.context.get(field);
                 let is_integer = declared.is_some_and(|field| field.kind == FieldType::Integer);
-                reader.derived.contains(field) && !is_integer
+                reader.is_derived(field) && !is_integer
             }
             _ => false,
         };
@@ -181,7 +182,7 @@ impl Reader<'_> {
                 reader.part_of(one, path)
             }
             Term::Input { .. } => false,
-            Term::Field(field) if reader.derived.contains(field) => match one {
+            Term::Field(field) if reader.is_derived(field) => match one {
                 Term::Literal(Json::String(part)) => {
                     reader.note(field).parts.insert(part.clone());
                     true
@@ -207,7 +208,7 @@ impl Reader<'_> {
                 self.note(path).part_fields.insert(setting.clone());
                 true
             }
-            Term::Field(field) if !self.derived.contains(field) && !path.starts_with("config.") => {
+            Term::Field(field) if !self.is_derived(field) && !path.starts_with("config.") => {
                 self.note(path).part_fields.insert(field.clone());
                 true
             }

@@ -10,8 +10,7 @@ use serde_json::Value as Json;
 
 use super::comparisons::integer;
 use super::reader::Reader;
-use super::root_of;
-use super::value::{Kind, Term, Val};
+use super::{Kind, Term, Val, root_of};
 use crate::chart::model::FieldType;
 use crate::expr::syntax::{parse_expr, parts, value_of_arg};
 
@@ -32,7 +31,7 @@ impl Reader<'_> {
                 Term::Input { path, .. } => {
                     inputs.insert(root_of(path).to_owned());
                 }
-                Term::Field(field) if self.derived.contains(field) => {
+                Term::Field(field) if self.is_derived(field) => {
                     inputs.insert(format!("field.{field}"));
                 }
                 _ => {}
@@ -104,13 +103,12 @@ impl Reader<'_> {
             Expr::BinOp(op) => self.binary(op.op, &op.left, &op.right),
             Expr::Compare(compare) => self.compared(compare),
             Expr::IfExpr(choice) => {
-                let test = self.expr(&choice.test_expr);
-                let test = self.truth(test);
-                let before = self.open(&test);
-                let then = self.expr(&choice.true_expr);
-                let other = choice.false_expr.as_ref().map(|expr| self.expr(expr));
-                self.close(&before);
-                let mut value = then.join(other.unwrap_or_default());
+                let test = self.condition(&choice.test_expr);
+                let mut value = self.under(&test, |reader| {
+                    let then = reader.expr(&choice.true_expr);
+                    let other = choice.false_expr.as_ref().map(|expr| reader.expr(expr));
+                    then.join(other.unwrap_or_default())
+                });
                 value.computed.extend(test.computed);
                 value
             }
@@ -134,6 +132,12 @@ impl Reader<'_> {
                 self.may_fail(&all)
             }
         }
+    }
+
+    /// Reads an expression as a condition.
+    pub(super) fn condition(&mut self, expr: &Expr<'_>) -> Val {
+        let value = self.expr(expr);
+        self.truth(value)
     }
 
     /// Reads the arguments of a filter, a test or a call.
@@ -186,12 +190,8 @@ impl Reader<'_> {
     /// Reads an operation on two values.
     fn binary(&mut self, op: BinOpKind, left: &Expr<'_>, right: &Expr<'_>) -> Val {
         if matches!(op, BinOpKind::ScAnd | BinOpKind::ScOr) {
-            let first = self.expr(left);
-            let first = self.truth(first);
-            let before = self.open(&first);
-            let second = self.expr(right);
-            let second = self.truth(second);
-            self.close(&before);
+            let first = self.condition(left);
+            let second = self.under(&first, |reader| reader.condition(right));
             return Val::computed(first.join(second).computed);
         }
         let (one, other) = (self.expr(left), self.expr(right));

@@ -3,9 +3,8 @@
 use minijinja::machinery::ast::CallArg;
 use serde_json::Value as Json;
 
-use super::LENGTH;
 use super::reader::Reader;
-use super::value::{Kind, Term, Val, as_list};
+use super::{Kind, LENGTH, Term, Val, as_list};
 
 impl Reader<'_> {
     /// Reads what a filter makes of a value.
@@ -97,7 +96,7 @@ impl Reader<'_> {
             let more = match term {
                 Term::Input { path, list: true } => Val::input(format!("{path}.{LENGTH}"), false),
                 Term::Input { .. } => self.made_of(&[input]),
-                Term::Field(field) if self.derived.contains(field) => self.made_of(&[input]),
+                Term::Field(field) if self.is_derived(field) => self.made_of(&[input]),
                 _ => Val::settled(),
             };
             result = result.join(more);
@@ -143,14 +142,10 @@ impl Reader<'_> {
                 Some(arg),
             ) => self.ordered(value, arg),
             ("in", Some(arg)) => {
-                let is_list = arg
-                    .terms
-                    .iter()
-                    .all(|term| !matches!(term, Term::Input { list: false, .. }));
-                if is_list {
-                    self.equal(value, arg)
-                } else {
-                    self.made_of(&[value, arg])
+                let mut terms = arg.terms.iter();
+                match terms.any(|term| matches!(term, Term::Input { list: false, .. })) {
+                    true => self.made_of(&[value, arg]),
+                    false => self.equal(value, arg),
                 }
             }
             (

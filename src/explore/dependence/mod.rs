@@ -18,7 +18,6 @@ mod filters;
 mod names;
 mod reader;
 mod texts;
-mod value;
 
 /// The length of a list, as the last part of a dotted name.
 pub const LENGTH: &str = "length";
@@ -126,4 +125,94 @@ pub fn depends(inputs: &BTreeSet<String>) -> String {
     let names: IndexSet<&str> = names.collect();
     let names = Vec::from_iter(names).join(", ");
     format!("depends on {names}, of which not every value that matters is tried")
+}
+
+/// One value that an expression can have.
+#[derive(Debug, Clone, PartialEq)]
+enum Term {
+    Literal(Json),
+    /// A context field.
+    Field(String),
+    /// An input; lists have the name of their items.
+    Input {
+        path: String,
+        list: bool,
+    },
+    /// Anything that the state and what is tried determine.
+    Settled,
+}
+
+/// The value of an expression.
+#[derive(Debug, Clone, Default)]
+struct Val {
+    terms: Vec<Term>,
+    /// The inputs of which it is computed.
+    computed: BTreeSet<String>,
+    /// Of a list: items that are the same are one, in no order.
+    is_set: bool,
+}
+
+impl Val {
+    /// Returns a value that the state and what is tried determine.
+    fn settled() -> Self {
+        Self::of(Term::Settled)
+    }
+
+    /// Returns a value that is this.
+    fn of(term: Term) -> Self {
+        Self {
+            terms: vec![term],
+            ..Self::default()
+        }
+    }
+
+    /// Returns the value of an input.
+    fn input(path: impl Into<String>, list: bool) -> Self {
+        Self::of(Term::Input {
+            path: path.into(),
+            list,
+        })
+    }
+
+    /// Returns what is computed of inputs.
+    fn computed(inputs: BTreeSet<String>) -> Self {
+        Self {
+            terms: vec![Term::Settled],
+            computed: inputs,
+            ..Self::default()
+        }
+    }
+
+    /// Returns a value that is one of both.
+    fn join(mut self, other: Self) -> Self {
+        for term in other.terms {
+            if !self.terms.contains(&term) {
+                self.terms.push(term);
+            }
+        }
+        self.computed.extend(other.computed);
+        self.is_set |= other.is_set;
+        self
+    }
+}
+
+/// Returns an item of a list; or a list of items, where it `is_list`.
+fn as_list(mut value: Val, is_list: bool) -> Val {
+    for term in &mut value.terms {
+        if let Term::Input { list, .. } = term {
+            *list = is_list;
+        }
+    }
+    value
+}
+
+/// What an input can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Boolean,
+    Integer,
+    Text,
+    List,
+    /// Nothing of it is tried.
+    Untried,
 }

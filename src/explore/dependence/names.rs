@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-use super::reader::{LetUse, LetValue, Reader};
-use super::value::{Kind, Term, Val};
-use super::{LENGTH, root_of};
+use super::reader::Reader;
+use super::{Kind, LENGTH, Term, Val, root_of};
 use crate::chart::field::default_of;
 use crate::chart::{Chart, Cycle};
 use crate::engine::names::sources::SourceName;
@@ -36,28 +35,23 @@ impl Reader<'_> {
         if chart.context.contains_key(name) {
             self.uses(name).others += 1;
             let mut value = Val::of(Term::Field(name.to_owned()));
-            if self.clouded.contains(name) {
+            if self.found.clouded.contains(name) {
                 value.computed.insert(format!("field.{name}"));
             }
             return value;
         }
         if let Some(source) = chart.lets.get(name) {
             // Lets that use others twice would double the work at each step.
-            let key = LetUse {
-                name: name.to_owned(),
-                in_text: self.in_text,
-                is_shown: self.is_shown,
-                under_open: self.under_open.clone(),
-            };
-            if let Some(known) = self.known_lets.get(&key) {
-                self.own.merge(&known.own);
-                return known.value.clone();
+            let under_open = self.under_open.clone();
+            let key = (name.to_owned(), self.in_text, self.is_shown, under_open);
+            if let Some((value, own)) = self.known_lets.get(&key) {
+                self.own.merge(own);
+                return value.clone();
             }
             let outer = std::mem::take(&mut self.own);
             let value = self.apart(name, |reader| reader.source(&source.0));
             if let Some(value) = value.clone() {
-                let own = self.own.clone();
-                self.known_lets.insert(key, LetValue { value, own });
+                self.known_lets.insert(key, (value, self.own.clone()));
             }
             self.own.merge(&outer);
             return value.unwrap_or_else(Val::settled);

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::value::{Kind, Term, Val, as_list};
-use super::{Compared, Dependence, Openness, root_of};
+use super::{Compared, Dependence, Kind, Openness, Term, Val, as_list, root_of};
 use crate::chart::Chart;
 use crate::chart::fragments::Role;
 use crate::chart::model::FieldType;
@@ -12,20 +11,8 @@ use crate::explore::user_fields::fields_of_the_user;
 use crate::expr::syntax::parse_expr;
 use crate::expr::{has_holes, single_expression};
 
-/// How a let is read.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct LetUse {
-    pub(super) name: String,
-    pub(super) in_text: bool,
-    pub(super) is_shown: bool,
-    pub(super) under_open: BTreeSet<String>,
-}
-
-/// What a let stands for, and what is open about it.
-pub(super) struct LetValue {
-    pub(super) value: Val,
-    pub(super) own: Openness,
-}
+/// How a let is read: its name, whether in a text, whether in one that is shown, and under which open inputs.
+type LetUse = (String, bool, bool, BTreeSet<String>);
 
 /// Reads the expressions of a chart, and keeps what it finds.
 pub(super) struct Reader<'c> {
@@ -36,7 +23,8 @@ pub(super) struct Reader<'c> {
     /// What `it` and the variables of a text stand for.
     pub(super) scopes: Vec<(String, Val)>,
     pub(super) lets: Vec<String>,
-    pub(super) known_lets: HashMap<LetUse, LetValue>,
+    /// What lets stand for, and what is open about them.
+    pub(super) known_lets: HashMap<LetUse, (Val, Openness)>,
     /// What the expression that is being read may fail on, and looks at.
     pub(super) own: Openness,
     /// Where what is read is only evaluated under a condition that is open.
@@ -47,47 +35,36 @@ pub(super) struct Reader<'c> {
     pub(super) is_shown: bool,
     flows: Vec<(String, String)>,
     pub(super) links: Vec<(String, String)>,
-    /// The fields that the pass before found to be clouded, or derived.
-    pub(super) clouded: BTreeSet<String>,
-    pub(super) derived: BTreeSet<String>,
     pub(super) templates: HashSet<String>,
 }
 
 impl Dependence {
-    /// Reads all expressions and texts of `chart`. The `untried` inputs have too many values to try them all, and so have
-    /// the fields that have `grown`.
-    pub fn of(chart: &Chart, untried: &BTreeSet<String>, grown: &BTreeSet<String>) -> Self {
-        let mut clouded = grown.clone();
-        let mut derived = BTreeSet::new();
-        loop {
-            let mut reader = Reader {
-                chart,
-                types: ChartNames::new(chart, &Uses::default()),
-                untried,
-                found: Self::default(),
-                scopes: Vec::new(),
-                lets: Vec::new(),
-                known_lets: HashMap::new(),
-                own: Openness::default(),
-                under_open: BTreeSet::new(),
-                in_text: false,
-                is_shown: false,
-                flows: Vec::new(),
-                links: Vec::new(),
-                clouded: clouded.clone(),
-                derived: derived.clone(),
-                templates: HashSet::new(),
-            };
-            reader.chart();
-            reader.spread();
-            let mut found = reader.found;
-            found.clouded.extend(grown.iter().cloned());
-            if found.clouded == clouded && found.derived == derived {
-                return found;
-            }
-            clouded.extend(found.clouded);
-            derived.extend(found.derived);
-        }
+    /// Reads all expressions and texts of `chart`, where these fields are known to be clouded or derived, to which it adds.
+    /// The `untried` inputs have too many values to try them all.
+    pub fn of(chart: &Chart, untried: &BTreeSet<String>, known: &Self) -> Self {
+        let mut reader = Reader {
+            chart,
+            types: ChartNames::new(chart, &Uses::default()),
+            untried,
+            found: Self {
+                clouded: known.clouded.clone(),
+                derived: known.derived.clone(),
+                ..Self::default()
+            },
+            scopes: Vec::new(),
+            lets: Vec::new(),
+            known_lets: HashMap::new(),
+            own: Openness::default(),
+            under_open: BTreeSet::new(),
+            in_text: false,
+            is_shown: false,
+            flows: Vec::new(),
+            links: Vec::new(),
+            templates: HashSet::new(),
+        };
+        reader.chart();
+        reader.spread();
+        reader.found
     }
 }
 
@@ -106,8 +83,8 @@ impl Reader<'_> {
             }
         }
         for fragment in chart.fragments() {
-            let items = fragment.each.map(|each| self.list(each));
-            if let Some(items) = items.clone() {
+            if let Some(each) = fragment.each {
+                let items = self.list(each);
                 self.scopes.push(("it".to_owned(), as_list(items, false)));
             }
             match fragment.role {
@@ -122,9 +99,7 @@ impl Reader<'_> {
                 Role::Printed => self.text(&format!("{{{{ {} }}}}", fragment.text), true),
                 Role::Default | Role::Let => {}
             }
-            if items.is_some() {
-                self.scopes.pop();
-            }
+            self.scopes.clear();
         }
     }
 
@@ -132,6 +107,7 @@ impl Reader<'_> {
     fn alone(&mut self, source: &str, read: impl FnOnce(&mut Self) -> Val) -> Val {
         self.own = Openness::default();
         self.under_open.clear();
+        self.templates.clear();
         let value = read(self);
         self.own.inputs.clone_from(&value.computed);
         let known = self.found.open.entry(source.to_owned()).or_default();
@@ -153,7 +129,6 @@ impl Reader<'_> {
             (reader.in_text, reader.is_shown) = (true, is_shown);
             let value = reader.template(text);
             (reader.in_text, reader.is_shown) = (false, false);
-            reader.templates.clear();
             value
         });
     }
@@ -171,7 +146,6 @@ impl Reader<'_> {
             None if !has_holes(text) => return,
             None => self.alone(text, |reader| {
                 let mut value = reader.template(text);
-                reader.templates.clear();
                 value.computed.extend(reader.own.fails.iter().cloned());
                 value.terms = vec![Term::Settled];
                 value
@@ -204,7 +178,7 @@ impl Reader<'_> {
                 }
                 Term::Field(other) if other != field => {
                     self.note(&other).slug |= takes_slugs;
-                    if self.derived.contains(&other) {
+                    if self.is_derived(&other) {
                         self.found.derived.insert(field.to_owned());
                     }
                     self.flows.push((other, field.to_owned()));

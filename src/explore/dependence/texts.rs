@@ -1,11 +1,9 @@
 //! Texts: what they show, and on what they may fail.
 
-use std::collections::BTreeSet;
-
 use minijinja::machinery::ast::{Expr, ForLoop, Stmt};
 
 use super::reader::Reader;
-use super::value::{Val, as_list};
+use super::{Val, as_list};
 use crate::expr::syntax::parse_text;
 
 impl Reader<'_> {
@@ -40,13 +38,12 @@ impl Reader<'_> {
             }
             Stmt::EmitRaw(_) => Val::default(),
             Stmt::IfCond(choice) => {
-                let test = self.expr(&choice.expr);
-                let test = self.truth(test);
-                let open = self.open(&test);
-                let then = self.body(&choice.true_body);
-                let other = self.body(&choice.false_body);
-                self.close(&open);
-                Val::computed(test.computed).join(then).join(other)
+                let test = self.condition(&choice.expr);
+                let value = self.under(&test, |reader| {
+                    let then = reader.body(&choice.true_body);
+                    then.join(reader.body(&choice.false_body))
+                });
+                Val::computed(test.computed).join(value)
             }
             Stmt::ForLoop(each) => self.for_loop(each),
             Stmt::Set(set) => {
@@ -103,10 +100,7 @@ impl Reader<'_> {
         } else {
             self.own.fails.extend(shown.iter().cloned());
         }
-        let filter = each.filter_expr.as_ref().map(|expr| {
-            let value = self.expr(expr);
-            self.truth(value)
-        });
+        let filter = each.filter_expr.as_ref().map(|expr| self.condition(expr));
         let body = self.body(&each.body);
         let other = self.body(&each.else_body);
         self.scopes.truncate(depth);
@@ -140,15 +134,12 @@ impl Reader<'_> {
         value
     }
 
-    /// Notes that what is read from here on may be evaluated or not.
-    pub(super) fn open(&mut self, test: &Val) -> BTreeSet<String> {
+    /// Reads what may be evaluated or not, as a test says.
+    pub(super) fn under(&mut self, test: &Val, read: impl FnOnce(&mut Self) -> Val) -> Val {
         let before = self.under_open.clone();
         self.under_open.extend(test.computed.iter().cloned());
-        before
-    }
-
-    /// Ends what [`Self::open`] began.
-    pub(super) fn close(&mut self, before: &BTreeSet<String>) {
-        self.under_open.clone_from(before);
+        let value = read(self);
+        self.under_open = before;
+        value
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::explore::plain::plain;
+use crate::explore::answer::plain;
 
 /// A value that a decision looks at and that neither the state nor the chart determines.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -6,9 +6,11 @@ use super::{
 use crate::chart::FileSet;
 use crate::chart::field::default_of;
 use crate::chart::model::FieldType;
+use crate::engine::context::to_json;
+use crate::engine::file_values;
+use crate::engine::possible_world::{INSTANCE, PossibleWorld};
 use crate::explore::dependence::root_of;
 use crate::explore::items::{self, Tried};
-use crate::files::pattern::Capture;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
@@ -23,7 +25,7 @@ impl Domain {
         let mut found: BTreeSet<String> = lists.map(str::to_owned).into();
         // Only numbers in the chart bound it.
         let times = self.compared(GATE_TIMES);
-        if times.is_some_and(|times| !times.fields.is_empty() || times.linked) {
+        if !times.fields.is_empty() || times.linked {
             found.insert(GATE_TIMES.to_owned());
         }
         let texts = self.dependence.compared.iter();
@@ -79,19 +81,11 @@ impl Values<'_> {
                 names.extend(fresh.find(|name| set.matches(name).is_some()));
             }
         }
+        let dir = PossibleWorld::dir(&self.chart, INSTANCE);
         let files = names.iter().filter_map(|name| {
-            let captures = set.matches(name)?;
-            let mut file = Map::new();
-            file.insert("name".to_owned(), json!(name));
-            file.insert("path".to_owned(), json!(format!("{}/{name}", self.dir())));
-            for (hole, capture) in captures {
-                let value = match capture {
-                    Capture::Text(text) => json!(text),
-                    Capture::Integer(number) => json!(number),
-                };
-                file.insert(hole.to_owned(), value);
-            }
-            Some(file)
+            let text = || Ok::<_, ()>(Vec::new());
+            let file = file_values::file(set, &dir, name, set.matches(name)?, text);
+            to_json(&file.ok()?)?.as_object().cloned()
         });
         let files: Vec<_> = files.collect();
         // The lines of a file are a list like any other.
@@ -126,9 +120,9 @@ impl Values<'_> {
         let contexts = chart.context.iter().map(|(name, field)| {
             let path = format!("siblings.context.{name}");
             let values = match field.kind {
-                _ if self.compared(&path).is_none() => vec![default_of(chart, field)],
+                _ if !self.is_compared(&path) => vec![default_of(chart, field)],
                 FieldType::Phase => chart.phases.keys().map(|name| json!(name)).collect(),
-                _ => self.parameter(&path, field),
+                _ => self.values_of(&path, field),
             };
             (name.clone(), values)
         });
@@ -163,7 +157,8 @@ impl Values<'_> {
         for row in &mut rows.values {
             let is_unread = row.get("context") == Some(&unread);
             row.insert("unreadable".to_owned(), json!(is_unread));
-            row.insert("path".to_owned(), json!(format!("{}2", self.dir())));
+            let path = PossibleWorld::dir(chart, &format!("{INSTANCE}2"));
+            row.insert("path".to_owned(), json!(path.to_string_lossy()));
         }
         rows
     }

@@ -3,6 +3,7 @@
 use super::{Domain, GATE_TIMES, NO_SLUG, Values};
 use crate::chart::model::{Arg, FieldType};
 use crate::engine::decision::FailedGate;
+use crate::explore::answer::Answer;
 use crate::explore::dependence::LENGTH;
 use crate::explore::items::{self, Tried};
 use crate::explore::user_fields::assigns_arg;
@@ -16,8 +17,8 @@ impl Domain {
     /// Returns the ways in which a gate can fail, by how many times it has: once, each number that the chart compares
     /// that with, and one more. None if the chart has no gates.
     pub(crate) fn gate(&self) -> impl Iterator<Item = FailedGate> {
-        let known = self.compared(GATE_TIMES).into_iter();
-        let literals = known.flat_map(|compared| compared.literals.iter().filter_map(Json::as_u64));
+        let literals = self.compared(GATE_TIMES).literals.iter();
+        let literals = literals.filter_map(Json::as_u64);
         let times = literals.flat_map(|literal| literal..=literal.saturating_add(1));
         let mut times: BTreeSet<u64> = times.collect();
         times.insert(1);
@@ -87,13 +88,13 @@ impl Values<'_> {
                 let commands = self.chart.commands.values();
                 let set = commands.flat_map(|command| &command.rule.assign);
                 let set = set.filter(|(_, literal)| assigns_arg(literal, name));
-                let values = set.filter_map(|(field, _)| self.parameters.get(field));
-                let mut numbers: IndexSet<Json> =
-                    values.flat_map(|values| values.iter().cloned()).collect();
+                let values = set.filter_map(|(field, _)| self.parameter(field));
+                let values = values.flatten().map(Answer::value);
+                let mut numbers: IndexSet<Json> = values.cloned().collect();
                 let fallback = arg.minimum.unwrap_or(0);
                 if numbers.is_empty() {
                     numbers.extend(self.integers(&path, arg.minimum, fallback));
-                } else if self.compared(&path).is_some() {
+                } else if self.is_compared(&path) {
                     // What the user sets is tried beside literals; a count reaches both sides of it.
                     let unread = self.reading(&|_| Json::Null);
                     numbers.extend(unread.integers(&path, arg.minimum, fallback));

@@ -7,26 +7,28 @@
 mod choice;
 mod files;
 mod inputs;
+pub(crate) mod reach;
 mod tables;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use indexmap::IndexSet;
+use rustc_hash::FxHashMap;
 use serde_json::{Value as Json, json};
 
 use super::answer::Answer;
 use super::budget::LONGEST_TEXT;
-use super::counters::{integer, tops};
+use super::counters::tops;
 use super::dependence::{Compared, Dependence, Openness};
 use super::items::{self, Tried};
-use super::user_fields::Parameters;
 use crate::chart::Chart;
 use crate::chart::model::Limited;
 use crate::engine::names::types;
-use crate::engine::possible_world::{INSTANCE, PossibleWorld};
+use crate::expr::Expressions;
+use crate::expr::pieces::Piece;
 use crate::hash::IndexMap;
 pub use choice::Choice;
 pub(crate) use choice::item_in_words;
@@ -42,8 +44,9 @@ const GATE_TIMES: &str = "gate.times";
 pub struct Domain {
     pub(super) chart: Arc<Chart>,
     pub dependence: Dependence,
-    /// Settings, and context fields that only a user sets.
-    pub parameters: Parameters,
+    /// What the user can set at any time, by number: settings and context fields, with the values that are tried; the
+    /// default first.
+    pub(crate) parameters: IndexMap<usize, Arc<[Answer]>>,
     /// What a rule invokes, where it makes no difference which of several processes that is.
     pub invoked: HashMap<String, String>,
     /// Inputs with too many values that matter: whatever looks at them is open.
@@ -54,6 +57,46 @@ pub struct Domain {
     grown: BTreeSet<String>,
     /// No number of the chart is near this one: what counts as far as that counts on.
     far: u64,
+    /// What an input is compared with that nothing asks for.
+    nothing: Compared,
+    pub(crate) expressions: Arc<Expressions>,
+    pub(crate) found_out: FoundOut,
+}
+
+/// What was found out before.
+#[derive(Debug, Default)]
+pub(crate) struct FoundOut {
+    /// Values that were made.
+    pub(crate) values: Mutex<FxHashMap<Choice, Vec<Made>>>,
+    /// What expressions and texts reach, by their sources.
+    reaches: BySource<Reach>,
+    /// What the chart's texts are made of.
+    pieces: BySource<Arc<[Piece]>>,
+    /// Whether a text always fits a field.
+    fits: BySource<bool>,
+}
+
+/// What was found out about expressions and texts.
+type BySource<V> = Mutex<FxHashMap<String, V>>;
+
+/// The values of one choice, where the fields that they depend on hold this.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) held: Vec<(String, Json)>,
+    pub(crate) values: Arc<[Answer]>,
+}
+
+/// What an expression looks at, by way of others, too.
+#[derive(Debug, Default, Clone, Copy)]
+struct Reach {
+    /// The outcome of a run.
+    review: bool,
+    /// What the actions of the rule do.
+    touched: bool,
+    /// The item of a list, or the phase that is entered.
+    it: bool,
+    /// Something of a cycle that trying values does not settle.
+    open: bool,
 }
 
 /// Returns what a setting is called beside context fields, whose names have no dot.
@@ -128,22 +171,32 @@ impl Domain {
         let mut domain = Self {
             chart: Arc::clone(chart),
             dependence: Dependence::default(),
-            parameters: Parameters::default(),
+            parameters: IndexMap::default(),
             invoked: invoked(chart),
             untried: BTreeSet::new(),
             tops: HashMap::new(),
             grown: grown.clone(),
             far: 0,
+            nothing: Compared::default(),
+            expressions: Arc::new(Expressions::new(chart.templates.clone())),
+            found_out: FoundOut::default(),
         };
+        domain.dependence.clouded.clone_from(grown);
         // A field that takes what is not tried is unknown, and then so is what it is compared with.
+        let size = |it: &Self| {
+            let Dependence {
+                clouded, derived, ..
+            } = &it.dependence;
+            it.untried.len() + clouded.len() + derived.len()
+        };
         loop {
-            domain.dependence = Dependence::of(chart, &domain.untried, grown);
+            let before = size(&domain);
+            domain.dependence = Dependence::of(chart, &domain.untried, &domain.dependence);
             domain.parameters = domain.find_parameters();
-            let before = domain.untried.len();
             domain.untried.extend(domain.too_many());
-            if domain.untried.len() == before {
+            if size(&domain) == before {
                 domain.far = domain.greatest().saturating_add(COUNTED);
-                domain.tops = tops(chart, &domain.parameters, &domain.dependence);
+                domain.tops = tops(chart, &domain.dependence, |name| domain.parameter(name));
                 return domain;
             }
         }
@@ -155,11 +208,13 @@ impl Domain {
         let compared = self.dependence.compared.values();
         let compared = compared.flat_map(|compared| &compared.literals);
         let tried = self.parameters.values().flat_map(|values| values.iter());
-        let known = compared.chain(tried).filter_map(Json::as_i64);
+        let known = compared.chain(tried.map(Answer::value));
+        let known = known.filter_map(Json::as_i64);
         let fields = chart.context.values().map(|field| &field.default);
         let defaults = fields.chain(chart.args.values().map(|arg| &arg.default));
         let assigned = chart.assigns().flat_map(IndexMap::values);
-        let literals = assigned.chain(defaults.flatten()).filter_map(integer);
+        let literals = assigned.chain(defaults.flatten());
+        let literals = literals.filter_map(|literal| literal.json().as_i64());
         let numbers = self.dependence.numbers.iter().copied();
         let numbers = numbers.chain(known).chain(literals);
         numbers.map(i64::unsigned_abs).max().unwrap_or(0)
@@ -190,7 +245,7 @@ impl Domain {
 
     /// Returns the inputs of an expression of which not every value that matters is tried.
     pub(super) fn untried_by(&self, source: &str) -> BTreeSet<String> {
-        let open = self.dependence.open.get(source).into_iter();
+        let open = self.open(source).into_iter();
         let inputs = open.flat_map(|open| self.open_inputs(open).chain(&open.fails));
         inputs.cloned().collect()
     }
@@ -204,9 +259,20 @@ impl Domain {
         open.inputs.iter().chain(untried)
     }
 
+    /// Returns the values that are tried for a field or a setting that the user sets at any time; `None` for any other.
+    pub(super) fn parameter(&self, name: &str) -> Option<&[Answer]> {
+        let field = field_of(&self.chart, name)?;
+        self.parameters.get(&field).map(AsRef::as_ref)
+    }
+
     /// Returns what an input is compared with.
-    fn compared(&self, path: &str) -> Option<&Compared> {
-        self.dependence.compared.get(path)
+    fn compared(&self, path: &str) -> &Compared {
+        self.dependence.compared.get(path).unwrap_or(&self.nothing)
+    }
+
+    /// Returns whether anything asks for the value of an input.
+    fn is_compared(&self, path: &str) -> bool {
+        self.dependence.compared.contains_key(path)
     }
 
     /// Returns the values of inputs; `read` gives context fields and settings as they stand.
@@ -216,12 +282,6 @@ impl Domain {
             read,
             more: &[],
         }
-    }
-
-    /// Returns the directory of the instance that is explored, as the agent writes it.
-    fn dir(&self) -> String {
-        let dir = PossibleWorld::dir(&self.chart, INSTANCE);
-        dir.to_string_lossy().into_owned()
     }
 }
 
@@ -279,10 +339,8 @@ impl<'d> Values<'d> {
             }
             Choice::Driver => vec![Json::Null, json!("this"), json!("other")],
             Choice::Worst => {
-                let compared = self.compared("review.worst");
-                let is_named = |severity: &&String| {
-                    compared.is_some_and(|compared| compared.literals.contains(&json!(severity)))
-                };
+                let named = &self.compared("review.worst").literals;
+                let is_named = |severity: &&String| named.contains(&json!(severity));
                 let all = self.chart.findings.severities.iter();
                 let (named, others): (Vec<&String>, Vec<&String>) = all.partition(is_named);
                 // Those that no rule names are all the same.
@@ -309,7 +367,7 @@ impl<'d> Values<'d> {
         texts.extend(more.map(str::to_owned));
         let compared = self.compared(path);
         let parts = self.parts(path);
-        let others = 1 + usize::from(compared.is_some_and(|compared| compared.linked));
+        let others = 1 + usize::from(compared.linked);
         let is_none = |text: &String, texts: &IndexSet<String>| {
             !texts.contains(text) && !parts.iter().any(|part| text.contains(part.as_str()))
         };
@@ -331,11 +389,11 @@ impl<'d> Values<'d> {
         let none = fresh().filter(|text| is_none(text, &texts));
         let others: Vec<String> = none.take(others).collect();
         texts.extend(others);
-        if compared.is_some_and(|compared| compared.trimmed) {
+        if compared.trimmed {
             let padded: Vec<String> = texts.iter().map(|text| format!(" {text}")).collect();
             texts.extend(padded);
         }
-        if compared.is_some_and(|compared| compared.slug) {
+        if compared.slug {
             texts.insert(NO_SLUG.to_owned());
         }
         texts.into_iter().map(Json::from).collect()
@@ -351,22 +409,17 @@ impl<'d> Values<'d> {
     /// Returns what is looked for in the text that `path` is.
     pub(super) fn parts(&self, path: &str) -> IndexSet<String> {
         let compared = self.compared(path);
-        let mut parts = compared.map_or_else(IndexSet::new, |compared| {
-            let literals = compared.parts.iter().cloned();
-            literals.chain(self.held(&compared.part_fields)).collect()
-        });
-        parts.shift_remove("");
-        parts
+        let literals = compared.parts.iter().cloned();
+        let parts = literals.chain(self.held(&compared.part_fields));
+        parts.filter(|part| !part.is_empty()).collect()
     }
 
     /// Returns the texts that `path` is compared with.
     pub(super) fn known_texts(&self, path: &str) -> IndexSet<String> {
         let compared = self.compared(path);
-        compared.map_or_else(IndexSet::new, |compared| {
-            let literals = compared.literals.iter().filter_map(Json::as_str);
-            let literals = literals.map(str::to_owned);
-            literals.chain(self.held(&compared.fields)).collect()
-        })
+        let literals = compared.literals.iter().filter_map(Json::as_str);
+        let literals = literals.map(str::to_owned);
+        literals.chain(self.held(&compared.fields)).collect()
     }
 
     /// Returns the texts that fields hold.
@@ -377,17 +430,15 @@ impl<'d> Values<'d> {
 
     /// Returns the integers that `path` can be: on both sides of each it is compared with.
     pub(super) fn integers(&self, path: &str, minimum: Option<i64>, fallback: i64) -> Vec<Json> {
-        let mut numbers: IndexSet<i64> = IndexSet::new();
-        if let Some(compared) = self.compared(path) {
-            let literals = compared.literals.iter().filter_map(Json::as_i64);
-            let held = compared.fields.iter().map(|field| (self.read)(field));
-            for number in literals.chain(held.filter_map(|held| held.as_i64())) {
-                let sides = [number.saturating_sub(1), number, number.saturating_add(1)];
-                numbers.extend(sides.map(|number| number.max(minimum.unwrap_or(i64::MIN))));
-            }
-        }
+        let compared = self.compared(path);
+        let literals = compared.literals.iter().filter_map(Json::as_i64);
+        let held = compared.fields.iter().map(|field| (self.read)(field));
+        let beside = literals.chain(held.filter_map(|held| held.as_i64()));
+        let sides = beside.flat_map(|it| [it.saturating_sub(1), it, it.saturating_add(1)]);
+        let bounded = |number: i64| number.max(minimum.unwrap_or(i64::MIN));
+        let mut numbers: IndexSet<i64> = sides.map(bounded).collect();
         if numbers.is_empty() {
-            numbers.insert(fallback.max(minimum.unwrap_or(i64::MIN)));
+            numbers.insert(bounded(fallback));
         }
         let more = self.more.iter().filter_map(Json::as_i64);
         numbers.extend(more.filter(|number| minimum.is_none_or(|least| *number >= least)));

@@ -2,15 +2,14 @@
 
 use super::{Values, fresh};
 use crate::chart::{RowShape, Table};
-use crate::explore::dependence::LENGTH;
-use crate::explore::items::{self, Tried, Wanted};
+use crate::explore::dependence::{LENGTH, root_of};
+use crate::explore::items::{self, Tried};
 use crate::files::pattern::{HoleKind, LinePattern, is_slug};
 use crate::files::table::is_finished;
 use crate::hash::IndexMap;
 use indexmap::IndexSet;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 impl Values<'_> {
     /// Returns what the rows of a table can be, by column.
@@ -57,22 +56,17 @@ impl Values<'_> {
 
     /// Returns the lists of these items that make a difference.
     pub(super) fn lists(&self, path: &str, kinds: &Tried<Map<String, Json>>) -> Tried<Json> {
-        let compared = self.compared(path);
+        let mut compared = self.compared(path).clone();
+        compared.items |= path.starts_with("tables.");
         let mut counts = self.lengths(path);
         counts.extend(self.counted_by_checks(path));
-        let wanted = Wanted {
-            items: compared.is_some_and(|compared| compared.items) || path.starts_with("tables."),
-            first: compared.is_some_and(|compared| compared.first),
-            last: compared.is_some_and(|compared| compared.last),
-            counts,
-        };
-        items::lists(kinds, &wanted)
+        items::lists(kinds, &compared, &counts)
     }
 
     /// Returns how long a list can be: on both sides of each number that its length is compared with.
     pub(super) fn lengths(&self, path: &str) -> Vec<usize> {
         let path = format!("{path}.{LENGTH}");
-        let is_asked = self.compared(&path).is_some() || !self.more.is_empty();
+        let is_asked = self.is_compared(&path) || !self.more.is_empty();
         let sizes = is_asked.then(|| self.integers(&path, Some(0), 0));
         let sizes = sizes.iter().flatten().filter_map(Json::as_u64);
         let sizes = sizes.filter_map(|size| usize::try_from(size).ok());
@@ -81,21 +75,13 @@ impl Values<'_> {
 
     /// Returns the numbers of items that make a difference because checks of them are counted.
     fn counted_by_checks(&self, path: &str) -> BTreeSet<usize> {
-        let chart = Arc::clone(&self.chart);
-        let counted = chart.checks.iter().filter(|(name, _)| {
-            let length = format!("checks.{name}.{LENGTH}");
-            self.compared(&length).is_some()
-        });
-        let mut counts = BTreeSet::new();
-        for (name, checks) in counted {
+        let counted = self.chart.checks.iter().filter(|(name, checks)| {
             let each = checks.iter().filter_map(|check| check.each.as_ref());
-            let mut open = each.filter_map(|each| self.dependence.open.get(&each.0));
-            let root = crate::explore::dependence::root_of(path);
-            if open.any(|open| open.looks.contains(root)) {
-                counts.extend(self.findings(name));
-            }
-        }
-        counts
+            let mut open = each.filter_map(|each| self.open(&each.0));
+            self.is_compared(&format!("checks.{name}.{LENGTH}"))
+                && open.any(|open| open.looks.contains(root_of(path)))
+        });
+        counted.flat_map(|(name, _)| self.findings(name)).collect()
     }
 
     /// Returns what the holes of a line can be.

@@ -24,19 +24,19 @@ impl Evaluator for ImaginedWorld {
             Given::Field(name) => Choice::Event(name.to_owned()),
             Given::Arg(name) => Choice::Arg(name.to_owned()),
             // Where each session has its own instance, no stop comes without a session.
-            Given::Session if self.is_hook && self.ground.chart.scope.is_per_session() => {
+            Given::Session if self.base.is_hook && self.domain.chart.scope.is_per_session() => {
                 Choice::Event("session_id".to_owned())
             }
             Given::Worst => Choice::Worst,
             Given::Shown => Choice::Shown,
             Given::Session => Choice::Session,
             Given::Invocation(invoke) => {
-                let invoked = self.ground.domain.invoked.get(invoke);
+                let invoked = self.domain.invoked.get(invoke);
                 return invoked.map(|name| json!(name));
             }
             Given::Findings(name) => {
-                let checks = self.ground.chart.checks.get(name);
-                if checks.is_none_or(|checks| self.ground.is_settled(checks)) {
+                let checks = self.domain.chart.checks.get(name);
+                if checks.is_none_or(|checks| self.domain.is_settled(checks)) {
                     return None;
                 }
                 Choice::Findings(name.to_owned())
@@ -46,31 +46,41 @@ impl Evaluator for ImaginedWorld {
         (!chosen.value().is_null()).then(|| chosen.value().clone())
     }
 
-    fn condition(
-        &self,
-        source: &str,
-        root: &Value,
-        evaluate: &dyn Fn() -> Result<bool, ExprError>,
-    ) -> Result<bool, ExprError> {
-        if let Some(known) = self.recalled(Kind::Condition, source, root) {
-            return Ok(*known == true.into());
+    /// Recalls an expression that is evaluated by itself; `None` where it must be evaluated here.
+    fn recall(&self, kind: Kind, source: &str, root: &Value) -> Option<Value> {
+        let has_none = matches!(kind, Kind::Text | Kind::Value) && !has_holes(source);
+        if self.base.part.is_none() || has_none || !self.domain.is_separate(kind, source, root) {
+            return None;
         }
-        self.supposed(source, evaluate())
+        let known = self.outcome(kind, source)?;
+        match kind {
+            // Some item, whichever.
+            Kind::Items => (*known == true.into()).then(|| Value::from("")),
+            _ => Some(to_value(known.seen())),
+        }
+    }
+
+    /// Returns what a condition is taken to be that came out like this: either, where something is open about it.
+    fn condition(&self, source: &str, holds: Result<bool, ExprError>) -> Result<bool, ExprError> {
+        let Some(may_fail) = self.may_fail(source) else {
+            return holds;
+        };
+        let own = holds.as_ref().ok().map(|holds| Answer::from(*holds));
+        let is_unknown = self.has_looked_at_unknown(source);
+        let both = [false.into(), true.into()];
+        let options = options(own.filter(|_| !is_unknown), is_unknown, both, may_fail);
+        match *self.assumption(None, source, options) {
+            Answer::Value(Json::Bool(assumed)) => Ok(assumed),
+            Answer::Fails(_) => holds.and(Err(ExprError::open(source))),
+            _ => holds,
+        }
     }
 
     fn text(
         &self,
         source: &str,
-        is_shown: bool,
-        root: &Value,
-        evaluate: &dyn Fn() -> Result<Vec<String>, ExprError>,
+        made: Result<Vec<String>, ExprError>,
     ) -> Result<Vec<String>, ExprError> {
-        let is_made = || self.recalled(Kind::Text, source, root).is_some();
-        // What its conditions say is nothing to the decision.
-        if is_shown && has_holes(source) && is_made() {
-            return Ok(Vec::new());
-        }
-        let made = evaluate();
         let Some(may_fail) = self.may_fail(source) else {
             return made;
         };
@@ -84,34 +94,6 @@ impl Evaluator for ImaginedWorld {
             Answer::Made => Ok(made.unwrap_or_default()),
             Answer::Fails(_) => made.and(Err(ExprError::open(source))),
             _ => made,
-        }
-    }
-
-    fn items(
-        &self,
-        source: &str,
-        root: &Value,
-        evaluate: &dyn Fn() -> Result<Vec<Value>, ExprError>,
-    ) -> Result<Vec<Value>, ExprError> {
-        match self.recalled(Kind::Items, source, root) {
-            // Some item, whichever.
-            Some(known) if *known == true.into() => Ok(vec![Value::from("")]),
-            _ => evaluate(),
-        }
-    }
-
-    fn value(
-        &self,
-        literal: &Literal,
-        root: &Value,
-        evaluate: &dyn Fn() -> Result<Value, ExprError>,
-    ) -> Result<Value, ExprError> {
-        match literal {
-            Literal::Text(text) if has_holes(&text.0) => {
-                let known = self.recalled(Kind::Value, &text.0, root);
-                known.map_or_else(evaluate, |known| Ok(to_value(known.seen())))
-            }
-            _ => evaluate(),
         }
     }
 
@@ -131,7 +113,7 @@ impl Evaluator for ImaginedWorld {
         let mut options = Vec::new();
         options.extend(value.is_err().then_some(Answer::AsItIs));
         options.extend(self.any_value(name));
-        let may_misfit = !self.ground.always_fits(name, &text.0);
+        let may_misfit = !self.domain.always_fits(name, &text.0);
         options.extend((may_fail || may_misfit || value.is_err()).then_some(Answer::Fails(None)));
         match &*self.assumption(Some(name), &text.0, options) {
             Answer::AsItIs => value,
@@ -152,39 +134,8 @@ impl ImaginedWorld {
             kind,
             source: source.to_owned(),
         };
-        let answer = self.known(&question).unwrap_or_else(|| {
-            let known = self.answer_to(|asked| *asked == question);
-            let answer = known.map_or_else(|| Arc::new(true.into()), Arc::clone);
-            self.note(question, Arc::clone(&self.ground.none), &answer);
-            answer
-        });
+        let answer = self.ask(question, || [true.into()].into());
         (!matches!(*answer, Answer::Fails(_))).then_some(answer)
-    }
-
-    /// Returns what a condition is taken to be that came out like this: either, where something is open about it.
-    pub(crate) fn supposed(
-        &self,
-        source: &str,
-        holds: Result<bool, ExprError>,
-    ) -> Result<bool, ExprError> {
-        let Some(may_fail) = self.may_fail(source) else {
-            return holds;
-        };
-        let own = holds.as_ref().ok().map(|holds| Answer::from(*holds));
-        let is_unknown = self.has_looked_at_unknown(source);
-        let both = [false.into(), true.into()];
-        let options = options(own.filter(|_| !is_unknown), is_unknown, both, may_fail);
-        match *self.assumption(None, source, options) {
-            Answer::Value(Json::Bool(assumed)) => Ok(assumed),
-            Answer::Fails(_) => holds.and(Err(ExprError::open(source))),
-            _ => holds,
-        }
-    }
-
-    /// Returns what is known of an expression that is evaluated by itself; `None` where it must be evaluated here.
-    fn recalled(&self, kind: Kind, source: &str, root: &Value) -> Option<Arc<Answer>> {
-        let is_separate = self.part.is_some() && self.ground.is_separate(kind, source, root);
-        is_separate.then(|| self.outcome(kind, source)).flatten()
     }
 
     /// Returns true where a text can be made of these pieces.
@@ -204,18 +155,18 @@ impl ImaginedWorld {
 
     /// Returns whether a text can be made of what it consists of; otherwise it must be evaluated as a whole.
     pub(crate) fn text_of_pieces(&self, source: &str) -> bool {
-        let pieces = self.ground.pieces(source);
+        let pieces = self.domain.pieces(source);
         !pieces.iter().any(|piece| piece.has(source)) && self.are_made(&pieces)
     }
 
     /// Returns true where an open input of an expression has been looked at.
     fn has_looked_at(&self, input: &str) -> bool {
-        let derived = &self.ground.domain.dependence.derived;
+        let derived = &self.domain.dependence.derived;
         let (own, root) = (input.strip_prefix("field."), root_of(input));
         if own.is_none() && !input.starts_with("config.") && !is_chosen(root) {
             return input != "review.error" || self.base.has_failed;
         }
-        let field = field_of(&self.ground.chart, own.unwrap_or(input));
+        let field = field_of(&self.domain.chart, own.unwrap_or(input));
         self.asked().iter().any(|asked| match &asked.question {
             Question::Field(asked_of) if Some(*asked_of) == field => {
                 let is_open = |name| derived.contains(name) || *asked.answer == Answer::Unknown;
@@ -231,12 +182,12 @@ impl ImaginedWorld {
 
     /// Returns true where an expression has looked at a field of which nothing is known.
     fn has_looked_at_unknown(&self, source: &str) -> bool {
-        let Some(known) = self.ground.open(source) else {
+        let Some(known) = self.domain.open(source) else {
             return false;
         };
         let fields = known.inputs.iter().chain(&known.fails);
         let fields = fields.filter_map(|input| input.strip_prefix("field."));
-        let fields = fields.filter_map(|name| field_of(&self.ground.chart, name));
+        let fields = fields.filter_map(|name| field_of(&self.domain.chart, name));
         let mut fields = fields.map(Question::Field);
         fields.any(|field| {
             let answer = self.known(&field);
@@ -246,8 +197,8 @@ impl ImaginedWorld {
 
     /// Returns whether an expression may fail on what it has looked at so far; `None` where nothing is open about it.
     fn may_fail(&self, source: &str) -> Option<bool> {
-        let known = self.ground.open(source)?;
-        let mut inputs = self.ground.domain.open_inputs(known);
+        let known = self.domain.open(source)?;
+        let mut inputs = self.domain.open_inputs(known);
         let fails = known.fails.iter().any(|input| self.has_looked_at(input));
         (fails || inputs.any(|input| self.has_looked_at(input))).then_some(fails)
     }
@@ -257,14 +208,14 @@ impl ImaginedWorld {
         let question = Question::Assumed {
             field: field.map(str::to_owned),
             source: source.to_owned(),
-            place: self.part.clone().unwrap_or_else(|| Arc::from("")),
+            place: self.base.part.clone().unwrap_or_else(|| Arc::from("")),
         };
         self.ask(question, || options.into())
     }
 
     /// Returns the values that a field takes of which nothing is known.
     fn any_value(&self, name: &str) -> Vec<Answer> {
-        let chart = &self.ground.chart;
+        let chart = &self.domain.chart;
         let Some(field) = chart.context.get(name) else {
             return Vec::new();
         };

@@ -4,7 +4,6 @@
 //! domain, unless a value was chosen before. The account says what to choose differently the next time.
 
 mod evaluator;
-mod ground;
 mod question;
 mod table;
 mod world;
@@ -15,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Map, Value as Json};
 
 use super::answer::Answer;
-use super::domain::{Choice, field_of};
+use super::domain::{Choice, Domain, Made, field_of};
 use crate::engine::evaluator::Evaluator;
 use crate::engine::event::Trigger;
 use crate::engine::names::Names;
@@ -23,52 +22,38 @@ use crate::engine::possible_world::event;
 use crate::engine::world::World;
 use crate::hash::IndexMap;
 use crate::host::events::EVENTS;
-use ground::Made;
-pub(crate) use ground::{Ground, sources_of_check};
 pub(crate) use question::{Asked, Kind, Question};
 
-/// What a state says of itself.
-#[derive(Debug, Clone)]
+/// What is known before a decision: what a state says of itself, and answers.
+#[derive(Debug)]
 pub(crate) struct Base {
     /// The context fields, in the chart's order.
     pub(crate) fields: Vec<Arc<Answer>>,
     pub(crate) started: bool,
     /// The run whose outcome is visible has failed: nothing is known of why.
     pub(crate) has_failed: bool,
+    /// True where the event is a hook's, whose session is a field of the event.
+    pub(crate) is_hook: bool,
+    /// What is known, what was chosen, what was assumed and the values of expressions that are evaluated by themselves.
+    pub(crate) answers: Vec<(Arc<Question>, Arc<Answer>)>,
+    /// The part of the decision: each assumes for itself. `None`: all of it, in which nothing is evaluated by itself.
+    pub(crate) part: Option<Arc<str>>,
 }
-
-/// Questions with their answers: what is known, what was chosen, what was assumed and the values of expressions that are
-/// evaluated by themselves.
-pub(crate) type Answers = Vec<(Arc<Question>, Arc<Answer>)>;
 
 /// The world of one decision.
 #[derive(Debug, Clone)]
 pub(crate) struct ImaginedWorld {
-    ground: Arc<Ground>,
+    domain: Arc<Domain>,
     base: Arc<Base>,
-    /// True where the event is a hook's, whose session is a field of the event.
-    is_hook: bool,
-    answers: Arc<Answers>,
-    /// The part of the decision: each assumes for itself. `None`: all of it, in which nothing is evaluated by itself.
-    part: Option<Arc<str>>,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl ImaginedWorld {
-    /// Returns a world at `base` with these answers.
-    pub(crate) fn new(
-        ground: &Arc<Ground>,
-        base: Base,
-        trigger: &Trigger,
-        answers: Answers,
-        part: Option<Arc<str>>,
-    ) -> Self {
+    /// Returns a world in which this is known, and nothing was asked yet.
+    pub(crate) fn new(domain: &Arc<Domain>, base: Base) -> Self {
         Self {
-            ground: Arc::clone(ground),
+            domain: Arc::clone(domain),
             base: Arc::new(base),
-            is_hook: is_of_the_host(trigger),
-            answers: Arc::new(answers),
-            part,
             asked: Arc::default(),
         }
     }
@@ -79,20 +64,20 @@ impl ImaginedWorld {
         let event = event(trigger.clone(), Map::new());
         let world: Arc<dyn World> = Arc::new(self.clone());
         let evaluator: Arc<dyn Evaluator> = Arc::new(self.clone());
-        let expressions = Arc::clone(&self.ground.expressions);
+        let expressions = Arc::clone(&self.domain.expressions);
         Names::with(
             expressions,
-            &self.ground.chart,
+            &self.domain.chart,
             (&world, &evaluator),
             &event,
         )
     }
 
-    /// Returns the answer to a question like this.
-    fn answer_to(&self, is_like: impl Fn(&Question) -> bool) -> Option<&Arc<Answer>> {
-        let mut answers = self.answers.iter();
-        let found = answers.find(|(question, _)| is_like(question))?;
-        Some(&found.1)
+    /// Returns the answer to a question, where it is known before the decision.
+    fn answer_to(&self, question: &Question) -> Option<&Arc<Answer>> {
+        let mut answers = self.base.answers.iter();
+        let (_, answer) = answers.find(|(asked, _)| **asked == *question)?;
+        Some(answer)
     }
 
     /// Returns the questions so far, which are then forgotten.
@@ -131,13 +116,13 @@ impl ImaginedWorld {
 
     /// Returns what can be chosen for a field: nothing but for what a user sets at any time.
     fn options_of(&self, field: usize) -> Arc<[Answer]> {
-        let options = self.ground.parameters.get(&field);
-        Arc::clone(options.unwrap_or(&self.ground.none))
+        let options = self.domain.parameters.get(&field);
+        options.map_or_else(Arc::default, Arc::clone)
     }
 
     /// Returns a setting by its whole name, which a user sets at any time.
     fn setting(&self, name: &str) -> Arc<Answer> {
-        match field_of(&self.ground.chart, name) {
+        match field_of(&self.domain.chart, name) {
             Some(field) => self.ask(Question::Field(field), || self.options_of(field)),
             None => Arc::new(Answer::Value(Json::Null)),
         }
@@ -145,7 +130,7 @@ impl ImaginedWorld {
 
     /// Returns the values of a choice, with the fields that they depend on as they stand.
     fn options(&self, choice: &Choice) -> Arc<[Answer]> {
-        let made = self.ground.values.lock();
+        let made = self.domain.found_out.values.lock();
         let mut made = made.unwrap_or_else(PoisonError::into_inner);
         let known = made.entry(choice.clone()).or_default();
         let is_like = |(field, held): &(String, Json)| self.read(field) == *held;
@@ -158,7 +143,7 @@ impl ImaginedWorld {
             held.borrow_mut().insert(field.to_owned(), value.clone());
             value
         };
-        let values = self.ground.domain.reading(&read).of(choice).into_iter();
+        let values = self.domain.reading(&read).of(choice).into_iter();
         let values: Arc<[Answer]> = values.map(Answer::Value).collect();
         known.push(Made {
             held: held.take().into_iter().collect(),
@@ -179,10 +164,9 @@ impl ImaginedWorld {
             return answer;
         }
         let options = options();
-        let chosen = self.answer_to(|asked| *asked == question);
         let first = || options.first().cloned();
         let first = || Arc::new(first().unwrap_or(Answer::Value(Json::Null)));
-        let answer = chosen.map_or_else(first, Arc::clone);
+        let answer = self.answer_to(&question).map_or_else(first, Arc::clone);
         self.note(question, options, &answer);
         answer
     }

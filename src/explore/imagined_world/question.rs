@@ -1,5 +1,6 @@
 //! What a decision asks of a world.
 
+pub(crate) use crate::engine::evaluator::Kind;
 use crate::explore::answer::Answer;
 use crate::explore::domain::Choice;
 use std::sync::Arc;
@@ -24,19 +25,6 @@ pub(crate) enum Question {
     },
     /// The value of an expression that is evaluated by itself.
     Outcome { kind: Kind, source: String },
-}
-
-/// What is asked of an expression that is evaluated by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
-    /// Whether it holds, as a condition of the chart.
-    Condition,
-    /// Nothing but that it can be made.
-    Text,
-    /// Whether the list has items.
-    Items,
-    /// Its value.
-    Value,
 }
 
 /// One question of a decision, in the order in which they were asked.

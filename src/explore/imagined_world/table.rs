@@ -6,34 +6,28 @@ use crate::chart::field::name_part;
 use crate::engine::context::to_value;
 use crate::explore::answer::Answer;
 use crate::explore::domain::Choice;
-use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
+use minijinja::value::{Enumerator, Object, Value};
 use serde_json::{Value as Json, json};
-use std::fmt;
 use std::sync::Arc;
 
 /// A table whose content is chosen field by field, so that only what is looked at forks.
+#[derive(Debug)]
 pub(super) struct TableView {
     pub(super) fork: ImaginedWorld,
     pub(super) name: String,
-}
-
-impl fmt::Debug for TableView {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "tables.{}", self.name)
-    }
 }
 
 impl TableView {
     /// Returns false where the file's name has a hole that no context field fills.
     fn has_file(&self) -> bool {
         let part = |hole: &str| name_part(&self.fork.read(hole)).ok_or(());
-        let table = self.fork.ground.chart.tables.get(&self.name);
+        let table = self.fork.domain.chart.tables.get(&self.name);
         table.is_some_and(|table| table.file.render(part).is_ok())
     }
 
     /// Returns false where no table can lack a column for the id.
     fn has_id(&self) -> bool {
-        let table = self.fork.ground.chart.tables.get(&self.name);
+        let table = self.fork.domain.chart.tables.get(&self.name);
         let rows = table.map(|table| &table.rows);
         matches!(rows, Some(RowShape::Columns(columns)) if columns.contains_key("id"))
     }
@@ -65,12 +59,6 @@ impl TableView {
         !self.rows().is_empty() || self.exists() && self.has("head")
     }
 
-    /// Returns true where a row has no id that can be used. It is none of the rows; that it counts as open is not
-    /// tried.
-    fn has_unusable(&self) -> bool {
-        self.has_id() && self.has_head() && self.has("unusable")
-    }
-
     /// Returns whether the file exists.
     fn exists(&self) -> bool {
         !self.rows().is_empty() || self.has_file() && self.has("exists")
@@ -78,10 +66,6 @@ impl TableView {
 }
 
 impl Object for TableView {
-    fn repr(self: &Arc<Self>) -> ObjectRepr {
-        ObjectRepr::Map
-    }
-
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         self.get_value_by_str(key.as_str()?)
     }
@@ -99,7 +83,8 @@ impl Object for TableView {
             "head" => json!(self.has_head()),
             "prose" => json!(self.exists() && self.has("prose")),
             "lacks" => json!(self.has_id() && self.exists() && self.has("lacks")),
-            "unusable" => json!(self.has_unusable()),
+            // A row without an id that can be used is none of the rows; that it counts as open is not tried.
+            "unusable" => json!(self.has_id() && self.has_head() && self.has("unusable")),
             "lines" => {
                 let rows = i64::try_from(self.rows().len()).unwrap_or(i64::MAX);
                 let lines = self.exists().then(|| self.content("lines"));

@@ -12,14 +12,13 @@ use crate::explore::answer::Answer;
 use crate::explore::domain::{Choice, config_path};
 use minijinja::value::Value;
 use serde_json::Value as Json;
-use std::sync::Arc;
 
 impl World for ImaginedWorld {
     fn field(&self, name: &str) -> Option<&Json> {
-        let field = self.ground.chart.context.get_index_of(name)?;
+        let field = self.domain.chart.context.get_index_of(name)?;
         let question = Question::Field(field);
         // What a user sets at any time is chosen; the state says the rest.
-        let chosen = self.answer_to(|asked| *asked == question);
+        let chosen = self.answer_to(&question);
         let value = chosen.or_else(|| self.base.fields.get(field))?;
         if self.known(&question).is_none() {
             self.note(question, self.options_of(field), value);
@@ -31,11 +30,8 @@ impl World for ImaginedWorld {
         let chosen = |choice| to_value(self.choose(choice).value());
         Ok(match source {
             Source::Scope => {
-                let started = Arc::new(self.base.started.into());
-                if self.known(&Question::Started).is_none() {
-                    self.note(Question::Started, Arc::clone(&self.ground.none), &started);
-                }
-                let chart = &self.ground.chart;
+                self.ask(Question::Started, || [self.base.started.into()].into());
+                let chart = &self.domain.chart;
                 let dir = PossibleWorld::dir(chart, INSTANCE);
                 records::scope(chart, INSTANCE, &dir, self.base.started)
             }
@@ -76,7 +72,7 @@ impl World for ImaginedWorld {
             Source::Now => Value::from("20260101T000000"),
             // A user's prompt that fills in everything there is.
             Source::Prompt(_) => {
-                let vars = self.ground.chart.prompts.vars.keys();
+                let vars = self.domain.chart.prompts.vars.keys();
                 let holes: Vec<String> = vars.map(|name| format!("{{{{{name}}}}}")).collect();
                 Value::from(holes.join(" "))
             }

@@ -64,7 +64,7 @@ pub(super) fn blames(search: &mut Search) -> HashMap<String, Blame> {
 fn blame(search: &mut Search, list: &str, rule: &Rule) -> Option<Blame> {
     let guard = rule.guard.as_ref()?.0.clone();
     // What a run has left behind is not there where a condition is evaluated by itself.
-    if search.moves.tree.ground.looks_at_review(&guard) {
+    if search.moves.tree.domain.looks_at_review(&guard) {
         return None;
     }
     let trigger = match list {

@@ -3,12 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::judgment::{Breach, Judge};
-use super::place::path_of;
+use super::judgment::{Breach, Judge, path_of};
 use super::settings::{Settings, values_of};
 use crate::diagnostic::code::Code;
 use crate::engine::event::Trigger;
-use crate::explore::domain::config_path;
 use crate::explore::graph::{Longest, Path};
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::report::{PropertyResult, Verdict};
@@ -39,14 +37,14 @@ impl Judge<'_> {
         };
         let first = in_a_row(true);
         // A loop that is not real may still go round too often.
-        let is_open = matches!(first, Verdict::Undecided { .. });
+        let is_open = matches!(first, Verdict::Undecided(_));
         let too_often = is_open.then(|| in_a_row(false));
         let too_often = too_often.filter(|it| matches!(it, Verdict::Refuted { .. }));
         let mut in_a_row = too_often.unwrap_or(first);
         let is_endless =
             matches!(&in_a_row, Verdict::Refuted { trace, .. } if trace.again.is_some());
         let mut name = format!("at most {BLOCKS} blocks in a row while the agent does nothing");
-        let is_bounded = !is_endless && !matches!(in_a_row, Verdict::Undecided { .. });
+        let is_bounded = !is_endless && !matches!(in_a_row, Verdict::Undecided(_));
         if let (true, Some(detail)) = (is_bounded, self.bounds_by_setting()) {
             // How many that is, the user says, who may say more than was tried.
             name = "the blocks in a row while the agent does nothing are bounded".to_owned();
@@ -68,24 +66,22 @@ impl Judge<'_> {
     fn bounds_by_setting(&self) -> Option<String> {
         let search = self.search;
         let tree = &search.moves.tree;
-        let fields = self.chart.config.keys().map(|name| config_path(name));
-        let fields = fields.filter_map(|name| search.field(&name));
-        fields
-            .filter(|field| search.is_needed(*field))
-            .find_map(|field| {
-                let mut bounds: BTreeMap<i64, usize> = BTreeMap::new();
-                for value in values_of(search, field) {
-                    let settings = Settings::default().with(field, vec![value]);
-                    let row = self.longest_row(&self.while_idle(&settings), &settings);
-                    bounds.insert(tree.value(value).as_i64()?, row.map_or(0, |row| row.most));
-                }
-                let name = tree.name_of(field);
-                let words = |(value, most)| format!("{most} where {name} is {value}");
-                let described: Vec<String> = bounds.iter().rev().map(words).collect();
-                let described = described.join(", ");
-                let is_bound = bounds.values().collect::<BTreeSet<_>>().len() > 1;
-                is_bound.then(|| format!("at most {described}"))
-            })
+        let mut settings = (0..self.chart.config.len()).map(|at| self.chart.context.len() + at);
+        settings.find_map(|field| {
+            search.is_needed(field).then_some(())?;
+            let mut bounds: BTreeMap<i64, usize> = BTreeMap::new();
+            for value in values_of(search, field) {
+                let settings = Settings::default().with(field, vec![value]);
+                let row = self.longest_row(&self.while_idle(&settings), &settings);
+                bounds.insert(tree.value(value).as_i64()?, row.map_or(0, |row| row.most));
+            }
+            let name = tree.name_of(field);
+            let words = |(value, most)| format!("{most} where {name} is {value}");
+            let described: Vec<String> = bounds.iter().rev().map(words).collect();
+            let described = described.join(", ");
+            let is_bound = bounds.values().collect::<BTreeSet<_>>().len() > 1;
+            is_bound.then(|| format!("at most {described}"))
+        })
     }
 
     /// Returns whether an edge is a block that can come after a block: the host then says so.
@@ -99,7 +95,7 @@ impl Judge<'_> {
     fn gate_times(&self, edge: &Edge) -> Option<usize> {
         let run = self.search.run(edge).filter(|_| edge.done.block)?;
         let times = run.outcome.failed_gate()?.times;
-        let gates = self.search.moves.tree.ground.domain.gate();
+        let gates = self.search.moves.tree.domain.gate();
         let most = gates.map(|gate| gate.times).max();
         usize::try_from(times).ok().filter(|_| Some(times) < most)
     }
@@ -163,11 +159,9 @@ impl Judge<'_> {
         let by_gates = most_of(gates);
         let all = most + by_gates;
         match all > BLOCKS {
-            true => Verdict::Undecided {
-                why: format!(
-                    "{most} blocks and {by_gates} because of a gate could follow each other"
-                ),
-            },
+            true => Verdict::Undecided(format!(
+                "{most} blocks and {by_gates} because of a gate could follow each other"
+            )),
             false => self.holds(format!("{all} at most")),
         }
     }
@@ -194,10 +188,10 @@ impl Judge<'_> {
         let is_block: Vec<bool> = search.edges.iter().map(is_block).collect();
         let states = 0..search.looked_at();
         let arrows = states.flat_map(|from| search.arrows(from).iter().map(move |to| (from, to)));
-        let blocks = arrows.filter(|(_, arrow)| is_block[arrow.edge()]);
+        let blocks = arrows.filter(|(_, arrow)| is_block[arrow.edge]);
         let rows = blocks.map(|(from, arrow)| Row {
             first: arrow.step(from),
-            most: 1 + idle.from(arrow.to()),
+            most: 1 + idle.from(arrow.to),
         });
         rows.max_by_key(|row| (row.most, Reverse(row.first.from)))
     }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
-use crate::explore::decision_tree::{What, Witness};
+use crate::explore::decision_tree::{Progress, What, Witness};
 use crate::explore::domain::Choice;
-use crate::explore::imagined_world::{Question, sources_of_check};
+use crate::explore::domain::reach::sources_of_check;
+use crate::explore::imagined_world::Question;
 use crate::explore::moves::{Outcome, by_hand};
 use crate::explore::search::{Search, Transition};
 use crate::explore::state::{Looks, Memo};
@@ -45,9 +46,9 @@ pub(super) fn checks(search: &mut Search) -> Vec<CheckSeen> {
                 index,
                 ..CheckSeen::default()
             };
-            let domain = &search.moves.tree.ground.domain;
+            let domain = &search.moves.tree.domain;
             for source in sources_of_check(check) {
-                if let Some(open) = domain.dependence.open.get(source) {
+                if let Some(open) = domain.open(source) {
                     seen.open.extend(domain.open_inputs(open).cloned());
                     seen.fails.extend(open.fails.iter().cloned());
                 }
@@ -102,8 +103,8 @@ pub(super) fn everywhere<V: Copy>(
             continue;
         }
         let mut looks = Looks::default();
-        let situation = &search.states[state];
-        let outcomes = search.moves.outcomes(what, trigger, situation, &mut looks);
+        let at = Progress::of(what, trigger, &search.states[state]);
+        let outcomes = search.moves.outcomes(&at, &mut looks);
         let Some(found) = read(search, state, outcomes) else {
             break;
         };

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use super::checks::{CheckSeen, Example};
-use super::judgment::{Judge, untried_of};
-use super::place::key_of_phase;
+use super::judgment::{Judge, key_of_phase, untried_of};
 use crate::chart::Cycle;
 use crate::chart::model::Advance;
 use crate::diagnostic::code::Code;
@@ -18,13 +17,13 @@ use crate::explore::search::Transition;
 /// What is claimed of rules, commands, targets and checks.
 const FIRES: &str = "every rule can fire";
 
-/// A rule, a command or an advance target, which is there to have an effect.
+/// A rule, a command, an advance target or a phase with a guard, which is there to have an effect.
 struct Effect {
     code: Code,
     path: Vec<Segment>,
-    /// What is said where it has none, and why that is so.
+    /// What is said where it perhaps has none, and where it surely has none.
     claim: String,
-    why: String,
+    absent: String,
     examples: Vec<Transition>,
     /// It has one, and be it a fault.
     fails: bool,
@@ -41,34 +40,32 @@ impl Judge<'_> {
         for (phase, entry) in &self.chart.phases {
             let place = format!("phases.{phase}");
             let path = steps!["phases", &key_of_phase(self.chart, phase)];
-            let is_guarded = entry.phase.guard.is_some();
-            let mut code = Code::PhaseUnreachable;
-            let verdict = if !seen.contains(phase.as_str()) {
-                Some(self.absent(format!("the phase `{phase}` cannot be reached"), path))
-            } else if let Some(verdict) = self.doubtful_phase(phase) {
-                Some(verdict)
-            } else {
-                code = Code::PhaseNeverEntered;
-                let claim = format!(
-                    "the guard of the phase `{phase}` is never true: it is reached, but never entered"
-                );
-                let entered = self.search.steps_to(&place);
-                if !is_guarded || self.fails_at(&place) {
-                    None
-                } else if entered.is_empty() {
-                    Some(self.absent(claim, path))
-                } else {
-                    self.doubtful(&entered, &format!("the phase `{phase}` is never entered"))
+            let reached = match seen.contains(phase.as_str()) {
+                true => self.doubtful_phase(phase),
+                false => {
+                    let claim = format!("the phase `{phase}` cannot be reached");
+                    Some(self.absent(claim, path.clone()))
                 }
             };
-            let result = verdict.map(|verdict| PropertyResult::new(name, code, verdict));
-            results.extend(result);
+            let result = reached.map(|it| PropertyResult::new(name, Code::PhaseUnreachable, it));
+            results.extend(result.or_else(|| {
+                entry.phase.guard.as_ref()?;
+                let effect = Effect {
+                    code: Code::PhaseNeverEntered,
+                    path,
+                    claim: format!("the phase `{phase}` is never entered"),
+                    absent: format!(
+                        "the guard of the phase `{phase}` is never true: it is reached, but never entered"
+                    ),
+                    examples: self.search.steps_to(&place),
+                    fails: self.fails_at(&place),
+                };
+                self.without(name, &effect)
+            }));
         }
         if results.is_empty() {
             // What has been seen is there, however far the search went.
-            let verdict = Verdict::Proved {
-                detail: format!("{} phases", self.chart.phases.len()),
-            };
+            let verdict = Verdict::Proved(format!("{} phases", self.chart.phases.len()));
             results.push(PropertyResult::new(name, Code::PhaseUnreachable, verdict));
         }
         results
@@ -79,15 +76,15 @@ impl Judge<'_> {
         let effects = self.effects();
         let mut results: Vec<PropertyResult> = effects
             .iter()
-            .filter_map(|effect| self.without(effect))
+            .filter_map(|effect| self.without(FIRES, effect))
             .collect();
         results.extend(self.checks.iter().filter_map(|seen| self.check(seen)));
         results.extend(self.cycles_of_the_user());
         if results.is_empty() {
             let count = effects.len() + self.checks.len();
-            let verdict = Verdict::Proved {
-                detail: format!("{count} rules, commands, advance targets and checks"),
-            };
+            let verdict = Verdict::Proved(format!(
+                "{count} rules, commands, advance targets and checks"
+            ));
             results.push(PropertyResult::new(FIRES, Code::RuleNeverFires, verdict));
         }
         results
@@ -101,24 +98,26 @@ impl Judge<'_> {
         }
         for command in self.chart.commands.keys() {
             let place = format!("commands.{command}");
+            let claim = format!("the command `{command}` never applies");
             all.push(Effect {
                 code: Code::CommandNeverApplies,
                 path: steps!["commands", command],
-                claim: format!("the command `{command}` never applies"),
-                why: String::new(),
+                absent: claim.clone(),
+                claim,
                 examples: self.search.steps_to(&place),
                 fails: self.fails_at(&place),
             });
         }
         for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
             for (index, Advance { target, .. }) in cycle.advance.iter().enumerate() {
+                let claim = format!(
+                    "cycles.{id}.advance[{index}] is never taken: `{id}` never leads to `{target}` that way"
+                );
                 all.push(Effect {
                     code: Code::TargetNeverTaken,
                     path: steps!["cycles", id, "advance", index],
-                    claim: format!(
-                        "cycles.{id}.advance[{index}] is never taken: `{id}` never leads to `{target}` that way"
-                    ),
-                    why: String::new(),
+                    absent: claim.clone(),
+                    claim,
                     examples: self.advances(at, index),
                     fails: false,
                 });
@@ -144,23 +143,23 @@ impl Judge<'_> {
             },
             path: phase.unwrap_or_else(|| steps!["on", list, index]),
             claim: format!("{place} never fires"),
-            why: format!(": {why}"),
+            absent: format!("{place} never fires: {why}"),
             examples: self.search.steps_to(&place),
             fails: self.fails_at(&place),
         }
     }
 
     /// Returns what is said of something that has no effect, or perhaps none.
-    fn without(&self, effect: &Effect) -> Option<PropertyResult> {
-        let Effect { claim, why, .. } = effect;
-        let verdict = match effect.fails {
-            true => None,
-            false if effect.examples.is_empty() => {
-                Some(self.absent(format!("{claim}{why}"), effect.path.clone()))
-            }
-            false => self.doubtful(&effect.examples, claim),
+    fn without(&self, name: &str, effect: &Effect) -> Option<PropertyResult> {
+        let verdict = if effect.fails {
+            return None;
+        } else if effect.examples.is_empty() {
+            self.absent(effect.absent.clone(), effect.path.clone())
+        } else {
+            let is_real = self.is_real(&effect.examples);
+            (!is_real).then(|| self.undecided(&effect.claim, &effect.examples))?
         };
-        Some(PropertyResult::new(FIRES, effect.code, verdict?))
+        Some(PropertyResult::new(name, effect.code, verdict))
     }
 
     /// Returns what is said of a check that finds nothing, or perhaps nothing.
@@ -219,7 +218,7 @@ impl Judge<'_> {
 
     /// Returns true for a cycle that ends when the user says so: its exit looks at what a command assigns.
     fn is_ended_by_the_user(&self, cycle: &Cycle) -> bool {
-        let expressions = &self.search.moves.tree.ground.expressions;
+        let expressions = &self.search.moves.tree.domain.expressions;
         let names = self.chart.names_in(expressions, [cycle.exit.0.as_str()]);
         let mut commands = self.chart.commands.values();
         commands.any(|command| {
@@ -237,12 +236,6 @@ impl Judge<'_> {
             let rest = at.as_deref().and_then(|at| at.strip_prefix(place));
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
-    }
-
-    /// Judges where no example is real.
-    fn doubtful(&self, examples: &[Transition], claim: &str) -> Option<Verdict> {
-        let is_doubtful = !examples.is_empty() && !self.is_real(examples);
-        is_doubtful.then(|| self.undecided(claim, examples))
     }
 
     /// Judges where no witness of a phase is real.

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
 
-use super::judgment::{Breach, Judge};
-use super::place::path_of;
+use super::judgment::{Breach, Judge, path_of};
 use super::settings::{self, Settings, values_of};
 use crate::chart::Cycle;
 use crate::diagnostic::code::Code;
@@ -18,6 +17,7 @@ use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::{Search, Transition};
 use crate::expr::single_expression;
 use crate::hash::IndexMap;
+use crate::page::counted;
 
 const CODE: Code = Code::CycleUnbounded;
 
@@ -103,7 +103,7 @@ impl<'c> Bounded<'c> {
         let weight =
             |edge: &Edge| (!self.is_fresh(edge)).then(|| usize::from(self.is_review(edge)));
         Longest::over(self.search, given, weight, |state, arrow| {
-            let arms = &self.search.edges[arrow.edge()].done.arms;
+            let arms = &self.search.edges[arrow.edge].done.arms;
             self.have_begun[state] || !arms.contains(&self.at)
         })
     }
@@ -159,7 +159,7 @@ impl Judge<'_> {
         let is_refuted =
             |result: &PropertyResult| matches!(result.verdict, Verdict::Refuted { .. });
         let open = results.iter().map(|result| &result.verdict);
-        let mut open = open.filter(|verdict| matches!(verdict, Verdict::Undecided { .. }));
+        let mut open = open.filter(|verdict| matches!(verdict, Verdict::Undecided(_)));
         if !results.iter().any(is_refuted) && !all.is_empty() {
             // The sum rests on each of its parts.
             let verdict = match open.next() {
@@ -174,10 +174,10 @@ impl Judge<'_> {
 
     /// Judges whether one cycle ends, and not before its limit.
     fn cycle(&self, name: String, at: usize, cycle: &Cycle, limits: &mut Limits) -> PropertyResult {
-        let path = || steps!["cycles", &cycle.id];
         let Some(bounded) = Bounded::of(self.search, at, cycle) else {
             let claim = format!("the cycle `{}` counts or bounds nothing", cycle.id);
-            return PropertyResult::new(name, CODE, self.absent(claim, path()));
+            let absent = self.absent(claim, steps!["cycles", &cycle.id]);
+            return PropertyResult::new(name, CODE, absent);
         };
         let mut most = Most::new();
         let mut refuted: Vec<Verdict> = Vec::new();
@@ -200,11 +200,10 @@ impl Judge<'_> {
             let claim = format!(
                 "the cycle `{}` has {} at most, {} being {held}",
                 cycle.id,
-                in_words(*reviews),
+                counted(*reviews, "review"),
                 cycle.limit
             );
-            let path = self.invoking_rule().unwrap_or_else(path);
-            let absent = self.absent(claim, path);
+            let absent = self.absent(claim, self.invoking_rule(cycle));
             return PropertyResult::new(name, Code::CycleFallsShort, absent);
         }
         let shortest = refuted.into_iter().min_by_key(Verdict::steps);
@@ -213,7 +212,11 @@ impl Judge<'_> {
             let words = words
                 .enumerate()
                 .map(|(index, (held, reviews))| match index {
-                    0 => format!("{} with {} {held}", in_words(*reviews), cycle.limit),
+                    0 => format!(
+                        "{} with {} {held}",
+                        counted(*reviews, "review"),
+                        cycle.limit
+                    ),
                     _ => format!("{reviews} with {held}"),
                 });
             self.holds(format!("at most {}", words.collect::<Vec<_>>().join(", ")))
@@ -231,10 +234,9 @@ impl Judge<'_> {
         let (search, cycle) = (self.search, bounded.cycle);
         if let Some(steps) = longest.endless_loop() {
             let words = settings::in_words(search, &given.example(search));
-            let path = self.culprit(bounded.at, &steps);
             let breach = Breach {
                 claim: format!("the cycle `{}` can go on without end{words}", cycle.id),
-                path: path.unwrap_or_else(|| steps!["cycles", &cycle.id]),
+                path: self.culprit(bounded, &steps),
                 is_endless: true,
                 steps,
             };
@@ -250,41 +252,39 @@ impl Judge<'_> {
         let all = longest.from(state);
         // Where the search was cut off, there could be more still: the first too many is enough.
         let (reviews, most) = match search.cut {
-            None => (in_words(all), all),
+            None => (counted(all, "review"), all),
             Some(_) => {
                 let held = usize::try_from(held).unwrap_or(0);
-                (format!("more than {}", in_words(held)), held + 1)
+                (format!("more than {}", counted(held, "review")), held + 1)
             }
         };
         let way = longest.path_from(state, most);
         let (id, limit) = (&cycle.id, &cycle.limit);
         let claim = format!("the cycle `{id}` has {reviews}, {limit} being {held}");
-        let path = self.invoking_rule();
-        let path = path.unwrap_or_else(|| steps!["cycles", id]);
-        Some(self.along(claim, state, &way, path))
+        Some(self.along(claim, state, &way, self.invoking_rule(cycle)))
     }
 
     /// Returns what in the chart lets a cycle go round like this: the phase whose entry starts it over, or the cycle
     /// that leads back to itself; where nothing starts it over, the rule that runs the reviews.
-    fn culprit(&self, at: usize, round: &[Transition]) -> Option<Vec<Segment>> {
+    fn culprit(&self, bounded: &Bounded<'_>, round: &[Transition]) -> Vec<Segment> {
         let mut edges = round.iter().map(|step| &self.search.edges[step.edge]);
-        let Some(start) = edges.find(|edge| edge.done.arms.contains(&at)) else {
-            return self.invoking_rule();
+        let Some(start) = edges.find(|edge| edge.done.arms.contains(&bounded.at)) else {
+            return self.invoking_rule(bounded.cycle);
         };
         match &self.search.moves.all[start.mover].trigger {
-            Some(Trigger::Enter { phase, .. }) => {
-                Some(path_of(self.chart, &format!("phases.{phase}")))
-            }
-            _ => None,
+            Some(Trigger::Enter { phase, .. }) => path_of(self.chart, &format!("phases.{phase}")),
+            _ => steps!["cycles", &bounded.cycle.id],
         }
     }
 
-    /// Returns the rule that runs reviews.
-    fn invoking_rule(&self) -> Option<Vec<Segment>> {
-        self.chart.on.iter().find_map(|(event, rules)| {
+    /// Returns the rule that runs reviews; the cycle if none does.
+    fn invoking_rule(&self, cycle: &Cycle) -> Vec<Segment> {
+        let mut rules = self.chart.on.iter();
+        let found = rules.find_map(|(event, rules)| {
             let index = rules.iter().position(|rule| rule.invoke.is_some())?;
             Some(steps!["on", event, index])
-        })
+        });
+        found.unwrap_or_else(|| steps!["cycles", &cycle.id])
     }
 
     /// Returns all reviews, as a formula: for each limit, how often it can be reached.
@@ -373,13 +373,5 @@ impl Judge<'_> {
         let parts = [list("with", phases), list("after", others)];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         parts.join(" and ")
-    }
-}
-
-/// Returns a number of reviews in words.
-fn in_words(reviews: usize) -> String {
-    match reviews {
-        1 => "1 review".to_owned(),
-        _ => format!("{reviews} reviews"),
     }
 }

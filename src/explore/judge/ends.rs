@@ -4,39 +4,43 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 
-use super::judgment::{Breach, Judge};
-use super::place::key_of_phase;
-use super::reach::lost;
+use super::judgment::{Breach, Judge, key_of_phase};
+use super::reach::{Lost, lost};
 use super::settings::{Probe, Settings, TooMany, find_breach, in_words};
-use crate::chart::model::PhaseType;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Segment;
 use crate::engine::decision::Outcome;
 use crate::explore::graph::{Longest, path_to};
-use crate::explore::moves::{Actor, Edge, Setting};
+use crate::explore::moves::{Actor, Edge};
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Arrow;
+use crate::explore::state::Look;
 
 impl Judge<'_> {
     /// Judges whether there is an end and a way to it: nothing where the chart has no final phase.
     pub(super) fn finals(&self) -> Vec<PropertyResult> {
-        let is_final = |name: &str| {
-            let entry = self.chart.phases.get(name);
-            entry.is_some_and(|entry| entry.phase.kind == Some(PhaseType::Final))
-        };
-        if !self.chart.phases.keys().any(|name| is_final(name)) {
+        let chart = self.chart;
+        if !chart.phases.keys().any(|name| chart.is_final(name)) {
             return Vec::new();
         }
         let ends: Vec<bool> = (0..self.search.states.len())
-            .map(|state| is_final(self.phase(state)))
+            .map(|state| chart.is_final(self.phase(state)))
             .collect();
         let path = |state: usize| steps!["phases", &key_of_phase(self.chart, self.phase(state))];
-        let dead_end = self.decided(self.dead_end(&ends, path));
+        // What must be set so that no move changes anything, and no command sets it otherwise.
+        let leads_on =
+            |state: usize, arrow: &Arrow| arrow.to != state || !self.edge(arrow).sets.is_empty();
         let claim = |state: usize, words: &str| {
-            format!(
-                "from the phase `{}` no final phase can be reached{words}",
-                self.phase(state)
-            )
+            let phase = self.phase(state);
+            format!("in the phase `{phase}` nothing leads on{words}")
+        };
+        let dead_end = self.decided(self.stuck(&ends, leads_on).map(|stuck| match stuck {
+            Some(lost) => self.refuted_at(&lost, claim, path),
+            None => self.holds(format!("{} states", self.search.looked_at())),
+        }));
+        let claim = |state: usize, words: &str| {
+            let phase = self.phase(state);
+            format!("from the phase `{phase}` no final phase can be reached{words}")
         };
         let detail = "from every state".to_owned();
         let reach = self.decided(self.within_reach(&ends, &ends, detail, claim, path));
@@ -49,26 +53,6 @@ impl Judge<'_> {
             results.push(PropertyResult::new(name, Code::FinalOutOfReach, reach));
         }
         results
-    }
-
-    /// Refutes that something leads on from every state but the ends.
-    fn dead_end(
-        &self,
-        ends: &[bool],
-        path: impl Fn(usize) -> Vec<Segment>,
-    ) -> Result<Verdict, TooMany> {
-        for state in (0..self.search.looked_at()).filter(|state| !ends[*state]) {
-            // What must be set so that no move changes anything, and no command sets it otherwise.
-            let leads_on =
-                |arrow: &&Arrow| arrow.to() != state || !self.edge(arrow).sets.is_empty();
-            if let Some(set) = self.stops(self.search.arrows(state).iter().filter(leads_on))? {
-                let phase = self.phase(state);
-                let words = in_words(self.search, &set);
-                let claim = format!("in the phase `{phase}` nothing leads on{words}");
-                return Ok(self.at_set(claim, state, &set, path(state)));
-            }
-        }
-        Ok(self.holds(format!("{} states", self.search.looked_at())))
     }
 
     /// Returns whether some goal stays within reach of every state: one that may be there `perhaps`, and one that `surely`
@@ -94,16 +78,11 @@ impl Judge<'_> {
         let open = perhaps.iter().zip(self.excused());
         let open: Vec<bool> = open.map(|(goal, excused)| *goal || excused).collect();
         Ok(match lost(self.search, self.back, &open)? {
-            Some((state, set)) => {
-                let claim = claim(state, &in_words(self.search, &set));
-                self.at_set(claim, state, &set, path(state))
-            }
-            None => Verdict::Undecided {
-                why: format!(
-                    "{}; a value that was not tried may lead on",
-                    claim(state, &in_words(self.search, &set))
-                ),
-            },
+            Some(lost) => self.refuted_at(&lost, claim, path),
+            None => Verdict::Undecided(format!(
+                "{}; a value that was not tried may lead on",
+                claim(state, &in_words(self.search, &set))
+            )),
         })
     }
 
@@ -112,11 +91,12 @@ impl Judge<'_> {
         let search = self.search;
         let states = 0..search.states.len();
         let mut excused = vec![false; states.len()];
-        let parameters = search.moves.tree.ground.domain.parameters.keys();
-        for field in parameters.filter_map(|name| search.field(name)) {
-            let bit = 1_u128 << field.min(127);
-            let needs = |state: usize| search.needs.get(state).copied().unwrap_or(0);
-            let looks = states.clone().map(|state| needs(state) & bit != 0);
+        for field in search.fields_set() {
+            let Some(question) = search.moves.tree.parameter(field) else {
+                continue;
+            };
+            let look = Look::question(question);
+            let looks = states.clone().map(|state| search.looks_at(state, look));
             let looks: Vec<bool> = looks.collect();
             let leads = self.back.leads_to(&looks, |_| true);
             for state in states.clone() {
@@ -155,32 +135,41 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns what must be set so that none of these arrows exists; `None` if there is always one.
-    fn stops<'a>(
+    /// Returns the first state but the goals from which no arrow leads on, and what must be set for that; `None` if there
+    /// is always one.
+    fn stuck(
         &self,
-        arrows: impl Iterator<Item = &'a Arrow>,
-    ) -> Result<Option<Vec<Setting>>, TooMany> {
+        goals: &[bool],
+        leads_on: impl Fn(usize, &Arrow) -> bool,
+    ) -> Result<Option<Lost>, TooMany> {
         let search = self.search;
-        let edges: BTreeSet<usize> = arrows.map(|arrow| arrow.edge()).collect();
-        let mut all = edges.iter().map(|edge| &search.edges[*edge]);
-        if all.any(|edge| edge.needs.is_empty()) {
-            return Ok(None);
-        }
-        find_breach(search, |settings| {
-            let may = |edge: &&usize| settings.may(search, &search.edges[**edge]);
-            let kept: Vec<usize> = edges.iter().filter(may).copied().collect();
-            let kept_edges = kept.iter().map(|edge| &search.edges[*edge]);
-            let open = kept_edges.map(|edge| settings.open(search, edge));
-            let open: Option<Vec<usize>> = open.collect();
-            match open.as_deref() {
-                None => Probe::Holds,
-                Some([]) => Probe::Breach(settings.example(search)),
-                Some([field, ..]) => Probe::Depends {
-                    field: *field,
-                    edges: kept,
-                },
+        for state in (0..search.looked_at()).filter(|state| !goals[*state]) {
+            let arrows = search.arrows(state).iter();
+            let arrows = arrows.filter(|arrow| leads_on(state, arrow));
+            let edges: BTreeSet<usize> = arrows.map(|arrow| arrow.edge).collect();
+            let mut all = edges.iter().map(|edge| &search.edges[*edge]);
+            if all.any(|edge| edge.needs.is_empty()) {
+                continue;
             }
-        })
+            let stuck = find_breach(search, |settings| {
+                let may = |edge: &&usize| settings.may(search, &search.edges[**edge]);
+                let kept: Vec<usize> = edges.iter().filter(may).copied().collect();
+                let kept_edges = kept.iter().map(|edge| &search.edges[*edge]);
+                let open = kept_edges.map(|edge| settings.open(search, edge));
+                match open.collect::<Option<Vec<usize>>>().as_deref() {
+                    None => Probe::Holds,
+                    Some([]) => Probe::Breach((state, settings.example(search))),
+                    Some([field, ..]) => Probe::Depends {
+                        field: *field,
+                        edges: kept,
+                    },
+                }
+            })?;
+            if stuck.is_some() {
+                return Ok(stuck);
+            }
+        }
+        Ok(None)
     }
 
     /// Returns whether every path reaches a state of `goals` that the host, the agent and the reviewer take without the user.
@@ -195,23 +184,20 @@ impl Judge<'_> {
         path: &[Segment],
     ) -> Result<Verdict, TooMany> {
         let goes_on = |from: usize, arrow: &Arrow| {
-            self.search.actor(self.edge(arrow)) != Actor::User && arrow.to() != from
+            self.search.actor(self.edge(arrow)) != Actor::User && arrow.to != from
         };
-        let open = |state: usize| !goals[state];
-        for state in (0..self.search.looked_at()).filter(|state| open(*state)) {
-            let arrows = self.search.arrows(state).iter();
-            if let Some(set) = self.stops(arrows.filter(|arrow| goes_on(state, arrow)))? {
-                let words = in_words(self.search, &set);
-                let claim = format!(
+        if let Some(stuck) = self.stuck(goals, goes_on)? {
+            let claim = |_: usize, words: &str| {
+                format!(
                     "without the user nothing leads on from here{words}, and `{goal}` is not true"
-                );
-                return Ok(self.at_set(claim, state, &set, path.to_vec()));
-            }
+                )
+            };
+            return Ok(self.refuted_at(&stuck, claim, |_| path.to_vec()));
         }
         let loops = |settings: &Settings| {
             let weight = |edge: &Edge| (!self.is_failure(edge)).then_some(1);
             let rounds = Longest::over(self.search, settings, weight, |from, arrow| {
-                open(from) && open(arrow.to()) && goes_on(from, arrow)
+                !goals[from] && !goals[arrow.to] && goes_on(from, arrow)
             });
             rounds.endless_loop().map_or(Ok(0), |steps| {
                 Err(Breach {

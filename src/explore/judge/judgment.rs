@@ -1,21 +1,21 @@
-//! What all judgments share: how a result is put, and that every event leads to a sound state.
+//! What all judgments share: how a result is put, and where in the chart something stands; and that every event leads to a
+//! sound state.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::blame::Blame;
 use super::checks::{CheckSeen, Example};
-use super::place::path_of_fault;
-use super::settings::{Probe, Settings, TooMany, find_breach};
+use super::reach::Lost;
+use super::settings::{Probe, Settings, TooMany, find_breach, in_words};
 use crate::chart::Chart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Segment;
 use crate::engine::fault::Fault;
-use crate::explore::answer::Answer;
+use crate::explore::answer::{Answer, plain};
 use crate::explore::dependence::depends;
 use crate::explore::graph::{Backward, Path, path_to};
-use crate::explore::moves::{Edge, Setting};
-use crate::explore::plain::plain;
+use crate::explore::moves::Edge;
 use crate::explore::replay::Replay;
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::{Arrow, Search, Transition};
@@ -49,23 +49,23 @@ impl<'s> Judge<'s> {
         self.search.cut.is_some() || self.search.moves.tree.budget.is_exhausted()
     }
 
-    /// Proves what no state has refuted.
-    pub(super) fn holds(&self, detail: String) -> Verdict {
-        if self.is_cut_off() {
-            return self.cut_off();
+    /// Returns a verdict about all states; where the search was cut off, there is none.
+    fn about_all(&self, verdict: Verdict) -> Verdict {
+        match self.is_cut_off() {
+            true => self.cut_off(),
+            false => verdict,
         }
-        Verdict::Proved { detail }
     }
 
-    /// Refutes what was never seen: where the search was cut off, that says nothing.
+    /// Proves what no state has refuted.
+    pub(super) fn holds(&self, detail: String) -> Verdict {
+        self.about_all(Verdict::Proved(detail))
+    }
+
+    /// Refutes what was never seen.
     pub(super) fn absent(&self, claim: String, path: Vec<Segment>) -> Verdict {
-        if self.is_cut_off() {
-            return self.cut_off();
-        }
-        Verdict::Refuted {
-            trace: Trace::absent(claim),
-            path,
-        }
+        let trace = Trace::absent(claim);
+        self.about_all(Verdict::Refuted { trace, path })
     }
 
     /// Returns whether one of these steps can really be taken, if need be with values that are guessed.
@@ -92,23 +92,21 @@ impl<'s> Judge<'s> {
         let assumed = way.iter().find_map(|step| replay.assumption(*step));
         let nothing = || "no files, options and events were found that lead there".to_owned();
         let why = assumed.unwrap_or_else(nothing);
-        Verdict::Undecided {
-            why: format!("{claim}, as far as was tried: {why}"),
-        }
+        Verdict::Undecided(format!("{claim}, as far as was tried: {why}"))
     }
 
     /// Refutes a claim in a state where this is set.
-    pub(super) fn at_set(
+    pub(super) fn refuted_at(
         &self,
-        claim: String,
-        state: usize,
-        set: &[Setting],
-        path: Vec<Segment>,
+        (state, set): &Lost,
+        claim: impl Fn(usize, &str) -> String,
+        path: impl Fn(usize) -> Vec<Segment>,
     ) -> Verdict {
-        let can_be = self.replay.borrow_mut().can_be_set(state, set);
+        let claim = claim(*state, &in_words(self.search, set));
+        let can_be = self.replay.borrow_mut().can_be_set(*state, set);
         match can_be {
-            true => self.along(claim, state, &[], path),
-            false => self.undecided(&claim, &path_to(self.search, state)),
+            true => self.along(claim, *state, &[], path(*state)),
+            false => self.undecided(&claim, &path_to(self.search, *state)),
         }
     }
 
@@ -149,16 +147,14 @@ impl<'s> Judge<'s> {
     /// Says where the search was cut off.
     pub(super) fn cut_off(&self) -> Verdict {
         let why = self.search.cut_in_words().unwrap_or_default();
-        Verdict::Undecided { why }
+        Verdict::Undecided(why)
     }
 
     /// Returns a verdict; none is found where it depends on more combinations of settings than can be looked at.
     pub(super) fn decided(&self, verdict: Result<Verdict, TooMany>) -> Verdict {
-        verdict.unwrap_or_else(|TooMany| match self.is_cut_off() {
-            true => self.cut_off(),
-            false => Verdict::Undecided {
-                why: "it depends on too many combinations of settings".to_owned(),
-            },
+        verdict.unwrap_or_else(|TooMany| {
+            let why = "it depends on too many combinations of settings".to_owned();
+            self.about_all(Verdict::Undecided(why))
         })
     }
 
@@ -193,7 +189,7 @@ impl<'s> Judge<'s> {
 
     /// Returns what happens on an arrow.
     pub(super) fn edge(&self, arrow: &Arrow) -> &Edge {
-        &self.search.edges[arrow.edge()]
+        &self.search.edges[arrow.edge]
     }
 
     /// Returns the phase in a state.
@@ -300,9 +296,10 @@ impl<'s> Judge<'s> {
 
 /// Returns a claim that holds for what was tried, which is not every value of these inputs.
 pub(super) fn untried_of(claim: &str, inputs: &BTreeSet<String>) -> Verdict {
-    Verdict::Undecided {
-        why: format!("{claim}, as far as was tried: it {}", depends(inputs)),
-    }
+    Verdict::Undecided(format!(
+        "{claim}, as far as was tried: it {}",
+        depends(inputs)
+    ))
 }
 
 /// Returns the first verdict that refutes, else the first one.
@@ -315,4 +312,44 @@ pub(super) fn first_refuted(verdicts: impl Iterator<Item = Verdict>) -> Option<V
         first.get_or_insert(verdict);
     }
     first
+}
+
+/// Returns the key of a phase: one made from a hole stands under the name with the hole.
+pub(super) fn key_of_phase(chart: &Chart, phase: &str) -> String {
+    let entry = chart.phases.get(phase);
+    match entry.and_then(|entry| entry.cycle.as_ref()) {
+        Some(cycle) => phase.replace(cycle.as_str(), "{cycle}"),
+        None => phase.to_owned(),
+    }
+}
+
+/// Returns where in the chart a fault is.
+pub(super) fn path_of_fault(chart: &Chart, fault: &Fault) -> Vec<Segment> {
+    let mut path = match fault.place() {
+        Some(place) => path_of(chart, &place),
+        None => Vec::new(),
+    };
+    if let Fault::Assignment { field, .. } = fault {
+        path.push(Segment::from(field));
+    }
+    path
+}
+
+/// Returns `on.Stop[2].guard` as a path.
+pub(super) fn path_of(chart: &Chart, place: &str) -> Vec<Segment> {
+    let mut path = Vec::new();
+    for part in place.split('.') {
+        let (key, index) = match part.split_once('[') {
+            Some((key, index)) => (key, index.trim_end_matches(']').parse::<usize>().ok()),
+            None => (part, None),
+        };
+        let is_phase = path == [Segment::from("phases")];
+        path.push(if is_phase {
+            Segment::from(&key_of_phase(chart, key))
+        } else {
+            Segment::from(key)
+        });
+        path.extend(index.map(Segment::from));
+    }
+    path
 }

@@ -13,7 +13,6 @@ mod coverage;
 mod cycles;
 mod ends;
 mod judgment;
-mod place;
 mod properties;
 mod reach;
 mod settings;

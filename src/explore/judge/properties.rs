@@ -8,11 +8,11 @@ use super::judgment::{Judge, first_refuted, untried_of};
 use crate::chart::model::Property;
 use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
-use crate::explore::decision_tree::{What, Witness};
+use crate::explore::answer::plain;
+use crate::explore::decision_tree::{Progress, Witness};
 use crate::explore::graph::path_to;
 use crate::explore::imagined_world::Question;
 use crate::explore::moves::{Edge, Outcome, by_hand};
-use crate::explore::plain::plain;
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::{Search, Transition};
 use crate::explore::state::Looks;
@@ -92,7 +92,7 @@ impl Judge<'_> {
         };
         // What was tried says nothing about values that were not; but a way that was found is one.
         let verdict = match (verdict, self.open_condition(expr)) {
-            (Verdict::Proved { .. }, Some(open)) if key != "reachable" => {
+            (Verdict::Proved(_), Some(open)) if key != "reachable" => {
                 untried_of(&format!("`{detail}` holds"), &open)
             }
             // Whether the goal is on a path that was replayed is open, too.
@@ -125,7 +125,7 @@ impl Judge<'_> {
 
     /// Returns the inputs of a condition of which not every value that matters is tried.
     fn open_condition(&self, expr: &str) -> Option<BTreeSet<String>> {
-        let all = self.search.moves.tree.ground.domain.untried_by(expr);
+        let all = self.search.moves.tree.domain.untried_by(expr);
         (!all.is_empty()).then_some(all)
     }
 }
@@ -187,71 +187,59 @@ impl Truth {
                 surely: outcomes.iter().any(surely),
             })
         });
-        let mut truth = Self {
-            holds,
-            fault,
-            breaches: Vec::new(),
-        };
-        match &property.step {
+        // Behind a step with settings that the step allows, or in any state.
+        let steps: Vec<Option<Transition>> = match &property.step {
             Some(step) => {
                 let places = search.moves.tree.chart.places_of(step);
-                for step in search.transitions_of(&places) {
-                    truth.look(search, what, search.target(step), Some(step), expected);
-                }
+                let steps = search.transitions_of(&places).into_iter();
+                steps.map(Some).collect()
             }
-            None => {
-                for state in 0..truth.holds.len() {
-                    truth.look(search, what, state, None, expected);
-                }
-            }
-        }
-        truth
-    }
-
-    /// Keeps where a state is not as expected, behind a step with settings that the step allows.
-    fn look(
-        &mut self,
-        search: &mut Search,
-        what: What,
-        state: usize,
-        by: Option<Transition>,
-        expected: bool,
-    ) {
-        // A fault in the midst ends what is known of the states.
-        let is_breach = (self.holds.get(state)).is_some_and(|holds| holds.is_breach(expected));
-        if !is_breach || self.breaches.len() >= BREACHES {
-            return;
-        }
-        let situation = &search.states[state];
-        let looks = &mut Looks::default();
-        let outcomes = search.moves.outcomes(what, &by_hand(), situation, looks);
-        let tree = &search.moves.tree;
-        let fits = |choices: &Witness| {
-            let Some(step) = by else { return true };
-            let Edge { needs, sets, .. } = &search.edges[step.edge];
-            choices.iter().all(|(question, value)| {
-                let field = tree.field_asked(*question);
-                // What the step sets is so behind it, whatever it needed.
-                if let Some((_, set)) = sets.iter().find(|(set, _)| Some(*set) == field) {
-                    return set == value;
-                }
-                let mut needed = needs.iter().filter(|(need, _)| Some(*need) == field);
-                needed.all(|(_, set)| tree.has(*set, *value))
-            })
+            None => vec![None; holds.len()],
         };
-        let breaches = outcomes.into_iter();
-        let breaches = breaches.filter(|it| it.result != Ok(expected) && fits(&it.choices));
-        let state = by.map_or(state, |step| step.from);
-        self.breaches
-            .extend(breaches.take(CHOICES).map(|it| Example {
-                state,
+        let mut breaches = Vec::new();
+        for (at, by) in steps.into_iter().enumerate() {
+            let state = by.map_or(at, |step| search.target(step));
+            // A fault in the midst ends what is known of the states.
+            let is_breach = (holds.get(state)).is_some_and(|holds| holds.is_breach(expected));
+            if !is_breach || breaches.len() >= BREACHES {
+                continue;
+            }
+            let trigger = by_hand();
+            let at = Progress::of(what, &trigger, &search.states[state]);
+            let outcomes = search.moves.outcomes(&at, &mut Looks::default());
+            let is_breach = |it: &Outcome| it.result != Ok(expected) && fits(search, by, it);
+            let outcomes = outcomes.into_iter().filter(is_breach).take(CHOICES);
+            breaches.extend(outcomes.map(|it| Example {
+                state: by.map_or(state, |step| step.from),
                 by,
                 choices: it.choices,
             }));
+        }
+        Self {
+            holds,
+            fault,
+            breaches,
+        }
     }
 
     /// Returns of each state whether this is so there.
     fn states(&self, is_so: impl Fn(&Holds) -> bool) -> Vec<bool> {
         self.holds.iter().map(is_so).collect()
     }
+}
+
+/// Returns whether what was chosen is possible behind a step.
+fn fits(search: &Search, by: Option<Transition>, outcome: &Outcome) -> bool {
+    let tree = &search.moves.tree;
+    let Some(step) = by else { return true };
+    let Edge { needs, sets, .. } = &search.edges[step.edge];
+    outcome.choices.iter().all(|(question, value)| {
+        let field = tree.field_asked(*question);
+        // What the step sets is so behind it, whatever it needed.
+        if let Some((_, set)) = sets.iter().find(|(set, _)| Some(*set) == field) {
+            return set == value;
+        }
+        let mut needed = needs.iter().filter(|(need, _)| Some(*need) == field);
+        needed.all(|(_, set)| tree.has(*set, *value))
+    })
 }

@@ -1,7 +1,5 @@
 //! Whether some states can be reached from every state, whatever the user has set.
 
-use std::collections::BTreeSet;
-
 use rustc_hash::FxHashMap;
 
 use super::settings::{Probe, Settings, TooMany, find_breach, values_of};
@@ -58,11 +56,11 @@ fn probe(
     let mut back = Backward::none(goals.len());
     for (from, (state, mode)) in open.iter().enumerate() {
         for arrow in search.arrows(*state) {
-            let edge = &search.edges[arrow.edge()];
+            let edge = &search.edges[arrow.edge];
             if modes[*mode].may(search, edge)
                 && let Some(after) = mode_after(known_modes, *mode, edge)
             {
-                let to = places.get(&(arrow.to(), after)).copied();
+                let to = places.get(&(arrow.to, after)).copied();
                 back.add(arrow.step(from), to.unwrap_or(known));
             }
         }
@@ -108,10 +106,9 @@ fn mode_after(modes: &[Vec<Setting>], mode: usize, edge: &Edge) -> Option<usize>
 
 /// Returns the combinations of what commands set and decisions look at.
 fn modes(search: &Search) -> Result<Vec<Vec<Setting>>, TooMany> {
-    let sets = search.edges.iter().flat_map(|edge| &edge.sets);
-    let fields: BTreeSet<usize> = sets.map(|(field, _)| *field).collect();
     let mut modes: Vec<Vec<Setting>> = vec![Vec::new()];
-    for field in fields.into_iter().filter(|field| search.is_needed(*field)) {
+    let fields = search.fields_set().into_iter();
+    for field in fields.filter(|field| search.is_needed(*field)) {
         let values = values_of(search, field);
         let with = |mode: &Vec<Setting>| {
             let with = |value: &u32| [mode.as_slice(), &[(field, *value)]].concat();

@@ -7,9 +7,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::explore::answer::plain;
 use crate::explore::graph::Longest;
 use crate::explore::moves::{Edge, Setting};
-use crate::explore::plain::plain;
 use crate::explore::search::{Arrow, Search};
 use crate::explore::state::number;
 use crate::hash::IndexMap;
@@ -134,7 +134,7 @@ impl<'s> Longest<'s> {
         let weights = edges.map(|edge| weight(edge).filter(|_| settings.may(search, edge)));
         let weights: Vec<Option<usize>> = weights.collect();
         Self::of(search, |state, arrow| {
-            weights[arrow.edge()].filter(|_| kept(state, arrow))
+            weights[arrow.edge].filter(|_| kept(state, arrow))
         })
     }
 }
@@ -171,7 +171,7 @@ pub(super) fn find_breach<B>(
 /// makes no difference.
 pub(super) fn values_of(search: &Search, field: usize) -> Vec<u32> {
     let tree = &search.moves.tree;
-    let values = tree.ground.parameters.get(&field).into_iter();
+    let values = tree.domain.parameters.get(&field).into_iter();
     let values = values.flat_map(|values| values.iter());
     let known = values.filter_map(|value| tree.values.get_index_of(value));
     known.map(number).collect()

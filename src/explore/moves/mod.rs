@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::decision_tree::{Choices, Leaf, Segment, Tail, Tree, What, Witness};
+use super::decision_tree::{Leaf, Progress, Segment, Tail, Tree, What, Witness};
 use super::imagined_world::{Kind, is_of_the_host};
 use super::state::{Chosen, Look, Looks, Memo, Situation, TRUE};
 use crate::chart::Chart;
@@ -96,23 +96,6 @@ pub(crate) fn by_hand() -> Trigger {
     Trigger::Command(String::new())
 }
 
-/// A decision between two of its parts: the state as they have made it, and what was chosen.
-#[derive(Debug, Clone)]
-pub(super) struct Progress {
-    pub(super) situation: Situation,
-    pub(super) choices: Choices,
-}
-
-impl Progress {
-    /// Returns how a decision stands that begins in a state.
-    pub(super) fn of(state: &Situation) -> Self {
-        Self {
-            situation: state.clone(),
-            choices: Vec::new(),
-        }
-    }
-}
-
 /// All moves of a chart.
 #[derive(Debug)]
 pub(crate) struct Moves {
@@ -142,11 +125,13 @@ impl Moves {
         let agent = answer.clone().into_iter().chain(asked);
         let user = commands.map(Some).chain(answer).map(by(Actor::User));
         let all = host.chain(agent.map(by(Actor::Agent))).chain(user);
+        let mut tails = Tails::default();
+        tails.number(Tail::default());
         Self {
             tree: Tree::of(chart, grown),
             all: all.collect(),
             rests: FxHashMap::default(),
-            tails: Tails::default(),
+            tails,
         }
     }
 
@@ -159,8 +144,8 @@ impl Moves {
     ) -> Vec<Ending> {
         match self.all[mover].trigger.clone() {
             Some(trigger) => {
-                let progress = Progress::of(state);
-                let tails = self.part(What::Head(mover).into(), &trigger, &progress, looks);
+                let head = Progress::of(What::Head(mover), &trigger, state);
+                let tails = self.part(&head, looks);
                 let endings = tails.iter().map(|tail| Ending {
                     edge: self.edge(mover, state, *tail),
                     tail: Some(*tail),
@@ -186,14 +171,8 @@ impl Moves {
 
     /// Returns whether a condition holds in a state or a check finds something there, under each combination of choices
     /// that it looks at.
-    pub(crate) fn outcomes(
-        &mut self,
-        what: What,
-        trigger: &Trigger,
-        state: &Situation,
-        looks: &mut Looks,
-    ) -> Vec<Outcome> {
-        let ends = self.tree.walk(what.into(), trigger, state, &[], looks);
+    pub(crate) fn outcomes(&mut self, at: &Progress<'_>, looks: &mut Looks) -> Vec<Outcome> {
+        let ends = self.tree.walk(at, looks);
         let tree = &self.tree;
         let results = ends.iter().flat_map(|end| {
             let result = match *tree.leaves[end.leaf as usize] {

@@ -1,11 +1,12 @@
 //! A decision, part by part, as `decide` takes it.
 
 use super::tails::NOTHING;
-use super::{ACTIVE, Edge, Moves, Progress, Setting};
+use super::{ACTIVE, Edge, Moves, Setting};
 use crate::engine::decide::rules_of;
 use crate::engine::decision::Outcome;
-use crate::engine::event::Trigger;
-use crate::explore::decision_tree::{Choices, Exit, Leaf, Segment, Tail, Turn, What, over};
+use crate::explore::decision_tree::{
+    Choices, Exit, Leaf, Progress, Segment, Tail, Turn, What, over,
+};
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
 use crate::explore::state::{Chosen, FALSE, Known, Look, Looks, Situation, TRUE};
@@ -27,48 +28,40 @@ pub(super) struct Way {
 
 impl Moves {
     /// Returns the part behind another; `None` behind the last one.
-    fn next(&self, here: Segment, trigger: &Trigger) -> Option<Segment> {
-        let (name, rules) = rules_of(&self.tree.chart, trigger);
+    fn next(&self, at: &Progress<'_>) -> Option<Segment> {
+        let (name, rules) = rules_of(&self.tree.chart, at.trigger);
         let list = self.tree.chart.on.get_index_of(name)?;
-        let index = match here.what {
+        let index = match at.segment.what {
             What::Rule { index, .. } => index + 1,
             _ => 0,
         };
-        let what = What::Rule { list, index };
-        (index < rules.len()).then_some(Segment { what, ..here })
+        let (what, review) = (What::Rule { list, index }, at.segment.review);
+        (index < rules.len()).then_some(Segment { what, review })
     }
 
     /// Returns the result of a decision from a part on, and what it looks at.
-    pub(super) fn rest(&mut self, here: Segment, trigger: &Trigger, progress: &Progress) -> Rest {
-        let Progress { situation, choices } = progress;
-        let known = self.rests.get(&here);
-        if let Some(known) = known.and_then(|rest| rest.get(situation, choices)) {
+    pub(super) fn rest(&mut self, at: &Progress<'_>) -> Rest {
+        let known = self.rests.get(&at.segment);
+        if let Some(known) = known.and_then(|rest| rest.get(&at.state, &at.choices)) {
             return known.clone();
         }
         let mut looks = Looks::default();
-        let value = self.part(here, trigger, progress, &mut looks);
-        let rest = self.rests.entry(here).or_default();
-        let looks = rest.put(situation, choices, &looks, Rc::clone(&value));
+        let value = self.part(at, &mut looks);
+        let rest = self.rests.entry(at.segment).or_default();
+        let looks = rest.put(&at.state, &at.choices, &looks, Rc::clone(&value));
         Known { value, looks }
     }
 
     /// Returns the result of one part, and of those that follow it if none has answered.
-    pub(super) fn part(
-        &mut self,
-        here: Segment,
-        trigger: &Trigger,
-        progress: &Progress,
-        looks: &mut Looks,
-    ) -> Rc<[u32]> {
-        let ways = self.ways(here, trigger, progress, looks);
+    pub(super) fn part(&mut self, at: &Progress<'_>, looks: &mut Looks) -> Rc<[u32]> {
+        let ways = self.ways(at, looks);
         let mut all: IndexSet<u32, FxBuildHasher> = IndexSet::default();
         for way in &ways {
-            let Some(next) = way.next else {
+            let Some(after) = self.after(at, way) else {
                 all.insert(way.tail);
                 continue;
             };
-            let after = self.after(progress, way);
-            let rest = self.rest(next, trigger, &after);
+            let rest = self.rest(&after);
             // What this part has itself assigned or chosen was not there before it.
             let chosen = way.choices.iter().map(|(question, _)| *question);
             let mut made: Vec<Look> = chosen.map(Look::question).collect();
@@ -92,16 +85,9 @@ impl Moves {
     }
 
     /// Returns the ways through one part.
-    pub(super) fn ways(
-        &mut self,
-        here: Segment,
-        trigger: &Trigger,
-        progress: &Progress,
-        looks: &mut Looks,
-    ) -> Vec<Way> {
-        let Progress { situation, choices } = progress;
-        let ends = self.tree.walk(here, trigger, situation, choices, looks);
-        let next = self.next(here, trigger);
+    pub(super) fn ways(&mut self, at: &Progress<'_>, looks: &mut Looks) -> Vec<Way> {
+        let ends = self.tree.walk(at, looks);
+        let next = self.next(at);
         let mut ways = Vec::new();
         for end in ends.iter() {
             let leaf = Rc::clone(&self.tree.leaves[end.leaf as usize]);
@@ -112,7 +98,7 @@ impl Moves {
                     Turn::Gone => Choices::new(),
                     Turn::On | Turn::Ended => self.kept(&choices),
                 };
-                let review = tail.review.or(here.review);
+                let review = tail.review.or(at.segment.review);
                 let tail = Tail {
                     choices: kept,
                     ..tail.clone()
@@ -138,18 +124,20 @@ impl Moves {
         choices.iter().filter(matters).copied().collect()
     }
 
-    /// Returns how a decision stands once a part has been taken in this way.
-    pub(super) fn after(&mut self, progress: &Progress, way: &Way) -> Progress {
+    /// Returns how a decision goes on once a part has been taken in this way; `None` where it ends.
+    pub(super) fn after<'t>(&mut self, at: &Progress<'t>, way: &Way) -> Option<Progress<'t>> {
         let mut after = Progress {
-            situation: progress.situation.clone(),
-            choices: over(&progress.choices, &way.choices),
+            segment: way.next?,
+            trigger: at.trigger,
+            state: at.state.clone(),
+            choices: over(&at.choices, &way.choices),
         };
         for (question, set) in &way.choices {
             if let Some(value) = self.tree.only(*set)
-                && self.is_about_an_answer(*question, progress.situation.fields())
+                && self.is_about_an_answer(*question, at.state.fields())
             {
                 // From here on it is known.
-                after.situation.set_answered(Some((*question, value)));
+                after.state.set_answered(Some((*question, value)));
                 after.choices.retain(|(asked, _)| asked != question);
             }
         }
@@ -159,10 +147,10 @@ impl Moves {
                     after.choices.retain(|(asked, _)| *asked != question);
                     after.choices.push((question, self.tree.set(vec![*value])));
                 }
-                None => after.situation.assign(*field, *value),
+                None => after.state.assign(*field, *value),
             }
         }
-        after
+        Some(after)
     }
 
     /// Returns true for the question whether the last review of some cycle is answered.

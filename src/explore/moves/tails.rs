@@ -24,23 +24,14 @@ impl Tail {
 }
 
 /// Tails by their numbers, so that each is made once.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Tails {
-    pub(super) all: IndexSet<Tail, FxBuildHasher>,
-    pub(super) joined: FxHashMap<(u32, u32), u32>,
+    all: IndexSet<Tail, FxBuildHasher>,
+    joined: FxHashMap<(u32, u32), u32>,
 }
 
-/// The tail of a decision that has done nothing, which is also the result of a part that does nothing.
+/// The tail of a decision that has done nothing, which is also the result of a part that does nothing: the first one.
 pub(super) const NOTHING: u32 = 0;
-
-impl Default for Tails {
-    fn default() -> Self {
-        Self {
-            all: [Tail::default()].into_iter().collect(),
-            joined: FxHashMap::default(),
-        }
-    }
-}
 
 impl Tails {
     /// Returns a tail by its number.

@@ -1,9 +1,8 @@
 //! What is chosen so that a move takes a transition, and whether something is assumed for that.
 
-use super::{Edge, Ending, Moves, Progress};
-use crate::engine::event::Trigger;
+use super::{Edge, Ending, Moves};
 use crate::explore::answer::Answer;
-use crate::explore::decision_tree::{Choices, Segment, Tree, What, Witness, over};
+use crate::explore::decision_tree::{Choices, Progress, Tree, What, Witness, over};
 use crate::explore::imagined_world::Question;
 use crate::explore::state::{Chosen, Looks, Situation};
 
@@ -28,16 +27,8 @@ impl Moves {
             }
             match (tail, self.all[edge.mover].trigger.clone()) {
                 (Some(tail), Some(trigger)) => {
-                    let progress = Progress::of(state);
-                    let head = What::Head(edge.mover);
-                    self.trace(
-                        head.into(),
-                        &trigger,
-                        &progress,
-                        tail,
-                        &mut left,
-                        &mut found,
-                    );
+                    let head = Progress::of(What::Head(edge.mover), &trigger, state);
+                    self.trace(&head, tail, &mut left, &mut found);
                 }
                 _ => found.push(Choices::default()),
             }
@@ -68,37 +59,34 @@ impl Moves {
     /// Finds the choices from a part on whose result is a tail.
     fn trace(
         &mut self,
-        here: Segment,
-        trigger: &Trigger,
-        progress: &Progress,
+        at: &Progress<'_>,
         wanted: u32,
         left: &mut usize,
         found: &mut Vec<Choices>,
     ) {
-        let mut ways = self.ways(here, trigger, progress, &mut Looks::default());
+        let mut ways = self.ways(at, &mut Looks::default());
         ways.sort_by_key(|way| self.tree.is_assumed(&way.choices));
         for way in ways {
             let is_enough = |choices: &&Choices| !self.tree.is_assumed(choices);
             if *left == 0 || found.iter().filter(is_enough).count() >= WITNESSES {
                 return;
             }
-            let Some(next) = way.next else {
+            let Some(after) = self.after(at, &way) else {
                 if way.tail == wanted {
                     *left = left.saturating_sub(1);
-                    let mut all = over(&progress.choices, &way.choices);
-                    // What was chosen at first is part of the situation by now.
-                    if let Some((question, value)) = progress.situation.answered() {
+                    let mut all = over(&at.choices, &way.choices);
+                    // What was chosen at first is part of the state by now.
+                    if let Some((question, value)) = at.state.answered() {
                         all.push((question, self.tree.set(vec![value])));
                     }
                     found.push(all);
                 }
                 continue;
             };
-            let after = self.after(progress, &way);
-            let rest = self.rest(next, trigger, &after);
+            let rest = self.rest(&after);
             for rest in rest.value.iter() {
                 if self.tails.join(way.tail, *rest) == wanted {
-                    self.trace(next, trigger, &after, *rest, left, found);
+                    self.trace(&after, *rest, left, found);
                 }
             }
         }

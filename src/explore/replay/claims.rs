@@ -3,7 +3,7 @@
 
 use super::{Position, Replay, Scene};
 use crate::engine::names::Names;
-use crate::explore::decision_tree::{Choices, Leaf, Tree, What, Witness, over};
+use crate::explore::decision_tree::{Choices, Leaf, Progress, Tree, What, Witness, over};
 use crate::explore::dependence::depends;
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
@@ -22,7 +22,7 @@ impl Replay<'_> {
         let witnesses = self.witnesses(step, true);
         let tree = &self.moves.tree;
         let source = witnesses.iter().find_map(|it| tree.assumed_by(it).next())?;
-        let inputs = tree.ground.domain.untried_by(source);
+        let inputs = tree.domain.untried_by(source);
         Some(format!("`{source}` {}", depends(&inputs)))
     }
 
@@ -59,7 +59,7 @@ impl Replay<'_> {
             let known = self.checks.entry((name.clone(), wanted));
             let found = known.or_insert_with(|| {
                 // How many there are does not depend on what fields hold. The most stand for all that are more.
-                let counts = tree.ground.domain.reading(&|_| Json::Null).findings(&name);
+                let counts = tree.domain.reading(&|_| Json::Null).findings(&name);
                 let is_most = counts.last() == Some(&wanted);
                 finding(tree, &self.search.states[0], &name, wanted, is_most)
             });
@@ -89,9 +89,9 @@ fn finding(
                 _ => continue,
             }
         }
-        let check = What::Check { list, index };
-        let looks = &mut Looks::default();
-        let ends = tree.walk(check.into(), &trigger, state, &chosen, looks);
+        let mut check = Progress::of(What::Check { list, index }, &trigger, state);
+        check.choices.clone_from(&chosen);
+        let ends = tree.walk(&check, &mut Looks::default());
         let found = |leaf: &Leaf| match leaf {
             Leaf::Value(value) => usize::try_from(tree.value(*value).as_u64()?).ok(),
             Leaf::Part(_) | Leaf::Fault(_) => None,

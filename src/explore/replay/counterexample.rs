@@ -3,10 +3,10 @@
 use super::{Position, Replay};
 use crate::engine::decision::{Invocation, Outcome};
 use crate::engine::event::Trigger;
+use crate::explore::answer::plain;
 use crate::explore::graph::Path;
 use crate::explore::imagined_world::Question;
 use crate::explore::moves::{Actor, Edge, Move};
-use crate::explore::plain::plain;
 use crate::explore::search::Transition;
 use crate::explore::trace::{Change, Trace, TraceStep, words};
 use serde_json::{Map, Value as Json};
@@ -58,7 +58,7 @@ impl Replay<'_> {
         for _ in 0..ROUNDS {
             let after = self.follow(positions.last()?, round)?;
             tail.extend(round);
-            let domain = &self.search.moves.tree.ground.domain;
+            let domain = &self.search.moves.tree.domain;
             let mut known = positions.iter();
             if let Some(times) = known.position(|before| after.is_like(before, domain)) {
                 let again = Some(stem + times * round.len() + 1);
@@ -90,12 +90,13 @@ impl Replay<'_> {
             return shown;
         };
         shown.fired.clone_from(&taken.fired);
-        for (name, values) in &tree.ground.domain.parameters {
+        for field in tree.domain.parameters.keys() {
+            let name = tree.name_of(*field);
             let (held, set) = match name.strip_prefix("config.") {
                 Some(setting) => (config.get(setting), taken.disk.config.get(setting)),
-                None => (before.context.get(name), taken.before.get(name)),
+                None => (before.context.get(&name), taken.before.get(&name)),
             };
-            if let Some(set) = set.filter(|set| held.or(values.first()) != Some(*set)) {
+            if let Some(set) = set.filter(|set| held.or(tree.default_of(*field)) != Some(*set)) {
                 shown.given.push(format!("{name} is {}", plain(set)));
             }
         }

@@ -29,11 +29,7 @@ type Guess = (u32, Json);
 
 impl Replay<'_> {
     /// Takes a step for real with values that the search does not try, of inputs of which a witness assumes something.
-    pub(in crate::explore) fn guess(
-        &mut self,
-        before: &Position,
-        at: Transition,
-    ) -> Option<Position> {
+    pub(crate) fn guess(&mut self, before: &Position, at: Transition) -> Option<Position> {
         let before = &self.set_for(before, &self.search.edges[at.edge])?;
         let answered = self.search.states[at.from].answered();
         let mut left = MOST;
@@ -100,8 +96,8 @@ impl Replay<'_> {
     /// Returns the guesses for each input that an expression looks at, one after the other, with these values among them.
     fn guesses(&self, before: &Position, source: &str, more: &[Json]) -> Vec<Guess> {
         let tree = &self.moves.tree;
-        let domain = &tree.ground.domain;
-        let open = domain.dependence.open.get(source);
+        let domain = &tree.domain;
+        let open = domain.open(source);
         let is_asked = |root: &str| open.is_some_and(|open| open.looks.contains(root));
         let held = |field: &str| before.context.get(field).cloned().unwrap_or_default();
         let mut all = Vec::new();

@@ -205,7 +205,10 @@ fn files_of(set: &FileSet, list: &Json) -> Option<BTreeMap<String, String>> {
     for file in list.as_array()? {
         let mut name = file.get("name")?.as_str()?.to_owned();
         if files.contains_key(&name) {
-            let mut others = (1..1_000_u32).flat_map(|number| others_like(&name, number));
+            // One with a number more in its name, wherever that can be.
+            let ends = || name.char_indices().map(|(at, _)| at);
+            let with = |number: u32, at: usize| format!("{}{number}{}", &name[..at], &name[at..]);
+            let mut others = (1..1_000).flat_map(|number| ends().map(move |at| with(number, at)));
             let is_free = |other: &String| !files.contains_key(other);
             name = others.find(|other| is_free(other) && set.matches(other).is_some())?;
         }
@@ -221,21 +224,4 @@ fn files_of(set: &FileSet, list: &Json) -> Option<BTreeMap<String, String>> {
         files.insert(name, text);
     }
     Some(files)
-}
-
-/// Returns names that are like another: with another number in it, or a number more.
-fn others_like(name: &str, number: u32) -> Vec<String> {
-    let end = name
-        .rfind(|sign: char| sign.is_ascii_digit())
-        .map_or(0, |at| at + 1);
-    let start = name[..end]
-        .rfind(|sign: char| !sign.is_ascii_digit())
-        .map_or(0, |at| at + 1);
-    let dot = name.find('.').unwrap_or(name.len());
-    let renumbered = format!("{}{}{}", &name[..start], 1_000 + number, &name[end..]);
-    let more = format!("{}{number}{}", &name[..dot], &name[dot..]);
-    match end {
-        0 => vec![more],
-        _ => vec![renumbered, more],
-    }
 }

@@ -51,7 +51,7 @@ impl Position {
         let kept = |position: &Self| {
             let fields = position.context.iter();
             let is_free =
-                |name: &str| domain.parameters.contains_key(name) && !position.held.contains(name);
+                |name: &str| domain.parameter(name).is_some() && !position.held.contains(name);
             let kept = fields.filter(|(name, _)| !is_free(name));
             kept.map(|(name, value)| (name.clone(), domain.capped(name, value).into_owned()))
                 .collect::<Context>()
@@ -127,10 +127,14 @@ impl<'s> Replay<'s> {
 
     /// Returns how an instance stands in a state; `None` where something of it is not known.
     fn position(&self, state: usize) -> Option<Position> {
+        self.is_known(state).then(|| self.some_position(state))
+    }
+
+    /// Returns whether everything is known of a state.
+    fn is_known(&self, state: usize) -> bool {
         let mut fields = self.search.states[state].fields().iter();
         let tree = &self.search.moves.tree;
-        let is_known = fields.all(|held| matches!(tree.answer_of(*held), Answer::Value(_)));
-        is_known.then(|| self.some_position(state))
+        fields.all(|held| matches!(tree.answer_of(*held), Answer::Value(_)))
     }
 
     /// Returns the same, with some value for what is not known: good for steps that do not depend on it.
@@ -234,12 +238,10 @@ impl<'s> Replay<'s> {
 
     /// Returns whether a step depends on nothing that is not known where it begins, wherever else it is real.
     pub(super) fn is_sure(&mut self, step: Transition) -> bool {
-        let state = &self.search.states[step.from];
-        let tree = &self.moves.tree;
-        let mut fields = state.fields().iter();
-        if fields.all(|held| matches!(tree.answer_of(*held), Answer::Value(_))) {
+        if self.is_known(step.from) {
             return true;
         }
+        let state = &self.search.states[step.from];
         *self.sure.entry(step).or_insert_with(|| {
             let own = self.moves.witnesses(state, &self.search.edges[step.edge]);
             let is_assumed = |own| self.moves.tree.is_assumed_of_conditions(own);
@@ -314,7 +316,7 @@ impl<'s> Replay<'s> {
             started: position.started,
             disk,
         });
-        let expressions = Arc::clone(&self.search.moves.tree.ground.expressions);
+        let expressions = Arc::clone(&self.search.moves.tree.domain.expressions);
         let evaluator: Arc<dyn Evaluator> = Arc::new(InPlace);
         Names::with(expressions, &self.chart, (&world, &evaluator), event)
     }
@@ -387,7 +389,7 @@ impl<'s> Replay<'s> {
         fired.eq(decision.fired.iter().map(|fired| &fired.place))
             && matches!(decision.answer, Reply::Block(_)) == edge.done.block
             && assigned.all(|(name, value)| {
-                let domain = &tree.ground.domain;
+                let domain = &tree.domain;
                 let patched = decision.patch.get(name);
                 *tree.answer_of(value) == Answer::Unknown
                     || patched.is_some_and(|it| *domain.capped(name, it) == *tree.value(value))

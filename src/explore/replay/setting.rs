@@ -15,10 +15,11 @@ use serde_json::{Map, Value as Json};
 impl Replay<'_> {
     /// Returns the fields that commands set under a guard.
     pub(super) fn guarded(search: &Search) -> BTreeSet<String> {
-        let chart = &search.moves.tree.chart;
-        let parameters = search.moves.tree.ground.domain.parameters.keys();
-        let guarded = parameters.filter(|name| !guards_of(chart, name).is_empty());
-        guarded.cloned().collect()
+        let tree = &search.moves.tree;
+        let parameters = tree.domain.parameters.keys();
+        let names = parameters.map(|field| tree.name_of(*field));
+        let guarded = names.filter(|name| !guards_of(&tree.chart, name).is_empty());
+        guarded.collect()
     }
 
     /// Returns the same instance, in which a field can have any value again that a command can set here.

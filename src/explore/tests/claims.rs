@@ -24,8 +24,7 @@ impl Claims {
         let proved = |code: Code| {
             let mut results = report.results.iter();
             let mut results = results.by_ref().filter(|result| result.code == code);
-            let is_proved =
-                |result: &PropertyResult| matches!(result.verdict, Verdict::Proved { .. });
+            let is_proved = |result: &PropertyResult| matches!(result.verdict, Verdict::Proved(_));
             results.next().is_some_and(is_proved) && results.all(is_proved)
         };
         let mut claims = Self {
@@ -53,7 +52,7 @@ impl Claims {
                     let place = place.trim_start_matches('.');
                     claims.never_seen.insert(format!("{place} {what}"));
                 }
-                Verdict::Proved { .. } if result.code == Code::PropertyRefuted => {
+                Verdict::Proved(_) if result.code == Code::PropertyRefuted => {
                     let mut properties = chart.properties.iter();
                     let property = properties.find(|property| property.about == result.name);
                     claims.properties.extend(property.cloned());

@@ -497,9 +497,9 @@ fn compare(chart: &Arc<Chart>, seed: u64, walks: usize, tally: &mut Tally) -> Re
     );
     for result in &report.results {
         match result.verdict {
-            Verdict::Proved { .. } => tally.proved += 1,
+            Verdict::Proved(_) => tally.proved += 1,
             Verdict::Refuted { .. } => tally.refuted += 1,
-            Verdict::Undecided { .. } => tally.open += 1,
+            Verdict::Undecided(_) => tally.open += 1,
         }
     }
     let claims = Claims::of(chart, &report);

@@ -1,6 +1,6 @@
 //! What repeats in a counterexample is shown once.
 
-use super::super::fold::*;
+use super::super::trace::*;
 
 fn shown(steps: &str) -> Vec<(usize, usize, usize)> {
     let steps: Vec<String> = steps.split(' ').map(str::to_owned).collect();

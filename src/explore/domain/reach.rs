@@ -1,46 +1,20 @@
-//! What one exploration shares between its worlds.
+//! What expressions and texts reach, by way of others, too, and what that says of them.
 
-use super::question::Kind;
+use super::{BySource, Domain, Reach};
 use crate::chart::model::{Check, FieldType};
 use crate::chart::{Chart, Cycle};
+use crate::engine::evaluator::Kind;
 use crate::engine::names::sources::SourceName;
 use crate::engine::names::types::{ChartNames, Uses};
-use crate::explore::answer::Answer;
 use crate::explore::dependence::Openness;
-use crate::explore::domain::{Choice, Domain, field_of};
 use crate::expr::infer::{self, Scope as _};
 use crate::expr::pieces::{Piece, pieces};
+use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal};
 use crate::expr::types::Type;
-use crate::expr::{Expressions, single_expression};
 use minijinja::value::Value;
-use rustc_hash::FxHashMap;
-use serde_json::Value as Json;
-use std::collections::{BTreeSet, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// What one exploration shares between its worlds.
-#[derive(Debug)]
-pub(crate) struct Ground {
-    pub(crate) chart: Arc<Chart>,
-    pub(crate) domain: Domain,
-    pub(crate) expressions: Arc<Expressions>,
-    /// The values that are tried for what a user sets at any time, by its number; the default first.
-    pub(crate) parameters: FxHashMap<usize, Arc<[Answer]>>,
-    /// The options of a field, which has none.
-    pub(super) none: Arc<[Answer]>,
-    /// Values that were made before.
-    pub(super) values: Mutex<FxHashMap<Choice, Vec<Made>>>,
-    /// What expressions and texts reach, by their sources.
-    reaches: BySource<Reach>,
-    /// What the chart's texts are made of.
-    pieces: BySource<Arc<[Piece]>>,
-    /// Whether a text always fits a field.
-    fits: BySource<bool>,
-}
-
-/// What was found out about expressions and texts.
-type BySource<V> = Mutex<FxHashMap<String, V>>;
+use std::collections::HashSet;
+use std::sync::{Arc, PoisonError};
 
 /// Returns what is known of a source, which is found out once.
 fn once<V: Clone>(known: &BySource<V>, source: &str, find: impl FnOnce() -> V) -> V {
@@ -53,50 +27,10 @@ fn once<V: Clone>(known: &BySource<V>, source: &str, find: impl FnOnce() -> V) -
     found
 }
 
-/// The values of one choice, where the fields that they depend on hold this.
-#[derive(Debug)]
-pub(super) struct Made {
-    pub(super) held: Vec<(String, Json)>,
-    pub(super) values: Arc<[Answer]>,
-}
-
-/// What an expression looks at, by way of others, too.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Reach {
-    /// The outcome of a run.
-    review: bool,
-    /// What the actions of the rule do.
-    touched: bool,
-    /// The item of a list, or the phase that is entered.
-    it: bool,
-    /// Something of a cycle that trying values does not settle.
-    open: bool,
-}
-
-impl Ground {
-    /// Reads a chart.
-    pub(crate) fn of(chart: &Arc<Chart>, grown: &BTreeSet<String>) -> Self {
-        let domain = Domain::of(chart, grown);
-        let parameters = domain.parameters.iter().filter_map(|(name, values)| {
-            let values = values.iter().cloned().map(Answer::Value);
-            Some((field_of(chart, name)?, values.collect()))
-        });
-        Self {
-            parameters: parameters.collect(),
-            chart: Arc::clone(chart),
-            domain,
-            expressions: Arc::new(Expressions::new(chart.templates.clone())),
-            reaches: Mutex::default(),
-            pieces: Mutex::default(),
-            fits: Mutex::default(),
-            none: Arc::new([]),
-            values: Mutex::default(),
-        }
-    }
-
+impl Domain {
     /// Returns whether a field takes the value of a text, whatever its inputs are: where their types say so.
-    pub(super) fn always_fits(&self, name: &str, source: &str) -> bool {
-        once(&self.fits, &format!("{name} = {source}"), || {
+    pub(crate) fn always_fits(&self, name: &str, source: &str) -> bool {
+        once(&self.found_out.fits, &format!("{name} = {source}"), || {
             let Some(field) = self.chart.context.get(name) else {
                 return false;
             };
@@ -115,7 +49,7 @@ impl Ground {
 
     /// Returns what an expression or a text reaches.
     fn reach(&self, source: &str) -> Reach {
-        once(&self.reaches, source, || self.find_reach(source))
+        once(&self.found_out.reaches, source, || self.find_reach(source))
     }
 
     /// Follows an expression or a text to all that it reaches.
@@ -180,7 +114,7 @@ impl Ground {
 
     /// Returns true for a source that can be evaluated by itself: nothing is open about it, and it depends on nothing
     /// of the rule, such as the phase that is entered.
-    pub(super) fn is_separate(&self, kind: Kind, source: &str, root: &Value) -> bool {
+    pub(crate) fn is_separate(&self, kind: Kind, source: &str, root: &Value) -> bool {
         let reach = self.reach(source);
         let is_it = || root.get_attr("it").is_ok_and(|it| !it.is_undefined());
         let is_bound = reach.open || reach.touched || reach.it && is_it();
@@ -188,30 +122,32 @@ impl Ground {
     }
 
     /// Returns what is open about an expression.
-    pub(super) fn open(&self, source: &str) -> Option<&Openness> {
-        self.domain.dependence.open.get(source)
+    pub(crate) fn open(&self, source: &str) -> Option<&Openness> {
+        self.dependence.open.get(source)
     }
 
     /// Returns true where trying values does not determine its value. A text that fails, and a list, is evaluated in
     /// its place, too.
-    pub(super) fn is_open(&self, kind: Kind, source: &str) -> bool {
+    fn is_open(&self, kind: Kind, source: &str) -> bool {
         self.open(source).is_some_and(|open| match kind {
             Kind::Items => false,
             Kind::Text => !open.fails.is_empty(),
             Kind::Condition | Kind::Value => {
-                !open.fails.is_empty() || self.domain.open_inputs(open).next().is_some()
+                !open.fails.is_empty() || self.open_inputs(open).next().is_some()
             }
         })
     }
 
     /// Returns what a text is made of.
-    pub(super) fn pieces(&self, text: &str) -> Arc<[Piece]> {
+    pub(crate) fn pieces(&self, text: &str) -> Arc<[Piece]> {
         let template = |name: &str| self.chart.template(name).ok();
-        once(&self.pieces, text, || pieces(text, &template).into())
+        once(&self.found_out.pieces, text, || {
+            pieces(text, &template).into()
+        })
     }
 
     /// Returns true for a list of checks that looks at no input: what it finds is settled by the state.
-    pub(super) fn is_settled(&self, checks: &[Check]) -> bool {
+    pub(crate) fn is_settled(&self, checks: &[Check]) -> bool {
         checks.iter().all(|check| {
             sources_of_check(check).all(|source| {
                 let open = self.open(source);
