@@ -315,6 +315,7 @@ pub(super) fn git(root: &Path) -> Result<Command, String> {
     // program.
     git.arg("--no-optional-locks")
         .args(["-c", "core.fsmonitor=false"])
+        .args(["-c", "log.showSignature=false"])
         // What looks unchanged is unchanged, in the folder of the project.
         .args(["-c", "core.ignoreStat=false"])
         .args(["-c", "core.trustctime=true"])
