@@ -222,6 +222,13 @@ pub(crate) fn distrust(dir: &Path) -> Option<String> {
     })
 }
 
+/// Returns why what the user keeps outside of projects is not used: the same, but the administrator's is.
+pub(crate) fn distrust_own(path: &Path) -> Option<String> {
+    let meta = path.metadata().ok()?;
+    let is_safe = owner(&meta) == 0 && !is_open_to_all(&meta);
+    distrust(path).filter(|_| !is_safe)
+}
+
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {
