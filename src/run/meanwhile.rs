@@ -19,7 +19,7 @@ use crate::engine::event::Event;
 use crate::hash;
 use crate::hash::IndexMap;
 use crate::project::change::is_in;
-use crate::project::git::{self, Tree};
+use crate::project::git::{self, Rules, Tree};
 use crate::project::state_file;
 use crate::receipt::statement;
 use crate::run::place::Place;
@@ -43,6 +43,8 @@ pub(crate) struct FilesBefore {
     own: BTreeMap<PathBuf, String>,
     /// The code; `None` if nobody knows.
     tree: Option<Tree>,
+    /// Git's own rules: what they let it pass over may have changed.
+    rules: Option<Rules>,
     /// Git keeps the code.
     is_in_git: bool,
 }
@@ -50,9 +52,11 @@ pub(crate) struct FilesBefore {
 /// What has changed.
 #[derive(Debug, Clone)]
 pub(crate) struct ChangedFiles {
+    /// Those that were there before come first: new ones can be as many as whoever adds them likes.
     files: Vec<PathBuf>,
     /// Git cannot say whether the code is among them.
     is_code_unknown: bool,
+    is_in_git: bool,
 }
 
 impl FilesBefore {
@@ -80,6 +84,7 @@ impl FilesBefore {
         Self {
             own: own.collect(),
             tree: Tree::read(&place.root, home),
+            rules: Rules::read(&place.root),
             is_in_git: git::is_in_git(&place.root),
         }
     }
@@ -94,13 +99,23 @@ impl FilesBefore {
             .collect();
         names.sort();
         names.dedup();
+        let (mut names, mut new): (Vec<_>, Vec<_>) =
+            (names.into_iter()).partition(|name| self.own.contains_key(name));
         if let (Some(before), Some(now)) = (&self.tree, &now.tree) {
-            names.extend(before.changed(now, &place.root));
+            let (others, added) = before.changed(now, &place.root);
+            names.extend(others);
+            new.extend(added);
         }
+        if let (Some(before), Some(now)) = (&self.rules, &now.rules) {
+            names.extend(before.changed(now));
+        }
+        names.extend(new);
         let is_known = self.tree.is_some() && now.tree.is_some();
+        let is_in_git = self.is_in_git || now.is_in_git;
         ChangedFiles {
             files: names,
-            is_code_unknown: !is_known && (self.is_in_git || now.is_in_git),
+            is_code_unknown: !is_known && is_in_git,
+            is_in_git,
         }
     }
 }
@@ -141,12 +156,13 @@ pub(crate) fn changes(
         file.is_absolute() || file.starts_with(".git") || is_in(&file.to_string_lossy(), &part)
     };
     let files = (changed.files.iter()).filter(|file| !known.contains(file) && is_meant(file));
-    changes.extend(files.map(|file| shown(&file.to_string_lossy()).into_owned()));
-    let more = changes.len().saturating_sub(NAMED);
-    if more > 0 {
-        changes.truncate(NAMED);
-        changes.push(format!("and {more} more"));
-    }
+    let mut files = files.map(|file| shown(&file.to_string_lossy()).into_owned());
+    changes.extend(files.by_ref().take(NAMED));
+    changes.extend(match files.count() {
+        0 => None,
+        more if changed.is_in_git => Some(format!("and {more} more (`git status` lists them)")),
+        more => Some(format!("and {more} more")),
+    });
     let changes = Some(changes.join(", ")).filter(|changes| !changes.is_empty());
     let changes = changes.map(|changes| format!("Changed while it was reviewed: {changes}."));
     let unknown = changed.is_code_unknown.then(|| {
