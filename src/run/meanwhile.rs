@@ -14,7 +14,7 @@ use crate::chart::Chart;
 use crate::chart::model::Field;
 use crate::disk;
 use crate::engine::context::Context;
-use crate::engine::decision::{Decision, Step};
+use crate::engine::decision::{Answer, Decision, Ended, Step};
 use crate::engine::event::Event;
 use crate::hash;
 use crate::hash::IndexMap;
@@ -25,9 +25,10 @@ use crate::receipt::statement;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::run::{on_record, part};
+use crate::store::journal::{DecisionLine, RUN};
 use crate::text::{cut, shown};
 
-/// How many changes are named.
+/// How many files are named.
 const NAMED: usize = 12;
 
 /// The most files of an instance that are compared.
@@ -227,16 +228,23 @@ pub(crate) struct Pause {
 }
 
 impl Pause {
-    /// Returns the one that made the state what it is `now`, if there is one.
+    /// Returns the one of the commands that `ran` which made the state what it is `now`, if there is one: an edit that looks
+    /// like a command is none.
     pub(crate) fn between(
         chart: &Arc<Chart>,
         (before, now): (&Snapshot, &Snapshot),
+        ran: &[DecisionLine],
     ) -> Option<Self> {
         let (fields, next) = (before.context(), chart.next.as_ref()?);
         if fields == now.context() {
             return None;
         }
-        chart.commands.iter().find_map(|(name, command)| {
+        let has_run = |name: &str| {
+            let mut events = ran.iter().filter_map(|line| line.event.strip_prefix(RUN));
+            events.any(|command| command == name)
+        };
+        let commands = chart.commands.iter().filter(|(name, _)| has_run(name));
+        { commands }.find_map(|(name, command)| {
             let rule = &command.rule;
             let only_assigns = rule.actions.is_empty()
                 && !rule.advance
@@ -255,11 +263,18 @@ impl Pause {
 
     /// Lets it take effect after `decision`, which was made in the world of `snapshot`, where it was not yet run.
     pub(crate) fn follow(&self, chart: &Arc<Chart>, snapshot: &Snapshot, decision: &mut Decision) {
+        let is_sent_back = matches!(decision.answer, Answer::Block(_));
         decision.follow(snapshot.context(), |fields| {
             step_of(snapshot, &self.command, fields)
         });
         let call = chart.call(&self.command);
-        let message = format!("The review counts, and `{call}` takes effect now.");
+        let mut message = format!("The review counts, and `{call}` takes effect now.");
+        // The agent, which would have been sent back with it, does not get it.
+        let ended = decision.ended.as_ref().filter(|_| is_sent_back);
+        if let Some(result) = ended.and_then(Ended::result) {
+            message.push(' ');
+            message.push_str(&result);
+        }
         decision.messages.push(message);
     }
 }
