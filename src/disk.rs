@@ -127,13 +127,7 @@ pub(crate) fn replace_for_now(
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
     signals::report_file_size();
-    let new = beside(path);
-    // Left behind by a process that was killed while writing; whatever it is, it is neither kept nor followed.
-    match fs::remove_file(&new) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&new)?;
+    let (mut file, new) = open_new(path)?;
     let written = keep_permissions(path, &file)
         .and_then(|()| fill(&mut file))
         .and_then(|()| fs::rename(&new, path));
@@ -141,6 +135,24 @@ pub(crate) fn replace_for_now(
         let _ = fs::remove_file(&new);
     }
     written
+}
+
+/// Returns an error if the contents of `path` cannot be replaced. The caller holds the lock that covers the file.
+pub(crate) fn try_to_replace(path: &Path) -> io::Result<()> {
+    let new = open_new(path)?.1;
+    fs::remove_file(new)
+}
+
+/// Opens the file that is to replace `path`.
+fn open_new(path: &Path) -> io::Result<(File, PathBuf)> {
+    let new = beside(path);
+    // Left behind by a process that was killed while writing; whatever it is, it is neither kept nor followed.
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let file = OpenOptions::new().write(true).create_new(true).open(&new)?;
+    Ok((file, new))
 }
 
 /// Creates a file; an error if it exists.
@@ -220,6 +232,13 @@ pub(crate) fn distrust(dir: &Path) -> Option<String> {
             dir.display()
         )
     })
+}
+
+/// Returns why what the user keeps outside of projects is not used: the same, but the administrator's is.
+pub(crate) fn distrust_own(path: &Path) -> Option<String> {
+    let meta = path.metadata().ok()?;
+    let is_safe = owner(&meta) == 0 && !is_open_to_all(&meta);
+    distrust(path).filter(|_| !is_safe)
 }
 
 #[cfg(unix)]

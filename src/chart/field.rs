@@ -143,6 +143,11 @@ impl Field {
         match &self.looser {
             None => false,
             Some(Looser::Direction(Direction::Higher)) => number(value) > number(other),
+            Some(Looser::Direction(Direction::HigherOr0)) => {
+                let number = |value: &Json| Some(number(value)).filter(|number| *number != 0);
+                let [value, other] = [value, other].map(|value| number(value).unwrap_or(i64::MAX));
+                value > other
+            }
             Some(Looser::Direction(Direction::Lower)) => number(value) < number(other),
             Some(Looser::Direction(Direction::Fewer)) => lacks_any(value, other),
             Some(Looser::Direction(Direction::More)) => lacks_any(other, value),
@@ -244,6 +249,8 @@ mod tests {
         for (looser, loose, strict) in [
             (json!("higher"), json!(50), json!(10)),
             (json!("higher"), none.clone(), json!(10)),
+            (json!("higher-or-0"), json!(50), json!(10)),
+            (json!("higher-or-0"), json!(0), json!(50)),
             (json!("lower"), json!(1), json!(2)),
             (json!("lower"), json!(1), none.clone()),
             (json!("fewer"), json!(["a"]), json!(["a", "b"])),

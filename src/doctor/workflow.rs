@@ -27,7 +27,7 @@ use crate::run::change;
 use crate::run::perform::peek;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
-use crate::store::{Store, driver};
+use crate::store::{Store, driver, git_dir};
 use crate::text::plain_line;
 
 /// Checks the chart and the schema of its state. Its states are not explored; that is left to `check-chart`.
@@ -85,18 +85,35 @@ fn state_schema(chart: &Chart) -> Diagnosis {
     }
 }
 
-/// Checks that nobody else can write to the home at `root` and to the instance.
+/// Checks that nobody else can write to the home at `root`, to the instance, to the git directory, and to what the user has agreed
+/// to.
 pub(super) fn owners(chart: &Chart, root: &Path, place: Option<&Place>) -> Vec<Diagnosis> {
     let home = Path::new(&chart.scope.home);
     let dirs = [Some(home), place.map(|place| place.instance.dir.as_path())];
-    let dirs = dirs.into_iter().flatten();
     let flaw = |dir: &Path| {
         let why = disk::distrust(&root.join(dir))?;
-        let (what, help) = why.split_once("; ").unwrap_or((&why, ""));
-        let text = format!("{} is not used: {what}", dir.display());
-        Some(Diagnosis::problem("project", text, help))
+        Some(format!("{} is not used: {why}", dir.display()))
     };
-    dirs.filter_map(flaw).collect()
+    let flaws = dirs.into_iter().flatten().filter_map(flaw);
+    let record = trust::flaw(root).map(|why| format!("what you have agreed to is not used: {why}"));
+    let flaws = flaws.chain(record);
+    let flaws = flaws.map(|flaw| {
+        let (what, help) = in_two(&flaw);
+        Diagnosis::problem("project", what, help)
+    });
+    let git_dir = git_dir::unused(root);
+    let git_dir = git_dir.and_then(|dir| flaw(dir.strip_prefix(root).unwrap_or(&dir)));
+    // Something else is used in its place.
+    let git_dir = git_dir.map(|flaw| {
+        let (what, help) = in_two(&flaw);
+        Diagnosis::warning("store", what, help)
+    });
+    flaws.chain(git_dir).collect()
+}
+
+/// Splits what is wrong with a folder from what helps.
+fn in_two(flaw: &str) -> (&str, &str) {
+    flaw.split_once("; ").unwrap_or((flaw, ""))
 }
 
 /// Checks the settings of the project at `root`, and its records of sessions.

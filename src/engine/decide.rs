@@ -483,9 +483,15 @@ impl Deciding {
             Outcome::Ran { .. } => format!("Its review is in {}.", self.names.path(file)?),
         };
         let program = self.names.chart.program();
+        // Nobody else shows what it has found.
+        let has_findings = !ended.outcome.found().findings.is_empty();
+        let result = ended.result().filter(|_| has_findings);
+        let result = result
+            .map(|result| format!(" {result}"))
+            .unwrap_or_default();
         let message = format!(
             "The {cycle} {n} does not count: the state changed while it ran, and no longer asks for it. {had} \
-             `{program} status` says what comes next."
+             `{program} status` says what comes next.{result}"
         );
         Ok(Decision {
             messages: vec![message],

@@ -100,6 +100,11 @@ impl Decision {
         (is_over && !self.calls.is_empty()).then(|| self.calls.join("; "))
     }
 
+    /// Returns whether its run does not count.
+    pub fn is_set_aside(&self) -> bool {
+        self.ended.as_ref().is_some_and(|ended| ended.superseded)
+    }
+
     /// Returns why its run failed, if it did.
     pub fn failure(&self) -> Option<&str> {
         self.ended.as_ref()?.outcome.verdict_and_error().1
@@ -289,6 +294,25 @@ impl Ended {
             superseded: false,
             effort: Effort::default(),
         }
+    }
+}
+
+impl Ended {
+    /// Returns the verdict and the findings, as sentences that end a message.
+    pub(crate) fn result(&self) -> Option<String> {
+        let Outcome::Ran { verdict, found } = &self.outcome else {
+            return None;
+        };
+        let named = found.named(&self.invocation.file);
+        let named: Vec<String> = named.map(|(id, finding)| finding.in_words(&id)).collect();
+        let verdict = verdict.as_deref().unwrap_or("missing");
+        Some(match named.is_empty() {
+            true => format!("The verdict is {verdict}."),
+            false => format!(
+                "The verdict is {verdict}, and these are the findings:\n\n- {}",
+                named.join("\n- ")
+            ),
+        })
     }
 }
 

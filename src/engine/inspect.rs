@@ -146,9 +146,10 @@ impl Inspector {
             by_reviewer.chain([gates.commands.as_ref()])
         });
         let used = chart.names_in(&self.names.expressions, texts);
-        let sets = chart.files.iter().filter(|(name, set)| {
-            set.line.is_some() && used.contains(&format!("files.{name}"))
-        });
+        let sets = chart
+            .files
+            .iter()
+            .filter(|(name, set)| set.line.is_some() && used.contains(&format!("files.{name}")));
         let mut lines = IndexMap::default();
         for (name, _) in sets {
             let files = self.names.look(&Source::Files(name.clone()))?;

@@ -6,7 +6,7 @@ use indexmap::IndexSet;
 
 use crate::chart::Chart;
 use crate::expr::source::Literal;
-use crate::expr::{Expressions, MAX_DEPTH, syntax};
+use crate::expr::{Expressions, MAX_DEPTH};
 use crate::hash::IndexMap;
 
 /// Which names of a chart use which others.
@@ -70,8 +70,7 @@ impl<'c> References<'c> {
     where
         T: AsRef<str> + 't,
     {
-        let texts = sources.into_iter().map(AsRef::as_ref);
-        for source in texts.filter(|source| !syntax::is_too_long(source)) {
+        for source in sources.into_iter().map(AsRef::as_ref) {
             let names = self.expressions.names_in(source);
             let nodes = names.iter().filter_map(|dotted| self.node(dotted));
             let nodes: Vec<String> = nodes.collect();

@@ -29,6 +29,9 @@ pub struct PastReview {
     pub verdict: Option<String>,
     /// Why it failed.
     pub error: Option<String>,
+    /// Why it does not count although it has ended, unless a command is the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aside: Option<String>,
     /// How many seconds it took.
     #[serde(default)]
     pub seconds: u64,
@@ -49,6 +52,11 @@ pub struct PastReview {
 }
 
 impl PastReview {
+    /// Returns why it was of no use, if that is so.
+    pub fn failure(&self) -> Option<&str> {
+        self.error.as_deref().or(self.aside.as_deref())
+    }
+
     /// Returns when it ended, if that is known.
     pub fn ended(&self) -> Option<SystemTime> {
         humantime::parse_rfc3339(&self.at).ok()
@@ -85,17 +93,17 @@ pub fn spent(
     let is_kept = !limits.is_empty();
     let past = if is_kept { past() } else { Past::default() };
     let id = cycle.unwrap_or_default();
-    let failed = |runs| failed(of_cycle(runs, id, files, count), past.retried.as_deref());
     let runs = match past.runs.split_last() {
         Some((_, earlier)) if past.has_run => earlier,
         _ => &past.runs,
     };
-    let sums = |runs| (Sum::of(of_cycle(runs, id, files, count)), Sum::of(runs));
-    let over = |runs| {
+    let (of, retried) = ((id, files, count), past.retried.as_deref());
+    let sums = |runs: &[PastReview]| (Sum::of(of_cycle(runs, id, files, count)), Sum::of(runs));
+    let over = |runs: &[PastReview]| {
         let (cycle, instance) = sums(runs);
         let over = limits.iter().find(|(limited, limit)| {
             let (used, unit) = match limited {
-                Limited::Failures => (failed(runs).len() as u64, 1),
+                Limited::Failures => (failed_of(runs, of, retried).len() as u64, 1),
                 Limited::Cycle => (cycle.known, MILLION),
                 Limited::Instance => (instance.known, MILLION),
                 Limited::Reviews => (instance.runs as u64, 1),
@@ -107,8 +115,8 @@ pub fn spent(
     };
     let (cycle, instance) = sums(runs);
     let price = |sum: Sum| is_kept.then(|| sum.price());
-    let all = failed(&past.runs);
-    let why = all.first().and_then(|run| run.error.as_deref());
+    let all = failed_of(&past.runs, of, retried);
+    let why = all.first().and_then(|run| run.failure());
     Ok(Value::from_pairs([
         ("cycle", Value::from(price(cycle))),
         ("instance", Value::from(price(instance))),
@@ -119,14 +127,32 @@ pub fn spent(
     ]))
 }
 
-/// Returns the last of these runs, newest first, that failed in a row. One that was not started is no loss, and one after
-/// which no reviewer could run is not tried again at once.
-pub(crate) fn failed<'r>(runs: Vec<&'r PastReview>, retried: Option<&str>) -> Vec<&'r PastReview> {
-    let failed = runs.into_iter().take_while(|run| run.error.is_some());
+/// Returns the last of these runs, newest first, that failed in a row: those of the cycle, and those of any cycle that were set
+/// aside, because what sets them aside can also change the cycle. One that was not started is no loss, and one after which no
+/// reviewer could run is not tried again at once.
+pub(crate) fn failed<'r>(
+    runs: impl Iterator<Item = &'r PastReview>,
+    is_of_cycle: impl Fn(&PastReview) -> bool,
+    retried: Option<&str>,
+) -> Vec<&'r PastReview> {
+    let has_failed =
+        |run: &&PastReview| run.aside.is_some() || run.error.is_some() && is_of_cycle(run);
+    let failed = runs.take_while(has_failed);
     let failed = failed.take_while(|run| retried.is_none_or(|retried| *run.at > *retried));
     failed
         .filter(|run| !run.not_started && run.until.is_none())
         .collect()
+}
+
+/// Returns the same of the running cycle, as [`of_cycle`] has it.
+fn failed_of<'r>(
+    runs: &'r [PastReview],
+    (id, files, count): (&str, &str, i64),
+    retried: Option<&str>,
+) -> Vec<&'r PastReview> {
+    let of_cycle = of_cycle(runs, id, files, count);
+    let is_of_cycle = |run: &PastReview| of_cycle.iter().any(|other| std::ptr::eq(*other, run));
+    failed(runs.iter().rev(), is_of_cycle, retried)
 }
 
 /// The sums of a number of runs. Some of their costs may be unknown.
@@ -173,7 +199,7 @@ pub fn of_cycle<'r>(
     runs.take_while(|run| {
         let n = run.n;
         // A first review that has succeeded is followed by a second one, unless its cycle was over after it.
-        let is_over = n == 1 && last == 1 && run.error.is_none();
+        let is_over = n == 1 && last == 1 && run.failure().is_none();
         let is_of_it = n <= last && !is_over && run.file == files.replace("{n}", &n.to_string());
         last = n;
         is_of_it

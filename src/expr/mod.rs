@@ -292,8 +292,8 @@ impl Expressions {
             .map(|expr| expr.undeclared_variables(true));
         let names = match bare {
             Ok(names) if !has_holes(source) => Ok(names),
-            _ => few
-                .template_from_str(source)
+            _ => syntax::read_to_the_end(source, false)
+                .and_then(|()| few.template_from_str(source))
                 .map(|text| text.undeclared_variables(true)),
         };
         let names = names.unwrap_or_default();

@@ -5,8 +5,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use minijinja::ErrorKind;
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Stmt, UnaryOpKind};
-use minijinja::machinery::{self, tokenize};
+use minijinja::machinery::{self, Token, tokenize};
 use minijinja::syntax::SyntaxConfig;
 
 /// The most bytes of an expression. Each of its operators can use some of the stack.
@@ -25,10 +26,26 @@ pub fn parse_text<'t>(source: &'t str, name: &'t str) -> Result<Stmt<'t>, miniji
 }
 
 /// Reads all tokens of an expression or a text, and returns the first error. The parser loses an error that comes right
-/// after a string, and takes what it has read so far for everything.
+/// after a string, and takes what it has read so far for everything; and it would use up the stack for an expression, or a
+/// hole of a text, that is too long.
 pub(super) fn read_to_the_end(source: &str, is_expr: bool) -> Result<(), minijinja::Error> {
-    let mut tokens = tokenize(source, is_expr, SyntaxConfig::default());
-    tokens.try_for_each(|token| token.map(drop))
+    let mut start = 0;
+    for token in tokenize(source, is_expr, SyntaxConfig::default()) {
+        let (token, span) = token?;
+        let is_outside = match token {
+            Token::VariableStart | Token::BlockStart => {
+                start = span.start_offset as usize;
+                false
+            }
+            Token::VariableEnd | Token::BlockEnd | Token::TemplateData(_) => true,
+            _ => false,
+        };
+        if !is_outside && span.end_offset as usize > start + MAX_LENGTH {
+            let why = format!("an expression has at most {MAX_LENGTH} bytes");
+            return Err(minijinja::Error::new(ErrorKind::SyntaxError, why));
+        }
+    }
+    Ok(())
 }
 
 /// Operators of other languages, and what an expression has instead.
@@ -71,11 +88,6 @@ pub fn longest_hole(text: &str) -> Option<Range<usize>> {
         )
     });
     holes.max_by_key(Range::len)
-}
-
-/// Returns whether an expression, or a hole of a text, is too long to be parsed.
-pub fn is_too_long(source: &str) -> bool {
-    source.len() > MAX_LENGTH && longest_hole(source).is_none_or(|hole| hole.len() > MAX_LENGTH)
 }
 
 /// Returns a condition's value if it is the same in every world.
@@ -301,5 +313,34 @@ impl Lengths<'_> {
         self.depth -= 1;
         self.known.insert(name.to_owned(), length);
         length
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The parser calls itself for each of these signs.
+    #[test]
+    fn what_is_too_long_is_not_parsed() {
+        let many = |part: &str| part.repeat(30_000);
+        for expr in ["-", "not ", "(", "[", "{", "a|"].map(many) {
+            assert!(parse_expr(&format!("{expr}1")).is_err());
+            // The end of the hole is not the first one that looks like it.
+            for text in [
+                format!("{{{{ {expr}1 }}}}"),
+                format!("{{{{ '}}}}' ~ {expr}1 }}}}"),
+                format!("{{% if '%}}' ~ {expr}1 %}}{{% endif %}}"),
+            ] {
+                assert!(parse_text(&text, "a").is_err());
+            }
+        }
+        let hole = "{{ 1 }}";
+        let text = format!("{}{hole}", many("plain "));
+        assert!(parse_text(&text, "a").is_ok());
+        assert!(parse_text(&hole.repeat(1_000), "a").is_ok());
+        let longest = format!("'{}'", "x".repeat(MAX_LENGTH - 2));
+        assert!(parse_expr(&longest).is_ok());
+        assert!(parse_expr(&format!("{longest} ~ ''")).is_err());
     }
 }

@@ -16,6 +16,7 @@ use crate::hash::Hash;
 use crate::os;
 use crate::os::file::Version;
 use crate::process::program;
+use crate::project::home::user_folder;
 use crate::store::{self, git_dir};
 use crate::text::shown;
 
@@ -50,6 +51,12 @@ const OTHERS: [&str; 8] = [
 
 /// The files in the git directory that say what git passes over.
 const RULES: [&str; 3] = ["config", "info/exclude", "info/attributes"];
+
+/// The settings that name such a file, and what it is called in the user's folder if they are not set.
+const NAMING: [(&str, &str); 2] = [
+    ("core.excludesfile", "git/ignore"),
+    ("core.attributesfile", "git/attributes"),
+];
 
 /// The answer of git, once it has been asked.
 #[derive(Debug, Default)]
@@ -102,8 +109,84 @@ pub(crate) struct Tree {
     index: Vec<u8>,
     /// The files that differ from it, or that git passes over.
     changed: BTreeMap<Vec<u8>, Numbered>,
-    /// The same for git's own rules: what they let it pass over may have changed.
-    rules: BTreeMap<Vec<u8>, Option<u64>>,
+}
+
+/// What says what git passes over, and what it starts: each file, with a number for what it says.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Rules(BTreeMap<Vec<u8>, Option<u64>>);
+
+impl Rules {
+    /// Reads them; `None` if they are unknown, as outside git.
+    pub(crate) fn read(root: &Path) -> Option<Self> {
+        if !is_in_git(root) {
+            return None;
+        }
+        let mut paths = git(root).ok()?;
+        paths.arg("rev-parse");
+        for name in RULES {
+            paths.args(["--git-path", name]);
+        }
+        let paths = answer(&mut paths)?;
+        let paths = paths.split(|byte| *byte == b'\n');
+        let mut files: Vec<Vec<u8>> = paths.map(<[u8]>::to_vec).collect();
+        let mut list = git(root).ok()?;
+        list.args(["config", "--list", "--show-origin", "-z"]);
+        let list = answer(&mut list)?;
+        let mut settings = list.split(|byte| *byte == 0);
+        let mut named = NAMING.map(|(key, default)| {
+            let default = user_folder("XDG_CONFIG_HOME", ".config").map(|dir| dir.join(default));
+            (key, default)
+        });
+        let mut said: BTreeMap<Vec<u8>, Hash> = BTreeMap::new();
+        while let (Some(origin), Some(setting)) = (settings.next(), settings.next()) {
+            let Some(file) = origin.strip_prefix(b"file:") else {
+                continue;
+            };
+            said.entry(file.to_vec()).or_default().add(setting);
+            let setting = String::from_utf8_lossy(setting);
+            let (key, value) = setting.split_once('\n').unwrap_or((&setting, ""));
+            for (_, path) in named.iter_mut().filter(|(name, _)| *name == key) {
+                *path = Some(at_home(value));
+            }
+        }
+        let named = named.into_iter().filter_map(|(_, path)| path);
+        files.extend(named.map(|path| path.into_os_string().into_encoded_bytes()));
+        files.retain(|file| !file.is_empty());
+        let said = said
+            .into_iter()
+            .map(|(file, said)| (file, Some(said.number())));
+        let mut rules: BTreeMap<Vec<u8>, Option<u64>> = said.collect();
+        rules.extend(files.into_iter().map(|file| {
+            let number = number(root, &file, LARGE_TRACKED);
+            (file, number)
+        }));
+        Some(Self(rules))
+    }
+
+    /// Returns the files that say something else in `now`, which was read later.
+    pub(crate) fn changed(&self, now: &Self) -> Vec<PathBuf> {
+        let names: BTreeSet<&[u8]> = (self.0.keys().chain(now.0.keys()))
+            .map(Vec::as_slice)
+            .collect();
+        let is_changed = |name: &&[u8]| self.0.get(*name) != now.0.get(*name);
+        let changed = names.into_iter().filter(is_changed);
+        changed.map(os::file::path).collect()
+    }
+}
+
+/// Returns what git prints; `None` if it fails.
+fn answer(git: &mut Command) -> Option<Vec<u8>> {
+    let output = output_within(git, LIMIT).ok()?;
+    output.status.success().then_some(output.stdout)
+}
+
+/// Returns the path that git means by a value: `~` is the user's home.
+fn at_home(value: &str) -> PathBuf {
+    let home = std::env::var_os(os::file::HOME).map(PathBuf::from);
+    match (value.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(value),
+    }
 }
 
 /// A file of a work tree.
@@ -188,8 +271,7 @@ impl Tree {
                 .args(options)
                 .args(["--", ":/"])
                 .args(without(home));
-            let output = output_within(&mut git, LIMIT).ok()?;
-            output.status.success().then_some(output.stdout)
+            answer(&mut git)
         };
         let index = list(&["--stage", "-v"])?;
         let changed = list(&["-t", "--modified", "--others", "--exclude-standard"])?;
@@ -213,18 +295,8 @@ impl Tree {
         };
         let names = names.chain(open.iter().map(|name| tracked(name.as_bytes())));
         let changed = names.map(numbered);
-        let mut rules = git(root).ok()?;
-        rules.arg("rev-parse");
-        for name in RULES {
-            rules.args(["--git-path", name]);
-        }
-        let rules = output_within(&mut rules, LIMIT).ok()?.stdout;
-        let rules = rules.split(|byte| *byte == b'\n');
-        let rules = rules.filter(|name| !name.is_empty());
-        let rules = rules.map(|name| (name.to_vec(), number(root, name, LARGE_TRACKED)));
         Some(Self {
             changed: changed.collect(),
-            rules: rules.collect(),
             index,
         })
     }
@@ -240,8 +312,8 @@ impl Tree {
         Some(())
     }
 
-    /// Returns the files whose content is another one in `now`, which was read later.
-    pub(crate) fn changed(&self, now: &Self, root: &Path) -> Vec<PathBuf> {
+    /// Returns the files whose content is another one in `now`, which was read later, and apart from them the new ones.
+    pub(crate) fn changed(&self, now: &Self, root: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let (old, new) = (self.staged(), now.staged());
         let staged = old.keys().chain(new.keys()).copied();
         let differing = self.changed.keys().chain(now.changed.keys());
@@ -253,10 +325,11 @@ impl Tree {
             (None, Some(_)) => true,
             (None, None) => old.get(name) != new.get(name),
         };
+        let is_old = |name: &&[u8]| old.contains_key(name) || self.changed.contains_key(*name);
         let changed = names.into_iter().filter(is_changed);
-        let rules = self.rules.keys().map(Vec::as_slice);
-        let rules = rules.filter(|name| self.rules.get(*name) != now.rules.get(*name));
-        changed.chain(rules).map(os::file::path).collect()
+        let (changed, new): (Vec<_>, Vec<_>) = changed.partition(is_old);
+        let paths = |names: Vec<&[u8]>| names.into_iter().map(os::file::path).collect();
+        (paths(changed), paths(new))
     }
 
     /// Returns what the index has of each file.
@@ -315,6 +388,7 @@ pub(super) fn git(root: &Path) -> Result<Command, String> {
     // program.
     git.arg("--no-optional-locks")
         .args(["-c", "core.fsmonitor=false"])
+        .args(["-c", "log.showSignature=false"])
         // What looks unchanged is unchanged, in the folder of the project.
         .args(["-c", "core.ignoreStat=false"])
         .args(["-c", "core.trustctime=true"])

@@ -52,13 +52,7 @@ pub(crate) struct LedgerEntry {
 
 impl std::fmt::Display for LedgerEntry {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Finding {
-            severity, title, ..
-        } = &self.finding;
-        match self.finding.place() {
-            Some(place) => write!(out, "{} ({severity}, {place}): {title}", self.id),
-            None => write!(out, "{} ({severity}): {title}", self.id),
-        }
+        out.write_str(&self.finding.in_words(&self.id))
     }
 }
 

@@ -227,7 +227,15 @@ fn read_own(chart: &Chart, files: Files<'_>) -> Result<Settings, String> {
         // A user's own file may be a link to anywhere.
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
         let folder = real.parent().unwrap_or(&real);
-        let read = disk::read(folder, &real);
+        let mut kept = [Some(&*real), Some(folder), path.parent()]
+            .into_iter()
+            .flatten();
+        let read = match kept.find_map(|path| Some((path, disk::distrust_own(path)?))) {
+            Some((path, why)) if real.exists() => {
+                Err(io::Error::other(format!("{}: {why}", path.display())))
+            }
+            _ => disk::read(folder, &real),
+        };
         for (name, value) in values(chart, read, &path, wrong, &mut warnings)? {
             let field = chart.config.get(&name);
             if field.is_some_and(|field| field.file) {

@@ -15,6 +15,8 @@ use crate::chart::extend::Extended;
 use crate::chart::merge;
 use crate::disk;
 use crate::hash::{self, Hash};
+use crate::os::file::create_private_folder;
+use crate::os::regular::create_private;
 use crate::project::home::{is_inside, user_folder};
 
 /// The name of a project's own chart, in the home.
@@ -259,8 +261,8 @@ pub(crate) fn is_trusted(root: &Path, subject: TrustedPart, parts: &[Part]) -> b
 fn record(root: &Path) -> impl Iterator<Item = String> {
     // Every stop looks here, and finds most projects without a record: whether it can count comes second.
     let text = ledger(root).and_then(|(file, state)| {
-        let text = fs::read_to_string(file).ok()?;
-        is_ours(&state, root).then_some(text)
+        let text = fs::read_to_string(&file).ok()?;
+        (is_ours(&state, root) && flaw_of(&file).is_none()).then_some(text)
     });
     let lines: Vec<String> = text
         .iter()
@@ -286,10 +288,27 @@ pub(crate) fn keep(root: &Path, lists: &[(TrustedPart, Vec<Part>)]) -> Result<Pa
         text.push('\n');
     }
     let folder = file.parent().unwrap_or(Path::new("/"));
-    match fs::create_dir_all(folder).and_then(|()| disk::replace(&file, text.as_bytes())) {
-        Ok(()) => Ok(file),
-        Err(error) => Err(format!("{} cannot be written: {error}", file.display())),
+    let cannot = |error: io::Error| format!("{} cannot be written: {error}", file.display());
+    create_private_folder(folder).map_err(cannot)?;
+    if let Some(why) = flaw_of(&file) {
+        return Err(why);
     }
+    // What replaces it keeps its permissions.
+    let made = create_private(&file).and_then(|_| disk::replace(&file, text.as_bytes()));
+    made.map_err(cannot)?;
+    Ok(file)
+}
+
+/// Returns why the record of what the user has agreed to in the project at `root` does not count, if there is one: somebody
+/// else may have written it.
+pub(crate) fn flaw(root: &Path) -> Option<String> {
+    flaw_of(&writable_ledger(root)?)
+}
+
+/// Returns what is wrong with the file, or with the two folders of this program around it.
+fn flaw_of(file: &Path) -> Option<String> {
+    let mut paths = file.ancestors().take(3);
+    paths.find_map(|path| Some(format!("{}: {}", path.display(), disk::distrust_own(path)?)))
 }
 
 /// Removes the record of what the user has agreed to in the project at `root`; returns false if there was none.

@@ -49,8 +49,8 @@ pub(crate) struct Remarks {
     chart: Option<String>,
     /// The programs of reviewers, by their names in the chart: where each is, and the hash of its file.
     programs: IndexMap<String, (String, Option<String>)>,
-    /// What files said at the last review that has to run.
-    commands: Option<IndexMap<String, Vec<String>>>,
+    /// What files have said since the last review that was carried out about what has to run, by file.
+    commands: IndexMap<String, Vec<String>>,
     state: Option<Context>,
     /// The states that the lines have left which this one unites.
     merged: Vec<Context>,
@@ -150,10 +150,15 @@ impl Remarks {
     fn commands(&mut self, review: &ReviewEntry) {
         let now = &review.commands;
         if review.times.is_some() || review.error.is_some() {
-            self.commands.get_or_insert_with(|| now.clone());
+            for (file, new) in now {
+                let old = self.commands.entry(file.clone()).or_default();
+                let added = new.iter().filter(|line| !old.contains(line)).cloned();
+                let added: Vec<String> = added.collect();
+                old.extend(added);
+            }
             return;
         }
-        let before = self.commands.replace(now.clone()).unwrap_or_default();
+        let before = std::mem::replace(&mut self.commands, now.clone());
         for (file, old) in &before {
             let new = now.get(file).map_or(&[][..], Vec::as_slice);
             if !old.iter().all(|line| new.contains(line)) {

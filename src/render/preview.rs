@@ -43,7 +43,7 @@ pub(crate) fn next(place: &Place, scene: &Scene<'_>) -> Result<Step, RenderError
         Step::Invoke(invocation) => invocation,
     };
     let outcome = scene.assumed.outcome.clone();
-    let obstacle = || place.obstacle(&scene.world, &invocation);
+    let obstacle = || place.obstacle(&scene.world, &scene.event, &invocation);
     let Some(outcome) = outcome.or_else(|| obstacle().map(Outcome::Failed)) else {
         return Ok(Step::Invoke(invocation));
     };

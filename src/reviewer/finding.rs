@@ -156,6 +156,17 @@ impl Finding {
         })
     }
 
+    /// Returns it as a line, after its id.
+    pub fn in_words(&self, id: &str) -> String {
+        let Self {
+            severity, title, ..
+        } = self;
+        match self.place() {
+            Some(place) => format!("{id} ({severity}, {place}): {title}"),
+            None => format!("{id} ({severity}): {title}"),
+        }
+    }
+
     /// Returns where it is: `src/a.rs:12`.
     pub fn place(&self) -> Option<String> {
         let file = self.file.as_ref()?;

@@ -89,7 +89,7 @@ impl Due<'_> {
             again: None,
         };
         // Don't pay for a review that cannot count.
-        if let Some(obstacle) = place.obstacle(&self.snapshot.as_world(), invocation) {
+        if let Some(obstacle) = place.obstacle(&self.snapshot.as_world(), event, invocation) {
             return Ok(Some(without(announced, Outcome::Failed(obstacle))));
         }
         let hook = self.hook;
@@ -192,7 +192,7 @@ fn asked_again(
             file.display()
         ));
     }
-    if let Some(obstacle) = place.obstacle(&now.as_world(), invocation) {
+    if let Some(obstacle) = place.obstacle(&now.as_world(), event, invocation) {
         return Err(obstacle);
     }
     let found = change::again(place, event)?;

@@ -14,20 +14,21 @@ use crate::chart::Chart;
 use crate::chart::model::Field;
 use crate::disk;
 use crate::engine::context::Context;
-use crate::engine::decision::{Decision, Step};
+use crate::engine::decision::{Answer, Decision, Ended, Step};
 use crate::engine::event::Event;
 use crate::hash;
 use crate::hash::IndexMap;
 use crate::project::change::is_in;
-use crate::project::git::{self, Tree};
+use crate::project::git::{self, Rules, Tree};
 use crate::project::state_file;
 use crate::receipt::statement;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::run::{on_record, part};
+use crate::store::journal::{DecisionLine, RUN};
 use crate::text::{cut, shown};
 
-/// How many changes are named.
+/// How many files are named.
 const NAMED: usize = 12;
 
 /// The most files of an instance that are compared.
@@ -43,6 +44,8 @@ pub(crate) struct FilesBefore {
     own: BTreeMap<PathBuf, String>,
     /// The code; `None` if nobody knows.
     tree: Option<Tree>,
+    /// Git's own rules: what they let it pass over may have changed.
+    rules: Option<Rules>,
     /// Git keeps the code.
     is_in_git: bool,
 }
@@ -50,9 +53,11 @@ pub(crate) struct FilesBefore {
 /// What has changed.
 #[derive(Debug, Clone)]
 pub(crate) struct ChangedFiles {
+    /// Those that were there before come first: new ones can be as many as whoever adds them likes.
     files: Vec<PathBuf>,
     /// Git cannot say whether the code is among them.
     is_code_unknown: bool,
+    is_in_git: bool,
 }
 
 impl FilesBefore {
@@ -80,6 +85,7 @@ impl FilesBefore {
         Self {
             own: own.collect(),
             tree: Tree::read(&place.root, home),
+            rules: Rules::read(&place.root),
             is_in_git: git::is_in_git(&place.root),
         }
     }
@@ -94,13 +100,23 @@ impl FilesBefore {
             .collect();
         names.sort();
         names.dedup();
+        let (mut names, mut new): (Vec<_>, Vec<_>) =
+            (names.into_iter()).partition(|name| self.own.contains_key(name));
         if let (Some(before), Some(now)) = (&self.tree, &now.tree) {
-            names.extend(before.changed(now, &place.root));
+            let (others, added) = before.changed(now, &place.root);
+            names.extend(others);
+            new.extend(added);
         }
+        if let (Some(before), Some(now)) = (&self.rules, &now.rules) {
+            names.extend(before.changed(now));
+        }
+        names.extend(new);
         let is_known = self.tree.is_some() && now.tree.is_some();
+        let is_in_git = self.is_in_git || now.is_in_git;
         ChangedFiles {
             files: names,
-            is_code_unknown: !is_known && (self.is_in_git || now.is_in_git),
+            is_code_unknown: !is_known && is_in_git,
+            is_in_git,
         }
     }
 }
@@ -141,12 +157,13 @@ pub(crate) fn changes(
         file.is_absolute() || file.starts_with(".git") || is_in(&file.to_string_lossy(), &part)
     };
     let files = (changed.files.iter()).filter(|file| !known.contains(file) && is_meant(file));
-    changes.extend(files.map(|file| shown(&file.to_string_lossy()).into_owned()));
-    let more = changes.len().saturating_sub(NAMED);
-    if more > 0 {
-        changes.truncate(NAMED);
-        changes.push(format!("and {more} more"));
-    }
+    let mut files = files.map(|file| shown(&file.to_string_lossy()).into_owned());
+    changes.extend(files.by_ref().take(NAMED));
+    changes.extend(match files.count() {
+        0 => None,
+        more if changed.is_in_git => Some(format!("and {more} more (`git status` lists them)")),
+        more => Some(format!("and {more} more")),
+    });
     let changes = Some(changes.join(", ")).filter(|changes| !changes.is_empty());
     let changes = changes.map(|changes| format!("Changed while it was reviewed: {changes}."));
     let unknown = changed.is_code_unknown.then(|| {
@@ -202,6 +219,21 @@ pub(crate) fn has_moved_on(
     before.state.text() != now.state.text() && !counts
 }
 
+/// Returns the limits that were lowered below review `n` while it ran, as they were before: it has been paid for, so they
+/// hold for the next one.
+pub(crate) fn passed_limits(
+    chart: &Chart,
+    (before, now): (&Snapshot, &Snapshot),
+    n: i64,
+) -> Context {
+    let limits = chart.cycles.values().filter_map(|cycle| {
+        let limit = now.context().get(&cycle.limit)?.as_i64()?;
+        let old = before.context().get(&cycle.limit)?;
+        (0 < limit && limit < n).then(|| (cycle.limit.clone(), old.clone()))
+    });
+    limits.collect()
+}
+
 /// A command that was run during a review: it only assigns fields, and nothing comes next after it. The review has been paid
 /// for, so it counts, and the command takes effect after it.
 pub(crate) struct Pause {
@@ -211,16 +243,23 @@ pub(crate) struct Pause {
 }
 
 impl Pause {
-    /// Returns the one that made the state what it is `now`, if there is one.
+    /// Returns the one of the commands that `ran` which made the state what it is `now`, if there is one: an edit that looks
+    /// like a command is none.
     pub(crate) fn between(
         chart: &Arc<Chart>,
         (before, now): (&Snapshot, &Snapshot),
+        ran: &[DecisionLine],
     ) -> Option<Self> {
         let (fields, next) = (before.context(), chart.next.as_ref()?);
         if fields == now.context() {
             return None;
         }
-        chart.commands.iter().find_map(|(name, command)| {
+        let has_run = |name: &str| {
+            let mut events = ran.iter().filter_map(|line| line.event.strip_prefix(RUN));
+            events.any(|command| command == name)
+        };
+        let commands = chart.commands.iter().filter(|(name, _)| has_run(name));
+        { commands }.find_map(|(name, command)| {
             let rule = &command.rule;
             let only_assigns = rule.actions.is_empty()
                 && !rule.advance
@@ -239,11 +278,18 @@ impl Pause {
 
     /// Lets it take effect after `decision`, which was made in the world of `snapshot`, where it was not yet run.
     pub(crate) fn follow(&self, chart: &Arc<Chart>, snapshot: &Snapshot, decision: &mut Decision) {
+        let is_sent_back = matches!(decision.answer, Answer::Block(_));
         decision.follow(snapshot.context(), |fields| {
             step_of(snapshot, &self.command, fields)
         });
         let call = chart.call(&self.command);
-        let message = format!("The review counts, and `{call}` takes effect now.");
+        let mut message = format!("The review counts, and `{call}` takes effect now.");
+        // The agent, which would have been sent back with it, does not get it.
+        let ended = decision.ended.as_ref().filter(|_| is_sent_back);
+        if let Some(result) = ended.and_then(Ended::result) {
+            message.push(' ');
+            message.push_str(&result);
+        }
         decision.messages.push(message);
     }
 }

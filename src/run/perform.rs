@@ -165,7 +165,14 @@ fn carry_out(
                 let again = run.as_mut().and_then(|run| run.again.take());
                 let given = again.as_ref().map_or(event, |again| &again.event);
                 let written = write(place, given, run, &git);
-                let Some(mut performed) = written.map_err(|stuck| stuck.losing(ended))? else {
+                let written = written.map_err(|stuck| {
+                    if ended.is_some() {
+                        // It counts as failed: the next one may be lost in the same way.
+                        let _ = place.journal().set_aside(stuck.to_string());
+                    }
+                    stuck.losing(ended)
+                });
+                let Some(mut performed) = written? else {
                     next = NextStep::Review;
                     continue;
                 };
@@ -306,7 +313,7 @@ pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Step, Stuck> {
     let Step::Invoke(invocation) = step else {
         return Ok(step);
     };
-    let Some(why) = place.obstacle(&snapshot.as_world(), &invocation) else {
+    let Some(why) = place.obstacle(&snapshot.as_world(), event, &invocation) else {
         return Ok(Step::Invoke(invocation));
     };
     let ended = Ended::new(*invocation, Outcome::Failed(why));

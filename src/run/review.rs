@@ -6,10 +6,12 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use crate::diagnostic::quote::quoted;
+use crate::disk;
 use crate::engine::decision::{Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
 use crate::host::hosts::RESERVE;
 use crate::project::git::{self, Git};
+use crate::project::state_file;
 use crate::run::attempt::{Again, Attempt, Due, time_left};
 use crate::run::meanwhile::ChangedFiles;
 use crate::run::performed::Performed;
@@ -18,7 +20,7 @@ use crate::run::receipts;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::{already_running, announced, ended, record_left};
-use crate::store::journal::Line;
+use crate::store::journal::{self, Line};
 use crate::store::lock::ReviewLock;
 use crate::store::once::SEND_BACK;
 use crate::store::running::Note;
@@ -38,6 +40,8 @@ pub(crate) struct Unwritten {
     pub(crate) ended: Ended,
     /// How many phases had been entered and commands run before it.
     pub(crate) revision: u64,
+    /// When it became due, in the form of the journal.
+    pub(crate) since: String,
     pub(crate) before: Arc<Snapshot>,
     /// The files that have changed since; `None` if no reviewer was started.
     pub(crate) changed: Option<ChangedFiles>,
@@ -77,6 +81,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         return answered(Performed::allowed(already_running(place, event)));
     };
     record_left(place);
+    let since = journal::now();
     // Whoever held the lock a moment ago may have done what this decision asks for.
     let revision = place
         .lock()?
@@ -105,10 +110,13 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     if !before.is_zero() {
         announced.timeout = time_left(hook, invocation.timeout, Duration::ZERO);
     }
-    // A file system that stores no note stores no verdict either, and that would be paid for and lost.
-    let note = Note::leave(&place.store, &place.instance.name, &announced).map_err(io(
-        "no review was started, because its result could not be written",
-    ))?;
+    // A file system that stores no note or no state stores no verdict either, and that would be paid for and lost.
+    let unwritten = "no review was started, because its result could not be written";
+    let note =
+        Note::leave(&place.store, &place.instance.name, &announced).map_err(io(unwritten))?;
+    let lock = place.lock()?;
+    disk::try_to_replace(&place.dir().join(state_file::FILE)).map_err(io(unwritten))?;
+    drop(lock);
     let due = Due {
         snapshot: &snapshot,
         invocation: &invocation,
@@ -146,6 +154,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
             effort,
         },
         revision,
+        since,
         before: snapshot,
         changed,
         again,

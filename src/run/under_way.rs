@@ -149,6 +149,7 @@ pub(super) fn ended(
             file: announced.file,
             verdict: verdict.map(str::to_owned),
             error: error.map(str::to_owned),
+            aside: None,
             seconds: effort.seconds,
             cost: effort.cost,
             not_started: effort.not_started,

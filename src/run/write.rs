@@ -27,6 +27,7 @@ use crate::run::receipts::{self, Prepared};
 use crate::run::review::Unwritten;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
+use crate::store::journal::DecisionLine;
 use crate::store::lock::{ReviewLock, WriteLock};
 use crate::store::owed::Debt;
 use crate::store::{driver, last_chart, notices, postponed};
@@ -46,13 +47,16 @@ pub(crate) fn write(
     let now = Arc::clone(&snapshot);
     // The review's lock is kept until everything is written.
     let (mut ended, mut _review_lock, mut meanwhile) = (None, None, Meanwhile::default());
+    let mut is_started = false;
     if let Some(run) = run {
         let revision = lock.revision().map_err(io("the revision cannot be read"))?;
-        (snapshot, meanwhile) = Meanwhile::of(place, &run, &snapshot);
+        let commands = place.journal().commands_since(&run.since);
+        (snapshot, meanwhile) = Meanwhile::of(place, &run, &snapshot, &commands);
         ended = Some(Ended {
             superseded: revision != run.revision && meanwhile.has_moved_on,
             ..run.ended
         });
+        is_started = run.changed.is_some();
         _review_lock = Some(run.lock);
     }
     let until = ended.as_ref().and_then(|ended| ended.effort.until.clone());
@@ -70,6 +74,11 @@ pub(crate) fn write(
     };
     if let (false, Reading::Broken(why)) = (decision.writes_nothing(), &snapshot.state) {
         return Err(place.broken(why));
+    }
+    if is_started && !meanwhile.is_by_command && decision.is_set_aside() {
+        let why = "it did not count, because the state was changed while it ran";
+        // Without it, reviews that do not count go on for longer.
+        let _ = place.journal().set_aside(why.to_owned());
     }
     let is_clean = ended.is_some_and(|ended| {
         is_clean(&place.chart, ended, &decision, |ended| decided(Some(ended)))
@@ -133,14 +142,21 @@ struct Meanwhile {
     /// Someone has entered a phase or run a command, if the revision says so too. (The state must differ: the reviewer may
     /// have removed the file with the revision.)
     has_moved_on: bool,
+    /// A command has changed the state.
+    is_by_command: bool,
 }
 
 impl Meanwhile {
     /// Returns the world as the outcome of a review sees it, and what has happened in it.
-    fn of(place: &Place, run: &Unwritten, now: &Arc<Snapshot>) -> (Arc<Snapshot>, Self) {
+    fn of(
+        place: &Place,
+        run: &Unwritten,
+        now: &Arc<Snapshot>,
+        commands: &[DecisionLine],
+    ) -> (Arc<Snapshot>, Self) {
         let (chart, before) = (&place.chart, &run.before);
         let is_done = matches!(run.ended.outcome, Outcome::Ran { .. });
-        let pause = Pause::between(chart, (before, now));
+        let pause = Pause::between(chart, (before, now), commands);
         let changes = (run.changed.as_ref()).and_then(|files| {
             let file = &run.ended.invocation.file;
             // If the review counts, another sentence names the pause.
@@ -149,13 +165,16 @@ impl Meanwhile {
         });
         let pause = pause.filter(|_| is_done);
         let restored = pause.as_ref().map(|pause| pause.before.clone());
-        let restored = restored.unwrap_or_default();
+        let mut restored = restored.unwrap_or_default();
+        let n = run.ended.invocation.n;
+        restored.extend(meanwhile::passed_limits(chart, (before, now), n));
         let has_moved_on = meanwhile::has_moved_on(chart, (before, now), &restored);
         let after = Arc::new(now.after_review(before, &restored));
         let meanwhile = Self {
             changes,
             pause,
             has_moved_on,
+            is_by_command: !commands.is_empty(),
         };
         (after, meanwhile)
     }

@@ -23,6 +23,22 @@ pub(crate) struct WorkTree {
 
 /// Returns the work tree around `dir`; `None` outside git.
 pub(crate) fn around(dir: &Path) -> Option<WorkTree> {
+    let tree = named(dir)?;
+    let is_safe = |dir: &PathBuf| disk::distrust(dir).is_none();
+    Some(WorkTree {
+        git_dir: tree.git_dir.filter(is_safe),
+        ..tree
+    })
+}
+
+/// Returns the git directory of the work tree around `dir`, if it is not used because it is not only the user's.
+pub(crate) fn unused(dir: &Path) -> Option<PathBuf> {
+    let git_dir = named(dir)?.git_dir?;
+    disk::distrust(&git_dir).is_some().then_some(git_dir)
+}
+
+/// Returns the work tree around `dir`, whoever may write to its git directory.
+fn named(dir: &Path) -> Option<WorkTree> {
     dir.ancestors().find_map(|top| {
         let entry = top.join(".git");
         let meta = entry.metadata().ok()?;
@@ -31,10 +47,9 @@ pub(crate) fn around(dir: &Path) -> Option<WorkTree> {
             // Any folder can be named; git's own has this file.
             false => linked(top, &entry).filter(|dir| dir.join("HEAD").is_file()),
         };
-        let is_safe = |dir: &PathBuf| disk::distrust(dir).is_none();
         Some(WorkTree {
             top: top.to_owned(),
-            git_dir: git_dir.filter(is_safe),
+            git_dir,
         })
     })
 }

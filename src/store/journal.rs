@@ -17,11 +17,11 @@ use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
-use crate::host::events::lasting;
+use crate::host::events::{is_event, lasting};
 use crate::text::plain_line;
 
 /// Comes before the name of a command.
-pub(super) const RUN: &str = "run ";
+pub(crate) const RUN: &str = "run ";
 
 /// A review that a command asked for: decided by the rules for a stop, at which nobody is sent back.
 pub(crate) const REVIEW: &str = "review";
@@ -153,8 +153,31 @@ pub(crate) fn now() -> String {
 /// Returns the lines about all instances, oldest first.
 pub(crate) fn read_all(store: &Store) -> Vec<Line> {
     let names = lines::names(store).into_iter();
-    let mut lines: Vec<Line> = names.flat_map(|name| lines::read(store, &name)).collect();
+    let mut lines: Vec<Line> = names.flat_map(|name| read(store, &name)).collect();
     lines.sort_by(|a, b| a.at().cmp(b.at()));
+    lines
+}
+
+/// Returns the lines of a file. A review has a second one if it was set aside, which counts.
+fn read(store: &Store, file: &str) -> Vec<Line> {
+    let lines: Vec<Line> = lines::read(store, file);
+    newest(lines, |line| match line {
+        Line::Review(review) => Some(&review.run),
+        Line::Decision(_) | Line::Gate(_) => None,
+    })
+}
+
+/// Removes the lines of reviews that have a later one.
+fn newest<T>(mut lines: Vec<T>, run: impl Fn(&T) -> Option<&PastReview>) -> Vec<T> {
+    let is_aside = |run: &&PastReview| run.aside.is_some();
+    let id = |run: &PastReview| (run.instance.clone(), run.at.clone());
+    let aside: Vec<_> = (lines.iter().filter_map(&run).filter(is_aside).map(id)).collect();
+    if !aside.is_empty() {
+        lines.retain(|line| {
+            let first = run(line).filter(|run| run.aside.is_none());
+            first.is_none_or(|run| !aside.contains(&id(run)))
+        });
+    }
     lines
 }
 
@@ -184,7 +207,7 @@ impl Journal {
 
     /// Returns the lines, oldest first.
     pub(crate) fn read(&self) -> Vec<Line> {
-        let mut lines: Vec<Line> = lines::read(&self.store, &self.file);
+        let mut lines = read(&self.store, &self.file);
         lines.retain(|line| line.instance() == self.instance);
         lines
     }
@@ -194,7 +217,27 @@ impl Journal {
         // A decision has no file, so its line is not a run.
         let mut runs: Vec<PastReview> = lines::read(&self.store, &self.file);
         runs.retain(|run| run.instance == self.instance);
-        runs
+        newest(runs, |run| Some(run))
+    }
+
+    /// Says of the last review why it does not count.
+    pub(crate) fn set_aside(&self, why: String) -> io::Result<()> {
+        let Some(mut review) = self.reviews().pop() else {
+            return Ok(());
+        };
+        review.run.aside = Some(why);
+        self.add(&Line::Review(review))
+    }
+
+    /// Returns the commands that have changed the state since a time.
+    pub(crate) fn commands_since(&self, time: &str) -> Vec<DecisionLine> {
+        let lines = self.read().into_iter().rev();
+        let later = lines.take_while(|line| line.at() >= time);
+        let decided = later.filter_map(Line::into_decision);
+        let is_command = |line: &DecisionLine| !is_event(&line.event) && line.event != REVIEW;
+        decided
+            .filter(|line| is_command(line) && !line.changed.is_empty())
+            .collect()
     }
 
     /// Returns the runs that have ended, oldest first.

@@ -54,10 +54,9 @@ impl ReviewFacts {
 /// user `retried` do not count.
 pub(super) fn failures(journal: &[journal::ReviewLine], retried: Option<&str>) -> Option<String> {
     let last = &journal.last()?.run;
-    let why = last.error.as_ref()?;
+    let why = last.failure()?;
     let runs = journal.iter().rev().map(|ended| &ended.run);
-    let of_cycle = runs.take_while(|run| run.cycle == last.cycle);
-    let failed = match failed(of_cycle.collect(), retried).len() {
+    let failed = match failed(runs, |run| run.cycle == last.cycle, retried).len() {
         0 | 1 => "The last review failed".to_owned(),
         many => format!("The last {many} reviews failed"),
     };

@@ -504,8 +504,10 @@ fn the_end_names_what_is_still_open() {
     assert_eq!(
         (&next()["action"], &next()["why"]),
         (
-            &json!("complete"),
-            &json!("The all-code-review was left without any review. Still open: 1, 2.")
+            &json!("ask"),
+            &json!(
+                "The all-code-review was left without any review. Still open: 1, 2. Ask the user what becomes of them: implement one (/taskie:complete-task), or give it the status `cancelled` in tasks.md."
+            )
         )
     );
     project.set_state(json!({ "phase": "complete", "next_phase": null }));
@@ -514,7 +516,7 @@ fn the_end_names_what_is_still_open() {
         (
             &json!("ask"),
             &json!(
-                "Phase complete, task 1, nothing is due, and a task is open again: 1: ask the user what to do."
+                "Phase complete, task 1, nothing is due, and a task is open again: 1: ask the user what to do (`taskie add-task --plan test-plan --task 1` has it come next)."
             )
         )
     );

@@ -476,11 +476,14 @@ fn a_program_that_was_chosen_need_not_stay_on_path() {
     }
 }
 
-/// The choice is kept for all projects, so a program of one project is no choice. Nor does it stand in for a tool.
+/// The choice is kept for all projects, so a program of one project is no choice. Nor does it stand in for a tool. That the
+/// home folder is in a repository, too, changes nothing.
 #[test]
 fn a_program_of_the_project_does_not_count() {
-    for below in ["", "src"] {
+    for (below, home) in [("", "home"), ("src", "home"), ("src", "")] {
         let machine = Machine::new(TO_CHOOSE);
+        let home = machine.temp.path().join(home);
+        fs::create_dir_all(home.join(".git")).unwrap();
         let project = machine.project();
         fs::create_dir_all(project.join(".git")).unwrap();
         fs::create_dir_all(project.join(below)).unwrap();
@@ -500,7 +503,10 @@ fn a_program_of_the_project_does_not_count() {
         );
         let start = |machine: &Machine| {
             machine.hook("SessionStart", |command| {
-                command.env("PATH", &path).current_dir(project.join(below));
+                command
+                    .env("PATH", &path)
+                    .env("HOME", &home)
+                    .current_dir(project.join(below));
             })
         };
         let why = format!(

@@ -489,6 +489,7 @@ fn every_command_line_that_is_named_is_one() {
                 .replace("{{ ' --task ' ~ task if task != '' else '' }}", " --task 1")
                 .replace("{{steps}}", "/taskie:post-plan-review")
                 .replace("{{action}}", "post-plan-review")
+                .replace("{{ tables.tasks.open[0].id }}", "1")
                 .replace("{{plan}}", PLAN)
                 .replace("{{ scope.name }}", PLAN);
             let mut words: Vec<String> = filled

@@ -699,7 +699,7 @@ fn what_changes_between_reviews_is_said_with_the_next_one() {
     }
     let json = project.run(&["verify", "--json"]).json();
     let remarks = json["receipts"][0]["remarks"].as_array().unwrap().clone();
-    assert_eq!(remarks.len(), 6, "{json}");
+    assert_eq!(remarks.len(), 5, "{json}");
 }
 
 /// What `verify` says that it does not prove.

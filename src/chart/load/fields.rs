@@ -191,7 +191,7 @@ impl Resolver<'_> {
         };
         if field.kind != has_it {
             let message = format!("only {wanted} can get looser in this way");
-            let help = "write `higher` or `lower` for an integer, `fewer` or `more` for a list, or a list of the looser values";
+            let help = "write `higher`, `higher-or-0` or `lower` for an integer, `fewer` or `more` for a list, or a list of the looser values";
             self.flaw(Code::WrongType, path, message, help);
         }
     }

@@ -32,8 +32,8 @@ pub struct FieldSource {
     /// what they stand for. A file and commands always need it.
     #[serde(default)]
     pub trust: Vec<Literal>,
-    /// Which values let more through than others: `higher` or `lower` for an integer (null is the highest), `fewer` or `more`
-    /// for a list, or the values that do. A project's setting that is looser than the user's own needs trust, and what becomes
+    /// Which values let more through than others: `higher` or `lower` for an integer (null is the highest; with `higher-or-0`,
+    /// so is 0), `fewer` or `more` for a list, or the values that do. A project's setting that is looser than the user's own needs trust, and what becomes
     /// looser while a review runs does not count for that review.
     pub looser: Option<Looser>,
     /// A project's setting that is looser than the default needs trust, too, also where the user's own file has none.
@@ -150,7 +150,7 @@ impl Words {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "`looser` is `higher`, `lower`, `fewer`, `more`, or a list of values"
+    expecting = "`looser` is `higher`, `higher-or-0`, `lower`, `fewer`, `more`, or a list of values"
 )]
 pub enum Looser {
     Direction(Direction),
@@ -163,6 +163,9 @@ pub enum Looser {
 pub enum Direction {
     /// For an integer: a limit.
     Higher,
+    /// For an integer: a limit where 0 stands for none.
+    #[serde(rename = "higher-or-0")]
+    HigherOr0,
     /// For an integer: a requirement.
     Lower,
     /// For a list: one that lacks an item.

@@ -4,7 +4,9 @@ use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, Permissions};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::fs::{
+    DirBuilderExt as _, FileExt as _, MetadataExt as _, PermissionsExt as _, symlink,
+};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -95,6 +97,12 @@ pub(crate) fn share<'b, 'p>(
     builder: &'b mut tempfile::Builder<'p, 'p>,
 ) -> &'b mut tempfile::Builder<'p, 'p> {
     builder.permissions(Permissions::from_mode(0o666))
+}
+
+/// Creates a folder, with those above it, that nobody else may look into, whatever the umask is.
+pub(crate) fn create_private_folder(path: &Path) -> io::Result<()> {
+    let mut folder = fs::DirBuilder::new();
+    folder.recursive(true).mode(0o700).create(path)
 }
 
 /// Renames a file; an error if the new name exists.

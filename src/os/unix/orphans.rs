@@ -64,14 +64,19 @@ impl Adoption {
         }
     }
 
-    /// Returns our children, except those that existed before and those in our own process group: processes that
-    /// other threads start are in that group, but the program's descendants are not.
+    /// Returns our children, except those that existed before, and those that another thread may have started: they are
+    /// in our own process group. In a session of our own, as a supervisor has, no other thread starts any, and a
+    /// descendant of the program can join that group.
     fn orphans(&self) -> Vec<Pid> {
-        use rustix::process::{getpgid, getpgrp};
+        use rustix::process::{getpgid, getpgrp, getpid, getsid};
 
+        let is_apart = getsid(None) == Ok(getpid());
         let ours = getpgrp();
+        let is_spared = |child: &Pid| {
+            self.spared.contains(child) || !is_apart && getpgid(Some(*child)) == Ok(ours)
+        };
         let mut orphans = children();
-        orphans.retain(|child| !self.spared.contains(child) && getpgid(Some(*child)) != Ok(ours));
+        orphans.retain(|child| !is_spared(child));
         orphans
     }
 }
@@ -149,5 +154,35 @@ mod tests {
             }
         });
         assert_eq!((spared.is_ok(), caught), (true, None));
+    }
+
+    /// A descendant of the program has joined the group of its supervisor. The test starts itself again as one: it would
+    /// take the whole test program into another session.
+    #[test]
+    fn in_a_session_of_its_own_no_group_is_spared() {
+        const APART: &str = "TASKIE_TEST_APART";
+        if std::env::var_os(APART).is_none() {
+            let test = "os::unix::orphans::tests::in_a_session_of_its_own_no_group_is_spared";
+            let again = Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", test])
+                .env(APART, "")
+                .output()
+                .unwrap();
+            let output = String::from_utf8_lossy(&again.stdout);
+            assert!(
+                again.status.success() && output.contains("1 passed"),
+                "{output}"
+            );
+            return;
+        }
+        rustix::process::setsid().unwrap();
+        let (ended, _) = signals::recorded(|wakeups| {
+            let adoption = Adoption::begin();
+            let mut joined = Command::new("sleep").arg("1000").spawn().unwrap();
+            adoption.end_orphans(wakeups);
+            assert_eq!(children(), []);
+            assert!(joined.wait().is_err(), "it was reaped");
+        });
+        ended.unwrap();
     }
 }

@@ -103,6 +103,11 @@ pub(crate) fn share<'b, 'p>(
     builder
 }
 
+/// Creates a folder, with those above it: in the user's own folder, nobody else may look into it.
+pub(crate) fn create_private_folder(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)
+}
+
 /// Renames a file; an error if the new name exists. The write lock keeps our own processes apart.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match to.symlink_metadata() {
