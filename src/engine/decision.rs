@@ -295,9 +295,7 @@ impl Ended {
             effort: Effort::default(),
         }
     }
-}
 
-impl Ended {
     /// Returns the verdict and the findings, as sentences that end a message.
     pub(crate) fn result(&self) -> Option<String> {
         let Outcome::Ran { verdict, found } = &self.outcome else {

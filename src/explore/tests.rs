@@ -12,6 +12,7 @@ mod fold;
 mod limits;
 mod random;
 mod state;
+mod steps;
 mod undecided;
 
 use std::path::Path;
@@ -204,7 +205,7 @@ fn a_sum_rests_on_its_parts() {
 
 /// What is found in each of these charts is compared with the snapshot.
 #[test]
-fn flaws_are_found_with_their_stories() {
+fn flaws_are_found_with_their_counterexamples() {
     let mut all = String::new();
     for case in include_str!("tests/flaws.txt").split("\n== ").skip(1) {
         let (name, edits) = case.split_once("\n- ").unwrap();
@@ -556,48 +557,5 @@ fn what_a_command_sets_under_a_guard_is_what_it_can_have_set() {
         };
         assert_eq!(verdict, expected, "{guard}; {never}: {:?}", report.results);
         assert!(report.states <= 8, "{} states", report.states);
-    }
-}
-
-/// A claim with `step` is about the state behind a step, and about the settings with which the step is taken.
-#[test]
-fn a_claim_about_steps_looks_behind_them() {
-    let rules = "[[on.Stop]]\nid = \"one\"\nguard = \"n == 0\"\nassign = { n = 1 }\nallow = true\n\
-                 [[on.Stop]]\nid = \"two\"\nguard = \"n == 1\"\nassign = { n = 2 }\nallow = true\n\
-                 [[on.Stop]]\nid = \"low\"\nguard = \"config.most == 1\"\nmessage = \"x\"\nallow = true\n\
-                 [commands.back]\nabout = \"Back\"\nassign = { n = 0 }\nguard = \"n == 2\"\n";
-    let cases = [
-        ("one", "always = \"n == 1\"", None),
-        ("one", "never = \"n == 1\"", Some("`n == 1` holds here")),
-        (
-            "two",
-            "always = \"n == 1\"",
-            Some("`n == 1` does not hold here"),
-        ),
-        ("two", "always = \"n == 2\"", None),
-        ("low", "always = \"config.most == 1\"", None),
-        ("low", "always = \"n == 2\"", None),
-        (
-            "low",
-            "never = \"config.most == 1 and n == 2\"",
-            Some("`config.most == 1 and n == 2` holds here"),
-        ),
-        ("commands.back", "always = \"n == 0\"", None),
-    ];
-    for (after, claim, expected) in cases {
-        let property = format!("[[properties]]\nabout = \"p\"\nstep = \"{after}\"\n{claim}\n");
-        let report = explore(&counting(&format!("{rules}{property}")), &Caps::default());
-        let mut results = report.results.iter();
-        let result = results.find(|result| result.name == "p").unwrap();
-        match (&result.verdict, expected) {
-            (Verdict::Proved(detail), None) => {
-                assert!(detail.starts_with(&format!("after {after}, ")))
-            }
-            (Verdict::Refuted { trace, .. }, Some(expected)) => {
-                assert!(trace.claim.starts_with(expected), "{}", in_words(trace));
-                assert!(!trace.steps.is_empty(), "{}", in_words(trace));
-            }
-            (verdict, _) => panic!("{after}: {claim}: {verdict:?}"),
-        }
     }
 }

@@ -145,7 +145,7 @@ impl Turn {
         let next = decide(chart, &world, &asked, None).map(|step| {
             let next = action(step).filter(|_| is_usable)?;
             Some(Next {
-                // Whatever the rules say of a next stop is not so.
+                // What the rules say of the next stop does not hold.
                 message: (elsewhere.clone().or(waits_for)).unwrap_or(next.message),
                 ..next
             })

@@ -33,8 +33,8 @@ pub struct FieldSource {
     #[serde(default)]
     pub trust: Vec<Literal>,
     /// Which values let more through than others: `higher` or `lower` for an integer (null is the highest; with `higher-or-0`,
-    /// so is 0), `fewer` or `more` for a list, or the values that do. A project's setting that is looser than the user's own needs trust, and what becomes
-    /// looser while a review runs does not count for that review.
+    /// so is 0), `fewer` or `more` for a list, or the values that do. A project's setting that is looser than the user's own
+    /// needs trust, and what becomes looser while a review runs does not count for that review.
     pub looser: Option<Looser>,
     /// A project's setting that is looser than the default needs trust, too, also where the user's own file has none.
     #[serde(default)]
