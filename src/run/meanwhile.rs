@@ -258,8 +258,8 @@ impl Pause {
             let mut events = ran.iter().filter_map(|line| line.event.strip_prefix(RUN));
             events.any(|command| command == name)
         };
-        let commands = chart.commands.iter().filter(|(name, _)| has_run(name));
-        { commands }.find_map(|(name, command)| {
+        let mut commands = (chart.commands.iter()).filter(|(name, _)| has_run(name));
+        commands.find_map(|(name, command)| {
             let rule = &command.rule;
             let only_assigns = rule.actions.is_empty()
                 && !rule.advance
