@@ -68,16 +68,46 @@ impl Adoption {
     /// in our own process group. In a session of our own, as a supervisor has, no other thread starts any, and a
     /// descendant of the program can join that group.
     fn orphans(&self) -> Vec<Pid> {
-        use rustix::process::{getpgid, getpgrp, getpid, getsid};
-
-        let is_apart = getsid(None) == Ok(getpid());
-        let ours = getpgrp();
+        let ours = Belonging::of("self");
         let is_spared = |child: &Pid| {
-            self.spared.contains(child) || !is_apart && getpgid(Some(*child)) == Ok(ours)
+            // Another thread may have reaped one that is not found: then its id can belong to another process.
+            let its = Belonging::of(&child.as_raw_pid().to_string());
+            self.spared.contains(child)
+                || its.is_none_or(|its| ours.is_some_and(|ours| ours.shares_with(its)))
         };
         let mut orphans = children();
         orphans.retain(|child| !is_spared(child));
         orphans
+    }
+}
+
+/// Where a process belongs, as /proc says it: the system calls of `rustix` have no value for the 0 of a group or session
+/// that began outside of the pid namespace, as that of a command that is run in a container.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Copy)]
+struct Belonging {
+    group: i32,
+    leads_session: bool,
+}
+
+#[cfg(target_os = "linux")]
+impl Belonging {
+    /// Returns nothing if there is no such process.
+    fn of(process: &str) -> Option<Self> {
+        let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
+        let stat = String::from_utf8_lossy(&stat);
+        let id = stat.split(' ').next()?;
+        // The name of its program can have any bytes but NUL. After it: state, parent, group, session.
+        let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
+        Some(Self {
+            group: fields.get(2)?.parse().ok()?,
+            leads_session: *fields.get(3)? == id,
+        })
+    }
+
+    /// Returns true if another thread of this process may have started `child`.
+    fn shares_with(self, child: Self) -> bool {
+        !self.leads_session && self.group == child.group
     }
 }
 
@@ -156,32 +186,69 @@ mod tests {
         assert_eq!((spared.is_ok(), caught), (true, None));
     }
 
+    /// Runs this program again, with only the test `name`, by `command`. Returns whether it could be run.
+    fn is_run_again(mut command: Command, name: &str) -> bool {
+        let Ok(again) = command
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", &format!("os::unix::orphans::tests::{name}")])
+            .env(AGAIN, "")
+            .output()
+        else {
+            return false;
+        };
+        let output = String::from_utf8_lossy(&again.stdout);
+        let is_run = output.contains("running 1 test");
+        assert_eq!(again.status.success(), is_run, "{again:?}");
+        is_run
+    }
+
+    /// Set where a test has started itself again.
+    const AGAIN: &str = "TASKIE_TEST_AGAIN";
+
     /// A descendant of the program has joined the group of its supervisor. The test starts itself again as one: it would
     /// take the whole test program into another session.
     #[test]
     fn in_a_session_of_its_own_no_group_is_spared() {
-        const APART: &str = "TASKIE_TEST_APART";
-        if std::env::var_os(APART).is_none() {
-            let test = "os::unix::orphans::tests::in_a_session_of_its_own_no_group_is_spared";
-            let again = Command::new(std::env::current_exe().unwrap())
-                .args(["--exact", test])
-                .env(APART, "")
-                .output()
-                .unwrap();
-            let output = String::from_utf8_lossy(&again.stdout);
-            assert!(
-                again.status.success() && output.contains("1 passed"),
-                "{output}"
-            );
+        if std::env::var_os(AGAIN).is_none() {
+            let name = "in_a_session_of_its_own_no_group_is_spared";
+            assert!(is_run_again(Command::new("env"), name));
             return;
         }
         rustix::process::setsid().unwrap();
+        end_one_of_our_group(true);
+    }
+
+    /// The group and the session of a command that is run in a container began outside of it: both are 0.
+    #[test]
+    fn in_a_container_our_group_is_spared() {
+        if std::env::var_os(AGAIN).is_none() {
+            let mut container = Command::new("unshare");
+            container.args([
+                "--user",
+                "--map-root-user",
+                "--pid",
+                "--fork",
+                "--mount-proc",
+            ]);
+            if !is_run_again(container, "in_a_container_our_group_is_spared") {
+                eprintln!("not tested: this system permits no pid namespace");
+            }
+            return;
+        }
+        assert_eq!(Belonging::of("self").map(|ours| ours.group), Some(0));
+        end_one_of_our_group(false);
+    }
+
+    /// Ends the orphans while a child of our own group runs, which must end or not.
+    #[track_caller]
+    fn end_one_of_our_group(ends: bool) {
         let (ended, _) = signals::recorded(|wakeups| {
             let adoption = Adoption::begin();
             let mut joined = Command::new("sleep").arg("1000").spawn().unwrap();
             adoption.end_orphans(wakeups);
-            assert_eq!(children(), []);
-            assert!(joined.wait().is_err(), "it was reaped");
+            assert_eq!(children().is_empty(), ends);
+            assert_eq!(joined.try_wait().is_err(), ends, "it was reaped");
+            let _ = joined.kill();
         });
         ended.unwrap();
     }
