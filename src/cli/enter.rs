@@ -285,15 +285,11 @@ fn transition(
         say(line);
     }
     let moves_on = decision.advances();
-    let next = chart
-        .next
-        .as_ref()
-        .and_then(|next| decision.patch.get(next));
-    let is_pause = matches!(event.trigger, Trigger::Command(_)) && next.is_some_and(Json::is_null);
+    let is_command = matches!(event.trigger, Trigger::Command(_));
     if is_first
         && !is_check
         && decision.effects.is_empty()
-        && let Some(running) = match is_pause && !moves_on {
+        && let Some(running) = match is_command && !moves_on {
             true => under_way::running_on(place),
             false => under_way::running(place),
         }
@@ -308,7 +304,7 @@ fn transition(
 
 /// Says what is in the way of the next stop of this session, if anything is.
 pub(super) fn obstacle(place: &Place, session: Option<&str>) -> Option<String> {
-    let why = obstacle_at_stop(&foresee(place, &seeing_stop(place, session)))?;
+    let why = obstacle_at_stop(place, &foresee(place, &seeing_stop(place, session)))?;
     let why = capitalized(&why);
     // Without a session, nobody's turn ends.
     let then = session.map_or(" first", |_| ", then end your turn");

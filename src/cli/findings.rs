@@ -94,7 +94,11 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 /// Returns who has ruled about a finding, if someone has.
 fn by(place: &Place, entry: &LedgerEntry) -> Option<String> {
     let line = entry.ruling.as_ref()?;
-    Some(ledger::by((&place.store, &*place.instance.name), line))
+    let mut made = ledger::made((&place.store, &*place.instance.name));
+    Some(
+        made.swap_remove(line)
+            .unwrap_or_else(|| ledger::BY_HAND.to_owned()),
+    )
 }
 
 fn to_json(place: &Place, entry: &LedgerEntry) -> Json {

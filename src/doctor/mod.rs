@@ -76,8 +76,9 @@ pub(crate) fn examine(
         Some(why) => found.push(workflow::refused(why)),
         None => found.extend(workflow::chart(choice, chart)),
     }
+    let around = root.as_deref().unwrap_or(&here);
+    found.extend(workflow::owners(chart, around, place));
     if let Some(root) = root {
-        found.extend(workflow::owners(chart, &root, place));
         found.extend(workflow::project(chart, &root));
     }
     if place.is_none() {

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::io::{Read as _, Seek as _, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 use std::sync::Arc;
 
-use super::target::{at_home, distrusting, homes};
+use super::target::{at_home, cwd, distrusting, homes};
 use crate::chart::choice::of_changes;
+use crate::disk;
 use crate::engine::context::running_cycle;
 use crate::engine::event::Event;
 use crate::project::change::{Base, Unknown, branches_apart};
@@ -35,9 +36,15 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     let Some(setting) = embedded.always() else {
         return Ok(Vec::new());
     };
-    let is_named = |(root, _): &(PathBuf, String)| settings::is_named(embedded, root, setting);
-    let Some((root, home)) = homes(embedded).find(is_named) else {
-        return Ok(Vec::new());
+    let is_named = |root: &Path| settings::is_named(embedded, root, setting);
+    let Some((root, home)) = homes(embedded).find(|(root, _)| is_named(root)) else {
+        let here = cwd();
+        let is_asked = homes(embedded).next().is_none() && is_named(&here);
+        let unused = is_asked.then(|| git_dir::unused(&here)).flatten();
+        let flaw = unused.and_then(|dir| Some((disk::distrust(&dir)?, dir)));
+        return flaw.map_or(Ok(Vec::new()), |(why, dir)| {
+            Err(format!("{} is not used: {why}.", dir.display()))
+        });
     };
     let chart = at_home(embedded, home)?;
     let found = find::of_session(&root, &chart.scope, Some(&part::own_name(session)));

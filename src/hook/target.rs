@@ -27,7 +27,7 @@ use crate::store::lock::WriteLock;
 const CUT_OFF: &str = "What this session has changed is not reviewed: the hook for your prompt was killed before it could find out what was there.";
 
 /// Returns the session's directory, to which this process has changed.
-fn cwd() -> PathBuf {
+pub(super) fn cwd() -> PathBuf {
     std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn locate(program: &str, path: &OsStr, cwd: &Path) -> Result<PathBuf,
 
 /// Returns the outermost repository around a project, or the project itself. One that contains the user's own folder is
 /// not the project's.
-fn repository_around(project: &Path) -> PathBuf {
+pub(crate) fn repository_around(project: &Path) -> PathBuf {
     let project = project
         .canonicalize()
         .unwrap_or_else(|_| project.to_owned());

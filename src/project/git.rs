@@ -157,7 +157,10 @@ impl Rules {
             .map(|(file, said)| (file, Some(said.number())));
         let mut rules: BTreeMap<Vec<u8>, Option<u64>> = said.collect();
         rules.extend(files.into_iter().map(|file| {
-            let number = number(root, &file, LARGE_TRACKED);
+            // git follows a link, as users have to where they keep their settings.
+            let path = root.join(os::file::path(&file)).canonicalize();
+            let real = path.map(|path| path.into_os_string().into_encoded_bytes());
+            let number = number(root, real.as_ref().unwrap_or(&file), LARGE_TRACKED);
             (file, number)
         }));
         Some(Self(rules))
@@ -395,6 +398,9 @@ pub(super) fn git(root: &Path) -> Result<Command, String> {
         .args(["-c", "core.checkStat=default"])
         .args(["-c", "safe.bareRepository=explicit"])
         .current_dir(root);
+    if os::file::CASE_MATTERS {
+        git.args(["-c", "core.ignoreCase=false"]);
+    }
     Ok(git)
 }
 

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::chart::{IN_GIT, Scope};
 use crate::os::file::{HOME, is_ours, slashed};
+use crate::process::program::repository_around;
 use crate::store::git_dir::{self, WorkTree};
 
 /// The directories that the environment of a run names.
@@ -180,11 +181,12 @@ pub(crate) fn user_folders(variable: &str, default: &str) -> [Option<PathBuf>; 2
     ]
 }
 
-/// Returns whether a folder, which need not exist, is inside the directory `root`, also through a symbolic link.
+/// Returns whether a folder, which need not exist, is part of the project at `root` or of the repository around it, also through
+/// a symbolic link.
 pub(crate) fn is_inside(folder: &Path, root: &Path) -> bool {
     let real = folder.ancestors().find_map(|dir| dir.canonicalize().ok());
-    let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let repository = repository_around(root);
     let paths = [Some(folder.to_owned()), real];
     let mut paths = paths.iter().flatten();
-    paths.any(|path| path.starts_with(root) || path.starts_with(&real_root))
+    paths.any(|path| path.starts_with(root) || path.starts_with(&repository))
 }

@@ -145,11 +145,12 @@ pub(crate) fn rulings(chart: &Chart, root: &Path, dir: &Path) -> Vec<String> {
 /// The kind of the record of the rulings that this machine has written: each line, and who made it.
 const MADE: &str = "rulings";
 
-/// Returns who has made the ruling in a line, as far as this machine knows.
-pub(crate) fn by((store, instance): (&Store, &str), line: &str) -> String {
-    let made: Option<IndexMap<String, String>> = record::read(store, instance, MADE);
-    let by = made.and_then(|mut made| made.swap_remove(line));
-    by.unwrap_or_else(|| "by hand, or on another machine".to_owned())
+/// Who has made a ruling that this machine has not recorded.
+pub(crate) const BY_HAND: &str = "by hand, or on another machine";
+
+/// Returns the lines of the rulings that this machine has written, each with who made it.
+pub(crate) fn made((store, instance): (&Store, &str)) -> IndexMap<String, String> {
+    record::read(store, instance, MADE).unwrap_or_default()
 }
 
 /// Records what the user rules about a finding, and `by` whom that is said. It replaces an earlier ruling. The caller holds
@@ -174,8 +175,7 @@ pub(crate) fn rule(
         plain_line(why, LENGTH)
     );
     let line = plain_line(&line, LINE);
-    let made: Option<IndexMap<String, String>> = record::read(store, instance, MADE);
-    let mut made = made.unwrap_or_default();
+    let mut made = made((store, instance));
     made.retain(|line, _| lines.contains(line));
     made.insert(line.clone(), by.to_owned());
     record::write(store, instance, MADE, made)?;

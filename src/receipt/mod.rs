@@ -96,6 +96,9 @@ pub(crate) struct ReviewEntry {
     /// The lines of files that say what gates run, or what its reviewer was to run.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) commands: IndexMap<String, Vec<String>>,
+    /// What the user had decided about findings, line by line, each with who did it, if the machine that reviewed knew.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(crate) rulings: IndexMap<String, Option<String>>,
     /// If it passed and was to show what it ran, and did not: those of the commands asked for that it does not say succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) unrun: Option<Vec<String>>,

@@ -51,6 +51,8 @@ pub(crate) struct Remarks {
     programs: IndexMap<String, (String, Option<String>)>,
     /// What files have said since the last review that was carried out about what has to run, by file.
     commands: IndexMap<String, Vec<String>>,
+    /// What the user had decided about findings when the last review began.
+    rulings: IndexMap<String, Option<String>>,
     state: Option<Context>,
     /// The states that the lines have left which this one unites.
     merged: Vec<Context>,
@@ -143,6 +145,35 @@ impl Remarks {
         }
         self.program(review);
         self.commands(review);
+        self.rulings(review);
+    }
+
+    /// Names the decisions about findings that are gone, and new ones that the machine which reviewed has not recorded.
+    fn rulings(&mut self, review: &ReviewEntry) {
+        let before = std::mem::replace(&mut self.rulings, review.rulings.clone());
+        let about = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
+        for line in before
+            .keys()
+            .filter(|line| !review.rulings.contains_key(*line))
+        {
+            let mut made = review.rulings.iter().filter(|(_, by)| by.is_some());
+            if !made.any(|(new, _)| about(new) == about(line)) {
+                let what = format!(
+                    "the decision about {} is gone from `rulings`",
+                    shown(&about(line))
+                );
+                self.add(&review.at, what, false);
+            }
+        }
+        for (line, by) in &review.rulings {
+            if by.is_none() && !before.contains_key(line) {
+                let line = cut(shown(line).into_owned(), VALUE);
+                let what = format!(
+                    "`rulings` has a line that `taskie resolve` has not written on this machine: {line}"
+                );
+                self.add(&review.at, what, false);
+            }
+        }
     }
 
     /// Compares the lines that say what has to run with those of the last review that was carried out, whatever that was

@@ -345,12 +345,13 @@ impl ReceiptReplay {
             found.push(format!("{name} lacks the hash of its file"));
         }
         let before = self.files.get(&(review.cycle.clone(), review.n - 1));
-        for (question, answer) in known {
-            let asked = &question["answers"];
-            let is_before = before.is_some_and(|file| asked["review"] == json!(file));
-            let file = asked["answer"].as_str().unwrap_or_default();
-            let is_there = *answer == Given::Value(true.into());
-            if is_before && is_there && !review.answers.contains_key(file) {
+        for known in known {
+            let Some((of, file)) = answer_seen(known) else {
+                continue;
+            };
+            let is_before = before.is_some_and(|before| before == of);
+            let is_named = review.answers.contains_key(file) || review.edited.contains_key(file);
+            if is_before && !is_named {
                 found.push(format!("{name} lacks the hash of {file}"));
             }
         }
@@ -365,6 +366,13 @@ impl ReceiptReplay {
         }
         found
     }
+}
+
+/// Returns the review that is answered, and the file that answers it, if that is what the world was asked.
+pub(crate) fn answer_seen((question, answer): &Known) -> Option<(&str, &str)> {
+    let asked = &question["answers"];
+    let is_there = *answer == Given::Value(true.into());
+    is_there.then_some((asked["review"].as_str()?, asked["answer"].as_str()?))
 }
 
 /// Returns the fields that differ: name, old and new value.

@@ -10,6 +10,7 @@ use crate::hash;
 use crate::project::state_file;
 use crate::receipt::chain::Chain;
 use crate::receipt::check;
+use crate::receipt::replay::answer_seen;
 use crate::receipt::statement;
 use crate::receipt::{self, Entry, Open, ReviewEntry, Sealed};
 use crate::run::place::Place;
@@ -69,6 +70,16 @@ impl OnRecord {
     pub(super) fn reviews(&self) -> impl DoubleEndedIterator<Item = &ReviewEntry> {
         let open = self.open.iter().filter_map(Entry::review);
         self.sealed().filter_map(Entry::review).chain(open)
+    }
+
+    /// Returns whether a decision since the last review has found this answer to it.
+    pub(super) fn has_seen(&self, answer: &str) -> bool {
+        let decisions = self.open.iter().rev().map_while(|entry| match entry {
+            Entry::Decision(decision) if !decision.is_reviewed => Some(decision),
+            _ => None,
+        });
+        let mut seen = decisions.flat_map(|decision| decision.world.iter().filter_map(answer_seen));
+        seen.any(|(_, file)| file == answer)
     }
 
     /// Returns what the trees of earlier reviews are compared with, otherwise the commit at which the record begins.

@@ -21,7 +21,7 @@ use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
 use crate::run::under_way::running;
 use crate::run::write::{claim, claimant, is_reviewed_by_another, write};
-use crate::run::{beside, called, coming};
+use crate::run::{beside, called, coming, gates};
 use crate::store::driver;
 use crate::store::journal::{self, DecisionLine, Line};
 use crate::store::notices::{self, Found, Pending};
@@ -321,11 +321,15 @@ pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Step, Stuck> {
 }
 
 /// Returns what is in the way of the stop that is foreseen, as the end of a sentence.
-pub(crate) fn obstacle_at_stop(foreseen: &Result<Step, Stuck>) -> Option<String> {
+pub(crate) fn obstacle_at_stop(place: &Place, foreseen: &Result<Step, Stuck>) -> Option<String> {
     match foreseen {
-        Ok(step) => step
-            .failure()
-            .map(|why| format!("the review that is due cannot run: {why}")),
+        Ok(step) => {
+            let why = match step {
+                Step::Invoke(due) => gates::obstacle(place, &due.gates),
+                Step::Done(_) => step.failure().map(str::to_owned),
+            };
+            why.map(|why| format!("the review that is due cannot run: {why}"))
+        }
         Err(stuck) => Some(format!("no decision can be made at the next stop: {stuck}")),
     }
 }

@@ -44,19 +44,25 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
     let subject = invocation.subject.iter();
     let subject = subject.map(|name| (name.clone(), of_file(name).unwrap_or_default()));
     let view = snapshot.view();
-    let answer = view.running().and_then(|cycle| {
-        let name = answer_name(&view, &cycle.answer, invocation.n - 1)?;
-        Some((of_file(&name)?, name))
-    });
-    let answers: IndexMap<String, String> = answer
-        .into_iter()
-        .map(|(sha256, name)| (name, sha256))
-        .collect();
+    let record = OnRecord::of(place);
+    let answer = view
+        .running()
+        .and_then(|cycle| answer_name(&view, &cycle.answer, invocation.n - 1));
+    let mut answers = IndexMap::default();
+    let mut gone = None;
+    if let Some(name) = answer {
+        match of_file(&name) {
+            Some(sha256) => _ = answers.insert(name, sha256),
+            None if record.has_seen(&name) => gone = Some((name, None)),
+            None => {}
+        }
+    }
+    let edited = edited(place, &record, &answers);
     let mut prompt = Hash::default();
     invocation.argv.iter().for_each(|word| prompt.add(word));
     ReviewEntry {
         settings: snapshot.config().ok().cloned(),
-        edited: edited(place, &OnRecord::of(place), &answers),
+        edited: edited.into_iter().chain(gone).collect(),
         chart: charts::hash(&place.chart),
         cycle: invocation.cycle.clone(),
         n: invocation.n,
@@ -65,6 +71,7 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
         subject: subject.collect(),
         answers,
         commands: view.gate_lines().unwrap_or_default(),
+        rulings: rulings(place),
         prompt: Some(prompt.text()),
         ..ReviewEntry::default()
     }
@@ -438,21 +445,28 @@ pub(crate) fn since(place: &Place) -> Option<Statement> {
     let is_known = before.any(|statement| statement.predicate.charts.contains_key(&own));
     let charts = (!is_known).then(|| (own, Whole::of(&place.chart)));
     let settings = place.snapshot();
+    let rulings = rulings(place).into_iter();
+    let in_words = |(line, by): (String, Option<String>)| {
+        format!("{line} ({})", by.as_deref().unwrap_or(ledger::BY_HAND))
+    };
     let predicate = Predicate {
         charts: charts.into_iter().collect(),
         settings: settings.config().cloned().unwrap_or_default(),
-        rulings: rulings(place),
+        rulings: rulings.map(in_words).collect(),
         ..named(place)
     };
     let subject = statement::subject(open.iter().filter_map(Entry::review));
     Some(Statement::new(subject, chain.next(open, predicate)))
 }
 
-/// Returns the rulings, each with who has made it.
-fn rulings(place: &Place) -> Vec<String> {
-    let instance = (&place.store, &*place.instance.name);
+/// Returns the rulings, each with who has made it, if this machine knows.
+fn rulings(place: &Place) -> IndexMap<String, Option<String>> {
     let lines = ledger::rulings(&place.chart, &place.root, &place.dir()).into_iter();
-    let lines = lines.map(|line| format!("{line} ({})", ledger::by(instance, &line)));
+    let made = ledger::made((&place.store, &*place.instance.name));
+    let lines = lines.map(|line| {
+        let by = made.get(&line).cloned();
+        (line, by)
+    });
     lines.collect()
 }
 

@@ -116,6 +116,10 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         Note::leave(&place.store, &place.instance.name, &announced).map_err(io(unwritten))?;
     let lock = place.lock()?;
     disk::try_to_replace(&place.dir().join(state_file::FILE)).map_err(io(unwritten))?;
+    // What is not in the journal, no limit counts.
+    let uncounted =
+        "no review was started, because the journal, which counts reviews, could not be written";
+    place.journal().try_to_add().map_err(io(uncounted))?;
     drop(lock);
     let due = Due {
         snapshot: &snapshot,
@@ -128,7 +132,6 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     let Some(attempt) = due.attempt(place, event, announced)? else {
         return Ok(Reviewed::NotDue(Arc::default()));
     };
-    drop(note);
     let Attempt {
         announced,
         outcome,
@@ -145,6 +148,8 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         let review = ended(place, announced, seen, &outcome, &effort);
         let _ = place.journal().add(&Line::Review(review));
     }
+    // A process that is killed before this leaves it, so that the review is in the journal all the same.
+    drop(note);
     Ok(Reviewed::Ran(Box::new(Unwritten {
         ended: Ended {
             invocation: (again.as_mut())

@@ -28,7 +28,14 @@ pub(crate) fn record_killed(place: &Place) {
 /// Does the same. The caller holds the review lock.
 pub(super) fn record_left(place: &Place) {
     let left = running::take_left(&place.store, &place.instance.name);
-    let Some(running) = left.filter(|running| running.is_started) else {
+    let is_in_journal = |running: &Running| {
+        let started = clock::rfc3339(running.started);
+        let started = started.trim_end_matches('Z');
+        let mut runs = place.journal().reviews().into_iter().map(|it| it.run);
+        runs.any(|run| (&run.cycle, run.n) == (&running.cycle, running.n) && *run.at >= *started)
+    };
+    let left = left.filter(|running| running.is_started && !is_in_journal(running));
+    let Some(running) = left else {
         return;
     };
     // How long it had been running is not known.
@@ -63,7 +70,7 @@ pub(crate) fn running(place: &Place) -> Option<String> {
     is_held.then(|| said_of_running(place, "."))
 }
 
-/// Says the same after a pause, which takes effect when that review has ended. One whose gates still run does not begin.
+/// Says the same after a command that leaves the review running, such as a pause. One whose gates still run does not begin then.
 pub(crate) fn running_on(place: &Place) -> Option<String> {
     let running = Running::read(&place.store, &place.instance.name, &place.dir());
     match running.is_some_and(|running| running.gate.is_none()) {

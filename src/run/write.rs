@@ -223,6 +223,7 @@ fn write_state(
             "{} cannot be written",
             place.instance.dir.join(state_file::FILE).display()
         )))?;
+    notices::confirm(&place.store, &place.instance.name);
     // Without it, a later message only says less.
     let _ = last_chart::note(&place.store, &place.shared_name(), &place.chart);
     Ok(debt)

@@ -205,6 +205,11 @@ impl Journal {
         lines::append(&self.store, &self.file, &serde_json::to_vec(line)?)
     }
 
+    /// Finds out whether a line can be added.
+    pub(crate) fn try_to_add(&self) -> io::Result<()> {
+        lines::try_to_append(&self.store, &self.file)
+    }
+
     /// Returns the lines, oldest first.
     pub(crate) fn read(&self) -> Vec<Line> {
         let mut lines = read(&self.store, &self.file);

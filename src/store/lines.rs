@@ -55,6 +55,11 @@ pub(crate) fn append(store: &Store, name: &str, line: &[u8]) -> io::Result<()> {
     }
 }
 
+/// Finds out whether a line can be appended.
+pub(crate) fn try_to_append(store: &Store, name: &str) -> io::Result<()> {
+    store.write(|folder| open(folder, name)).map(drop)
+}
+
 /// Returns the lines that can be read as this type, oldest first.
 pub(crate) fn read<T: DeserializeOwned>(store: &Store, name: &str) -> Vec<T> {
     let texts = store.folders().map(|folder| text(folder, name));

@@ -46,6 +46,9 @@ struct KeptNotices {
     /// Why the user is called at the next stop.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     calls: Vec<String>,
+    /// The same as it was found, until the state has been written with which these fields are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<Box<KeptNotices>>,
 }
 
 /// One thing that is reported to the user.
@@ -182,6 +185,15 @@ impl KeptNotices {
 
     fn write(&self, store: &Store, instance: &str) -> io::Result<()> {
         record::write(store, instance, KIND, self)
+    }
+
+    /// Returns what is known where the state has these fields: what was noted before it was written does not hold if it never
+    /// was, because the process was killed or the disk refused it.
+    fn where_found(self, context: &Context) -> Self {
+        match self.before {
+            Some(before) if before.fields == *context && self.fields != *context => *before,
+            _ => self,
+        }
     }
 
     /// Returns the notices in words, for the user of `session`.
@@ -433,10 +445,11 @@ pub(crate) fn note(
     let mut after = before.clone();
     decision.apply(&mut after);
     let known = match record {
-        Some(record) => KeptNotices::read_or(chart, (store, instance), record),
+        Some(record) => KeptNotices::read_or(chart, (store, instance), record).where_found(before),
         None => KeptNotices::read(store, instance),
     };
     let mut kept = known.clone();
+    kept.before = None;
     if let Some(record) = record {
         let found = Found {
             context: before,
@@ -444,6 +457,8 @@ pub(crate) fn note(
         };
         kept.observe_found(chart, found, record);
     }
+    let mut found = kept.clone();
+    found.take_over(chart, before);
     match By::command(chart, event) {
         Some(by) if !is_put_off(chart, event, before, decision) => {
             let is_same = kept.is_in_place(Round::running(chart, &after).as_ref());
@@ -461,9 +476,19 @@ pub(crate) fn note(
         // What a stop reports is kept until the host has it.
         kept.calls = decision.call().filter(|_| is_later).into_iter().collect();
     }
-    match kept == known {
-        true => Ok(()),
-        false => kept.write(store, instance),
+    if kept == known {
+        return Ok(());
+    }
+    kept.before = Some(Box::new(found));
+    kept.write(store, instance)
+}
+
+/// Confirms that the state was written of which [`note`] has taken note. The caller holds the write lock.
+pub(crate) fn confirm(store: &Store, instance: &str) {
+    let mut kept = KeptNotices::read(store, instance);
+    if kept.before.take().is_some() {
+        // Otherwise a state that is taken back to what it was would not be noticed once.
+        let _ = kept.write(store, instance);
     }
 }
 
@@ -501,7 +526,8 @@ pub(crate) fn foreseen(
     record: &impl Recorded,
     session: Option<&str>,
 ) -> Vec<String> {
-    let mut kept = KeptNotices::read_or(chart, (store, instance), record);
+    let kept = KeptNotices::read_or(chart, (store, instance), record);
+    let mut kept = kept.where_found(found.context);
     if session.is_some() && driver::are_others(&driver::of(store, instance), session) {
         return Vec::new();
     }
@@ -532,7 +558,8 @@ impl Pending {
         session: Option<&str>,
     ) -> Option<Self> {
         // Where nothing is kept, the chart's cycles are not read.
-        let mut kept = KeptNotices::read_or(chart, (store, instance), record);
+        let kept = KeptNotices::read_or(chart, (store, instance), record);
+        let mut kept = kept.where_found(context);
         let has_changed = kept.has_changed(chart, context);
         if !has_changed && kept.notices.is_empty() && kept.calls.is_empty() {
             return None;
@@ -547,10 +574,10 @@ impl Pending {
         if has_changed {
             let _lock = WriteLock::acquire(store, instance).ok()?;
             // Another process may have written both since.
-            kept = KeptNotices::read_or(chart, (store, instance), record);
             let is_gone;
             (read_again, is_gone) = now()?;
             context = &read_again;
+            kept = KeptNotices::read_or(chart, (store, instance), record).where_found(context);
             kept.observe_found(chart, Found { context, is_gone }, record);
             kept.write(store, instance).ok()?;
         }

@@ -95,7 +95,10 @@ pub(crate) fn add<T: Serialize>(
         }
         lines::append(store, &recorded(instance), line.to_string().as_bytes())?;
     }
-    lines::append(store, &recorded(instance), entry.to_string().as_bytes())?;
+    // A process that was killed before it could remove what it intended has added that line.
+    if !written.contains(at(&entry)) {
+        lines::append(store, &recorded(instance), entry.to_string().as_bytes())?;
+    }
     record::remove(store, instance, INTENDED);
     if !dir.is_dir() {
         return Ok(());
@@ -236,11 +239,15 @@ mod tests {
         // The same line is added once, and the one before is not lost.
         let [fourth, fifth] = ["4", "5"].map(|at| json!({ "at": at }));
         intend(of, dir, ("state", b"last"), &fourth).unwrap();
+        add(of, dir, &fourth, &none).unwrap();
+        intend(of, dir, ("state", b"last"), &fourth).unwrap();
         fs::write(dir.join("state"), "last").unwrap();
         intend(of, dir, ("state", b"very last"), &fifth).unwrap();
         assert_eq!(entries().count(), 4);
         fs::write(dir.join("state"), "very last").unwrap();
         add(of, dir, &fifth, &none).unwrap();
         assert_eq!(entries().count(), 5);
+        let written: Vec<Json> = lines::read(store, &recorded("a"));
+        assert_eq!(written.len(), 5);
     }
 }

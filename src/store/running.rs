@@ -104,10 +104,14 @@ fn note(store: &Store, instance: &str) -> Option<Running> {
 
 /// Asks whoever runs a review of the instance, or waits until one can run, to end that; an error if there is nobody.
 pub(crate) fn cancel(store: &Store, instance: &str, dir: &Path) -> io::Result<()> {
-    match can_end(store, instance, dir) {
-        true => lock::open(&store.home, instance, CANCEL).map(drop),
-        false => Err(io::Error::other("no review is running")),
+    if !can_end(store, instance, dir) {
+        return Err(io::Error::other("no review is running"));
     }
+    if !has_note(store, instance) && !lock::is_waited_for(store, instance) {
+        let why = "it has begun under another name of its folder: rename that back first";
+        return Err(io::Error::other(why));
+    }
+    lock::open(&store.home, instance, CANCEL).map(drop)
 }
 
 /// Returns whether there is somebody who could be asked to end a review of the instance.

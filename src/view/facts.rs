@@ -142,7 +142,7 @@ impl Facts {
         } = Turn::of(place, &snapshot, &lines, session);
         let next = known(next, &mut unread).flatten();
         let unknown = unread.first().cloned();
-        let obstacle = obstacle_at_stop(&foreseen);
+        let obstacle = obstacle_at_stop(place, &foreseen);
         let view = Inspector::new(chart, &world);
         let context = snapshot.context().clone();
         let phase = context::text(&context, Some(&chart.state));
@@ -179,6 +179,7 @@ impl Facts {
             on_disk.retain(|review| count(&review.cycle) >= i64::try_from(review.n).ok());
         }
         let stale = stale.map(|stale| stale.to_string());
+        let unstartable = obstacle.clone().filter(|_| waits == Waits::Stop);
         Self {
             name: place.instance.name.clone(),
             dir: place.instance.dir.display().to_string(),
@@ -203,6 +204,7 @@ impl Facts {
                 .chain(unread)
                 .chain(running_cycle.and_then(|_| failures(&journal, retried.as_deref())))
                 .chain(failing_gate.map(|gate| gate.text))
+                .chain(unstartable)
                 .chain(limits)
                 .chain(stale.clone().filter(|_| !is_final))
                 .collect(),

@@ -14,6 +14,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::fs::{Access, CWD, RenameFlags, access, renameat_with};
 use rustix::io::Errno;
 
+/// Names of files that differ only in case are those of different files.
+pub(crate) const CASE_MATTERS: bool = cfg!(target_os = "linux");
+
 /// The variable with the user's folder.
 pub(crate) const HOME: &str = "HOME";
 

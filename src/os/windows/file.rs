@@ -9,6 +9,9 @@ use std::time::SystemTime;
 
 use winapi_util::file::information;
 
+/// Names of files that differ only in case are those of different files.
+pub(crate) const CASE_MATTERS: bool = false;
+
 /// The variable with the user's folder.
 pub(crate) const HOME: &str = "USERPROFILE";
 

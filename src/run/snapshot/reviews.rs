@@ -94,9 +94,20 @@ impl Snapshot {
         let view = self.view();
         let standing = view.unfinished().map(|cycle| view.standing(cycle));
         let unfinished = standing.as_ref();
-        self.ledger_of(
+        let mut entries = self.ledger_of(
             unfinished.and_then(|standing| Some((standing.files.as_deref()?, standing.count))),
-        )
+        );
+        let chart = &self.place.chart;
+        if chart.scope.since.is_some() {
+            // Those of the change before, or of reviews that the user has ended.
+            let counts = chart
+                .cycles
+                .values()
+                .map(|cycle| view.standing(cycle).count);
+            let count = counts.max().unwrap_or_default();
+            entries.retain(|entry| entry.n <= count);
+        }
+        entries
     }
 
     /// Returns the same: first what only the receipts know, then what this machine ran. `unfinished` is as in
