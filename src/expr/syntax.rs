@@ -13,6 +13,9 @@ use minijinja::syntax::SyntaxConfig;
 /// The most bytes of an expression. Each of its operators can use some of the stack.
 pub const MAX_LENGTH: usize = 2_000;
 
+/// The most `{% … %}` of a text. Each branch can use some of the stack.
+const MAX_BLOCKS: usize = 1_000;
+
 /// Parses an expression.
 pub fn parse_expr(source: &str) -> Result<Expr<'_>, minijinja::Error> {
     read_to_the_end(source, true)?;
@@ -27,11 +30,12 @@ pub fn parse_text<'t>(source: &'t str, name: &'t str) -> Result<Stmt<'t>, miniji
 
 /// Reads all tokens of an expression or a text, and returns the first error. The parser loses an error that comes right
 /// after a string, and takes what it has read so far for everything; and it would use up the stack for an expression, or a
-/// hole of a text, that is too long.
+/// hole of a text, that is too long, or for too many branches.
 pub(super) fn read_to_the_end(source: &str, is_expr: bool) -> Result<(), minijinja::Error> {
-    let mut start = 0;
+    let (mut start, mut blocks) = (0, 0);
     for token in tokenize(source, is_expr, SyntaxConfig::default()) {
         let (token, span) = token?;
+        blocks += usize::from(matches!(token, Token::BlockStart));
         let is_outside = match token {
             Token::VariableStart | Token::BlockStart => {
                 start = span.start_offset as usize;
@@ -40,10 +44,14 @@ pub(super) fn read_to_the_end(source: &str, is_expr: bool) -> Result<(), minijin
             Token::VariableEnd | Token::BlockEnd | Token::TemplateData(_) => true,
             _ => false,
         };
-        if !is_outside && span.end_offset as usize > start + MAX_LENGTH {
-            let why = format!("an expression has at most {MAX_LENGTH} bytes");
-            return Err(minijinja::Error::new(ErrorKind::SyntaxError, why));
-        }
+        let most = match () {
+            () if !is_outside && span.end_offset as usize > start + MAX_LENGTH => {
+                format!("an expression has at most {MAX_LENGTH} bytes")
+            }
+            () if blocks > MAX_BLOCKS => format!("a text has at most {MAX_BLOCKS} `{{% %}}`"),
+            () => continue,
+        };
+        return Err(minijinja::Error::new(ErrorKind::SyntaxError, most));
     }
     Ok(())
 }

@@ -156,6 +156,15 @@ fn endless_names_and_expressions() {
             "expression-syntax",
             "this expression has 20008 bytes",
         ),
+        case(
+            "{% include 'passed.md' %}",
+            format!(
+                "{{% if true %}}{}{{% endif %}}",
+                "{% elif true %}".repeat(20_000)
+            ),
+            "expression-syntax",
+            "a text has at most 1000 `{% %}`",
+        ),
     ]);
 }
 
