@@ -139,25 +139,22 @@ impl Budget {
         let asked = left.asked.get().wrapping_add(1);
         left.asked.set(asked);
         if asked.is_multiple_of(OFTEN) && left.cut.borrow().is_none() {
-            if left.end.is_some_and(|end| Instant::now() >= end) {
-                self.exhaust(Cut::Time);
-            }
-            if left.stop.load(Ordering::Relaxed) {
-                self.exhaust(Cut::Stopped);
-            }
-            if asked.is_multiple_of(OFTEN * OFTEN)
-                && let (Some(most), Some(used)) = (left.memory, os::memory())
-                && used > most
-            {
-                self.exhaust(Cut::Memory);
-            }
+            let cut = if left.end.is_some_and(|end| Instant::now() >= end) {
+                Some(Cut::Time)
+            } else if left.stop.load(Ordering::Relaxed) {
+                Some(Cut::Stopped)
+            } else {
+                let looks = asked.is_multiple_of(OFTEN * OFTEN);
+                let used = looks.then(os::memory).flatten();
+                let is_over = left
+                    .memory
+                    .zip(used)
+                    .is_some_and(|(most, used)| used > most);
+                is_over.then_some(Cut::Memory)
+            };
+            left.cut.replace(cut);
         }
         left.cut.borrow().is_some()
-    }
-
-    /// Says that nothing is left, for this reason.
-    fn exhaust(&self, cut: Cut) {
-        self.0.cut.borrow_mut().get_or_insert(cut);
     }
 
     /// Returns why nothing is left, where that is so.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::search::{Arrow, Search, Transition};
+use super::search::{Search, Transition};
 
 /// A path, step by step.
 pub(crate) type Path = Vec<Transition>;
@@ -19,7 +19,7 @@ pub(crate) fn back_from(end: usize, parent: impl Fn(usize) -> Option<Transition>
     path
 }
 
-/// The arrows by where they lead.
+/// Steps by where they lead.
 #[derive(Debug)]
 pub(crate) struct Backward {
     /// For each state the steps that lead there.
@@ -27,27 +27,11 @@ pub(crate) struct Backward {
 }
 
 impl Backward {
-    /// Finds for each state the arrows that lead there.
-    pub(crate) fn of(search: &Search) -> Self {
-        let mut back = Self::none(search.states.len());
-        for from in 0..search.looked_at() {
-            for arrow in search.arrows(from) {
-                back.add(arrow.step(from), arrow.to);
-            }
-        }
-        back
-    }
-
-    /// Returns this number of states, and no arrows.
-    pub(crate) fn none(states: usize) -> Self {
-        Self {
-            sources: vec![Vec::new(); states],
-        }
-    }
-
-    /// Adds a step that leads to a state.
-    pub(crate) fn add(&mut self, step: Transition, to: usize) {
-        self.sources[to].push(step);
+    /// Finds for each of this number of states the steps that lead there.
+    pub(crate) fn of(states: usize, steps: impl Iterator<Item = Transition>) -> Self {
+        let mut sources = vec![Vec::new(); states];
+        steps.for_each(|step| sources[step.to].push(step));
+        Self { sources }
     }
 
     /// Returns the steps that lead to a state.
@@ -56,7 +40,11 @@ impl Backward {
     }
 
     /// Returns the states from which one of `goals` can be reached by steps that are `kept`.
-    pub(super) fn leads_to(&self, goals: &[bool], kept: impl Fn(Transition) -> bool) -> Vec<bool> {
+    pub(super) fn leads_to(
+        &self,
+        goals: &[bool],
+        mut kept: impl FnMut(Transition) -> bool,
+    ) -> Vec<bool> {
         let mut leads = goals.to_vec();
         let mut open: VecDeque<usize> = (0..goals.len()).filter(|state| goals[*state]).collect();
         while let Some(state) = open.pop_front() {
@@ -71,20 +59,20 @@ impl Backward {
     }
 }
 
-/// An arrow of these paths.
+/// A step of these paths.
 struct Weighed {
-    arrow: Arrow,
+    step: Transition,
     weight: usize,
 }
 
 /// How many endless loops are compared to show a short one.
 const LOOPS: usize = 32;
 
-/// Paths made of some arrows only, each of which weighs something or nothing.
+/// Paths made of some steps only, each of which weighs something or nothing.
 pub(crate) struct Longest<'s> {
     search: &'s Search,
     /// By the state that they lead from.
-    arrows: Vec<Vec<Weighed>>,
+    steps: Vec<Vec<Weighed>>,
     /// The component of each state: states that reach one another.
     component: Vec<usize>,
     /// The weight of the heaviest path out of each component.
@@ -94,24 +82,21 @@ pub(crate) struct Longest<'s> {
 }
 
 impl<'s> Longest<'s> {
-    /// Leaves out the arrows that have no `weight`, or have no target and weigh nothing, and finds the strongly connected
+    /// Leaves out the steps that have no `weight`, or lead nowhere else and weigh nothing, and finds the strongly connected
     /// components by Tarjan's algorithm, which yields those that others lead to first.
-    pub(crate) fn of(search: &'s Search, weight: impl Fn(usize, &Arrow) -> Option<usize>) -> Self {
+    pub(crate) fn of(search: &'s Search, weight: impl Fn(&Transition) -> Option<usize>) -> Self {
         const NONE: usize = usize::MAX;
         let count = search.states.len();
         let weighed = |state: usize| {
-            let kept = search.arrows(state).iter().filter_map(|arrow| {
-                let weight = weight(state, arrow)?;
-                (arrow.to != state || weight > 0).then_some(Weighed {
-                    arrow: *arrow,
-                    weight,
-                })
+            let kept = search.steps_from(state).iter().filter_map(|step| {
+                let (step, weight) = (*step, weight(step)?);
+                (step.to != state || weight > 0).then_some(Weighed { step, weight })
             });
             kept.collect()
         };
         let mut found = Self {
             search,
-            arrows: (0..count).map(weighed).collect(),
+            steps: (0..count).map(weighed).collect(),
             component: vec![NONE; count],
             best: Vec::new(),
             endless: Vec::new(),
@@ -119,7 +104,7 @@ impl<'s> Longest<'s> {
         let mut order = vec![NONE; count];
         let mut low = vec![NONE; count];
         let mut stack: Vec<usize> = Vec::new();
-        // States, and the next of their arrows to follow.
+        // States, and the next of their steps to follow.
         let mut calls: Vec<(usize, usize)> = Vec::new();
         let mut next = 0;
         for root in 0..count {
@@ -141,16 +126,16 @@ impl<'s> Longest<'s> {
                     next += 1;
                     stack.push(state);
                 }
-                let mut arrows = found.arrows[state][*at..].iter();
-                let next_state = arrows.find_map(|Weighed { arrow, .. }| {
-                    let to = arrow.to;
+                let mut steps = found.steps[state][*at..].iter();
+                let next_state = steps.find_map(|Weighed { step, .. }| {
+                    let to = step.to;
                     if found.component[to] == NONE && order[to] != NONE {
                         low[state] = low[state].min(order[to]);
                     }
                     (order[to] == NONE).then_some(to)
                 });
                 if let Some(to) = next_state {
-                    *at = found.arrows[state].len() - arrows.len();
+                    *at = found.steps[state].len() - steps.len();
                     calls.push((to, 0));
                     continue;
                 }
@@ -175,12 +160,12 @@ impl<'s> Longest<'s> {
         }
         let mut best = 0;
         for state in stack.drain(from..) {
-            for Weighed { arrow, weight } in &self.arrows[state] {
-                let target = self.component[arrow.to];
+            for Weighed { step, weight } in &self.steps[state] {
+                let target = self.component[step.to];
                 if target != number {
                     best = best.max(weight + self.best[target]);
                 } else if *weight > 0 {
-                    self.endless.push(arrow.step(state));
+                    self.endless.push(*step);
                 }
             }
         }
@@ -192,6 +177,11 @@ impl<'s> Longest<'s> {
         self.best[self.component[state]]
     }
 
+    /// Returns the most that a path can weigh that begins with this step, which weighs one: nothing where there is no step.
+    pub(crate) fn with_first(&self, first: Option<Transition>) -> usize {
+        first.map_or(0, |first| 1 + self.from(first.to))
+    }
+
     /// Returns a heaviest path from `state`, to the last step that weighs something, or to that which weighs the `most`th
     /// time.
     pub(crate) fn path_from(&self, state: usize, most: usize) -> Path {
@@ -200,36 +190,35 @@ impl<'s> Longest<'s> {
         for _ in 0..most {
             let left = self.from(at);
             let is_last =
-                |arrow: &Arrow, weight| weight > 0 && weight + self.from(arrow.to) == left;
+                |step: &Transition, weight| weight > 0 && weight + self.from(step.to) == left;
             let Some(steps) = self.shortest(at, |_, weight| weight == 0, is_last) else {
                 break;
             };
-            at = steps.last().map_or(at, |step| self.search.target(*step));
+            at = steps.last().map_or(at, |step| step.to);
             path.extend(steps);
         }
         path
     }
 
-    /// Returns the shortest path of arrows that are `kept` and a last one for which `is_last` holds.
+    /// Returns the shortest path of steps that are `kept` and a last one for which `is_last` holds.
     fn shortest(
         &self,
         start: usize,
-        kept: impl Fn(&Arrow, usize) -> bool,
-        is_last: impl Fn(&Arrow, usize) -> bool,
+        kept: impl Fn(&Transition, usize) -> bool,
+        is_last: impl Fn(&Transition, usize) -> bool,
     ) -> Option<Path> {
         let mut parents: HashMap<usize, Transition> = HashMap::new();
         let mut open = VecDeque::from([start]);
         while let Some(from) = open.pop_front() {
-            for Weighed { arrow, weight } in &self.arrows[from] {
-                let step = arrow.step(from);
-                if is_last(arrow, *weight) {
+            for Weighed { step, weight } in &self.steps[from] {
+                if is_last(step, *weight) {
                     let mut path = back_from(from, |at| parents.get(&at).copied());
-                    path.push(step);
+                    path.push(*step);
                     return Some(path);
                 }
-                if kept(arrow, *weight) && arrow.to != start && !parents.contains_key(&arrow.to) {
-                    parents.insert(arrow.to, step);
-                    open.push_back(arrow.to);
+                if kept(step, *weight) && step.to != start && !parents.contains_key(&step.to) {
+                    parents.insert(step.to, *step);
+                    open.push_back(step.to);
                 }
             }
         }
@@ -243,12 +232,12 @@ impl<'s> Longest<'s> {
         // States are numbered in the order in which they were found, breadth first.
         first.sort_by_key(|step| step.from);
         let loops = first.into_iter().take(LOOPS).filter_map(|step| {
-            let (from, to) = (step.from, self.search.target(step));
+            let Transition { from, to, .. } = step;
             let mut path = vec![step];
             if to != from {
                 let component = self.component[from];
-                let is_inside = |arrow: &Arrow, _| self.component[arrow.to] == component;
-                let closes = |arrow: &Arrow, _| arrow.to == from;
+                let is_inside = |step: &Transition, _| self.component[step.to] == component;
+                let closes = |step: &Transition, _| step.to == from;
                 path.extend(self.shortest(to, is_inside, closes)?);
             }
             Some((path_to(self.search, from).len() + path.len(), path))

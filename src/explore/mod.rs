@@ -39,7 +39,7 @@ pub fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
     search.moves.tree.budget = Budget::of_judgments(caps);
     let mut report = Report {
         states: search.looked_at(),
-        transitions: search.transitions(),
+        transitions: search.steps().count(),
         ..Report::default()
     };
     judge::judge(&mut search, &places, &mut report);

@@ -15,7 +15,7 @@ use super::user_fields::fields_of_the_user;
 use crate::chart::Chart;
 use crate::chart::field::default_of;
 use crate::chart::fragments::Role;
-use crate::chart::model::{Field, FieldType, Words};
+use crate::chart::model::{Field, FieldType};
 use crate::expr::Expressions;
 use crate::hash::IndexMap;
 
@@ -94,17 +94,18 @@ impl Domain {
                 Some(words) => values.extend(words.list().iter().map(|word| json!(word))),
                 None => values.extend(unread.texts(name)),
             },
-            FieldType::List if field.one_of.is_some() => {
-                let words = field.one_of.as_ref().map_or(&[][..], Words::list);
-                values.extend(some_of(words).into_iter().map(|some| json!(some)));
-            }
-            // What another list holds is tried only where an option must be one of its words.
-            FieldType::List => {
-                let mut options = chart.args.values().filter_map(|arg| arg.one_of.as_ref());
-                if options.any(|one_of| one_of.0.trim() == name) {
-                    values.insert(Json::Array(unread.texts(name)));
+            FieldType::List => match &field.one_of {
+                Some(words) => {
+                    values.extend(some_of(words.list()).into_iter().map(|some| json!(some)));
                 }
-            }
+                // What another list holds is tried only where an option must be one of its words.
+                None => {
+                    let mut options = chart.args.values().filter_map(|arg| arg.one_of.as_ref());
+                    if options.any(|one_of| one_of.0.trim() == name) {
+                        values.insert(Json::Array(unread.texts(name)));
+                    }
+                }
+            },
             FieldType::Phase => values.extend(chart.phases.keys().map(|name| json!(name))),
         }
         if field.nullable {

@@ -22,35 +22,12 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 /// The number of examples of each edge that are kept.
 const EXAMPLES: usize = 12;
 
-/// A move from one state to another.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Arrow {
-    /// The state it leads to.
-    pub(crate) to: usize,
-    /// What happens on the way.
-    pub(crate) edge: usize,
-}
-
-impl Arrow {
-    /// Returns the step that it is from a state.
-    pub(crate) fn step(self, from: usize) -> Transition {
-        let edge = self.edge;
-        Transition { from, edge }
-    }
-}
-
-/// A step: the state before it, and its edge.
+/// A step: the state before it, what happens, and the state that this leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Transition {
     pub(crate) from: usize,
     pub(crate) edge: usize,
-}
-
-/// The edges of a move, and all that it looks at.
-#[derive(Debug, Clone)]
-struct Leaving {
-    edges: Rc<[u32]>,
-    looks: Rc<Looks>,
+    pub(crate) to: usize,
 }
 
 /// The state space, as far as it has been searched.
@@ -66,13 +43,10 @@ pub(crate) struct Search {
     examples: Vec<Vec<usize>>,
     /// Where it was cut off first; `None`: every state was looked at.
     pub(super) cut: Option<Cut>,
-    /// The arrows of each state that was looked at.
-    arrows: Vec<Vec<Arrow>>,
-    /// For each edge, the number of those that differ from it only in what they need.
-    alike: Vec<u32>,
-    all_alike: FxHashMap<Edge, u32>,
-    /// The edges of each move, and what it looks at.
-    known: Vec<Memo<Leaving>>,
+    /// The steps out of each state that was looked at, but for those that change nothing.
+    steps: Vec<Vec<Transition>>,
+    /// The edges of each move, by what it looks at.
+    known: Vec<Memo<Rc<[u32]>>>,
 }
 
 impl Search {
@@ -109,9 +83,7 @@ impl Search {
             edges: IndexSet::default(),
             examples: Vec::new(),
             cut: None,
-            arrows: Vec::new(),
-            alike: Vec::new(),
-            all_alike: FxHashMap::default(),
+            steps: Vec::new(),
         };
         search.begin(chart);
         search.moves.tree.budget = budget.clone();
@@ -121,17 +93,17 @@ impl Search {
                 search.cut = Some(Cut::States);
                 break;
             }
-            search.arrows.push(Vec::new());
+            search.steps.push(Vec::new());
             for mover in 0..search.moves.all.len() {
                 let edges = search.edges_of(mover, at);
                 for edge in edges.iter().map(|edge| *edge as usize) {
-                    search.follow(Transition { from: at, edge });
+                    search.follow(at, edge);
                 }
             }
             if let Some(cut) = search.moves.tree.budget.cut() {
                 // What was seen of this state is not all there is to see.
                 search.cut = Some(cut);
-                search.arrows.pop();
+                search.steps.pop();
                 break;
             }
             at += 1;
@@ -148,14 +120,13 @@ impl Search {
         let mut found = Vec::new();
         for from in 0..self.looked_at() {
             for mover in 0..self.moves.all.len() {
-                let edges = self.edges_of(mover, from);
-                let edges = edges.iter().map(|edge| *edge as usize);
-                let fires = |edge: &usize| {
-                    let shown = &self.edges[*edge];
-                    let mut fired = shown.done.fired.iter();
-                    shown.done.fault.is_none() && fired.any(|place| places.contains(place))
-                };
-                found.extend(edges.filter(fires).map(|edge| Transition { from, edge }));
+                for edge in self.edges_of(mover, from).iter().map(|edge| *edge as usize) {
+                    let done = &self.edges[edge].done;
+                    let mut fired = done.fired.iter();
+                    if done.fault.is_none() && fired.any(|place| places.contains(place)) {
+                        found.push(self.step(from, edge));
+                    }
+                }
             }
         }
         found
@@ -167,11 +138,12 @@ impl Search {
         cut.map(|cut| cut.in_words(self.looked_at()))
     }
 
-    /// Returns the state that a transition leads to: the same one where it changes nothing, and has no arrow.
-    pub(crate) fn target(&self, step: Transition) -> usize {
-        let mut arrows = self.arrows(step.from).iter();
-        let arrow = arrows.find(|arrow| arrow.edge == step.edge);
-        arrow.map_or(step.from, |arrow| arrow.to)
+    /// Returns the step on an edge out of a state: back to it, where that changes nothing.
+    fn step(&self, from: usize, edge: usize) -> Transition {
+        let mut steps = self.steps_from(from).iter();
+        let known = steps.find(|step| step.edge == edge);
+        let to = known.map_or(from, |step| step.to);
+        Transition { from, edge, to }
     }
 
     /// Returns the states in which an instance begins: nothing is written, and the settings are one thing or another.
@@ -200,34 +172,20 @@ impl Search {
     /// Returns the results of a move in a state.
     fn edges_of(&mut self, mover: usize, at: usize) -> Rc<[u32]> {
         if let Some(known) = self.known[mover].get(&self.states[at], &[]) {
-            return Rc::clone(&known.value.edges);
+            return Rc::clone(&known.value);
         }
         let state = self.states[at].clone();
         let mut looks = Looks::default();
-        let mut edges: IndexSet<u32> = IndexSet::new();
-        for ending in self.moves.endings_of(mover, &state, &mut looks) {
-            let edge = self.number(ending.edge);
-            edges.insert(edge);
-            // The file that answers a review has a name of its own.
-            let tree = &self.moves.tree;
-            let run = self.run(&self.edges[edge as usize]);
-            let cycles = &tree.chart.cycles;
-            if let Some(cycle) = run.and_then(|run| cycles.get_index_of(&run.invocation.cycle)) {
-                let fields = tree.fields_of_names[cycle].iter();
-                looks.extend(fields.map(|field| Look::field(*field)));
-            }
-        }
+        let endings = self.moves.endings_of(mover, &state, &mut looks).into_iter();
+        let edges = endings.map(|ending| number(self.edges.insert_full(ending.edge).0));
+        let edges: IndexSet<u32> = edges.collect();
+        self.examples.resize(self.edges.len(), Vec::new());
         let edges: Rc<[u32]> = self.widest(&edges).into();
         for edge in edges.iter() {
             let examples = &mut self.examples[*edge as usize];
             examples.extend((examples.len() < EXAMPLES).then_some(at));
         }
-        let own = looks.at_the_state();
-        let leaving = Leaving {
-            edges: Rc::clone(&edges),
-            looks: Rc::new(looks),
-        };
-        self.known[mover].put(&state, &[], &own, leaving);
+        self.known[mover].put(&state, &[], &looks, Rc::clone(&edges));
         edges
     }
 
@@ -235,15 +193,18 @@ impl Search {
     pub(crate) fn looks_at(&self, state: usize, look: Look) -> bool {
         let known = self.known.iter();
         let mut known = known.filter_map(|known| known.get(&self.states[state], &[]));
-        known.any(|known| known.value.looks.contains(look))
+        known.any(|known| known.looks.contains(&look))
     }
 
     /// Leaves out the edges that exist only for such settings for which another one exists, too.
     fn widest(&self, edges: &IndexSet<u32>) -> Vec<u32> {
-        let mut alike: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        let done = |edge: u32| {
+            let edge = &self.edges[edge as usize];
+            (&edge.sets, edge.answered, edge.active, &edge.done)
+        };
+        let mut alike: FxHashMap<_, Vec<u32>> = FxHashMap::default();
         for edge in edges {
-            let group = alike.entry(self.alike[*edge as usize]);
-            group.or_default().push(*edge);
+            alike.entry(done(*edge)).or_default().push(*edge);
         }
         let is_wider = |one: u32, other: u32| {
             let [one, other] = [one, other].map(|edge| &self.edges[edge as usize].needs);
@@ -256,23 +217,10 @@ impl Search {
             })
         };
         let is_widest = |edge: &u32| {
-            let mut others = alike[&self.alike[*edge as usize]].iter();
+            let mut others = alike[&done(*edge)].iter();
             !others.any(|other| other != edge && is_wider(*other, *edge))
         };
         edges.iter().copied().filter(is_widest).collect()
-    }
-
-    /// Returns the number of an edge.
-    fn number(&mut self, edge: Edge) -> u32 {
-        let (index, is_new) = self.edges.insert_full(edge);
-        if is_new {
-            let edge = &self.edges[index];
-            let next = number(self.all_alike.len());
-            let alike = self.all_alike.entry(edge.without_needs());
-            self.alike.push(*alike.or_insert(next));
-            self.examples.push(Vec::new());
-        }
-        number(index)
     }
 
     /// Returns some steps on the edges that are like this, the first ones.
@@ -281,50 +229,51 @@ impl Search {
         let edges = edges.filter(|(_, (edge, _))| is_like(edge));
         let steps = edges.flat_map(|(edge, (_, examples))| {
             let examples = examples.iter();
-            examples.map(move |from| Transition { from: *from, edge })
+            examples.map(move |from| (*from, edge))
         });
-        let mut steps: Vec<Transition> = steps.collect();
+        let mut steps: Vec<(usize, usize)> = steps.collect();
         steps.sort_unstable();
-        steps.truncate(EXAMPLES);
-        steps
+        let first = steps.iter().take(EXAMPLES);
+        first.map(|(from, edge)| self.step(*from, *edge)).collect()
     }
 
-    /// Adds the state that an edge leads to, and the arrow there, where it changes anything.
-    fn follow(&mut self, step: Transition) {
-        let (from, edge) = (step.from, &self.edges[step.edge]);
-        if edge.done.fault.is_some() {
+    /// Adds the state that an edge leads to, and the step there, where it changes anything.
+    fn follow(&mut self, from: usize, edge: usize) {
+        let Edge { done, sets, .. } = &self.edges[edge];
+        if done.fault.is_some() {
             return;
         }
-        let mut assigned = edge.done.assigned.iter().chain(&edge.sets).peekable();
+        let mut assigned = done.assigned.iter().chain(sets).peekable();
         let writes = assigned.peek().is_some();
         if let Some(cut) = self.moves.tree.bar(assigned) {
             self.cut.get_or_insert(cut);
             return;
         }
         let mut to = from;
-        if writes || edge.answered.is_some() {
-            let tree = &self.moves.tree;
+        let answered = self.edges[edge].answered;
+        if writes || answered.is_some() {
+            let tree = &mut self.moves.tree;
             let before = &self.states[from];
             let mut after = before.clone();
-            for (field, value) in &edge.done.assigned {
+            for (field, value) in &done.assigned {
                 after.assign(*field, *value);
             }
             if writes {
                 after.start();
             }
-            let answered = edge.answered.or(before.answered());
+            let answered = answered.or(before.answered());
             let answered = answered.filter(|(asked, _)| tree.is_current(*asked, after.fields()));
             // While no cycle runs, no rule asks for it.
             let answered = answered.filter(|_| tree.running(&after).is_some());
             after.set_answered(answered);
             to = self.states.insert_full(after).0;
-            if to == self.parents.len() {
-                self.parents.push(Some(step));
-            }
         }
-        if to != from || edge.done.block || edge.done.review.is_some() || !edge.sets.is_empty() {
-            let edge = step.edge;
-            self.arrows[from].push(Arrow { to, edge });
+        let step = Transition { from, edge, to };
+        if to == self.parents.len() {
+            self.parents.push(Some(step));
+        }
+        if to != from || done.block || done.review.is_some() || !sets.is_empty() {
+            self.steps[from].push(step);
         }
     }
 
@@ -345,19 +294,19 @@ impl Search {
         })
     }
 
-    /// Returns the moves out of a state; none where it was not looked at.
-    pub(crate) fn arrows(&self, state: usize) -> &[Arrow] {
-        self.arrows.get(state).map_or(&[], Vec::as_slice)
+    /// Returns the steps out of a state that change anything; none where it was not looked at.
+    pub(crate) fn steps_from(&self, state: usize) -> &[Transition] {
+        self.steps.get(state).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns how many moves lead from one state to another.
-    pub(crate) fn transitions(&self) -> usize {
-        self.arrows.iter().map(Vec::len).sum()
+    /// Returns all steps that change anything.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = Transition> {
+        self.steps.iter().flatten().copied()
     }
 
     /// Returns how many states have been looked at.
     pub(crate) fn looked_at(&self) -> usize {
-        self.arrows.len()
+        self.steps.len()
     }
 
     /// Returns whether there are edges that exist only for some values of a parameter.
@@ -375,6 +324,12 @@ impl Search {
     /// Returns who makes the move of an edge.
     pub(crate) fn actor(&self, edge: &Edge) -> Actor {
         self.moves.all[edge.mover].actor
+    }
+
+    /// Returns the places of the rules that fire on an edge.
+    pub(crate) fn fired(&self, edge: &Edge) -> impl DoubleEndedIterator<Item = &String> {
+        let places = edge.done.fired.iter();
+        places.map(|place| &self.moves.tree.places[*place as usize])
     }
 
     /// Returns the run that ends on an edge.

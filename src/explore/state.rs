@@ -84,14 +84,9 @@ impl Look {
         Self(question * 2 + 1)
     }
 
-    /// Returns whether it is at a choice.
-    fn is_at_a_question(self) -> bool {
-        self.0 % 2 == 1
-    }
-
     /// Returns what it sees.
     fn at(self, state: &Situation, choices: &[Chosen]) -> u32 {
-        if !self.is_at_a_question() {
+        if self.0.is_multiple_of(2) {
             return state.0[self.0 as usize / 2];
         }
         let made = choices.iter().find(|(asked, _)| *asked == self.0 / 2);
@@ -132,13 +127,6 @@ impl Looks {
     /// Returns them in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Look> {
         self.order.iter().copied()
-    }
-
-    /// Returns those at the state, where nothing was chosen before.
-    pub(crate) fn at_the_state(&self) -> Self {
-        let mut own = Self::default();
-        own.extend(self.iter().filter(|look| !look.is_at_a_question()));
-        own
     }
 }
 

@@ -74,10 +74,9 @@ impl Trace {
     pub(crate) fn in_words(&self, name: &dyn Fn(&str) -> String) -> Option<String> {
         let start = self.start.as_ref()?;
         // An endless loop is shown in full, so that its first step has a number.
-        let way = self
-            .again
-            .map_or(self.steps.len(), |step| step.saturating_sub(1));
-        let way = way.min(self.steps.len());
+        let count = self.steps.len();
+        let way = self.again.map_or(count, |step| step.saturating_sub(1));
+        let way = way.min(count);
         let keys: Vec<String> = self.steps[..way].iter().map(TraceStep::key).collect();
         let mut parts = Vec::new();
         for run in runs(&keys) {
@@ -88,7 +87,7 @@ impl Trace {
                 parts.push(Part::Note(self.repeated(&steps, run.times - 1, end)));
             }
         }
-        parts.extend((way..self.steps.len()).map(Part::Step));
+        parts.extend((way..count).map(Part::Step));
         let lines = |part: &Part| match part {
             Part::Step(step) => self.steps[*step].tell(&str::to_owned).lines().count(),
             Part::Note(note) => note.lines().count(),
@@ -125,10 +124,8 @@ impl Trace {
             _ => format!("steps {} to {} are", steps.start + 1, steps.end),
         };
         let mut changes: IndexMap<&str, Change> = IndexMap::default();
-        for change in self.steps[steps.end..end]
-            .iter()
-            .flat_map(|step| &step.changes)
-        {
+        let repeated = self.steps[steps.end..end].iter();
+        for change in repeated.flat_map(|step| &step.changes) {
             let known = changes.entry(&change.field);
             let known = known.or_insert_with(|| change.clone());
             known.after.clone_from(&change.after);
@@ -224,7 +221,7 @@ pub(super) fn runs(steps: &[String]) -> Vec<Run> {
             1 | 2 => 0,
             times => length * (times - 1),
         });
-        let length = length.filter(|length| times(*length) > 2).unwrap_or(1);
+        let length = length.unwrap_or(1);
         let times = if times(length) > 2 { times(length) } else { 1 };
         runs.push(Run {
             start,

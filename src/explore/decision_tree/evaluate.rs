@@ -36,7 +36,7 @@ impl Tree {
             has_failed: matches!(run, Some(Outcome::Failed(_))),
             is_hook: is_of_the_host(at.trigger),
             answers: answers.collect(),
-            part: Some(Arc::clone(&descent.place)),
+            part: Some(descent.root),
         };
         let fork = ImaginedWorld::new(&self.domain, base);
         let leaf = self.leaf(at, &fork);
@@ -44,11 +44,7 @@ impl Tree {
         let leaf = number(self.leaves.insert_full(Rc::new(leaf)).0);
         // The first questions are those on the way to the node.
         for asked in fork.account().into_iter().skip(descent.depth) {
-            let question = match self.questions.get_index_of(&asked.question) {
-                Some(known) => known,
-                None => self.questions.insert_full(Arc::new(asked.question)).0,
-            };
-            let question = number(question);
+            let question = number(self.questions.insert_full(Arc::new(asked.question)).0);
             let answer = self.answer_id(&asked.answer);
             let options = asked.options.iter().map(|it| self.answer_id(it)).collect();
             self.nodes[node as usize] = Node::Ask { question, options };

@@ -218,14 +218,13 @@ pub(crate) struct Tree {
     pub(super) nodes: Vec<Node>,
     /// Where an answer leads from a node.
     next: FxHashMap<(u32, u32), u32>,
-    /// The first node of each part, and the part in words.
-    roots: FxHashMap<Segment, (u32, Arc<str>)>,
+    /// The first node of each part.
+    roots: FxHashMap<Segment, u32>,
     /// The results of parts, by what they look at.
     ends: FxHashMap<Segment, Memo<Branches>>,
     /// The fields that the engine reads.
     pub(super) needed: BTreeSet<String>,
-    /// For each question whether a review is answered, the fields that its file names are made of.
-    names: FxHashMap<u32, Vec<(usize, u32)>>,
+    /// Whether a review is answered, as questions: by its cycle, its number and what the names of its files are made of.
     known_names: FxHashMap<(usize, i64, Vec<u32>), Option<u32>>,
 }
 
@@ -262,7 +261,6 @@ impl Tree {
             roots: FxHashMap::default(),
             ends: FxHashMap::default(),
             needed: needed.map(str::to_owned).collect(),
-            names: FxHashMap::default(),
             known_names: FxHashMap::default(),
         }
     }

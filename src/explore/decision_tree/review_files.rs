@@ -17,16 +17,18 @@ impl Tree {
         cycles.position(|cycle| cycle.id == due || cycle.post == due)
     }
 
-    /// Returns true while the files that a question is about are those that the fields name.
-    pub(crate) fn is_current(&self, question: u32, fields: &[u32]) -> bool {
-        let names = self.names.get(&question);
-        names.is_some_and(|names| names.iter().all(|(field, value)| fields[*field] == *value))
+    /// Returns true for the question whether the last review of some cycle is answered, as the fields name its files.
+    pub(crate) fn is_current(&mut self, question: u32, fields: &[u32]) -> bool {
+        if !matches!(self.question(question), Question::Answered { .. }) {
+            return false;
+        }
+        (0..self.chart.cycles.len()).any(|cycle| self.last_answer(cycle, fields) == Some(question))
     }
 
     /// Returns the question whether the last review of a cycle, as its count says, is answered.
     pub(crate) fn last_answer(&mut self, cycle: usize, fields: &[u32]) -> Option<u32> {
-        let count = self.field(&self.chart.cycles[cycle].count)?;
-        let n = self.value(fields[count]).as_i64().filter(|n| *n > 0)?;
+        let count = self.fields_of_names[cycle].first()?;
+        let n = self.value(fields[*count]).as_i64().filter(|n| *n > 0)?;
         self.answer(cycle, n, fields)
     }
 
@@ -47,10 +49,7 @@ impl Tree {
         let names = name(&cycle.answer).zip(name(&cycle.review));
         let question = names.map(|(answer, review)| {
             let question = Arc::new(Question::Answered { answer, review });
-            let question = number(self.questions.insert_full(question).0);
-            let fields = made_of.iter().copied().zip(key.2.iter().copied());
-            self.names.insert(question, fields.collect());
-            question
+            number(self.questions.insert_full(question).0)
         });
         self.known_names.insert(key, question);
         question

@@ -1,6 +1,7 @@
 //! The ways through the tree of a part, and what is chosen on each.
 
 use super::{Branch, Branches, Choices, Fork, Leaf, Node, Progress, Segment, Tree, What, over};
+use crate::engine::event::Trigger;
 use crate::explore::answer::Answer;
 use crate::explore::imagined_world::{Kind, Question, is_of_the_host};
 use crate::explore::state::{Chosen, Look, Looks, number};
@@ -8,12 +9,12 @@ use crate::hash::IndexMap;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use std::rc::Rc;
-use std::sync::Arc;
 
 /// A descent into the tree of a part: what it begins with, and how far it has come.
 pub(super) struct Descent<'d> {
     pub(super) at: &'d Progress<'d>,
-    pub(super) place: Arc<str>,
+    /// The first node of the part.
+    pub(super) root: u32,
     /// What was chosen in the part.
     made: Choices,
     /// The number of questions on the way to the node.
@@ -53,18 +54,12 @@ impl Tree {
             looks.extend(known.looks.iter().copied());
             return Rc::clone(&known.value);
         }
-        let (root, place) = match self.roots.get(&segment) {
-            Some(root) => root.clone(),
-            None => {
-                let root = (number(self.nodes.len()), format!("{segment:?}").into());
-                self.nodes.push(Node::Unknown);
-                self.roots.insert(segment, root.clone());
-                root
-            }
-        };
+        let new = number(self.nodes.len());
+        let root = *self.roots.entry(segment).or_insert(new);
+        self.begin(root);
         let mut descent = Descent {
             at,
-            place,
+            root,
             made: Choices::new(),
             depth: 0,
             looks: Looks::default(),
@@ -190,7 +185,7 @@ impl Tree {
         let (kind, source) = (*kind, source.clone());
         let (trigger, review) = (descent.at.trigger, descent.at.segment.review);
         let review = review.filter(|_| self.domain.looks_at_review(&source));
-        let what = self.expression(kind, source, is_of_the_host(trigger));
+        let what = self.expression(kind, source, trigger);
         let at = Progress {
             segment: Segment { what, review },
             choices: descent.all(),
@@ -261,8 +256,9 @@ impl Tree {
         }
     }
 
-    /// Returns an expression that is evaluated by itself, as a part.
-    pub(crate) fn expression(&mut self, kind: Kind, source: String, is_hook: bool) -> What {
+    /// Returns an expression that is evaluated by itself, as a part of what is decided about an event.
+    pub(crate) fn expression(&mut self, kind: Kind, source: String, trigger: &Trigger) -> What {
+        let is_hook = is_of_the_host(trigger);
         let index = self.expressions.insert_full((kind, source)).0;
         What::Outcome { index, is_hook }
     }
@@ -271,9 +267,14 @@ impl Tree {
     pub(super) fn next(&mut self, at: u32, answer: u32) -> u32 {
         let new = number(self.nodes.len());
         let node = *self.next.entry((at, answer)).or_insert(new);
-        if node == new {
+        self.begin(node);
+        node
+    }
+
+    /// Makes a node of which nothing is known, where it is a new one.
+    fn begin(&mut self, node: u32) {
+        if self.nodes.len() == node as usize {
             self.nodes.push(Node::Unknown);
         }
-        node
     }
 }

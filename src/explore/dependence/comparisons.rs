@@ -111,9 +111,8 @@ impl Reader<'_> {
             self.found.numbers.insert(number);
         }
         let limits = chart.cycles.values().filter(|cycle| cycle.count == field);
-        let limits: Vec<String> = limits.map(|cycle| cycle.limit.clone()).collect();
-        for name in limits.into_iter().chain([field.to_owned()]) {
-            self.note(&name).literals.insert(value.clone());
+        for name in limits.map(|cycle| cycle.limit.as_str()).chain([field]) {
+            self.note(name).literals.insert(value.clone());
         }
     }
 
@@ -132,20 +131,16 @@ impl Reader<'_> {
 
     /// Compares an input with a context field.
     fn against_field(&mut self, path: &str, field: &str) -> bool {
-        let kind = self.kind(path);
-        if kind == Kind::Boolean {
-            return true;
-        }
-        if matches!(kind, Kind::Untried | Kind::List) {
-            return false;
-        }
-        if path.starts_with("config.") {
+        match self.kind(path) {
+            Kind::Boolean => true,
+            Kind::Untried | Kind::List => false,
             // A setting is tried at small values and around each number: a counter reaches both sides of it.
-            let is_derived = self.is_derived(field);
-            return kind == Kind::Integer && !is_derived;
+            kind if path.starts_with("config.") => kind == Kind::Integer && !self.is_derived(field),
+            Kind::Integer | Kind::Text => {
+                self.note(path).fields.insert(field.to_owned());
+                true
+            }
         }
-        self.note(path).fields.insert(field.to_owned());
-        true
     }
 
     /// Returns which of two is greater.
@@ -168,10 +163,8 @@ impl Reader<'_> {
 
     /// Compares as `left in right`: an item of a list, or a part of a text.
     pub(super) fn within(&mut self, left: &Val, right: &Val, source: &Expr<'_>) -> Val {
-        let is_constant_text = source
-            .as_const()
-            .is_some_and(|value| value.kind() == ValueKind::String);
-        if is_constant_text {
+        let constant = source.as_const();
+        if constant.is_some_and(|value| value.kind() == ValueKind::String) {
             return self.made_of(&[left]);
         }
         let is_list = matches!(source, Expr::List(_) | Expr::Tuple(_) | Expr::Const(_));

@@ -113,12 +113,8 @@ impl Reader<'_> {
                 value
             }
             Expr::Filter(filter) => {
-                let input = filter
-                    .expr
-                    .as_ref()
-                    .map(|expr| self.expr(expr))
-                    .unwrap_or_default();
-                self.filter(filter.name, input, &filter.args)
+                let input = filter.expr.as_ref().map(|expr| self.expr(expr));
+                self.filter(filter.name, input.unwrap_or_default(), &filter.args)
             }
             Expr::Test(test) => {
                 let value = self.expr(&test.expr);

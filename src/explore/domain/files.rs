@@ -42,11 +42,8 @@ impl Domain {
             matches!(default, FieldDefault::List).then(|| Choice::Event((*name).to_owned()))
         };
         let events = EVENT_DEFAULTS.iter().filter_map(of_list);
-        let mut compared = self.dependence.compared.keys();
-        let siblings = compared.any(|path| path.starts_with("siblings"));
-        let siblings = siblings.then_some(Choice::Siblings);
         let all = rows.chain(findings).chain(files).chain(events);
-        let many = all.chain(siblings);
+        let many = all.chain([Choice::Siblings]);
         let many = many.filter(|choice| !values.tried(choice).is_all);
         found.extend(many.map(|choice| root_of(&choice.name()).to_owned()));
         found

@@ -208,7 +208,7 @@ impl ImaginedWorld {
         let question = Question::Assumed {
             field: field.map(str::to_owned),
             source: source.to_owned(),
-            place: self.base.part.clone().unwrap_or_else(|| Arc::from("")),
+            part: self.base.part,
         };
         self.ask(question, || options.into())
     }

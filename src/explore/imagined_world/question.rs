@@ -21,7 +21,7 @@ pub(crate) enum Question {
         /// The context field that is assigned the result; of conditions and texts there is none.
         field: Option<String>,
         source: String,
-        place: Arc<str>,
+        part: Option<u32>,
     },
     /// The value of an expression that is evaluated by itself.
     Outcome { kind: Kind, source: String },

@@ -21,12 +21,6 @@ fn most_of(gates: &GateBlocks) -> usize {
     gates.keys().last().copied().unwrap_or(0)
 }
 
-/// The most blocks in a row, and the first of them.
-struct Row {
-    first: Transition,
-    most: usize,
-}
-
 impl Judge<'_> {
     /// Judges whether the agent is let go in the end.
     pub(super) fn blocks(&self) -> Vec<PropertyResult> {
@@ -72,8 +66,9 @@ impl Judge<'_> {
             let mut bounds: BTreeMap<i64, usize> = BTreeMap::new();
             for value in values_of(search, field) {
                 let settings = Settings::default().with(field, vec![value]);
-                let row = self.longest_row(&self.while_idle(&settings), &settings);
-                bounds.insert(tree.value(value).as_i64()?, row.map_or(0, |row| row.most));
+                let idle = self.while_idle(&settings);
+                let most = idle.with_first(self.first_of_row(&idle, &settings));
+                bounds.insert(tree.value(value).as_i64()?, most);
             }
             let name = tree.name_of(field);
             let words = |(value, most)| format!("{most} where {name} is {value}");
@@ -107,7 +102,7 @@ impl Judge<'_> {
             true => Some(1),
             false => self.is_aside(edge).then_some(0),
         };
-        Longest::over(self.search, settings, weight, |_, _| true)
+        Longest::over(self.search, settings, weight, |_| true)
     }
 
     /// Returns whether an edge is an event of the host beside a stop, in the midst of a turn.
@@ -130,17 +125,17 @@ impl Judge<'_> {
             let claim = "an agent that does nothing is blocked without end";
             return Err(self.blocked(claim.to_owned(), steps, true));
         }
-        let row = self.longest_row(&idle, settings);
-        let most = row.as_ref().map_or(0, |row| row.most);
+        let first = self.first_of_row(&idle, settings);
+        let most = idle.with_first(first);
         let by_gates = most_of(gates);
-        match row {
-            Some(Row { first, .. }) if most > BLOCKS => {
+        match first {
+            Some(first) if most > BLOCKS => {
                 // Where the search was cut off, there could be more still: the first too many is enough.
                 let (times, longest) = match with_loops && search.cut.is_none() {
                     true => (most.to_string(), most),
                     false => (format!("more than {BLOCKS}"), BLOCKS),
                 };
-                let mut row = idle.path_from(search.target(first), longest);
+                let mut row = idle.path_from(first.to, longest);
                 row.insert(0, first);
                 let claim = format!("an agent that does nothing is blocked {times} times in a row");
                 Err(self.blocked(claim, row, false))
@@ -170,8 +165,8 @@ impl Judge<'_> {
     fn blocks_of_gates(&self) -> GateBlocks {
         let search = self.search;
         let times = |from: usize| {
-            let steps = search.arrows(from).iter().map(|arrow| arrow.step(from));
-            let times = |step: Transition| Some((self.gate_times(&search.edges[step.edge])?, step));
+            let steps = search.steps_from(from).iter();
+            let times = |step: &Transition| Some((self.gate_times(self.edge(step))?, *step));
             steps.filter_map(times).collect::<GateBlocks>()
         };
         let states = (0..search.looked_at()).map(times);
@@ -179,21 +174,15 @@ impl Judge<'_> {
         most.unwrap_or_default()
     }
 
-    /// Returns the most blocks in a row, of which the first may come at the first stop of a turn.
-    fn longest_row(&self, idle: &Longest<'_>, settings: &Settings) -> Option<Row> {
+    /// Returns the first of the most blocks in a row, which may come at the first stop of a turn.
+    fn first_of_row(&self, idle: &Longest<'_>, settings: &Settings) -> Option<Transition> {
         let search = self.search;
         let is_block = |edge: &Edge| {
             edge.done.block && self.gate_times(edge).is_none() && settings.may(search, edge)
         };
         let is_block: Vec<bool> = search.edges.iter().map(is_block).collect();
-        let states = 0..search.looked_at();
-        let arrows = states.flat_map(|from| search.arrows(from).iter().map(move |to| (from, to)));
-        let blocks = arrows.filter(|(_, arrow)| is_block[arrow.edge]);
-        let rows = blocks.map(|(from, arrow)| Row {
-            first: arrow.step(from),
-            most: 1 + idle.from(arrow.to),
-        });
-        rows.max_by_key(|row| (row.most, Reverse(row.first.from)))
+        let blocks = search.steps().filter(|step| is_block[step.edge]);
+        blocks.max_by_key(|first| (idle.from(first.to), Reverse(first.from)))
     }
 
     /// Returns whether blocks and what the agent does after them lead back to where they began.
@@ -207,7 +196,7 @@ impl Judge<'_> {
                 (is_answer || self.is_aside(edge)).then_some(0)
             }
         };
-        let goes_on = Longest::over(self.search, settings, weight, |_, _| true);
+        let goes_on = Longest::over(self.search, settings, weight, |_| true);
         goes_on.endless_loop().map_or(Ok(0), |steps| {
             let claim =
                 "the agent is blocked again and again, and nothing that it does changes that";
@@ -217,11 +206,10 @@ impl Judge<'_> {
 
     /// Returns a breach because of blocks; its place is the rule that blocks last.
     fn blocked(&self, claim: String, steps: Path, is_endless: bool) -> Breach {
-        let edges = steps.iter().map(|step| &self.search.edges[step.edge]);
+        let edges = steps.iter().map(|step| self.edge(step));
         let last = edges.rev().find(|edge| edge.done.block);
-        let place = last.and_then(|edge| edge.done.fired.last());
-        let places = &self.search.moves.tree.places;
-        let path = place.map(|place| path_of(self.chart, &places[*place as usize]));
+        let place = last.and_then(|edge| self.search.fired(edge).next_back());
+        let path = place.map(|place| path_of(self.chart, place));
         Breach {
             claim,
             steps,

@@ -1,7 +1,5 @@
 //! Nothing is there without effect: every phase is reached, every rule fires, every target is taken.
 
-use std::collections::HashSet;
-
 use super::checks::{CheckSeen, Example};
 use super::judgment::{Judge, key_of_phase, untried_of};
 use crate::chart::Cycle;
@@ -24,30 +22,20 @@ struct Effect {
     /// What is said where it perhaps has none, and where it surely has none.
     claim: String,
     absent: String,
-    examples: Vec<Transition>,
-    /// It has one, and be it a fault.
-    fails: bool,
+    /// Steps in which it has one; `None` where it fails, which is one, too.
+    examples: Option<Vec<Transition>>,
 }
 
 impl Judge<'_> {
     /// Judges whether every phase is reached, and entered where it has a guard.
     pub(super) fn phases(&self) -> Vec<PropertyResult> {
         let name = "every phase can be reached";
-        let seen: HashSet<&str> = (0..self.search.states.len())
-            .map(|state| self.phase(state))
-            .collect();
         let mut results = Vec::new();
         for (phase, entry) in &self.chart.phases {
             let place = format!("phases.{phase}");
             let path = steps!["phases", &key_of_phase(self.chart, phase)];
-            let reached = match seen.contains(phase.as_str()) {
-                true => self.doubtful_phase(phase),
-                false => {
-                    let claim = format!("the phase `{phase}` cannot be reached");
-                    Some(self.absent(claim, path.clone()))
-                }
-            };
-            let result = reached.map(|it| PropertyResult::new(name, Code::PhaseUnreachable, it));
+            let unreached = self.unreached(phase, &path);
+            let result = unreached.map(|it| PropertyResult::new(name, Code::PhaseUnreachable, it));
             results.extend(result.or_else(|| {
                 entry.phase.guard.as_ref()?;
                 let effect = Effect {
@@ -57,8 +45,7 @@ impl Judge<'_> {
                     absent: format!(
                         "the guard of the phase `{phase}` is never true: it is reached, but never entered"
                     ),
-                    examples: self.search.steps_to(&place),
-                    fails: self.fails_at(&place),
+                    examples: self.examples_at(&place),
                 };
                 self.without(name, &effect)
             }));
@@ -104,8 +91,7 @@ impl Judge<'_> {
                 path: steps!["commands", command],
                 absent: claim.clone(),
                 claim,
-                examples: self.search.steps_to(&place),
-                fails: self.fails_at(&place),
+                examples: self.examples_at(&place),
             });
         }
         for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
@@ -118,8 +104,7 @@ impl Judge<'_> {
                     path: steps!["cycles", id, "advance", index],
                     absent: claim.clone(),
                     claim,
-                    examples: self.advances(at, index),
-                    fails: false,
+                    examples: Some(self.advances(at, index)),
                 });
             }
         }
@@ -144,20 +129,18 @@ impl Judge<'_> {
             path: phase.unwrap_or_else(|| steps!["on", list, index]),
             claim: format!("{place} never fires"),
             absent: format!("{place} never fires: {why}"),
-            examples: self.search.steps_to(&place),
-            fails: self.fails_at(&place),
+            examples: self.examples_at(&place),
         }
     }
 
     /// Returns what is said of something that has no effect, or perhaps none.
     fn without(&self, name: &str, effect: &Effect) -> Option<PropertyResult> {
-        let verdict = if effect.fails {
-            return None;
-        } else if effect.examples.is_empty() {
+        let examples = effect.examples.as_ref()?;
+        let verdict = if examples.is_empty() {
             self.absent(effect.absent.clone(), effect.path.clone())
         } else {
-            let is_real = self.is_real(&effect.examples);
-            (!is_real).then(|| self.undecided(&effect.claim, &effect.examples))?
+            let is_real = self.is_real(examples);
+            (!is_real).then(|| self.undecided(&effect.claim, examples))?
         };
         Some(PropertyResult::new(name, effect.code, verdict))
     }
@@ -227,35 +210,35 @@ impl Judge<'_> {
         })
     }
 
-    /// Returns true where the rule at a place ends in a fault.
-    fn fails_at(&self, place: &str) -> bool {
+    /// Returns examples in which the rule at a place fires; `None` where it ends in a fault.
+    fn examples_at(&self, place: &str) -> Option<Vec<Transition>> {
         let faults = &self.search.moves.tree.faults;
         let mut met = self.search.edges.iter().filter_map(|edge| edge.done.fault);
-        met.any(|fault| {
+        let fails = met.any(|fault| {
             let at = faults[fault as usize].place();
             let rest = at.as_deref().and_then(|at| at.strip_prefix(place));
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        })
+        });
+        (!fails).then(|| self.search.steps_to(place))
     }
 
-    /// Judges where no witness of a phase is real.
-    fn doubtful_phase(&self, phase: &str) -> Option<Verdict> {
+    /// Judges whether a phase is reached; `None` where it really is.
+    fn unreached(&self, phase: &str, path: &[Segment]) -> Option<Verdict> {
+        let claim = format!("the phase `{phase}` cannot be reached");
         let states = (0..self.search.states.len()).filter(|state| self.phase(*state) == phase);
         let states: Vec<usize> = states.take(20).collect();
-        let mut replay = self.replay.borrow_mut();
-        if (states.iter()).any(|state| replay.reach(*state).is_some()) {
-            return None;
-        }
-        drop(replay);
-        let way = path_to(self.search, *states.first()?);
-        Some(self.undecided(&format!("the phase `{phase}` cannot be reached"), &way))
+        let Some(first) = states.first() else {
+            return Some(self.absent(claim, path.to_vec()));
+        };
+        let is_real = |state: &usize| self.replay.borrow_mut().reach(*state).is_some();
+        let is_reached = states.iter().any(is_real);
+        (!is_reached).then(|| self.undecided(&claim, &path_to(self.search, *first)))
     }
 
     /// Returns whether a check really finds something in a state; `None` where nobody knows, an error where it fails.
     pub(super) fn finds(&self, seen: &CheckSeen, at: &Example) -> Option<Result<bool, String>> {
         let mut replay = self.replay.borrow_mut();
-        let position = replay.reach(at.state)?;
-        let names = replay.names_at(&position, &at.choices)?;
+        let names = replay.names_at(at.state, &[], &at.choices)?;
         let mut found = Vec::new();
         let result = names.find(&self.chart.checks.get(&seen.list)?[seen.index], &mut found);
         let result = result.map(|()| !found.is_empty());

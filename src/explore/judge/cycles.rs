@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexSet;
 
 use super::judgment::{Breach, Judge, path_of};
-use super::settings::{self, Settings, values_of};
+use super::settings::{self, Settings};
 use crate::chart::Cycle;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Segment;
@@ -21,15 +21,14 @@ use crate::page::counted;
 
 const CODE: Code = Code::CycleUnbounded;
 
-/// The most reviews that a cycle has from one start to the next, by the limit in force.
-type Most = BTreeMap<i64, usize>;
-
-/// How often a cycle can reach its limit of reviews.
-#[derive(Debug, Default, Clone, Copy)]
-struct Limits {
-    /// Before it starts for the first time.
+/// How many reviews a cycle has.
+#[derive(Debug)]
+struct Reviews {
+    /// The most from one start to the next, by the limit in force.
+    most: BTreeMap<usize, usize>,
+    /// How often the cycle can reach its limit before it starts for the first time.
     before: usize,
-    /// Altogether, as long as the user does nothing; `None`: that is not bounded.
+    /// The same altogether, as long as the user does nothing; `None`: that is not bounded.
     all: Option<usize>,
 }
 
@@ -63,17 +62,6 @@ impl<'c> Bounded<'c> {
         })
     }
 
-    /// Returns the settings with each limit that the user can set; one that is no parameter is read off the states.
-    fn limits(&self) -> Vec<Settings> {
-        let values = values_of(self.search, self.limit).into_iter();
-        let given = values.map(|value| Settings::default().with(self.limit, vec![value]));
-        let given: Vec<Settings> = given.collect();
-        match given.is_empty() {
-            true => vec![Settings::default()],
-            false => given,
-        }
-    }
-
     /// Returns whether a review of the cycle runs.
     fn is_review(&self, edge: &Edge) -> bool {
         self.search.run(edge).is_some_and(|run| {
@@ -90,21 +78,20 @@ impl<'c> Bounded<'c> {
     }
 
     /// Returns the limit in a state. One that is not known can be any.
-    fn limit_in(&self, state: usize, given: &Settings) -> Option<i64> {
+    fn limit_in(&self, state: usize, given: &Settings) -> Option<usize> {
         let value = given.only(self.limit);
         let value = value.map(|value| self.search.moves.tree.value(value));
-        value
-            .unwrap_or_else(|| self.search.value(state, self.limit))
-            .as_i64()
+        let value = value.unwrap_or_else(|| self.search.value(state, self.limit));
+        usize::try_from(value.as_u64()?).ok()
     }
 
     /// Returns the ways from one start of the cycle to the next, each review weighing one.
     fn between_starts(&self, given: &Settings) -> Longest<'c> {
         let weight =
             |edge: &Edge| (!self.is_fresh(edge)).then(|| usize::from(self.is_review(edge)));
-        Longest::over(self.search, given, weight, |state, arrow| {
-            let arms = &self.search.edges[arrow.edge].done.arms;
-            self.have_begun[state] || !arms.contains(&self.at)
+        Longest::over(self.search, given, weight, |step| {
+            let arms = &self.search.edges[step.edge].done.arms;
+            self.have_begun[step.from] || !arms.contains(&self.at)
         })
     }
 
@@ -113,30 +100,29 @@ impl<'c> Bounded<'c> {
         let weight = |edge: &Edge| {
             (self.search.actor(edge) != Actor::User).then(|| usize::from(self.is_review(edge)))
         };
-        Longest::over(self.search, given, weight, |_, _| true)
+        Longest::over(self.search, given, weight, |_| true)
     }
 
     /// Adds how many reviews there are with this limit.
-    fn add(&self, given: &Settings, longest: &Longest<'_>, limits: &mut Limits, most: &mut Most) {
+    fn add(&self, given: &Settings, longest: &Longest<'_>, reviews: &mut Reviews) {
         let states = || 0..self.search.looked_at();
         // Where one limit bounds nothing, the others need not be looked at.
-        let all = limits.all.map(|_| self.without_the_user(given));
+        let all = reviews.all.map(|_| self.without_the_user(given));
         let all = all.filter(|all| all.endless.is_empty());
         for state in states().filter(|state| self.search.parents[*state].is_none()) {
-            let held = self.limit_in(state, given).unwrap_or(0);
-            let held = usize::try_from(held).unwrap_or(0);
-            let times = |reviews: usize| match held {
-                0 => (reviews == 0).then_some(0),
-                held => Some(reviews.div_ceil(held)),
+            let times = |reviews: usize| match self.limit_in(state, given) {
+                None | Some(0) => (reviews == 0).then_some(0),
+                Some(held) => Some(reviews.div_ceil(held)),
             };
             let bound = all.as_ref().and_then(|all| times(all.from(state)));
-            limits.all = limits.all.zip(bound).map(|(most, times)| most.max(times));
-            limits.before = limits.before.max(times(longest.from(state)).unwrap_or(1));
+            reviews.all = reviews.all.zip(bound).map(|(most, times)| most.max(times));
+            let before = times(longest.from(state)).unwrap_or(1);
+            reviews.before = reviews.before.max(before);
         }
         for state in states() {
             if let Some(held) = self.limit_in(state, given) {
-                let reviews = most.entry(held).or_default();
-                *reviews = longest.from(state).max(*reviews);
+                let most = reviews.most.entry(held).or_default();
+                *most = longest.from(state).max(*most);
             }
         }
     }
@@ -146,15 +132,16 @@ impl Judge<'_> {
     /// Judges whether each cycle ends, and all reviews do.
     pub(super) fn cycles(&self) -> Vec<PropertyResult> {
         let mut results = Vec::new();
-        let mut all: Vec<Limits> = Vec::new();
+        let mut all: Vec<Reviews> = Vec::new();
         for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
-            let mut limits = Limits {
+            let mut reviews = Reviews {
+                most: BTreeMap::new(),
                 before: 0,
                 all: Some(0),
             };
             let name = format!("{id} ends within its limit");
-            results.push(self.cycle(name, at, cycle, &mut limits));
-            all.push(limits);
+            results.push(self.cycle(name, at, cycle, &mut reviews));
+            all.push(reviews);
         }
         let is_refuted =
             |result: &PropertyResult| matches!(result.verdict, Verdict::Refuted { .. });
@@ -173,26 +160,25 @@ impl Judge<'_> {
     }
 
     /// Judges whether one cycle ends, and not before its limit.
-    fn cycle(&self, name: String, at: usize, cycle: &Cycle, limits: &mut Limits) -> PropertyResult {
+    fn cycle(&self, name: String, at: usize, cycle: &Cycle, all: &mut Reviews) -> PropertyResult {
         let Some(bounded) = Bounded::of(self.search, at, cycle) else {
             let claim = format!("the cycle `{}` counts or bounds nothing", cycle.id);
             let absent = self.absent(claim, steps!["cycles", &cycle.id]);
             return PropertyResult::new(name, CODE, absent);
         };
-        let mut most = Most::new();
         let mut refuted: Vec<Verdict> = Vec::new();
-        for given in &bounded.limits() {
+        // A limit that the user cannot set is read off the states.
+        for given in &Settings::default().by(self.search, bounded.limit) {
             let longest = bounded.between_starts(given);
             self.replay.borrow_mut().set = given.example(self.search);
             match self.exceeds(&bounded, given, &longest) {
                 Some(verdict) => refuted.push(verdict),
-                None => bounded.add(given, &longest, limits, &mut most),
+                None => bounded.add(given, &longest, all),
             }
         }
         self.replay.borrow_mut().set.clear();
-        let mut held = most.iter().rev();
-        let short =
-            held.find(|(held, reviews)| usize::try_from(**held).is_ok_and(|held| **reviews < held));
+        let most = &all.most;
+        let short = most.iter().rev().find(|(held, reviews)| reviews < held);
         // One that has none at all is not reached, or its rule does not fire: that is said there.
         let is_known = self.search.cut.is_none() && most.values().any(|reviews| *reviews > 0);
         let short = short.filter(|_| is_known);
@@ -208,17 +194,15 @@ impl Judge<'_> {
         }
         let shortest = refuted.into_iter().min_by_key(Verdict::steps);
         let verdict = shortest.unwrap_or_else(|| {
-            let words = most.iter().rev();
-            let words = words
-                .enumerate()
-                .map(|(index, (held, reviews))| match index {
-                    0 => format!(
-                        "{} with {} {held}",
-                        counted(*reviews, "review"),
-                        cycle.limit
-                    ),
-                    _ => format!("{reviews} with {held}"),
-                });
+            let words = most.iter().rev().enumerate();
+            let words = words.map(|(index, (held, reviews))| match index {
+                0 => format!(
+                    "{} with {} {held}",
+                    counted(*reviews, "review"),
+                    cycle.limit
+                ),
+                _ => format!("{reviews} with {held}"),
+            });
             self.holds(format!("at most {}", words.collect::<Vec<_>>().join(", ")))
         });
         PropertyResult::new(name, CODE, verdict)
@@ -244,7 +228,6 @@ impl Judge<'_> {
         }
         let exceeds = |state: &usize| {
             let held = bounded.limit_in(*state, given);
-            let held = held.and_then(|held| usize::try_from(held).ok());
             held.is_some_and(|held| longest.from(*state) > held)
         };
         let state = (0..search.looked_at()).find(exceeds)?;
@@ -253,10 +236,7 @@ impl Judge<'_> {
         // Where the search was cut off, there could be more still: the first too many is enough.
         let (reviews, most) = match search.cut {
             None => (counted(all, "review"), all),
-            Some(_) => {
-                let held = usize::try_from(held).unwrap_or(0);
-                (format!("more than {}", counted(held, "review")), held + 1)
-            }
+            Some(_) => (format!("more than {}", counted(held, "review")), held + 1),
         };
         let way = longest.path_from(state, most);
         let (id, limit) = (&cycle.id, &cycle.limit);
@@ -267,7 +247,7 @@ impl Judge<'_> {
     /// Returns what in the chart lets a cycle go round like this: the phase whose entry starts it over, or the cycle
     /// that leads back to itself; where nothing starts it over, the rule that runs the reviews.
     fn culprit(&self, bounded: &Bounded<'_>, round: &[Transition]) -> Vec<Segment> {
-        let mut edges = round.iter().map(|step| &self.search.edges[step.edge]);
+        let mut edges = round.iter().map(|step| self.edge(step));
         let Some(start) = edges.find(|edge| edge.done.arms.contains(&bounded.at)) else {
             return self.invoking_rule(bounded.cycle);
         };
@@ -288,16 +268,17 @@ impl Judge<'_> {
     }
 
     /// Returns all reviews, as a formula: for each limit, how often it can be reached.
-    fn total(&self, all: &[Limits]) -> String {
+    fn total(&self, all: &[Reviews]) -> String {
         let mut sums: IndexMap<&str, (usize, Vec<&str>)> = IndexMap::default();
         let mut starts = Vec::new();
-        for (at, (cycle, limits)) in self.chart.cycles.values().zip(all).enumerate() {
+        for (at, (cycle, reviews)) in self.chart.cycles.values().zip(all).enumerate() {
             let (times, names) = sums.entry(&cycle.limit).or_default();
             // A limit that changes by itself bounds each start, and not all of them together.
-            match limits.all.filter(|_| !self.changes_by_itself(&cycle.limit)) {
+            let most = reviews.all;
+            match most.filter(|_| !self.changes_by_itself(&cycle.limit)) {
                 Some(most) => *times += most,
                 None => {
-                    *times += limits.before;
+                    *times += reviews.before;
                     names.push(&cycle.id);
                     starts.push(format!("{} {}", cycle.id, self.starts(at)));
                 }

@@ -1,7 +1,6 @@
 //! There is an end, and a way to it from everywhere; and what eventually holds, whatever path is taken: the counterexample
 //! of that is a loop in which it never does.
 
-use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 
 use super::judgment::{Breach, Judge, key_of_phase};
@@ -13,7 +12,7 @@ use crate::engine::decision::Outcome;
 use crate::explore::graph::{Longest, path_to};
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::report::{PropertyResult, Verdict};
-use crate::explore::search::Arrow;
+use crate::explore::search::Transition;
 use crate::explore::state::Look;
 
 impl Judge<'_> {
@@ -28,8 +27,7 @@ impl Judge<'_> {
             .collect();
         let path = |state: usize| steps!["phases", &key_of_phase(self.chart, self.phase(state))];
         // What must be set so that no move changes anything, and no command sets it otherwise.
-        let leads_on =
-            |state: usize, arrow: &Arrow| arrow.to != state || !self.edge(arrow).sets.is_empty();
+        let leads_on = |step: &Transition| step.to != step.from || !self.edge(step).sets.is_empty();
         let claim = |state: usize, words: &str| {
             let phase = self.phase(state);
             format!("in the phase `{phase}` nothing leads on{words}")
@@ -75,8 +73,7 @@ impl Judge<'_> {
             });
         };
         // Where a command sets a number that decisions then look at, one that was not tried may lead on.
-        let open = perhaps.iter().zip(self.excused());
-        let open: Vec<bool> = open.map(|(goal, excused)| *goal || excused).collect();
+        let open = self.with_excused(perhaps);
         Ok(match lost(self.search, self.back, &open)? {
             Some(lost) => self.refuted_at(&lost, claim, path),
             None => Verdict::Undecided(format!(
@@ -86,23 +83,22 @@ impl Judge<'_> {
         })
     }
 
-    /// Returns the states in which the user can set a number that decisions look at from there on.
-    fn excused(&self) -> Vec<bool> {
+    /// Returns the goals, and the states in which the user can set a number that decisions look at from there on.
+    fn with_excused(&self, goals: &[bool]) -> Vec<bool> {
         let search = self.search;
-        let states = 0..search.states.len();
-        let mut excused = vec![false; states.len()];
+        let mut excused = goals.to_vec();
         for field in search.fields_set() {
             let Some(question) = search.moves.tree.parameter(field) else {
                 continue;
             };
             let look = Look::question(question);
-            let looks = states.clone().map(|state| search.looks_at(state, look));
+            let looks = (0..goals.len()).map(|state| search.looks_at(state, look));
             let looks: Vec<bool> = looks.collect();
             let leads = self.back.leads_to(&looks, |_| true);
-            for state in states.clone() {
-                let sets =
-                    |arrow: &Arrow| self.edge(arrow).sets.iter().any(|(set, _)| *set == field);
-                excused[state] |= leads[state] && search.arrows(state).iter().any(sets);
+            let sets =
+                |step: &Transition| self.edge(step).sets.iter().any(|(set, _)| *set == field);
+            for step in search.steps().filter(sets) {
+                excused[step.from] |= leads[step.from];
             }
         }
         excused
@@ -111,16 +107,15 @@ impl Judge<'_> {
     /// Returns a state from which no goal can be reached by steps that can really be taken; `None` if there is none.
     fn really_leads(&self, goals: &[bool]) -> Option<usize> {
         // For each edge whether it was really taken, and from how many states that was tried.
-        let known: RefCell<HashMap<usize, (bool, usize)>> = RefCell::default();
+        let mut known: HashMap<usize, (bool, usize)> = HashMap::new();
         loop {
-            let found = Cell::new(0);
+            let mut has_found = false;
             let leads = self.back.leads_to(goals, |step| {
-                let mut known = known.borrow_mut();
                 let (is_real, times) = known.entry(step.edge).or_default();
                 if !*is_real && *times < 5 {
                     *times += 1;
                     *is_real = self.replay.borrow_mut().step_from_state(step);
-                    found.set(found.get() + usize::from(*is_real));
+                    has_found |= *is_real;
                 }
                 *is_real && self.replay.borrow_mut().is_sure(step)
             });
@@ -129,28 +124,24 @@ impl Judge<'_> {
                 return None;
             }
             // An edge that was real only later may lead on from a state that was passed over.
-            if lost.is_none() || found.get() == 0 {
+            if lost.is_none() || !has_found {
                 return lost;
             }
         }
     }
 
-    /// Returns the first state but the goals from which no arrow leads on, and what must be set for that; `None` if there
+    /// Returns the first state but the goals from which no step leads on, and what must be set for that; `None` if there
     /// is always one.
     fn stuck(
         &self,
         goals: &[bool],
-        leads_on: impl Fn(usize, &Arrow) -> bool,
+        leads_on: impl Fn(&Transition) -> bool,
     ) -> Result<Option<Lost>, TooMany> {
         let search = self.search;
         for state in (0..search.looked_at()).filter(|state| !goals[*state]) {
-            let arrows = search.arrows(state).iter();
-            let arrows = arrows.filter(|arrow| leads_on(state, arrow));
-            let edges: BTreeSet<usize> = arrows.map(|arrow| arrow.edge).collect();
-            let mut all = edges.iter().map(|edge| &search.edges[*edge]);
-            if all.any(|edge| edge.needs.is_empty()) {
-                continue;
-            }
+            let steps = search.steps_from(state).iter();
+            let steps = steps.filter(|step| leads_on(step));
+            let edges: BTreeSet<usize> = steps.map(|step| step.edge).collect();
             let stuck = find_breach(search, |settings| {
                 let may = |edge: &&usize| settings.may(search, &search.edges[**edge]);
                 let kept: Vec<usize> = edges.iter().filter(may).copied().collect();
@@ -183,8 +174,8 @@ impl Judge<'_> {
         detail: String,
         path: &[Segment],
     ) -> Result<Verdict, TooMany> {
-        let goes_on = |from: usize, arrow: &Arrow| {
-            self.search.actor(self.edge(arrow)) != Actor::User && arrow.to != from
+        let goes_on = |step: &Transition| {
+            self.search.actor(self.edge(step)) != Actor::User && step.to != step.from
         };
         if let Some(stuck) = self.stuck(goals, goes_on)? {
             let claim = |_: usize, words: &str| {
@@ -196,8 +187,8 @@ impl Judge<'_> {
         }
         let loops = |settings: &Settings| {
             let weight = |edge: &Edge| (!self.is_failure(edge)).then_some(1);
-            let rounds = Longest::over(self.search, settings, weight, |from, arrow| {
-                !goals[from] && !goals[arrow.to] && goes_on(from, arrow)
+            let rounds = Longest::over(self.search, settings, weight, |step| {
+                !goals[step.from] && !goals[step.to] && goes_on(step)
             });
             rounds.endless_loop().map_or(Ok(0), |steps| {
                 Err(Breach {
@@ -213,10 +204,8 @@ impl Judge<'_> {
 
     /// Returns true where a review ran that gave no verdict.
     fn is_failure(&self, edge: &Edge) -> bool {
+        let gives_one = |outcome: &Outcome| matches!(outcome, Outcome::Ran { verdict, .. } if verdict.is_some());
         let run = self.search.run(edge);
-        run.is_some_and(|run| match &run.outcome {
-            Outcome::Ran { verdict, .. } => verdict.is_none(),
-            Outcome::Failed(_) | Outcome::Gate(_) => true,
-        })
+        run.is_some_and(|run| !gives_one(&run.outcome))
     }
 }

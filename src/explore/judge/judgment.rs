@@ -18,7 +18,7 @@ use crate::explore::graph::{Backward, Path, path_to};
 use crate::explore::moves::Edge;
 use crate::explore::replay::Replay;
 use crate::explore::report::{PropertyResult, Verdict};
-use crate::explore::search::{Arrow, Search, Transition};
+use crate::explore::search::{Search, Transition};
 use crate::explore::trace::Trace;
 
 pub(super) struct Judge<'s> {
@@ -44,14 +44,9 @@ pub(super) struct Breach {
 }
 
 impl<'s> Judge<'s> {
-    /// Returns whether not all was looked at, or no time is left to look at it.
-    fn is_cut_off(&self) -> bool {
-        self.search.cut.is_some() || self.search.moves.tree.budget.is_exhausted()
-    }
-
-    /// Returns a verdict about all states; where the search was cut off, there is none.
+    /// Returns a verdict about all states; where not all was looked at, or no time is left for that, there is none.
     fn about_all(&self, verdict: Verdict) -> Verdict {
-        match self.is_cut_off() {
+        match self.search.cut.is_some() || self.search.moves.tree.budget.is_exhausted() {
             true => self.cut_off(),
             false => verdict,
         }
@@ -187,9 +182,9 @@ impl<'s> Judge<'s> {
         self.decided(verdict)
     }
 
-    /// Returns what happens on an arrow.
-    pub(super) fn edge(&self, arrow: &Arrow) -> &Edge {
-        &self.search.edges[arrow.edge]
+    /// Returns what happens in a step.
+    pub(super) fn edge(&self, step: &Transition) -> &Edge {
+        &self.search.edges[step.edge]
     }
 
     /// Returns the phase in a state.
@@ -214,25 +209,26 @@ impl<'s> Judge<'s> {
         for number in met {
             let fault = &moves.tree.faults[number as usize];
             let claim = fault.to_string();
-            let path = path_of_fault(self.chart, fault);
+            let (name, code, field) = match fault {
+                Fault::Assignment { field, .. } => {
+                    let name = "every assignment fits its field";
+                    (name, Code::AssignmentMisfit, Some(field))
+                }
+                _ => (name, code, None),
+            };
+            let mut path = fault
+                .place()
+                .map_or_else(Vec::new, |place| path_of(self.chart, &place));
+            path.extend(field.map(Segment::from));
             let steps = steps_of(number).into_iter();
             let verdicts =
                 steps.map(|step| self.along(claim.clone(), step.from, &[step], path.clone()));
             let verdict = first_refuted(verdicts).unwrap_or_else(|| self.cut_off());
             // One place fails in one way: what is not known of it need not be said beside that.
-            let place = format!("{path:?}");
-            let is_refuted = matches!(verdict, Verdict::Refuted { .. });
-            if !is_refuted && places.contains(&place) {
-                continue;
+            let is_new = places.insert(format!("{path:?}"));
+            if is_new || matches!(verdict, Verdict::Refuted { .. }) {
+                results.push(PropertyResult::new(name, code, verdict));
             }
-            places.insert(place);
-            let (name, code) = match fault {
-                Fault::Assignment { .. } => {
-                    ("every assignment fits its field", Code::AssignmentMisfit)
-                }
-                _ => (name, code),
-            };
-            results.push(PropertyResult::new(name, code, verdict));
         }
         for seen in &self.checks {
             let path = steps!["checks", &seen.list, seen.index];
@@ -321,18 +317,6 @@ pub(super) fn key_of_phase(chart: &Chart, phase: &str) -> String {
         Some(cycle) => phase.replace(cycle.as_str(), "{cycle}"),
         None => phase.to_owned(),
     }
-}
-
-/// Returns where in the chart a fault is.
-pub(super) fn path_of_fault(chart: &Chart, fault: &Fault) -> Vec<Segment> {
-    let mut path = match fault.place() {
-        Some(place) => path_of(chart, &place),
-        None => Vec::new(),
-    };
-    if let Fault::Assignment { field, .. } = fault {
-        path.push(Segment::from(field));
-    }
-    path
 }
 
 /// Returns `on.Stop[2].guard` as a path.

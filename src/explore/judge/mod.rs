@@ -36,7 +36,7 @@ pub(crate) fn judge(search: &mut Search, places: &[String], report: &mut Report)
     if let Some(cut) = search.moves.tree.budget.cut() {
         search.cut.get_or_insert(cut);
     }
-    let back = &Backward::of(search);
+    let back = &Backward::of(search.states.len(), search.steps());
     let replay = Replay::of(search, back);
     let judge = Judge {
         chart: &chart,

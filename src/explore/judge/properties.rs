@@ -8,10 +8,11 @@ use super::judgment::{Judge, first_refuted, untried_of};
 use crate::chart::model::Property;
 use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
+use crate::engine::names::Names;
 use crate::explore::answer::plain;
 use crate::explore::decision_tree::{Progress, Witness};
 use crate::explore::graph::path_to;
-use crate::explore::imagined_world::Question;
+use crate::explore::imagined_world::{Kind, Question};
 use crate::explore::moves::{Edge, Outcome, by_hand};
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::{Search, Transition};
@@ -55,14 +56,9 @@ impl Judge<'_> {
             let breaches = truth.breaches.iter();
             let verdicts = breaches.map(|Example { state, by, choices }| {
                 let step = by.as_slice();
-                let position = self.replay.borrow_mut().reach(*state);
-                let holds = position.and_then(|position| {
-                    let mut replay = self.replay.borrow_mut();
-                    let position = replay.follow(&position, step)?;
-                    let names = replay.names_at(&position, choices)?;
-                    names.expressions.holds(expr, &names.root()).ok()
-                });
-                if holds == Some(!expected) {
+                let names = self.replay.borrow_mut().names_at(*state, step, choices);
+                let holds = |names: Arc<Names>| names.expressions.holds(expr, &names.root()).ok();
+                if names.and_then(holds) == Some(!expected) {
                     let claim = format!("{claim}{}", self.given(choices));
                     return self.along(claim, *state, step, path.clone());
                 }
@@ -152,16 +148,6 @@ struct Holds {
     surely: bool,
 }
 
-impl Holds {
-    /// Returns whether it is not as a property says.
-    fn is_breach(self, expected: bool) -> bool {
-        match expected {
-            true => !self.always,
-            false => self.sometimes,
-        }
-    }
-}
-
 /// The number of breaches that are looked at to find one that is real.
 const BREACHES: usize = 20;
 
@@ -171,7 +157,8 @@ const CHOICES: usize = 4;
 impl Truth {
     /// Finds where a condition holds that a property expects to be so.
     fn of(search: &mut Search, property: &Property, condition: &str, expected: bool) -> Self {
-        let what = search.moves.condition(condition, &by_hand());
+        let tree = &mut search.moves.tree;
+        let what = tree.expression(Kind::Condition, condition.to_owned(), &by_hand());
         let mut fault = None;
         let holds = everywhere(search, what, &by_hand(), |search, state, outcomes| {
             let found = outcomes.iter().find_map(|it| it.result.clone().err());
@@ -198,9 +185,12 @@ impl Truth {
         };
         let mut breaches = Vec::new();
         for (at, by) in steps.into_iter().enumerate() {
-            let state = by.map_or(at, |step| search.target(step));
+            let state = by.map_or(at, |step| step.to);
             // A fault in the midst ends what is known of the states.
-            let is_breach = (holds.get(state)).is_some_and(|holds| holds.is_breach(expected));
+            let is_breach = holds.get(state).is_some_and(|holds| match expected {
+                true => !holds.always,
+                false => holds.sometimes,
+            });
             if !is_breach || breaches.len() >= BREACHES {
                 continue;
             }

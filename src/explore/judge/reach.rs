@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::settings::{Probe, Settings, TooMany, find_breach, values_of};
+use super::settings::{Probe, Settings, TooMany, find_breach};
 use crate::explore::graph::Backward;
 use crate::explore::moves::{Edge, Setting};
 use crate::explore::search::{Search, Transition};
@@ -39,82 +39,72 @@ pub(super) fn lost(
 /// Looks for a state that is lost under some combinations of settings.
 fn probe(
     search: &Search,
-    known_modes: &[Vec<Setting>],
+    known_modes: &[Settings],
     open: &[Node],
     settings: &Settings,
 ) -> Probe<Lost> {
     let places: FxHashMap<Node, usize> = open.iter().copied().zip(0..).collect();
-    let set = |settings: Settings, (field, value): &Setting| settings.with(*field, vec![*value]);
-    let modes = known_modes.iter();
-    let modes: Vec<Settings> = modes
-        .map(|mode| mode.iter().fold(settings.clone(), set))
-        .collect();
+    let modes = known_modes.iter().map(|mode| settings.and(mode));
+    let modes: Vec<Settings> = modes.collect();
     // All nodes that are known to lead to a goal are one, the last.
     let known = open.len();
     let mut goals = vec![false; known];
     goals.push(true);
-    let mut back = Backward::none(goals.len());
+    let mut steps = Vec::new();
     for (from, (state, mode)) in open.iter().enumerate() {
-        for arrow in search.arrows(*state) {
-            let edge = &search.edges[arrow.edge];
+        for step in search.steps_from(*state) {
+            let edge = &search.edges[step.edge];
             if modes[*mode].may(search, edge)
                 && let Some(after) = mode_after(known_modes, *mode, edge)
             {
-                let to = places.get(&(arrow.to, after)).copied();
-                back.add(arrow.step(from), to.unwrap_or(known));
+                let to = places.get(&(step.to, after)).copied();
+                let to = to.unwrap_or(known);
+                steps.push(Transition { from, to, ..*step });
             }
         }
     }
+    let back = Backward::of(goals.len(), steps.iter().copied());
     let perhaps = back.leads_to(&goals, |_| true);
     if let Some(lost) = perhaps.iter().position(|reached| !reached) {
         let (state, mode) = open[lost];
-        let mut set = settings.example(search);
-        set.extend(&known_modes[mode]);
-        return Probe::Breach((state, set));
+        return Probe::Breach((state, modes[mode].example(search)));
     }
     let opening = |step: Transition| {
         let (_, mode) = open[step.from];
         modes[mode].open(search, &search.edges[step.edge])
     };
     let surely = back.leads_to(&goals, |step| opening(step).is_none());
-    let frontier = |to: usize| back.sources(to).filter(|step| !surely[step.from]);
-    let edges = (0..=known).flat_map(frontier).map(|step| step.edge);
-    let leading = (0..=known).filter(|to| surely[*to]).flat_map(frontier);
-    let leading = leading.filter_map(|step| Some((step, opening(step)?)));
+    steps.retain(|step| !surely[step.from]);
+    let leading = steps.iter().filter(|step| surely[step.to]);
+    let leading = leading.filter_map(|step| Some((*step, opening(*step)?)));
     match leading.min() {
         Some((_, field)) => Probe::Depends {
             field,
-            edges: edges.collect(),
+            edges: steps.iter().map(|step| step.edge).collect(),
         },
         None => Probe::Holds,
     }
 }
 
 /// Returns what is set after an edge.
-fn mode_after(modes: &[Vec<Setting>], mode: usize, edge: &Edge) -> Option<usize> {
+fn mode_after(modes: &[Settings], mode: usize, edge: &Edge) -> Option<usize> {
     if edge.sets.is_empty() {
         return Some(mode);
     }
-    let after = modes[mode].iter().map(|(field, before)| {
-        let mut sets = edge.sets.iter();
-        let set = sets.find(|(set, _)| set == field);
-        (*field, set.map_or(*before, |(_, value)| *value))
-    });
-    let after: Vec<Setting> = after.collect();
+    let set = |mode: Settings, (field, value): &Setting| mode.with(*field, vec![*value]);
+    let sets = edge.sets.iter();
+    let sets = sets.filter(|(field, _)| modes[mode].only(*field).is_some());
+    let after = sets.fold(modes[mode].clone(), set);
     modes.iter().position(|known| *known == after)
 }
 
 /// Returns the combinations of what commands set and decisions look at.
-fn modes(search: &Search) -> Result<Vec<Vec<Setting>>, TooMany> {
-    let mut modes: Vec<Vec<Setting>> = vec![Vec::new()];
+fn modes(search: &Search) -> Result<Vec<Settings>, TooMany> {
+    let mut modes = vec![Settings::default()];
     let fields = search.fields_set().into_iter();
     for field in fields.filter(|field| search.is_needed(*field)) {
-        let values = values_of(search, field);
-        let with = |mode: &Vec<Setting>| {
-            let with = |value: &u32| [mode.as_slice(), &[(field, *value)]].concat();
-            values.iter().map(with).collect::<Vec<_>>()
-        };
-        modes = modes.iter().flat_map(with).collect();
+        let parts = modes.iter().flat_map(|mode| mode.by(search, field));
+        modes = parts.collect();
         if modes.len() > MODES {
             return Err(TooMany);
         }

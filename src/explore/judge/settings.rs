@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use crate::explore::answer::plain;
 use crate::explore::graph::Longest;
 use crate::explore::moves::{Edge, Setting};
-use crate::explore::search::{Arrow, Search};
+use crate::explore::search::{Search, Transition};
 use crate::explore::state::number;
 use crate::hash::IndexMap;
 
@@ -18,7 +18,7 @@ use crate::hash::IndexMap;
 const MOST: usize = 20_000;
 
 /// Some combinations of what a user can set: for some fields, the values that are left. Any other can have any value.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Settings {
     left: IndexMap<usize, Vec<u32>>,
 }
@@ -54,6 +54,23 @@ impl Settings {
         let mut left = self.left.clone();
         left.shift_remove(&field);
         left.insert(field, values);
+        Self { left }
+    }
+
+    /// Divides these combinations by the value of a field; they stay as they are where a user does not set it.
+    pub(super) fn by(&self, search: &Search, field: usize) -> Vec<Self> {
+        let parts = values_of(search, field).into_iter();
+        let parts: Vec<Self> = parts.map(|value| self.with(field, vec![value])).collect();
+        match parts.is_empty() {
+            true => vec![self.clone()],
+            false => parts,
+        }
+    }
+
+    /// Returns the same combinations, in which what `others` leaves to its fields is left to them.
+    pub(super) fn and(&self, others: &Self) -> Self {
+        let mut left = self.left.clone();
+        left.extend(others.left.clone());
         Self { left }
     }
 
@@ -99,16 +116,13 @@ impl Settings {
         let sets = edges.iter().flat_map(|edge| &search.edges[*edge].needs);
         let sets = sets.filter(|(needed, _)| *needed == field);
         let sets: BTreeSet<u32> = sets.map(|(_, set)| *set).collect();
-        let mut parts: Vec<(Vec<bool>, Vec<u32>)> = Vec::new();
+        let mut parts: IndexMap<Vec<bool>, Vec<u32>> = IndexMap::default();
         for value in values {
-            let seen: Vec<bool> = sets.iter().map(|set| tree.has(*set, value)).collect();
-            match parts.iter_mut().find(|(known, _)| *known == seen) {
-                Some((_, part)) => part.push(value),
-                None => parts.push((seen, vec![value])),
-            }
+            let seen = sets.iter().map(|set| tree.has(*set, value)).collect();
+            parts.entry(seen).or_default().push(value);
         }
-        let parts = parts.into_iter();
-        parts.map(|(_, part)| self.with(field, part)).collect()
+        let parts = parts.into_values();
+        parts.map(|part| self.with(field, part)).collect()
     }
 
     /// Returns one of these combinations, the default where it is left.
@@ -121,21 +135,19 @@ impl Settings {
 }
 
 impl<'s> Longest<'s> {
-    /// Returns the paths made of the arrows that are `kept`, if their edges exist in some of these combinations and have a
+    /// Returns the paths made of the steps that are `kept`, if their edges exist in some of these combinations and have a
     /// `weight`.
     pub(super) fn over(
         search: &'s Search,
         settings: &Settings,
         weight: impl Fn(&Edge) -> Option<usize>,
-        kept: impl Fn(usize, &Arrow) -> bool,
+        kept: impl Fn(&Transition) -> bool,
     ) -> Self {
         let edges = search.edges.iter();
-        // There are many more arrows than edges.
+        // There are many more steps than edges.
         let weights = edges.map(|edge| weight(edge).filter(|_| settings.may(search, edge)));
         let weights: Vec<Option<usize>> = weights.collect();
-        Self::of(search, |state, arrow| {
-            weights[arrow.edge].filter(|_| kept(state, arrow))
-        })
+        Self::of(search, |step| weights[step.edge].filter(|_| kept(step)))
     }
 }
 

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::decision_tree::{Leaf, Progress, Segment, Tail, Tree, What, Witness};
-use super::imagined_world::{Kind, is_of_the_host};
+use super::imagined_world::is_of_the_host;
 use super::state::{Chosen, Look, Looks, Memo, Situation, TRUE};
 use crate::chart::Chart;
 use crate::engine::event::Trigger;
@@ -147,7 +147,7 @@ impl Moves {
                 let head = Progress::of(What::Head(mover), &trigger, state);
                 let tails = self.part(&head, looks);
                 let endings = tails.iter().map(|tail| Ending {
-                    edge: self.edge(mover, state, *tail),
+                    edge: self.edge(mover, state, *tail, looks),
                     tail: Some(*tail),
                 });
                 endings.collect()
@@ -187,13 +187,6 @@ impl Moves {
             })
         });
         results.collect()
-    }
-
-    /// Returns a condition as something that can be evaluated by itself, at an event.
-    pub(crate) fn condition(&mut self, condition: &str, trigger: &Trigger) -> What {
-        let is_hook = is_of_the_host(trigger);
-        self.tree
-            .expression(Kind::Condition, condition.to_owned(), is_hook)
     }
 
     /// Lets the agent write the file that answers the last review of the running cycle, or the user delete it.

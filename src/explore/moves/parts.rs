@@ -134,7 +134,7 @@ impl Moves {
         };
         for (question, set) in &way.choices {
             if let Some(value) = self.tree.only(*set)
-                && self.is_about_an_answer(*question, at.state.fields())
+                && self.tree.is_current(*question, at.state.fields())
             {
                 // From here on it is known.
                 after.state.set_answered(Some((*question, value)));
@@ -153,17 +153,14 @@ impl Moves {
         Some(after)
     }
 
-    /// Returns true for the question whether the last review of some cycle is answered.
-    fn is_about_an_answer(&mut self, question: u32, fields: &[u32]) -> bool {
-        if !matches!(self.tree.question(question), Question::Answered { .. }) {
-            return false;
-        }
-        (0..self.tree.chart.cycles.len())
-            .any(|cycle| self.tree.last_answer(cycle, fields) == Some(question))
-    }
-
     /// Returns the result of a move whose decision ends with this tail.
-    pub(super) fn edge(&mut self, mover: usize, state: &Situation, tail: u32) -> Edge {
+    pub(super) fn edge(
+        &mut self,
+        mover: usize,
+        state: &Situation,
+        tail: u32,
+        looks: &mut Looks,
+    ) -> Edge {
         let mut done = self.tails.get(tail).clone();
         let mut answered = None;
         let mut active = None;
@@ -172,21 +169,25 @@ impl Moves {
             let only = self.tree.only(*set);
             if let Some(field) = self.tree.field_asked(*question) {
                 needs.push((field, *set));
-            } else if self.is_about_an_answer(*question, state.fields()) {
+            } else if self.tree.is_current(*question, state.fields()) {
                 answered = only.map(|value| (*question, value));
             } else if matches!(self.tree.question(*question), Question::Choice(Choice::Event(name)) if name == ACTIVE)
             {
                 active = only.map(|value| value == TRUE);
             }
         }
-        // A review that has just been written has no answer yet.
         if let Some(review) = done.review
             && let run = &self.tree.runs[review as usize]
-            && matches!(run.outcome, Outcome::Ran { .. })
             && let Some(cycle) = self.tree.chart.cycles.get_index_of(&run.invocation.cycle)
         {
-            let question = self.tree.answer(cycle, run.invocation.n, state.fields());
-            answered = question.map(|question| (question, FALSE));
+            // The file that answers a review has a name of its own.
+            let names = self.tree.fields_of_names[cycle].iter();
+            looks.extend(names.map(|field| Look::field(*field)));
+            // A review that has just been written has no answer yet.
+            if matches!(run.outcome, Outcome::Ran { .. }) {
+                let question = self.tree.answer(cycle, run.invocation.n, state.fields());
+                answered = question.map(|question| (question, FALSE));
+            }
         }
         done.assigned.sort_unstable();
         needs.sort_unstable();

@@ -1,7 +1,7 @@
 //! Whether a condition holds, or a check finds something, in a state that is real, and what lets checks find this many
 //! things.
 
-use super::{Position, Replay, Scene};
+use super::{Replay, Scene};
 use crate::engine::names::Names;
 use crate::explore::decision_tree::{Choices, Leaf, Progress, Tree, What, Witness, over};
 use crate::explore::dependence::depends;
@@ -26,13 +26,16 @@ impl Replay<'_> {
         Some(format!("`{source}` {}", depends(&inputs)))
     }
 
-    /// Returns the names that expressions see where an instance stands like that and this was chosen.
+    /// Returns the names that expressions see behind a path from a state, where this was chosen.
     pub(crate) fn names_at(
         &mut self,
-        position: &Position,
+        state: usize,
+        path: &[Transition],
         witness: &Witness,
     ) -> Option<Arc<Names>> {
-        let mut position = self.loosened(position);
+        let before = self.reach(state)?;
+        let after = self.follow(&before, path)?;
+        let mut position = self.loosened(&after);
         position.config.clear();
         let tree = &self.search.moves.tree;
         for (question, value) in witness {

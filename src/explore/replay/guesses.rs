@@ -31,19 +31,17 @@ impl Replay<'_> {
     /// Takes a step for real with values that the search does not try, of inputs of which a witness assumes something.
     pub(crate) fn guess(&mut self, before: &Position, at: Transition) -> Option<Position> {
         let before = &self.set_for(before, &self.search.edges[at.edge])?;
-        let answered = self.search.states[at.from].answered();
         let mut left = MOST;
         for known in self.witnesses(at, false) {
             let assumed = self.moves.tree.assumed_by(&known);
             let guesses = assumed.flat_map(|source| self.guesses_for(before, source));
             let guesses: IndexSet<Vec<Guess>> = guesses.collect();
-            let witness: Witness = answered.iter().chain(&known).copied().collect();
             for guesses in guesses {
                 left = left.checked_sub(1)?;
                 if self.search.moves.tree.budget.is_exhausted() {
                     return None;
                 }
-                let after = self.try_guesses(before, at, &witness, guesses);
+                let after = self.try_guesses(before, at, &known, guesses);
                 if after.is_some() {
                     return after;
                 }
@@ -87,10 +85,7 @@ impl Replay<'_> {
             witness.retain(|(asked, _)| *asked != question);
             witness.push((question, answer));
         }
-        let edge = &self.search.edges[at.edge];
-        let trigger = self.search.moves.all[edge.mover].trigger.as_ref()?;
-        let scene = self.scene(trigger, &before, &witness)?;
-        self.decide(&before, scene, edge)
+        self.decide(&before, at, &witness)
     }
 
     /// Returns the guesses for each input that an expression looks at, one after the other, with these values among them.

@@ -12,6 +12,7 @@ mod setting;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use indexmap::IndexSet;
 use serde_json::{Map, Value as Json};
 
 use super::answer::Answer;
@@ -82,7 +83,7 @@ pub(super) struct Replay<'s> {
     left: usize,
     moves: Moves,
     /// By edge, in how many states witnesses of it were looked for, and these witnesses.
-    witnesses: HashMap<usize, (usize, Vec<Witness>)>,
+    witnesses: HashMap<usize, (usize, IndexSet<Witness>)>,
     /// Of steps that begin where something is not known, whether they depend on nothing of that.
     sure: HashMap<Transition, bool>,
     /// What the user has set, as far as a claim says it.
@@ -244,8 +245,8 @@ impl<'s> Replay<'s> {
         let state = &self.search.states[step.from];
         *self.sure.entry(step).or_insert_with(|| {
             let own = self.moves.witnesses(state, &self.search.edges[step.edge]);
-            let is_assumed = |own| self.moves.tree.is_assumed_of_conditions(own);
-            own.iter().any(|own| !is_assumed(own))
+            let tree = &self.moves.tree;
+            !own.iter().all(|own| tree.is_assumed_of_conditions(own))
         })
     }
 
@@ -256,16 +257,13 @@ impl<'s> Replay<'s> {
 
     /// Takes one step for real, with what was assumed on the way, too, or without.
     fn take(&mut self, before: &Position, at: Transition, with_assumed: bool) -> Option<Position> {
-        let search = self.search;
-        let tree = &search.moves.tree;
-        let edge = &search.edges[at.edge];
-        let mover = &search.moves.all[edge.mover];
+        let tree = &self.search.moves.tree;
+        let edge = &self.search.edges[at.edge];
         self.taken = None;
-        let Some(trigger) = &mover.trigger else {
+        if self.search.moves.all[edge.mover].trigger.is_none() {
             return Some(before.clone());
-        };
+        }
         let before = self.set_for(before, edge)?;
-        let known = search.states[at.from].answered();
         let mut tried = 0;
         for is_new in [false, true] {
             let witnesses = self.witnesses(at, is_new);
@@ -278,13 +276,8 @@ impl<'s> Replay<'s> {
                 if tree.budget.is_exhausted() {
                     return None;
                 }
-                let chosen: Witness = known.iter().chain(witness).copied().collect();
-                let Some(scene) = self.scene(trigger, &before, &chosen) else {
-                    continue;
-                };
-                let after = self.decide(&before, scene, edge);
+                let after = self.decide(&before, at, witness);
                 if after.is_some() {
-                    self.chosen.clone_from(witness);
                     return after;
                 }
             }
@@ -298,14 +291,9 @@ impl<'s> Replay<'s> {
         if with_new && *tries < TRIES {
             *tries += 1;
             let state = &self.search.states[step.from];
-            let edge = &self.search.edges[step.edge];
-            for witness in self.moves.witnesses(state, edge) {
-                if !known.contains(&witness) {
-                    known.push(witness);
-                }
-            }
+            known.extend(self.moves.witnesses(state, &self.search.edges[step.edge]));
         }
-        known.clone()
+        known.iter().cloned().collect()
     }
 
     /// Returns the names of a decision where an instance stands like this, which share what the search has compiled.
@@ -321,15 +309,20 @@ impl<'s> Replay<'s> {
         Names::with(expressions, &self.chart, (&world, &evaluator), event)
     }
 
-    /// Returns how an instance stands after what the hook decides there, where that is what the search says.
-    fn decide(&mut self, before: &Position, scene: Scene, edge: &Edge) -> Option<Position> {
-        let Scene { event, disk, found } = scene;
-        let tree = &self.search.moves.tree;
+    /// Returns how an instance stands after what the hook decides on a scene where this was chosen, where that is what the
+    /// search says.
+    fn decide(&mut self, before: &Position, at: Transition, chosen: &Witness) -> Option<Position> {
+        let search = self.search;
+        let edge = &search.edges[at.edge];
+        let trigger = search.moves.all[edge.mover].trigger.as_ref()?;
+        let known = search.states[at.from].answered();
+        let all: Witness = known.iter().chain(chosen).copied().collect();
+        let Scene { event, disk, found } = self.scene(trigger, before, &all)?;
         let names = || self.names(before, disk.clone(), &event);
         let mut step = decide_with(names(), &event.trigger, None);
         let mut outcome = None;
         if let Ok(Step::Invoke(invocation)) = &step {
-            let ended = match &self.search.run(edge)?.outcome {
+            let ended = match &search.run(edge)?.outcome {
                 Outcome::Ran { verdict, .. } => Outcome::Ran {
                     verdict: verdict.clone(),
                     found: found.clone(),
@@ -342,7 +335,7 @@ impl<'s> Replay<'s> {
         }
         let mut after = before.clone();
         if let Some(fault) = edge.done.fault {
-            let fault = &tree.faults[fault as usize];
+            let fault = &search.moves.tree.faults[fault as usize];
             let is_same = match step {
                 Err(found) => found.place() == fault.place(),
                 // A fault in a text for a reviewer is a review that fails.
@@ -362,10 +355,9 @@ impl<'s> Replay<'s> {
             after.started |= !decision.patch.is_empty();
             after.context.extend(decision.patch);
         }
-        let fired = edge.done.fired.iter();
-        let fired = fired.map(|place| tree.places[*place as usize].clone());
+        self.chosen.clone_from(chosen);
         self.taken = Some(Taken {
-            fired: fired.collect(),
+            fired: search.fired(edge).cloned().collect(),
             event,
             disk,
             before: before.context.clone(),
@@ -378,14 +370,10 @@ impl<'s> Replay<'s> {
     /// Returns whether a decision is the transition that the search says it is.
     fn is_as_told(&self, decision: &Decision, edge: &Edge) -> bool {
         let tree = &self.search.moves.tree;
-        let fired = edge
-            .done
-            .fired
-            .iter()
-            .map(|place| &tree.places[*place as usize]);
         let assigned = edge.done.assigned.iter().chain(&edge.sets);
         let mut assigned = assigned
             .filter_map(|(field, value)| Some((self.chart.context.get_index(*field)?.0, *value)));
+        let fired = self.search.fired(edge);
         fired.eq(decision.fired.iter().map(|fired| &fired.place))
             && matches!(decision.answer, Reply::Block(_)) == edge.done.block
             && assigned.all(|(name, value)| {

@@ -32,9 +32,8 @@ impl Replay<'_> {
         let names = self.names(&position, Disk::default(), &event);
         let root = names.root();
         let holds = |guard: &&str| names.expressions.holds(guard, &root) == Ok(true);
-        position
-            .held
-            .retain(|field| !guards_of(&self.chart, field).iter().any(holds));
+        let is_held = |field: &String| !guards_of(&self.chart, field).iter().any(holds);
+        position.held.retain(is_held);
         position
     }
 
