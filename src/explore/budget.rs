@@ -146,11 +146,8 @@ impl Budget {
             } else {
                 let looks = asked.is_multiple_of(OFTEN * OFTEN);
                 let used = looks.then(os::memory).flatten();
-                let is_over = left
-                    .memory
-                    .zip(used)
-                    .is_some_and(|(most, used)| used > most);
-                is_over.then_some(Cut::Memory)
+                let is_over = |used: usize| left.memory.is_some_and(|most| used > most);
+                used.is_some_and(is_over).then_some(Cut::Memory)
             };
             left.cut.replace(cut);
         }

@@ -45,6 +45,9 @@ pub(crate) struct Search {
     pub(super) cut: Option<Cut>,
     /// The steps out of each state that was looked at, but for those that change nothing.
     steps: Vec<Vec<Transition>>,
+    /// For each edge, the number of those that differ from it only in what they need.
+    alike: Vec<u32>,
+    all_alike: IndexSet<Edge, FxBuildHasher>,
     /// The edges of each move, by what it looks at.
     known: Vec<Memo<Rc<[u32]>>>,
 }
@@ -84,6 +87,8 @@ impl Search {
             examples: Vec::new(),
             cut: None,
             steps: Vec::new(),
+            alike: Vec::new(),
+            all_alike: IndexSet::default(),
         };
         search.begin(chart);
         search.moves.tree.budget = budget.clone();
@@ -177,9 +182,8 @@ impl Search {
         let state = self.states[at].clone();
         let mut looks = Looks::default();
         let endings = self.moves.endings_of(mover, &state, &mut looks).into_iter();
-        let edges = endings.map(|ending| number(self.edges.insert_full(ending.edge).0));
+        let edges = endings.map(|ending| self.number(ending.edge));
         let edges: IndexSet<u32> = edges.collect();
-        self.examples.resize(self.edges.len(), Vec::new());
         let edges: Rc<[u32]> = self.widest(&edges).into();
         for edge in edges.iter() {
             let examples = &mut self.examples[*edge as usize];
@@ -198,13 +202,10 @@ impl Search {
 
     /// Leaves out the edges that exist only for such settings for which another one exists, too.
     fn widest(&self, edges: &IndexSet<u32>) -> Vec<u32> {
-        let done = |edge: u32| {
-            let edge = &self.edges[edge as usize];
-            (&edge.sets, edge.answered, edge.active, &edge.done)
-        };
-        let mut alike: FxHashMap<_, Vec<u32>> = FxHashMap::default();
+        let mut alike: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for edge in edges {
-            alike.entry(done(*edge)).or_default().push(*edge);
+            let group = alike.entry(self.alike[*edge as usize]);
+            group.or_default().push(*edge);
         }
         let is_wider = |one: u32, other: u32| {
             let [one, other] = [one, other].map(|edge| &self.edges[edge as usize].needs);
@@ -217,10 +218,21 @@ impl Search {
             })
         };
         let is_widest = |edge: &u32| {
-            let mut others = alike[&done(*edge)].iter();
+            let mut others = alike[&self.alike[*edge as usize]].iter();
             !others.any(|other| other != edge && is_wider(*other, *edge))
         };
         edges.iter().copied().filter(is_widest).collect()
+    }
+
+    /// Returns the number of an edge.
+    fn number(&mut self, edge: Edge) -> u32 {
+        let (index, is_new) = self.edges.insert_full(edge);
+        if is_new {
+            let any = self.edges[index].without_needs();
+            self.alike.push(number(self.all_alike.insert_full(any).0));
+            self.examples.push(Vec::new());
+        }
+        number(index)
     }
 
     /// Returns some steps on the edges that are like this, the first ones.

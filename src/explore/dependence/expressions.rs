@@ -9,6 +9,7 @@ use minijinja::value::ValueKind;
 use serde_json::Value as Json;
 
 use super::comparisons::integer;
+use super::filters::with_all;
 use super::reader::Reader;
 use super::{Kind, Term, Val, root_of};
 use crate::chart::model::FieldType;
@@ -124,8 +125,7 @@ impl Reader<'_> {
             Expr::Call(call) => {
                 let value = self.expr(&call.expr);
                 let args = self.args(&call.args);
-                let all: Vec<&Val> = std::iter::once(&value).chain(&args).collect();
-                self.may_fail(&all)
+                self.may_fail(&with_all(&value, &args))
             }
         }
     }

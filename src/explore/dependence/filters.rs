@@ -168,7 +168,7 @@ fn word_of(given: &[Val], index: usize) -> Option<String> {
     }
 }
 
-/// Returns what a filter is given: what it is applied to, and its arguments.
-fn with_all<'v>(input: &'v Val, given: &'v [Val]) -> Vec<&'v Val> {
+/// Returns what a filter or a call is given: what it is applied to, and its arguments.
+pub(super) fn with_all<'v>(input: &'v Val, given: &'v [Val]) -> Vec<&'v Val> {
     std::iter::once(input).chain(given).collect()
 }
