@@ -39,8 +39,8 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     let is_named = |root: &Path| settings::is_named(embedded, root, setting);
     let Some((root, home)) = homes(embedded).find(|(root, _)| is_named(root)) else {
         let here = cwd();
-        let is_asked = homes(embedded).next().is_none() && is_named(&here);
-        let unused = is_asked.then(|| git_dir::unused(&here)).flatten();
+        // The settings are read only where the answer matters.
+        let unused = git_dir::unused(&here).filter(|_| is_named(&here));
         let flaw = unused.and_then(|dir| Some((disk::distrust(&dir)?, dir)));
         return flaw.map_or(Ok(Vec::new()), |(why, dir)| {
             Err(format!("{} is not used: {why}.", dir.display()))

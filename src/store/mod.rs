@@ -26,6 +26,7 @@ pub(crate) mod journal;
 pub(crate) mod last_chart;
 mod lines;
 pub(crate) mod lock;
+mod notice;
 pub(crate) mod notices;
 pub(crate) mod once;
 pub(crate) mod open_record;

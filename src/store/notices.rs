@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::lock::WriteLock;
+use super::notice::{By, ChangedField, Notice};
 use super::round::Round;
 use super::{Store, driver, record};
 use crate::chart::Chart;
-use crate::chart::model::{Field, FieldType};
+use crate::chart::model::Field;
 use crate::engine::context::{Context, cycle_of, text};
 use crate::engine::decision::Decision;
 use crate::engine::event::{Event, Trigger};
-use crate::text::{in_words, uncapitalized};
 
 const KIND: &str = "notices";
 
@@ -49,113 +49,6 @@ struct KeptNotices {
     /// The same as it was found, until the state has been written with which these fields are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     before: Option<Box<KeptNotices>>,
-}
-
-/// One thing that is reported to the user.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Notice {
-    /// The cycle that was left: it is moot when that goes on.
-    left: Option<Round>,
-    /// The cycle whose fields were changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    of: Option<Round>,
-    /// What has happened, without a full stop.
-    what: String,
-    /// With which fields the instance goes on, after that.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    fields: Vec<ChangedField>,
-    /// `None` where that is no news.
-    by: Option<By>,
-}
-
-/// A field that is not as the user knows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct ChangedField {
-    name: String,
-    /// As the user knows it.
-    old: Json,
-    new: Json,
-}
-
-impl ChangedField {
-    fn in_words(&self, chart: &Chart) -> String {
-        let (old, new) = (in_words(&self.old), in_words(&self.new));
-        let field = chart.context.get(&self.name);
-        let about = field.filter(|field| field.kind != FieldType::Boolean);
-        let about = about.and_then(|field| field.about.as_deref());
-        match about {
-            _ if self.name == chart.state => format!("the phase {new} instead of {old}"),
-            _ if Some(&self.name) == chart.next.as_ref() => {
-                format!("{new} instead of {old} as the next phase")
-            }
-            // What follows a semicolon is about its values.
-            Some(about) => {
-                let about = about.split(';').next().unwrap_or(about);
-                format!("{new} instead of {old} as {}", uncapitalized(about))
-            }
-            None => format!("{} {new} instead of {old}", self.name.replace('_', " ")),
-        }
-    }
-}
-
-/// Who or what did it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-enum By {
-    /// The state was written by another program, or by hand.
-    Unknown,
-    /// So it was removed.
-    Removed,
-    /// The record that goes with the state says that this program wrote it: on another machine, in another checkout, or just
-    /// before it was killed.
-    Elsewhere,
-    /// A command of this program.
-    Command {
-        line: String,
-        session: Option<String>,
-        is_typed: bool,
-    },
-}
-
-impl By {
-    /// Returns who ran the command that `event` is, if it is one.
-    fn command(chart: &Chart, event: &Event) -> Option<Self> {
-        let program = chart.program();
-        let line = match &event.trigger {
-            Trigger::Hook(_) => return None,
-            trigger @ Trigger::Enter { .. } => format!("{program} {trigger}"),
-            Trigger::Command(name) => chart.call(name),
-        };
-        Some(Self::Command {
-            line,
-            session: event.session.clone(),
-            is_typed: event.fields["terminal"] == true,
-        })
-    }
-
-    /// Returns it in words, for the user of `session`.
-    fn in_words(&self, session: Option<&str>) -> String {
-        match self {
-            Self::Unknown => "state.json was changed, and not by taskie on this machine".to_owned(),
-            Self::Removed => "state.json was removed, and not by taskie on this machine".to_owned(),
-            Self::Elsewhere => {
-                "taskie did that on another machine, in another checkout, or just before it was killed, as its record says"
-                    .to_owned()
-            }
-            Self::Command {
-                line,
-                session: own,
-                is_typed,
-            } => {
-                let place = match own.as_deref() {
-                    _ if *is_typed => " in a terminal".to_owned(),
-                    Some(own) if Some(own) == session => " in this session".to_owned(),
-                    Some(other) => format!(" in session {other}"),
-                    None => String::new(),
-                };
-                format!("`{line}`{place}")
-            }
-        }
-    }
 }
 
 /// A state as it was found.
