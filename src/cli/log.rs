@@ -11,7 +11,7 @@ use super::place;
 use crate::chart::Chart;
 use crate::os::bell::{Bell, PAUSE, Rang};
 use crate::page::{Page, STRONG, print, usd, width};
-use crate::run::under_way::record_killed;
+use crate::run::under_way::{KILLED, record_killed};
 use crate::store::journal::Line;
 use crate::text::{shown, shown_json};
 use crate::view::timeline::entries;
@@ -22,7 +22,7 @@ const TIME: usize = 10;
 /// Prints the journal of the instance; with `--follow`, also new lines.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let place = place::chosen(chart, matches)?;
-    record_killed(&place);
+    record_killed(&place, KILLED);
     let since = matches.get_one::<String>("since");
     let is_json = matches.get_flag("json");
     let mut bell = match matches.get_flag("follow") {

@@ -303,7 +303,7 @@ fn of_branch(root: &Path, scope: &Scope) -> Newest {
     let name = (names.iter())
         .find(|name| Some(*name) == branch.as_ref())
         .or_else(|| parts.iter().max_by_key(written))
-        .or_else(|| (names.iter().filter(|name| part::is_own_name(name))).max_by_key(written));
+        .or_else(|| (names.iter().filter(|name| driver::is_own_name(name))).max_by_key(written));
     name.map_or_else(Newest::default, |name| find::of_name(root, scope, name))
 }
 

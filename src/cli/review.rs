@@ -33,7 +33,7 @@ use crate::run::perform::perform;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
-use crate::run::{asked, change, coming, part, under_way};
+use crate::run::{asked, change, coming, commits, part, under_way};
 use crate::store::{driver, postponed, running::Running};
 use crate::text::shown;
 
@@ -150,6 +150,9 @@ fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     if let Answer::Refuse(why) = decision.answer {
         return Err(CliError::new(why).into());
     }
+    if begins {
+        commits::begin(&place, &change);
+    }
     decision.says.iter().for_each(|text| say(text));
     Ok(0)
 }
@@ -232,6 +235,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         }
         return Ok(match &step {
             Step::Invoke(invocation) => {
+                tell("taskie: the trees that this prompt names are kept only while a review runs");
                 say(render::prompt(invocation).unwrap_or_default());
                 0
             }

@@ -236,10 +236,13 @@ impl<'p> ReviewReport<'p> {
 
     /// Returns workflow commands of GitHub: they show each finding at its line.
     pub(super) fn annotations(&self) -> Vec<String> {
-        // The messages are errors, too.
-        let most = ANNOTATIONS - self.messages.len().min(ANNOTATIONS / 2);
-        let of_findings = annotations(self.chart, &self.findings, most);
-        let level = if self.code == 0 { "notice" } else { "error" };
+        let of_findings = annotations(self.chart, &self.findings, ANNOTATIONS);
+        // Where there are findings, the messages are only about them.
+        let level = match self.code {
+            1 if !self.findings.is_empty() => "notice",
+            0 => "notice",
+            _ => "error",
+        };
         let of_messages = self.messages.iter();
         let of_messages =
             of_messages.map(|text| format!("::{level} title=taskie::{}", report::escaped(text)));

@@ -131,6 +131,8 @@ fn of_another(place: &Place, before: Option<usize>) -> u8 {
         verdict.or(error).unwrap_or("no verdict"),
         place.instance.dir.join(&last.run.file).display()
     ));
+    let found = last.run.found.named(&last.run.file);
+    found.for_each(|(id, finding)| say(&format!("- {}", finding.in_words(&id))));
     match verdict.map(|verdict| place.chart.is_best_verdict(verdict)) {
         None => 3,
         Some(false) => 1,
@@ -184,6 +186,7 @@ fn keep(place: &Place, session: Option<&str>) -> Result<u8, CliError> {
         if waiting.is_abandoned() {
             let _ = review.kill();
             let _ = review.wait();
+            under_way::record_killed(place, "nobody waited for it anymore");
             waiting.leave(None).map_err(failed())?;
             return Ok(0);
         }

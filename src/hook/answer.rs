@@ -21,7 +21,7 @@ use crate::run::perform::{foreseen_notices, peek, perform};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
-use crate::run::{beside, change, part};
+use crate::run::{beside, change, commits, part};
 use crate::store::driver;
 use crate::store::owed;
 use crate::store::turn::BlocksInTurn;
@@ -207,10 +207,9 @@ fn answer(
     if turn.as_ref().is_some_and(|turn| turn.was_telling(mark)) {
         return Ok((silent, due));
     }
-    if is_own && is_stop(name) {
-        warnings.extend(session_change::elsewhere(&place));
-    }
     if is_stop(name) {
+        let is_change = place.chart.scope.since.is_some();
+        warnings.extend(is_change.then(|| commits::elsewhere(&place)).flatten());
         let is_used_up = turn.as_ref().is_some_and(|turn| turn.is_used_up(host));
         event.fields["ignores_blocks"] = is_used_up.into();
     }
@@ -302,13 +301,13 @@ fn decided(
         } else if is_own {
             change::forget_prompts(place);
             change::settle(place, stamp);
-            session_change::pass_over_commits(place);
+            commits::pass_over(place);
+        } else if let Some(session) = session {
+            let base = event.fields["base"].as_str().unwrap_or_default();
+            let back = session_change::hand_back(place, session, base);
+            waits.extend(back.unwrap_or_else(|why| vec![why]));
         } else {
             change::forget(place);
-            // From now on, its stops are nothing to us.
-            session
-                .iter()
-                .for_each(|session| driver::forget(&store, session));
         }
     }
     match result {

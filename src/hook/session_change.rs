@@ -1,31 +1,24 @@
 //! The change of a session that nobody has asked to be reviewed: where the settings say so, it begins with each prompt.
 
-use std::fs;
-use std::io::{Read as _, Seek as _, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::collections::HashSet;
+use std::path::Path;
 use std::slice::from_ref;
 use std::sync::Arc;
+use std::{fs, io};
 
 use super::target::{at_home, cwd, distrusting, homes};
 use crate::chart::choice::of_changes;
 use crate::disk;
 use crate::engine::context::running_cycle;
 use crate::engine::event::Event;
-use crate::project::change::{Base, Unknown, branches_apart};
+use crate::project::change::{Base, Unknown};
 use crate::project::{find, settings, state_file};
 use crate::run::perform::perform;
 use crate::run::place::Place;
-use crate::run::{asked, change, part};
+use crate::run::{asked, change, commits, part};
 use crate::store::journal::{self, DecisionLine, Line};
+use crate::store::lock::WriteLock;
 use crate::store::{driver, git_dir, postponed};
-use crate::text::shown;
-
-/// The file in the directory of a session's change that says how much of git's log of HEAD is not about it.
-const SEEN: &str = ".seen";
-
-/// What that log says of a commit begins with this, and how many of them are looked for.
-const COMMITTED: &str = "commit";
-const COMMITS: usize = 100;
 
 /// Begins the change of the session with the prompt of its user, unless the last one still waits for a review. Returns what
 /// is to be reported.
@@ -47,7 +40,7 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         });
     };
     let chart = at_home(embedded, home)?;
-    let found = find::of_session(&root, &chart.scope, Some(&part::own_name(session)));
+    let found = find::of_session(&root, &chart.scope, Some(&driver::own_name(session)));
     let found = distrusting(&root, &chart.scope.home, found);
     let is_on = |place: &Place| change::is_on(place, place.chart.scope.always.as_ref());
     let Some(instance) = found.instance else {
@@ -72,21 +65,89 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         // The review that the user has asked for comes first.
         return Ok(Vec::new());
     }
+    // What was asked for is over, and nothing has said so to this one.
+    let is_resumed = !is_claimed && resume(&place, session)?;
+    let is_going_on = (is_claimed || is_resumed) && place.is_in_cycle();
     let mut warnings = Vec::new();
-    if !is_claimed || !place.is_in_cycle() || change::is_confirmed(&place) {
-        abandon(&place);
+    if !is_going_on || change::is_confirmed(&place) {
         change::sweep(&place);
-        let stamp = change::look(&place);
-        // What it has stored so far would look as if it had been killed.
-        let begun = begin(&mut place, session, Base::Now);
-        warnings = begun.inspect_err(|_| change::release(&place))?;
-        pass_over_commits(&place);
-        change::settle(&place, stamp);
+        warnings = begin_anew(&mut place, session)?;
     }
     if change::is_on(&place, place.chart.scope.prompts.as_ref())? {
         change::remember(&place, prompt);
     }
     Ok(warnings)
+}
+
+/// Forgets the change of the session, and begins the next one. Returns what is to be reported.
+fn begin_anew(place: &mut Place, session: &str) -> Result<Vec<String>, String> {
+    abandon(place);
+    let stamp = change::look(place);
+    // What it has stored so far would look as if it had been killed.
+    let begun = begin(place, session, Base::Now);
+    let warnings = begun.inspect_err(|_| change::release(place))?;
+    commits::pass_over(place);
+    change::settle(place, stamp);
+    Ok(warnings)
+}
+
+/// Has the stops of a session be about its own change again, if that still waits for a review. Returns whether it does.
+fn resume(own: &Place, session: &str) -> Result<bool, String> {
+    let failed = |error: io::Error| format!("the session cannot be recorded: {error}");
+    let waits = own.is_in_cycle();
+    if waits {
+        let (store, name) = (&own.store, &own.instance.name);
+        let _lock = WriteLock::acquire(store, name).map_err(failed)?;
+        driver::claim(store, name, &[session.to_owned()]).map_err(failed)?;
+    }
+    Ok(waits)
+}
+
+/// Ends the reviews of the change `asked`, for which a session has asked: its stops are nothing to it from now on. Where each
+/// session's change is reviewed, that of this session goes on. Returns what is to be reported.
+pub(super) fn hand_back(
+    asked: &mut Place,
+    session: &str,
+    base: &str,
+) -> Result<Vec<String>, String> {
+    let own = find::of_name(&asked.root, &asked.chart.scope, &driver::own_name(session)).instance;
+    let own = own.map(|own| Place::new(Arc::clone(&asked.chart), asked.root.clone(), own));
+    let read = own
+        .as_ref()
+        .filter(|own| own.is_in_cycle() && !has_reviews(own));
+    let is_read = read.is_some_and(|own| is_part_of(own, asked, base));
+    driver::forget(&asked.store, session);
+    commits::forget(asked);
+    change::forget(asked);
+    let Some(mut own) = own else {
+        return Ok(Vec::new());
+    };
+    if let Some(why) = off(&own)? {
+        abandon(&own);
+        return Ok(why);
+    }
+    if is_read || !resume(&own, session)? {
+        let warnings = begin_anew(&mut own, session)?;
+        // This stop has looked.
+        let _ = change::is_settled(&own);
+        return Ok(warnings);
+    }
+    Ok(vec![
+        "The reviews of what this session has changed go on at its next stop.".to_owned(),
+    ])
+}
+
+/// Returns whether all that has changed in `own` has also changed in `asked`, compared with `base`.
+fn is_part_of(own: &Place, asked: &Place, base: &str) -> bool {
+    let files = |place: &Place, base: &str| {
+        let found = change::find(&mut place.clone(), Base::Known(base)).ok()?;
+        let files = found.files.into_iter().map(|file| file.path);
+        Some(files.collect::<HashSet<String>>())
+    };
+    let own = change::base(own).and_then(|base| files(own, &base));
+    let asked = files(asked, base);
+    own.zip(asked)
+        .is_some_and(|(own, asked)| own.is_subset(&asked))
 }
 
 /// Returns whether a cycle of another change in the same work tree is running.
@@ -142,61 +203,24 @@ pub(super) fn moved(reviewed: &Place) -> Option<String> {
     })
 }
 
-/// Returns git's log of HEAD in the work tree of a change.
-fn head_log(place: &Place) -> Option<PathBuf> {
-    let tree = git_dir::around(&place.root)?;
-    Some(tree.git_dir?.join("logs/HEAD"))
-}
-
-/// Keeps in mind how long git's log of HEAD is: what it says up to here was there before the change, or is clean.
-pub(super) fn pass_over_commits(place: &Place) {
-    let length = head_log(place).and_then(|log| Some(log.metadata().ok()?.len()));
-    let _ = fs::write(place.dir().join(SEEN), length.unwrap_or(0).to_string());
-}
-
-/// Says once on which branches there are commits of this change that HEAD does not have: no review reads them.
-pub(super) fn elsewhere(place: &Place) -> Option<String> {
-    let seen = fs::read_to_string(place.dir().join(SEEN)).ok()?;
-    let mut log = fs::File::open(head_log(place)?).ok()?;
-    log.seek(SeekFrom::Start(seen.parse().ok()?)).ok()?;
-    let mut text = Vec::new();
-    log.read_to_end(&mut text).ok()?;
-    let text = String::from_utf8_lossy(&text);
-    // The old commit, the new one, who, when, and after a tab what was done.
-    let commits = text.lines().rev().filter_map(|line| {
-        let (head, what) = line.split_once('\t')?;
-        let new = head.split(' ').nth(1)?;
-        what.starts_with(COMMITTED).then(|| new.to_owned())
-    });
-    let commits: Vec<String> = commits.take(COMMITS).collect();
-    if commits.is_empty() {
-        return None;
-    }
-    let names = branches_apart(&place.root, &commits)?;
-    pass_over_commits(place);
-    let names: Vec<String> = names
-        .iter()
-        .map(|name| format!("`{}`", shown(name)))
-        .collect();
-    Some(format!(
-        "Commits of this session are not reviewed: they are on {}, which is not checked out now.",
-        names.join(", ")
-    ))
-}
-
 /// Leaves what a session changes to the reviews of a plan, if these read the code: nothing is read twice. What a review has
 /// found in it is not forgotten.
 pub(super) fn leave_to(plan: &Place, change: &Place) {
     let snapshot = plan.snapshot();
     let view = snapshot.view();
     let reads_code = view.running().and_then(|cycle| view.skips(cycle).ok()?);
-    let snapshot = change.snapshot();
-    let context = snapshot.context();
-    let cycle = running_cycle(&change.chart, context);
-    let count = cycle.and_then(|cycle| context.get(&cycle.count)?.as_u64());
-    if reads_code.is_some() && count.is_none_or(|count| count == 0) {
+    if reads_code.is_some() && !has_reviews(change) {
         abandon(change);
     }
+}
+
+/// Returns whether a review of the cycle that is running has found something out.
+fn has_reviews(place: &Place) -> bool {
+    let snapshot = place.snapshot();
+    let context = snapshot.context();
+    let cycle = running_cycle(&place.chart, context);
+    let count = cycle.and_then(|cycle| context.get(&cycle.count)?.as_u64());
+    count.is_some_and(|count| count > 0)
 }
 
 /// Forgets the change, if it is that of a session. Its next prompt begins another one.
@@ -205,11 +229,9 @@ pub(super) fn abandon(place: &Place) {
         return;
     }
     for session in driver::of(&place.store, &place.instance.name) {
-        if driver::drives(&place.store, &place.instance.name, &session) {
-            driver::forget(&place.store, &session);
-        }
+        driver::leave(&place.store, &place.instance.name, &session);
     }
-    let _ = fs::remove_file(place.dir().join(SEEN));
+    commits::forget(place);
     let _ = fs::remove_file(place.dir().join(state_file::FILE));
     change::release(place);
 }
@@ -221,7 +243,7 @@ pub(super) fn release(event: &Event) {
         return;
     };
     for (root, home) in homes(embedded) {
-        let own = part::own_name(session);
+        let own = driver::own_name(session);
         let claimed = driver::claimed(from_ref(&root), &home, session);
         let claimed = claimed.ok().flatten().map(|claimed| claimed.instance);
         let claimed = claimed.filter(|claimed| *claimed != own);

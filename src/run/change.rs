@@ -25,6 +25,7 @@ use crate::project::{ledger, state_file};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::{part, under_way};
+use crate::store::driver;
 use crate::store::lock::Use;
 use crate::text::cut_bytes;
 
@@ -291,7 +292,7 @@ pub(crate) fn asked(place: &Place) -> Vec<String> {
 
 /// Returns what the hook of a session has left that was killed before its change began. That is said once: then it is removed.
 pub(crate) fn cut_off(changes: &Path, session: &str) -> Option<PathBuf> {
-    let dir = changes.join(part::own_name(session));
+    let dir = changes.join(driver::own_name(session));
     let is_left = name_flaw(session).is_none() && !dir.join(state_file::FILE).exists();
     Some(dir.join(STORED)).filter(|stored| is_left && stored.is_dir())
 }

@@ -9,6 +9,7 @@ use crate::diagnostic::quote::quoted;
 use crate::disk;
 use crate::hash;
 use crate::run::place::Place;
+use crate::store::driver;
 use crate::store::lock::WriteLock;
 
 /// The file in the instance's directory with the paths of the part, from the root on: a list in JSON.
@@ -16,9 +17,6 @@ const PATHS: &str = ".paths";
 
 /// What the folder of a part begins with. A branch has no dot in the name of its folder.
 const PART: &str = "part.";
-
-/// What the folder of a session's own change begins with. A branch has no dot in the name of its folder.
-const OWN: &str = "session.";
 
 /// Returns the paths that the change at `place` is limited to: none if it is that of the whole work tree. `None` if it is a part,
 /// but not known which.
@@ -65,19 +63,9 @@ pub(crate) fn is_of_branch(name: &str, branch: &str) -> bool {
     name == branch || part.is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// Returns the name of the change of a session alone.
-pub(crate) fn own_name(session: &str) -> String {
-    format!("{OWN}{session}")
-}
-
-/// Returns whether a change of this name is that of a session alone.
-pub(crate) fn is_own_name(name: &str) -> bool {
-    name.starts_with(OWN)
-}
-
 /// Returns whether the change is that of a session alone: nobody has asked for its review.
 pub(crate) fn is_own(place: &Place) -> bool {
-    is_own_name(&place.instance.name)
+    driver::is_own_name(&place.instance.name)
 }
 
 /// Returns a name for a folder, without a dot. No two texts share one.

@@ -19,7 +19,7 @@ use crate::run::place::Place;
 use crate::run::receipts;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::run::under_way::{already_running, announced, ended, record_left};
+use crate::run::under_way::{KILLED, already_running, announced, ended, record_left};
 use crate::store::journal::{self, Line};
 use crate::store::lock::ReviewLock;
 use crate::store::once::SEND_BACK;
@@ -80,7 +80,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     let Some(running) = running else {
         return answered(Performed::allowed(already_running(place, event)));
     };
-    record_left(place);
+    record_left(place, KILLED);
     let since = journal::now();
     // Whoever held the lock a moment ago may have done what this decision asks for.
     let revision = place

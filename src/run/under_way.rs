@@ -15,18 +15,21 @@ use crate::store::journal::{self, Line};
 use crate::store::lock::ReviewLock;
 use crate::store::running::{self, Running};
 
-/// Writes to the journal what a hook that was killed could not write.
-pub(crate) fn record_killed(place: &Place) {
+/// Why a review has no verdict of which nothing else is known.
+pub(crate) const KILLED: &str = "what ran it was killed";
+
+/// Writes to the journal what a hook that was killed could not write: `why` there is no verdict.
+pub(crate) fn record_killed(place: &Place, why: &str) {
     let (store, name) = (&place.store, &place.instance.name);
     if running::has_note(store, name)
         && let Ok(Some(_lock)) = ReviewLock::try_acquire(store, name, &place.dir())
     {
-        record_left(place);
+        record_left(place, why);
     }
 }
 
 /// Does the same. The caller holds the review lock.
-pub(super) fn record_left(place: &Place) {
+pub(super) fn record_left(place: &Place, why: &str) {
     let left = running::take_left(&place.store, &place.instance.name);
     let is_in_journal = |running: &Running| {
         let started = clock::rfc3339(running.started);
@@ -40,7 +43,7 @@ pub(super) fn record_left(place: &Place) {
     };
     // How long it had been running is not known.
     let spent = Effort::default();
-    record_lost(place, running, "what ran it was killed".to_owned(), &spent);
+    record_lost(place, running, why.to_owned(), &spent);
 }
 
 /// Writes to the journal a review that was lost together with its hook.

@@ -297,12 +297,14 @@ pub(crate) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result
     record_driver(place, session)
 }
 
-/// Returns a sentence about the instance that a session no longer drives from now on, if a cycle of it is running.
+/// Returns a sentence about the instance that a session no longer drives from now on, if a cycle of it is running. To its own
+/// change, it comes back.
 fn left_in_cycle(place: &Place, session: &str) -> Option<String> {
     let scope = &place.chart.scope;
     let claimed = driver::claimed(from_ref(&place.root), &scope.home, session).ok()??;
     let name = claimed.instance;
-    if name == place.instance.name || !driver::drives(&place.store, &name, session) {
+    let is_resumed = driver::is_own_name(&name);
+    if is_resumed || name == place.instance.name || !driver::drives(&place.store, &name, session) {
         return None;
     }
     let other = find::of_name(&place.root, scope, &name).instance?;

@@ -35,6 +35,9 @@ const BARE: &str = "bare";
 /// What the record about the hook is called.
 const HOOK: &str = "hook";
 
+/// What the name of an instance begins with that is a session's alone. (No branch has a dot in the name of its folder.)
+const OWN: &str = "session.";
+
 /// The record of a session that has claimed nothing for this long is removed.
 const FORGOTTEN: Duration = Duration::from_secs(60 * 24 * 60 * 60);
 
@@ -124,11 +127,22 @@ fn driven(store: &Store, session: &str) -> Option<(Duration, Claim)> {
     driven.max_by_key(|(at, _)| *at)
 }
 
+/// Returns the name of the instance that is a session's alone.
+pub(crate) fn own_name(session: &str) -> String {
+    format!("{OWN}{session}")
+}
+
+/// Returns whether an instance of this name is a session's alone.
+pub(crate) fn is_own_name(name: &str) -> bool {
+    name.starts_with(OWN)
+}
+
 /// Returns the session that drives an instance; several if one host was started in the shell of another. One that has claimed
-/// another instance since drives that.
+/// another instance since drives that, and comes back to the one that is its own alone.
 pub(crate) fn of(store: &Store, instance: &str) -> Vec<String> {
     let mut drivers = recorded(store, instance);
-    drivers.retain(|session| has_claimed(store, instance, session));
+    drivers
+        .retain(|session| instance == own_name(session) || has_claimed(store, instance, session));
     drivers
 }
 
@@ -240,6 +254,15 @@ pub(crate) fn forget(store: &Store, session: &str) {
         }
     }
     record::remove(store, session, SESSION);
+}
+
+/// Removes what says that a session drives an instance. What it has claimed since, it drives all the same.
+pub(crate) fn leave(store: &Store, instance: &str, session: &str) {
+    if has_claimed(store, instance, session) {
+        forget(store, session);
+    } else if let Ok(_lock) = WriteLock::acquire(store, instance) {
+        release(store, instance, session);
+    }
 }
 
 /// Returns whether a settings file calls the hook, so that the commands of a plugin are missing. That is the same for all
