@@ -338,10 +338,16 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, Refused> {
         return Err(CliError::with_help(message, "omit --chart").into());
     }
     let Some(found) = changes::branch(&cwd) else {
-        let message = format!("{} is in no git repository", cwd.display());
-        return Err(
-            CliError::with_help(message, "`taskie review` needs git: run `git init`").into(),
-        );
+        let is_git_dir = |dir: &Path| dir.join("HEAD").is_file() && dir.join("objects").is_dir();
+        let (what, help) = match cwd.ancestors().any(is_git_dir) {
+            true => ("in a git directory", "go to a work tree of its repository"),
+            false => (
+                "in no git repository",
+                "`taskie review` needs git: run `git init`",
+            ),
+        };
+        let message = format!("{} is {what}", cwd.display());
+        return Err(CliError::with_help(message, help).into());
     };
     let (top, branch) = found?;
     if chart.scope.home.starts_with(IN_GIT) {
