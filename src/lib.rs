@@ -4,6 +4,9 @@
 //!
 //! A stop: `hook` reads the event → `run` takes a snapshot → `engine` decides → `process` runs a reviewer → `reviewer`
 //! reads its output → `engine` decides again → `run` writes the state → `host` writes the answer.
+//!
+//! Which verdict leads to which state is in the charts (`statechart.toml`, `parts`), and so is the wording of what the agent and the
+//! user read: their rules, and the folders `templates` beside them.
 
 mod alike;
 pub mod chart;

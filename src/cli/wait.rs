@@ -19,6 +19,7 @@ use crate::os::process::detach;
 use crate::run::asked;
 use crate::run::place::Place;
 use crate::run::under_way;
+use crate::store::journal::Line;
 use crate::store::lock::ReviewLock;
 use crate::store::owed::Debt;
 use crate::store::waiting::{WaitedAnswer, Waiting};
@@ -72,8 +73,10 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
         }
         if !is_kept {
             match ReviewLock::is_held(store, name, &place.dir()) {
-                true => _ = anothers.get_or_insert_with(|| place.journal().reviews().len()),
-                false if anothers.is_some() => return Ok(of_another(place, anothers)),
+                true => _ = anothers.get_or_insert_with(|| place.journal().read().len()),
+                false if anothers.is_some() => {
+                    return Ok(of_another(place, anothers.unwrap_or_default()));
+                }
                 false if keeper.is_some() => {
                     let message = "the review has ended without an answer";
                     return Err(CliError::with_help(message, "run the command again"));
@@ -116,31 +119,56 @@ fn give(place: &Place, answer: &WaitedAnswer) -> u8 {
     }
 }
 
-/// Says how a review has ended that a stop or another command has started. The journal had `before` reviews then.
-fn of_another(place: &Place, before: Option<usize>) -> u8 {
-    let reviews = place.journal().reviews();
-    let Some(last) = before.and_then(|before| reviews.get(before..)?.last()) else {
-        say("The review that was running has ended without a verdict.");
+/// Says how a review has ended that a stop or another command has started. The journal had `before` lines then.
+fn of_another(place: &Place, before: usize) -> u8 {
+    let lines = place.journal().read();
+    let new = lines.get(before..).unwrap_or_default().iter().rev();
+    let review = new.clone().find_map(|line| match line {
+        Line::Review(review) => Some(&review.run),
+        Line::Decision(_) | Line::Gate(_) => None,
+    });
+    let gate = { new }.find_map(|line| match line {
+        Line::Gate(gate) => Some((&gate.command, gate.error.as_ref()?)),
+        Line::Decision(_) | Line::Review(_) => None,
+    });
+    let Some(run) = review else {
+        let Some((gate, error)) = gate else {
+            say("The review that was running has ended without a verdict.");
+            return 3;
+        };
+        say(&format!(
+            "The gate `{gate}` {error}, so no reviewer has read it."
+        ));
+        return 1;
+    };
+    let name = format!("The {} {} that was running", run.cycle, run.n);
+    let Some(verdict) = &run.verdict else {
+        let why = run.failure().unwrap_or("no verdict");
+        say(&format!("{name} has failed: {why}."));
         return 3;
     };
-    let (verdict, error) = (last.run.verdict.as_deref(), last.run.error.as_deref());
-    say(&format!(
-        "The {} {} that was running has ended: {}. It is in {}.",
-        last.run.cycle,
-        last.run.n,
-        verdict.or(error).unwrap_or("no verdict"),
-        place.instance.dir.join(&last.run.file).display()
-    ));
-    let found = last.run.found.named(&last.run.file);
+    let file = place.instance.dir.join(&run.file);
+    let file = file.display();
+    say(&format!("{name} has ended: {verdict}. It is in {file}."));
+    let found = run.found.named(&run.file);
     found.for_each(|(id, finding)| say(&format!("- {}", finding.in_words(&id))));
-    match verdict.map(|verdict| place.chart.is_best_verdict(verdict)) {
-        None => 3,
-        Some(false) => 1,
-        Some(true) if place.is_in_cycle() => {
+    let snapshot = place.snapshot();
+    let view = snapshot.view();
+    let is_due = view.running().map(|cycle| view.standing(cycle).is_due);
+    let is_outdated = run.seen.is_some() && run.seen != under_way::files_seen(place);
+    // A plan can ask for an answer to a clean review, too.
+    let is_best = place.chart.is_best_verdict(verdict) && run.found.findings.is_empty();
+    match is_due {
+        Some(false) if !is_best => 1,
+        None if !is_outdated => 0,
+        None => {
+            say("Something has changed since that review began: run the same command again.");
+            NOT_YET
+        }
+        Some(_) => {
             say("That is not the end of it: run the same command again.");
             NOT_YET
         }
-        Some(true) => 0,
     }
 }
 

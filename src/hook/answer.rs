@@ -1,4 +1,5 @@
-//! The answer to an event: what the decision says, in the words of the host, and what is counted against the turn.
+//! The answer to an event: what the decision says, in the words of the host, and what is counted against the turn. The
+//! chart has the wording, in its rules and `templates`.
 
 use std::sync::Arc;
 
@@ -122,7 +123,7 @@ pub(super) fn reply_to(
     };
     let also = match of_change {
         Ok(None) => return answer(name, event, found, host),
-        Ok(Some(target)) => Ok(target),
+        Ok(Some(target)) => Ok(session_change::or_own(target, &event)),
         Err(why) => Err(Box::new(Reply::undecided(name, why))),
     };
     let plan = found.as_ref().ok().filter(|target| !target.is_unclaimed);
@@ -280,7 +281,7 @@ fn decided(
         Err(why) => return Ok(undecided(place, event, why, due)),
     }
     let result = perform(place, event);
-    let (store, session) = (place.store.clone(), event.session.as_deref());
+    let session = event.session.as_deref();
     let session = session.filter(|_| event.is_stop());
     let done = result.as_ref().ok().filter(|_| event.is_stop());
     let call = done.and_then(|done| UserCall::of(place, event, done));
@@ -302,9 +303,10 @@ fn decided(
             change::forget_prompts(place);
             change::settle(place, stamp);
             commits::pass_over(place);
-        } else if let Some(session) = session {
-            let base = event.fields["base"].as_str().unwrap_or_default();
-            let back = session_change::hand_back(place, session, base);
+        } else if session.is_some() {
+            let done = result.as_ref().ok();
+            let is_clean = done.is_some_and(|done| done.decision.advances());
+            let back = session_change::hand_back(place, event, is_clean);
             waits.extend(back.unwrap_or_else(|why| vec![why]));
         } else {
             change::forget(place);
@@ -316,8 +318,8 @@ fn decided(
             // An answer that is only repeated says nothing about it.
             let new_to = session.filter(|_| performed.debt.is_none());
             if let Some(session) = new_to.filter(|session| is_taken_over(place, session)) {
-                let session = session.to_owned();
-                due.once(move || driver::forget(&store, &session));
+                let (place, session) = (place.clone(), session.to_owned());
+                due.once(move || session_change::leave(&place, &session));
             }
             let mut reply = reply_of(performed, name, quiet, due);
             reply.call = call.as_ref().map(|call| call.text.clone());
@@ -363,6 +365,9 @@ fn see_change(place: &mut Place, event: &mut Event) -> Result<bool, String> {
     let session = event.session.clone().filter(|_| event.is_stop());
     let fields = &mut event.fields;
     let is_of_change = place.chart.scope.since.is_some();
+    if is_of_change {
+        fields["own"] = part::is_own(place).into();
+    }
     let Some(base) = is_of_change.then(|| change::base(place)).flatten() else {
         return Ok(true);
     };

@@ -1,12 +1,11 @@
 //! The change of a session that nobody has asked to be reviewed: where the settings say so, it begins with each prompt.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::slice::from_ref;
 use std::sync::Arc;
 use std::{fs, io};
 
-use super::target::{at_home, cwd, distrusting, homes};
+use super::target::{Target, at_home, cwd, distrusting, homes};
 use crate::chart::choice::of_changes;
 use crate::disk;
 use crate::engine::context::running_cycle;
@@ -61,8 +60,16 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     let claimed = driver::claimed(from_ref(&place.root), &place.chart.scope.home, session)?;
     let claimed = claimed.map(|claimed| claimed.instance);
     let is_claimed = claimed.as_ref() == Some(&place.instance.name);
+    let remember = |place: &Place| {
+        let is_kept = change::is_on(place, place.chart.scope.prompts.as_ref())?;
+        is_kept.then(|| change::remember(place, prompt));
+        Ok::<_, String>(())
+    };
     if claimed.is_some_and(|other| !is_claimed && is_in_cycle(&place, &other)) {
         // The review that the user has asked for comes first.
+        if place.is_in_cycle() {
+            remember(&place)?;
+        }
         return Ok(Vec::new());
     }
     // What was asked for is over, and nothing has said so to this one.
@@ -73,9 +80,7 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         change::sweep(&place);
         warnings = begin_anew(&mut place, session)?;
     }
-    if change::is_on(&place, place.chart.scope.prompts.as_ref())? {
-        change::remember(&place, prompt);
-    }
+    remember(&place)?;
     Ok(warnings)
 }
 
@@ -93,29 +98,55 @@ fn begin_anew(place: &mut Place, session: &str) -> Result<Vec<String>, String> {
 
 /// Has the stops of a session be about its own change again, if that still waits for a review. Returns whether it does.
 fn resume(own: &Place, session: &str) -> Result<bool, String> {
-    let failed = |error: io::Error| format!("the session cannot be recorded: {error}");
     let waits = own.is_in_cycle();
-    if waits {
-        let (store, name) = (&own.store, &own.instance.name);
-        let _lock = WriteLock::acquire(store, name).map_err(failed)?;
-        driver::claim(store, name, &[session.to_owned()]).map_err(failed)?;
-    }
+    let claimed = if waits { claim(own, session) } else { Ok(()) };
+    claimed.map_err(unrecorded)?;
     Ok(waits)
 }
 
-/// Ends the reviews of the change `asked`, for which a session has asked: its stops are nothing to it from now on. Where each
-/// session's change is reviewed, that of this session goes on. Returns what is to be reported.
+fn unrecorded(error: io::Error) -> String {
+    format!("the session cannot be recorded: {error}")
+}
+
+fn claim(own: &Place, session: &str) -> io::Result<()> {
+    let (store, name) = (&own.store, &own.instance.name);
+    let _lock = WriteLock::acquire(store, name)?;
+    driver::claim(store, name, &[session.to_owned()])
+}
+
+/// Returns the place of the own change of a session that has asked for the review of another one, begun or not.
+fn own(asked: &Place, session: &str) -> Option<Place> {
+    let name = driver::own_name(session);
+    let own = find::of_session(&asked.root, &asked.chart.scope, Some(&name)).instance?;
+    Some(Place::new(
+        Arc::clone(&asked.chart),
+        asked.root.clone(),
+        own,
+    ))
+}
+
+/// Ends what a session has to do with the change `asked`, which another one has reviewed now: its stops are about its own change
+/// again, if it has one.
+pub(super) fn leave(asked: &Place, session: &str) {
+    driver::forget(&asked.store, session);
+    let own = own(asked, session);
+    if let Some(own) = own.filter(|own| own.dir().join(state_file::FILE).exists()) {
+        // Without it, nothing is reviewed before the next prompt.
+        let _ = claim(&own, session);
+    }
+}
+
+/// Ends the reviews of the change `asked`, for which the session of a stop has asked: its stops are nothing to it from now on.
+/// Where each session's change is reviewed, that of this session goes on, or begins anew if it was read along: the stop has found
+/// `asked` clean then. Returns what is to be reported.
 pub(super) fn hand_back(
-    asked: &mut Place,
-    session: &str,
-    base: &str,
+    asked: &Place,
+    event: &Event,
+    is_clean: bool,
 ) -> Result<Vec<String>, String> {
-    let own = find::of_name(&asked.root, &asked.chart.scope, &driver::own_name(session)).instance;
-    let own = own.map(|own| Place::new(Arc::clone(&asked.chart), asked.root.clone(), own));
-    let read = own
-        .as_ref()
-        .filter(|own| own.is_in_cycle() && !has_reviews(own));
-    let is_read = read.is_some_and(|own| is_part_of(own, asked, base));
+    let session = event.session.as_deref().unwrap_or_default();
+    let own = own(asked, session);
+    let is_read = is_clean && own.as_ref().is_some_and(|own| is_read_along(own, event));
     driver::forget(&asked.store, session);
     commits::forget(asked);
     change::forget(asked);
@@ -124,30 +155,45 @@ pub(super) fn hand_back(
     };
     if let Some(why) = off(&own)? {
         abandon(&own);
-        return Ok(why);
+        return Ok(if is_read { Vec::new() } else { why });
     }
-    if is_read || !resume(&own, session)? {
+    if is_read || !own.dir().join(state_file::FILE).exists() {
         let warnings = begin_anew(&mut own, session)?;
         // This stop has looked.
         let _ = change::is_settled(&own);
         return Ok(warnings);
     }
-    Ok(vec![
-        "The reviews of what this session has changed go on at its next stop.".to_owned(),
-    ])
+    claim(&own, session).map_err(unrecorded)?;
+    let goes_on = "The reviews of what this session has changed go on at its next stop.";
+    let goes_on = own.is_in_cycle().then(|| goes_on.to_owned());
+    Ok(goes_on.into_iter().collect())
 }
 
-/// Returns whether all that has changed in `own` has also changed in `asked`, compared with `base`.
-fn is_part_of(own: &Place, asked: &Place, base: &str) -> bool {
-    let files = |place: &Place, base: &str| {
-        let found = change::find(&mut place.clone(), Base::Known(base)).ok()?;
-        let files = found.files.into_iter().map(|file| file.path);
-        Some(files.collect::<HashSet<String>>())
-    };
-    let own = change::base(own).and_then(|base| files(own, &base));
-    let asked = files(asked, base);
-    own.zip(asked)
-        .is_some_and(|(own, asked)| own.is_subset(&asked))
+/// Returns whether the review that a stop has run has read all that has changed in `own`: from the same versions on. What was
+/// found in it, no other review has checked.
+fn is_read_along(own: &Place, event: &Event) -> bool {
+    let range = event.fields["range"].as_str().unwrap_or_default();
+    let before = range.split(' ').next().unwrap_or_default();
+    let base = change::base(own).filter(|_| !has_reviews(own));
+    base.is_some_and(|base| change::begins_like(own, &base, before))
+}
+
+/// Returns what a stop is about: where nothing has changed in the change for which its session has asked, that is the session's
+/// own one.
+pub(super) fn or_own(mut target: Target, event: &Event) -> Target {
+    let session = event.session.as_deref().unwrap_or_default();
+    let asked = target.place.as_mut();
+    let asked = asked.filter(|asked| !part::is_own(asked) && asked.is_in_cycle());
+    let instead = asked.and_then(|asked| {
+        let own = own(asked, session)?;
+        let base = change::base(asked).filter(|_| own.dir().join(state_file::FILE).exists())?;
+        let found = change::find(asked, Base::Known(&base)).ok()?;
+        found.files.is_empty().then_some(own)
+    });
+    if instead.is_some() {
+        target.place = instead;
+    }
+    target
 }
 
 /// Returns whether a cycle of another change in the same work tree is running.

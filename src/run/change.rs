@@ -92,6 +92,16 @@ pub(crate) fn find(place: &mut Place, base: Base<'_>) -> Result<Change, Unknown>
     Ok(change)
 }
 
+/// Returns whether each file that has changed at `place` since `base` is the same in the tree `other`.
+pub(crate) fn begins_like(place: &Place, base: &str, other: &str) -> bool {
+    let found = find(&mut place.clone(), Base::Known(base));
+    found.is_ok_and(|found| {
+        let files: Vec<String> = found.files.iter().map(|file| file.path.clone()).collect();
+        let objects = place.dir().join(STORED);
+        files.is_empty() || change::is_same(&place.root, &objects, [&found.before, other], &files)
+    })
+}
+
 /// A reviewer is started that sees the objects of the change, if there are any. Git in its hands stores nothing of what is
 /// there: neither what it stages nor what it stashes.
 pub(crate) fn lend(place: &Place) -> io::Result<()> {

@@ -1,5 +1,6 @@
-//! The commits of a change: those that are on branches which are not checked out anymore are in no review of it.
+//! The commits of a change: what was committed on a branch that is not checked out anymore is in no review of it.
 
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
@@ -14,9 +15,18 @@ use crate::text::shown;
 /// commit it began.
 const SEEN: &str = ".seen";
 
-/// What that log says of a commit begins with this, and how many of them are looked for.
-const COMMITTED: &str = "commit";
-const COMMITS: usize = 100;
+/// What that log says of a new commit begins with one of these.
+const COMMITTED: [&str; 6] = ["commit", "cherry-pick", "revert", "merge", "am", "rebase"];
+
+/// But it does not say one of these: then HEAD has moved to one that was there.
+const MOVED: [&str; 3] = ["(start)", "(finish)", "Fast-forward"];
+
+/// What it says of leaving one begins with one of these. Whoever resets has undone a commit that no branch has.
+const CHECKED_OUT: &str = "checkout";
+const RESET: &str = "reset";
+
+/// How many of those that were left are looked at, the last ones.
+const LEFT: usize = 20;
 
 /// Returns git's log of HEAD in the work tree of a change.
 fn log(place: &Place) -> Option<PathBuf> {
@@ -24,10 +34,11 @@ fn log(place: &Place) -> Option<PathBuf> {
     Some(tree.git_dir?.join("logs/HEAD"))
 }
 
-/// Returns the new commit of a line of that log, and what was done. Before it are the old commit, and then who and when.
-fn entry(line: &str) -> Option<(&str, &str)> {
+/// Returns the old commit of a line of that log, the new one, and what was done. Between them is who did it, and when.
+fn entry(line: &str) -> Option<(&str, &str, &str)> {
     let (head, what) = line.split_once('\t')?;
-    Some((head.split(' ').nth(1)?, what))
+    let mut ids = head.split(' ');
+    Some((ids.next()?, ids.next()?, what))
 }
 
 /// Keeps in mind how long that log is: what it says up to here was there before the change, or is clean.
@@ -40,7 +51,11 @@ pub(crate) fn pass_over(place: &Place) {
 pub(crate) fn begin(place: &Place, change: &Change) {
     let text = log(place).and_then(|log| fs::read_to_string(log).ok());
     let text = text.unwrap_or_default();
-    let head = text.lines().next_back().and_then(entry).map(|(new, _)| new);
+    let head = text
+        .lines()
+        .next_back()
+        .and_then(entry)
+        .map(|(_, new, _)| new);
     // What is only in the work tree is on no branch.
     let head = head.filter(|head| *head != change.base);
     let seen = [text.len().to_string()].into_iter();
@@ -64,23 +79,123 @@ pub(crate) fn elsewhere(place: &Place) -> Option<String> {
     let mut text = Vec::new();
     log.read_to_end(&mut text).ok()?;
     let text = String::from_utf8_lossy(&text);
-    let commits = text.lines().rev().filter_map(entry);
-    let commits = commits.filter(|(_, what)| what.starts_with(COMMITTED));
-    let commits = commits.map(|(new, _)| new).chain(seen);
-    let commits: Vec<String> = commits.take(COMMITS).map(str::to_owned).collect();
-    if commits.is_empty() {
+    let mut places: BTreeSet<String> = BTreeSet::new();
+    for (id, was_reset) in left(&text, seen.next()).into_iter().rev().take(LEFT) {
+        let branches = branches_apart(&place.root, id);
+        if branches.as_ref().is_some_and(Vec::is_empty) && !was_reset {
+            places.insert("no branch".to_owned());
+        }
+        let branches = branches.unwrap_or_default().into_iter();
+        places.extend(branches.map(|name| format!("`{}`", shown(&name))));
+    }
+    if places.is_empty() {
         return None;
     }
-    let names = branches_apart(&place.root, &commits)?;
     if part::is_own(place) {
         pass_over(place);
     }
-    let names: Vec<String> = names
-        .iter()
-        .map(|name| format!("`{}`", shown(name)))
-        .collect();
+    let places: Vec<String> = places.into_iter().collect();
     Some(format!(
-        "Commits of this change are not reviewed: they are on {}, which is not checked out now.",
-        names.join(", ")
+        "Commits of this change are not checked out now, so no review reads them: they are on {}.",
+        places.join(", ")
     ))
+}
+
+/// Returns the commits of a change that HEAD was on when it was moved elsewhere, and whether it was reset, by git's log since the
+/// change began with the commit `begun`.
+fn left<'l>(log: &'l str, begun: Option<&'l str>) -> Vec<(&'l str, bool)> {
+    let mut made: HashSet<&str> = begun.into_iter().collect();
+    let mut left = Vec::new();
+    for (old, new, what) in log.lines().filter_map(entry) {
+        let was_reset = what.starts_with(RESET);
+        if (was_reset || what.starts_with(CHECKED_OUT)) && made.contains(old) && old != new {
+            left.push((old, was_reset));
+        }
+        let is_new = COMMITTED.iter().any(|start| what.starts_with(start));
+        if is_new && !MOVED.iter().any(|moved| what.contains(moved)) {
+            made.insert(new);
+        }
+    }
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::left;
+
+    /// Lines of git's log are made of these: the commits and what was done.
+    fn left_in(steps: &[(&str, &str, &str)]) -> String {
+        let line =
+            |(old, new, what): &(&str, &str, &str)| format!("{old} {new} N <e> 1 +0\t{what}\n");
+        let log: String = steps.iter().map(line).collect();
+        let left = left(&log, Some("0"));
+        let left = left
+            .iter()
+            .map(|(id, was_reset)| format!("{id}{}", if *was_reset { "r" } else { "" }));
+        left.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn commits_that_were_left() {
+        for (steps, expected) in [
+            (&[("0", "1", "checkout: moving from f to main")][..], "0"),
+            (
+                &[("0", "1", "commit: a"), ("1", "2", "commit (amend): b")],
+                "",
+            ),
+            (
+                &[
+                    ("0", "1", "commit: a"),
+                    ("1", "9", "checkout: moving from f to main"),
+                ],
+                "1",
+            ),
+            (
+                &[
+                    ("9", "1", "cherry-pick: a"),
+                    ("1", "9", "checkout: moving from f to main"),
+                ],
+                "1",
+            ),
+            (
+                &[
+                    ("0", "1", "commit: a"),
+                    ("1", "0", "reset: moving to HEAD~1"),
+                ],
+                "1r",
+            ),
+            (
+                &[
+                    ("9", "8", "merge x: Fast-forward"),
+                    ("8", "9", "checkout: moving from f to main"),
+                ],
+                "",
+            ),
+            (
+                &[
+                    ("9", "8", "merge x: Merge made by the 'ort' strategy."),
+                    ("8", "9", "checkout: moving"),
+                ],
+                "8",
+            ),
+            (
+                &[
+                    ("9", "7", "rebase (start): checkout main"),
+                    ("7", "6", "rebase (pick): a"),
+                    ("6", "6", "rebase (finish): returning"),
+                    ("6", "9", "checkout: moving"),
+                ],
+                "6",
+            ),
+            (
+                &[
+                    ("9", "8", "checkout: moving from main to old"),
+                    ("8", "9", "checkout: moving from old to main"),
+                ],
+                "",
+            ),
+        ] {
+            assert_eq!(left_in(steps), expected, "{steps:?}");
+        }
+    }
 }

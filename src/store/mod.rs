@@ -1,4 +1,5 @@
-//! What this machine keeps about the instances of a project: who drives them, the locks, the journal, and the records. No
+//! What this machine keeps about the instances of a project: who drives them, the locks, the journal, and the records.
+//! (`state.json` is the project's: `run::write` writes it.) No
 //! file here is believed that was not made on this machine; only what [`open_record`] keeps is part of the project, too.
 //!
 //! It is kept in the git directory of the work tree, where neither `git clean` nor a clone reaches it. Outside git, and

@@ -1,7 +1,7 @@
 //! The names that an expression sees, looked up when they are needed.
 //!
 //! A bare name is a context field or a let. Everything else begins with its source: each source is a file of this folder,
-//! which says what its names are, which types they have and where their values are from, and a line in [`sources`].
+//! which says what its names are, which types they have and where their values are from, a line in [`sources`] and its `mod` below.
 //! During a decision, the context includes the assignments of the rules so far.
 
 mod args;

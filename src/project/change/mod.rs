@@ -224,24 +224,38 @@ pub(crate) fn branches(root: &Path) -> Vec<String> {
     names.map(str::to_owned).chain(head).collect()
 }
 
-/// Returns the branches that have any of these commits which HEAD does not have.
-pub(crate) fn branches_apart(root: &Path, commits: &[String]) -> Option<Vec<String>> {
+/// Returns whether these files are the same in two trees, of which the folder `objects` may have what git does not have.
+pub(crate) fn is_same(root: &Path, objects: &Path, trees: [&str; 2], files: &[String]) -> bool {
+    let differing = Repository::of(root, objects).files(trees, files);
+    differing.is_ok_and(|differing| differing.is_empty())
+}
+
+/// Returns the branches that have the commit `id`; `None` if HEAD has it, or if the index has what it has changed all the
+/// same.
+pub(crate) fn branches_apart(root: &Path, id: &str) -> Option<Vec<String>> {
     let repository = Repository::of(root, root);
-    let mut walk = repository.git(&["rev-list", "--ignore-missing"]).ok()?;
-    let apart = run(walk.args(commits).args(["--not", "HEAD"])).ok()?.ok()?;
-    let apart: Vec<&str> = apart
-        .lines()
-        .filter(|id| commits.iter().any(|commit| commit == id))
-        .collect();
-    if apart.is_empty() {
+    let fork = repository.ask(&["merge-base", "HEAD", id]).ok()?;
+    if fork.as_deref() == Some(id) {
         return None;
     }
-    let list = ["for-each-ref", "--format=%(refname:short)"];
+    let fork = fork.map_or_else(|| repository.empty_tree(), Ok).ok()?;
+    let files = repository.files([&fork, id], &[]).ok()?;
+    let diff = ["diff", "--cached", "--quiet", "--no-ext-diff", id, "--"];
+    let mut diff = repository.git(&diff).ok()?;
+    diff.args(files.iter().map(|file| &file.path));
+    diff.env("GIT_LITERAL_PATHSPECS", "1");
+    if files.is_empty() || run(&mut diff).ok()?.is_ok() {
+        return None;
+    }
+    let list = [
+        "for-each-ref",
+        "--format=%(refname:short)",
+        "--contains",
+        id,
+    ];
     let mut list = repository.git(&list).ok()?;
-    list.args(apart.iter().flat_map(|id| ["--contains", id]));
     let listed = run(list.arg("refs/heads")).ok()?.ok()?;
-    let names: Vec<String> = listed.lines().map(str::to_owned).collect();
-    (!names.is_empty()).then_some(names)
+    Some(listed.lines().map(str::to_owned).collect())
 }
 
 /// Copies into the repository at `root` what it refers to and what only the folder `objects` has, because a program that saw
