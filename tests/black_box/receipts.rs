@@ -633,8 +633,9 @@ fn real_runs_are_played_on_a_changed_chart() {
         "{}",
         unknown.stdout
     );
-    let none = project.run(&["test", "--journal", "src"]);
-    assert_eq!(none.code, 1);
+    for none in ["src", "/nowhere"] {
+        assert_eq!(project.run(&["test", "--journal", none]).code, 2, "{none}");
+    }
 }
 
 /// The steps of the GitHub Action, as they are run there.
