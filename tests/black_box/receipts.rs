@@ -285,9 +285,11 @@ fn a_clean_review_is_stale_when_the_code_changes() {
         ran.stdout
     );
     let said = "No review has seen a.txt as it is now: changed since task-1-review-2.md.";
-    // What comes next is the next task: its review will see what has changed.
+    // While the next task is worked on, and at the end.
     let next = || project.run(&["next", "--json"]).json()["stale"].clone();
-    assert_eq!(next(), json!([]));
+    assert_eq!(next(), json!(["a.txt"]));
+    let shown = project.run(&["next"]).stdout;
+    assert!(shown.ends_with(&format!("stale: {said}\n")), "{shown}");
     project.set_state(json!({ "next_phase": "complete" }));
     assert_eq!(next(), json!(["a.txt"]));
     let shown = project.run(&["next"]).stdout;
