@@ -38,6 +38,9 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         let help = "a receipt is about reviews, and none is on record";
         return Err(CliError::with_help(message, help));
     };
+    let unrecorded = receipts::unrecorded(&place).into_iter();
+    let unrecorded = unrecorded.map(|remark| remark.to_string());
+    receipt.predicate.remarks.extend(unrecorded);
     if let Some(commit) = matches.get_one::<String>("commit") {
         let mut seen = CleanVersions::default();
         let name = &place.instance.name;

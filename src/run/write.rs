@@ -95,6 +95,7 @@ pub(crate) fn write(
         state: now.context(),
         seen: snapshot.context(),
         recorder: &recorder,
+        settings: snapshot.config().ok(),
         pause: pause.map(|pause| pause.command),
         is_clean,
     };

@@ -945,19 +945,17 @@ fn a_record_that_is_edited_while_its_cycle_runs_is_named() {
     // Before a command, and before a review.
     pass();
     answer(1);
-    let message = project.stop().message();
-    assert!(
-        message.contains(&format!("{said}, and not by taskie.")),
-        "{message}"
-    );
-    answer(2);
-    pass();
-    let message = project.stop().message();
-    assert!(
-        message.contains(&format!("{said} after the review.")),
-        "{message}"
-    );
-    answer(3);
+    for n in [2, 3] {
+        let message = project.stop().message();
+        assert!(
+            message.contains(&format!("{said}, and not by taskie.")),
+            "{message}"
+        );
+        answer(n);
+        if n == 2 {
+            pass();
+        }
+    }
     assert!(!project.stop().message().contains(said), "once is enough");
     answer(4);
     project.reviewer(&Reviewer::pass());
