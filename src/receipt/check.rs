@@ -83,6 +83,13 @@ pub(crate) fn lines(root: &Path, text: &str, signers: Option<&Signers>) -> Check
         for difference in checked.run.line(&line.sha256, predicate) {
             checked.flaw(number, &difference.to_string());
         }
+        let mut said = predicate.entries.iter().rev().filter_map(Entry::settings);
+        if said.next().is_some_and(|said| *said != predicate.settings) {
+            checked.flaw(
+                number,
+                "its settings are not those that its last entries say",
+            );
+        }
         let before = predicate.previous.as_ref().and_then(|name| known.get(name));
         let mut remarks = before
             .map(|(_, remarks)| remarks.clone())

@@ -502,14 +502,15 @@ pub(crate) fn since(place: &Place) -> Option<Statement> {
     let mut before = chain.statements();
     let is_known = before.any(|statement| statement.predicate.charts.contains_key(&own));
     let charts = (!is_known).then(|| (own, Whole::of(&place.chart)));
-    let settings = place.snapshot();
+    let settings = open.iter().rev().find_map(Entry::settings).cloned();
+    let settings = settings.or_else(|| place.snapshot().config().ok().cloned());
     let rulings = rulings(place).into_iter();
     let in_words = |(line, by): (String, Option<String>)| {
         format!("{line} ({})", by.as_deref().unwrap_or(ledger::BY_HAND))
     };
     let predicate = Predicate {
         charts: charts.into_iter().collect(),
-        settings: settings.config().cloned().unwrap_or_default(),
+        settings: settings.unwrap_or_default(),
         rulings: rulings.map(in_words).collect(),
         ..named(place)
     };

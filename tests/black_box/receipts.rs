@@ -1393,6 +1393,96 @@ fn figures_of_a_record_that_decide_nothing_can_be_made_again() {
     }
 }
 
+/// Wherever a record says a setting, that is the one at which its decisions have looked.
+#[test]
+fn a_setting_that_a_decision_has_looked_at_cannot_be_said_differently() {
+    let project = reviewed();
+    let good = statements(&lines(&project));
+    let mut count = 0;
+    for (at, line) in good.iter().enumerate() {
+        let predicate = &line["predicate"];
+        let entries = predicate["entries"].as_array().unwrap();
+        let entries = (0..entries.len()).map(|entry| format!("/entries/{entry}/settings"));
+        for place in entries.chain(["/settings".to_owned()]) {
+            let Some(said) = predicate.pointer(&place) else {
+                continue;
+            };
+            count += 1;
+            let other = json!(said["clean"].as_i64().unwrap() + 1);
+            for other in [Some(other), None] {
+                let mut bad = good.clone();
+                let settings = bad[at]["predicate"].pointer_mut(&place).unwrap();
+                match other {
+                    Some(other) => settings["clean"] = other,
+                    None => drop(settings.as_object_mut().unwrap().remove("clean")),
+                }
+                sealed_again(&project, bad);
+                let (code, flaw) = first_flaw(&project);
+                assert_eq!(
+                    (code, flaw.contains("setting")),
+                    (1, true),
+                    "{place}: {flaw}"
+                );
+            }
+        }
+    }
+    assert!(count >= 2 * good.len(), "{count}");
+    // All at once, and the one that nobody says.
+    let mut bad = good.clone();
+    for line in &mut bad {
+        let predicate = &mut line["predicate"];
+        predicate["settings"]["clean"] = json!(1);
+        for entry in predicate["entries"].as_array_mut().unwrap() {
+            if !entry["settings"].is_null() {
+                entry["settings"]["clean"] = json!(1);
+            }
+        }
+    }
+    sealed_again(&project, bad);
+    let (code, flaw) = first_flaw(&project);
+    assert!(
+        flaw.ends_with("it saw another value of the setting clean than 1"),
+        "{flaw}"
+    );
+    assert_eq!(code, 1);
+}
+
+/// A setting that is changed while a cycle runs, also during a review, is no flaw, and is named once.
+#[test]
+fn settings_that_change_verify() {
+    let project = reviewed();
+    let clean = |n: i64| project.set_for_all(&json!({ "clean": n }));
+    ok(&project.run(&["enter", "complete-task", "--task", "2"]));
+    clean(3);
+    ok(&project.stop());
+    project.write("task-2-post-review-1.md", "# Answer\n");
+    ok(&project.run(&["enter", "post-code-review"]));
+    let file = project.root.join(".taskie/config.json");
+    let file = file.to_str().unwrap();
+    let during = format!("echo '{{\"clean\": 4}}' >{file}; ");
+    project.reviewer(&Reviewer::pass().first(during));
+    ok(&project.stop());
+    project.reviewer(&Reviewer::pass());
+    for n in [2, 3] {
+        project.write(&format!("task-2-post-review-{n}.md"), "# Answer\n");
+        ok(&project.run(&["enter", "post-code-review"]));
+        ok(&project.stop());
+    }
+    let json = project.run(&["verify", "--json"]).json();
+    let plan = &json["receipts"][0];
+    assert_eq!(
+        (&plan["flaws"], &plan["receipts"]),
+        (&json!([]), &json!(4)),
+        "{json}"
+    );
+    let remarks = plan["remarks"].to_string();
+    assert_eq!(
+        remarks.matches("the setting clean changed").count(),
+        2,
+        "{remarks}"
+    );
+}
+
 /// A pseudo-terminal is a terminal, as everywhere.
 #[test]
 fn a_command_in_a_pseudo_terminal_counts_as_typed() {
