@@ -73,6 +73,9 @@ pub(crate) struct ReviewEntry {
     /// The hash of its file: the same program can be found in several places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) program_sha256: Option<String>,
+    /// What it prints as its version, if it is a host's own program: what it starts can be another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) version: Option<String>,
     pub(crate) by: Option<String>,
     /// The settings; in a receipt only where they are not those that the entries before say.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -50,8 +50,8 @@ pub(crate) struct Remarks {
     /// Those that a decision about a review saw: the message about it says what was changed while it ran.
     seen: Option<Context>,
     chart: Option<String>,
-    /// The programs of reviewers, by their names in the chart: where each is, and the hash of its file.
-    programs: IndexMap<String, (String, Option<String>)>,
+    /// The programs of reviewers, by their names in the chart: where each is, the hash of its file, and its version.
+    programs: IndexMap<String, [Option<String>; 3]>,
     /// What files have said since the last review that was carried out about what has to run, by file.
     commands: IndexMap<String, Vec<String>>,
     /// What the user had decided about findings when the last review began.
@@ -248,21 +248,32 @@ impl Remarks {
         let Some(program) = &review.program else {
             return;
         };
-        let now = (program.clone(), review.program_sha256.clone());
-        let before = self.programs.insert(review.invocation.clone(), now.clone());
-        let is_same = |before: &(String, Option<String>)| match (&before.1, &now.1) {
-            (Some(before), Some(now)) => before == now,
-            _ => before.0 == now.0,
-        };
-        let Some((before, _)) = before.filter(|before| !is_same(before)) else {
+        let (sha256, version) = (&review.program_sha256, &review.version);
+        let now = [Some(program), sha256.as_ref(), version.as_ref()].map(Option::<&String>::cloned);
+        let before = self.programs.insert(review.invocation.clone(), now);
+        let Some([Some(before), old_sha256, old_version]) = before else {
             return;
         };
-        let (is_there, before) = (before == *program, shown(&before));
-        let what = match is_there {
-            true => format!("{before}, the reviewer of {cycle} {n}, was changed"),
-            false => format!(
-                "the reviewer of {cycle} {n} was {}, not {before}",
-                shown(program)
+        let is_same = match (&old_sha256, sha256) {
+            (Some(old), Some(new)) => old == new,
+            _ => before == *program,
+        };
+        let what = match (is_same, old_version.as_ref().zip(version.as_ref())) {
+            (true, Some((old, new))) if old != new => {
+                let [old, new] = [old, new].map(|version| shown(version));
+                format!("the reviewer of {cycle} {n} says that it is version {new}, not {old}")
+            }
+            (true, _) => return,
+            (false, _) if before == *program => {
+                format!(
+                    "{}, the reviewer of {cycle} {n}, was changed",
+                    shown(&before)
+                )
+            }
+            (false, _) => format!(
+                "the reviewer of {cycle} {n} was {}, not {}",
+                shown(program),
+                shown(&before)
             ),
         };
         self.add(at, what, false);

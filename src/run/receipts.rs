@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value as Json;
 
@@ -23,6 +24,7 @@ use crate::host::events::STOPPED;
 use crate::host::hosts::Host;
 use crate::page::short_path;
 use crate::process::program::locate;
+use crate::process::version::version_of;
 use crate::project::change;
 use crate::project::ledger;
 use crate::project::manifest::Manifest;
@@ -40,6 +42,13 @@ use crate::store::driver;
 use crate::store::journal::Line;
 use crate::store::open_record;
 use crate::store::program;
+use crate::text::cut;
+
+/// How long a reviewer's program may take to print its version: the host waits for the review, too.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The longest version, in characters.
+const VERSION: usize = 60;
 
 /// Returns what is known of a review before it begins.
 pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> ReviewEntry {
@@ -163,6 +172,14 @@ pub(crate) fn add_program(place: &Place, invocation: &Invocation, record: &mut R
     let name = invocation.argv.first();
     let file = name.and_then(|name| locate(name, &path, &place.root).ok());
     let file = file.map(|file| place.root.join(file));
+    // Any other program may do anything when it is asked for its version.
+    let asked = file
+        .as_ref()
+        .filter(|_| name.is_some_and(|name| Host::named(name).is_some()));
+    let version = asked.and_then(|file| version_of(file, PATIENCE).ok());
+    record.version = version
+        .map(|text| cut(text, VERSION))
+        .filter(|text| !text.is_empty());
     // Nobody needs to know what the user is called.
     record.program = file.as_deref().map(short_path);
     record.program_sha256 = file.and_then(|file| program::sha256(&place.store, &file));

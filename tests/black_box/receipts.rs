@@ -922,6 +922,31 @@ fn a_program_is_the_same_in_another_place_and_another_in_the_same() {
     assert!(message.contains(said) && message.contains(end), "{message}");
 }
 
+/// A launcher stays the same when it starts another program, and only the version says so.
+#[test]
+fn another_version_of_a_program_is_named() {
+    let project = reviewed();
+    project.set_for_all(&json!({ "stall": 0 }));
+    ok(&project.run(&["enter", "complete-task", "--task", "2"]));
+    project.reviewer(&Reviewer::fail());
+    let mut versions = Vec::new();
+    for (n, version) in [(1, "2.1.330"), (2, "0.0.1 (stub)"), (3, "0.0.1 (stub)")] {
+        fs::write(project.bin.join("version"), format!("{version}\nmore\n")).unwrap();
+        let message = project.stop().message();
+        let said = "Since the review before: the reviewer of code-review 2 says that it is version \
+                    0.0.1 (stub), not 2.1.330.";
+        assert_eq!(message.contains(said), n == 2, "{message}");
+        project.write(&format!("task-2-post-review-{n}.md"), "# Answer\n");
+        ok(&project.run(&["enter", "post-code-review"]));
+    }
+    let receipt = project.run(&["receipt"]).json();
+    for entry in receipt["predicate"]["entries"].as_array().unwrap() {
+        versions.extend(entry["version"].as_str().map(str::to_owned));
+    }
+    let expected = ["2.1.330", "0.0.1 (stub)", "0.0.1 (stub)"];
+    assert_eq!(versions[versions.len() - 3..], expected);
+}
+
 /// The record of a cycle that is not over is a file of the plan. Whoever changes what it says is noticed, and gains nothing.
 #[test]
 fn a_record_that_is_edited_while_its_cycle_runs_is_named() {
