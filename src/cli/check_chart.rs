@@ -12,7 +12,9 @@ use clap::parser::ValueSource;
 use signal_hook::consts::SIGINT;
 
 use super::error::CliError;
-use super::output::{Target, meanwhile, say, say_json_text, say_styled, tell, tell_styled};
+use super::output::{
+    Target, WRONG_USAGE, meanwhile, say, say_json_text, say_styled, tell, tell_styled,
+};
 use super::suite;
 use crate::chart::choice::{CHARTS, Choice, Embedded};
 use crate::chart::extend::Extended;
@@ -30,9 +32,6 @@ use crate::project::home;
 use crate::project::trust;
 use crate::scenario::coverage::Coverage;
 use crate::text::{shown, shown_lines};
-
-/// The exit code for wrong usage, the same as clap's.
-const WRONG_USAGE: u8 = 2;
 
 /// The exit code if a chart could not be read.
 const NOT_CHECKED: u8 = 3;

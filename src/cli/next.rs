@@ -68,12 +68,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let obstacle = stops.then(|| obstacle(&place, asked_by.as_deref()));
     let elsewhere = why_elsewhere(&place, asked_by.as_deref()).map(|why| capitalized(&why) + ".");
     let why = elsewhere.or(obstacle.flatten()).unwrap_or(why);
-    // While the work goes on, what has changed is what the next review is about.
-    let is_over = [Some(&chart.state), chart.next.as_ref()]
-        .into_iter()
-        .filter_map(|field| context::text(&performed.context, field))
-        .any(|phase| chart.is_final(phase));
-    let stale = stale::find(&place).filter(|_| is_over);
+    let stale = stale::find(&place);
     if matches.get_flag("json") {
         let stale = stale.map(|stale| stale.files);
         say_json(json!({

@@ -113,6 +113,9 @@ impl Target {
     }
 }
 
+/// The exit code for wrong usage, the same as clap's.
+pub(super) const WRONG_USAGE: u8 = 2;
+
 /// Returns the exit code for what went well, or not.
 pub(super) fn exit(is_well: bool) -> ExitCode {
     match is_well {

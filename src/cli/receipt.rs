@@ -38,6 +38,9 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         let help = "a receipt is about reviews, and none is on record";
         return Err(CliError::with_help(message, help));
     };
+    let unrecorded = receipts::unrecorded(&place).into_iter();
+    let unrecorded = unrecorded.map(|remark| remark.to_string());
+    receipt.predicate.remarks.extend(unrecorded);
     if let Some(commit) = matches.get_one::<String>("commit") {
         let mut seen = CleanVersions::default();
         let name = &place.instance.name;
@@ -93,11 +96,6 @@ fn sign(place: &Place, key: Option<&PathBuf>) -> Result<(), CliError> {
             "name a key of yours: --key ~/.ssh/id_ed25519 (`ssh-keygen -t ed25519` makes one)";
         CliError::with_help(format!("the receipt cannot be signed: {why}"), help)
     };
-    let key = match key {
-        Some(key) => Key::File(key.clone()),
-        None => signature::own_key(git::configured(&place.root, "user.signingkey"))
-            .ok_or_else(|| unsigned("no ssh key of yours was found".to_owned()))?,
-    };
     let _lock = place
         .lock()
         .map_err(CliError::because("the receipt cannot be signed"))?;
@@ -107,10 +105,14 @@ fn sign(place: &Place, key: Option<&PathBuf>) -> Result<(), CliError> {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let mut lines: Vec<String> = lines.map(str::to_owned).collect();
     let Some(last) = lines.last() else {
-        return Err(unsigned(format!(
-            "there is no {} yet: it is written when a cycle of reviews ends",
-            statement::FILE
-        )));
+        let message = format!("there is no {} to sign yet", statement::FILE);
+        let help = "sign it when a cycle of reviews has ended; until then, `taskie receipt` prints what is recorded";
+        return Err(CliError::with_help(message, help));
+    };
+    let key = match key {
+        Some(key) => Key::File(key.clone()),
+        None => signature::own_key(git::configured(&place.root, "user.signingkey"))
+            .ok_or_else(|| unsigned("no ssh key of yours was found".to_owned()))?,
     };
     let read = Line::parse(last).and_then(|line| line.statement());
     read.map_err(unsigned)?;

@@ -10,7 +10,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::enter;
 use super::error::CliError;
-use super::output::{exit, say_json};
+use super::output::{WRONG_USAGE, exit, say_json, tell_error};
 use crate::chart::Chart;
 use crate::page::{self, BAD, GOOD, PLAIN, Page, paint, paint_words};
 use crate::receipt::replay::ReceiptReplay;
@@ -25,7 +25,13 @@ use crate::text::shown;
 /// Plays the scenarios that the command line names.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if let Some(files) = matches.get_many::<PathBuf>("journal") {
-        return runs(chart, files, matches.get_flag("json"));
+        return match receipts(files) {
+            Ok(files) => runs(chart, files, matches.get_flag("json")),
+            Err(error) => {
+                tell_error(&error);
+                Ok(ExitCode::from(WRONG_USAGE))
+            }
+        };
     }
     let files: Vec<&PathBuf> = matches.get_many("file").into_iter().flatten().collect();
     let mut coverage = Coverage::default();
@@ -80,12 +86,8 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     Ok(code)
 }
 
-/// Makes the decisions of real runs again, and prints where this chart would decide otherwise.
-fn runs<'f>(
-    chart: &Arc<Chart>,
-    given: impl Iterator<Item = &'f PathBuf>,
-    is_json: bool,
-) -> Result<ExitCode, CliError> {
+/// Returns the files of receipts that are meant: those below a folder, or any file that is named itself.
+fn receipts<'f>(given: impl Iterator<Item = &'f PathBuf>) -> Result<Vec<PathBuf>, CliError> {
     let mut files = Vec::new();
     for path in given {
         let below = WalkDir::new(path).sort_by_file_name().into_iter();
@@ -100,6 +102,11 @@ fn runs<'f>(
             return Err(CliError::with_help(message, help));
         }
     }
+    Ok(files)
+}
+
+/// Makes the decisions of real runs again, and prints where this chart would decide otherwise.
+fn runs(chart: &Arc<Chart>, files: Vec<PathBuf>, is_json: bool) -> Result<ExitCode, CliError> {
     let mut page = Page::new(page::width(), "differs  ".len());
     let (mut results, mut differing) = (Vec::new(), 0_usize);
     for file in files {

@@ -152,8 +152,16 @@ impl Verified {
             }
             let dir = root.join(&instance.dir);
             let open: Vec<Open> = open_record::in_folder(&dir);
+            let state = state_file::fields(&dir);
+            let mut abandoned = None;
             let text = match statement::read(&dir) {
-                Ok(text) if text.trim().is_empty() && goes_on_from(&open).is_none() => continue,
+                Ok(text) if text.trim().is_empty() && goes_on_from(&open).is_none() => {
+                    abandoned = check::abandoned(chart, &open, state.as_ref());
+                    if abandoned.is_none() {
+                        continue;
+                    }
+                    text
+                }
                 Ok(text) => text,
                 Err(error) => {
                     let why = format!("{} cannot be read: {error}", statement::FILE);
@@ -162,13 +170,13 @@ impl Verified {
                 }
             };
             let mut checked = check::lines(root, &text, signers);
+            checked.flaws.extend(abandoned);
             if checked.name != name && !checked.name.is_empty() {
                 let what = format!("its last receipt is about `{}`", shown(&checked.name));
                 checked.remarks.push(what);
             }
             checked.name = name;
             let open = checked.chain.unsealed(open, Open::at);
-            let state = state_file::fields(&dir);
             let left = check::left(&checked.chain, open.clone(), state.as_ref());
             checked.remarks.extend(left);
             let is_sound = check::open(&mut checked, chart, open.clone());

@@ -16,10 +16,7 @@ use crate::expr::Expressions;
 use crate::expr::source::Expr;
 use crate::host::hosts::{HOSTS, Host};
 use crate::os;
-use crate::os::bond::Bond;
-use crate::process::program;
-use crate::process::spec::Spec;
-use crate::process::{self, End};
+use crate::process::{program, version};
 
 /// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -271,40 +268,7 @@ pub(super) fn located(name: &str, project: &Path) -> Result<PathBuf, String> {
 
 /// Returns the first line that `PROGRAM --version` prints.
 pub(super) fn version_of(program: &Path) -> Result<String, String> {
-    let log = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
-    let argv = [
-        program.to_string_lossy().into_owned(),
-        "--version".to_owned(),
-    ];
-    let spec = Spec {
-        argv: argv.to_vec(),
-        cwd: std::env::current_dir().unwrap_or_default(),
-        env: Vec::new(),
-        log: log.path().to_owned(),
-        logs_stdout: false,
-        timeout: PATIENCE,
-        cancel: None,
-    };
-    let end = process::run(&spec, None, Bond::Loose);
-    match end {
-        End::Exited {
-            code: Some(0),
-            stdout,
-            ..
-        } => {
-            let text = String::from_utf8_lossy(&stdout);
-            Ok(crate::text::plain(text.lines().next().unwrap_or_default()))
-        }
-        End::Exited { .. } => {
-            Err(process::log::last_line(log.path()).unwrap_or_else(|| "it failed".to_owned()))
-        }
-        End::TimedOut => Err(format!("no answer within {} seconds", PATIENCE.as_secs())),
-        End::TooMuchOutput => Err("it printed too much".to_owned()),
-        End::Interrupted { .. } | End::Cancelled | End::Abandoned | End::Lost => {
-            Err("interrupted".to_owned())
-        }
-        End::NotStarted(why) => Err(why),
-    }
+    version::version_of(program, PATIENCE)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ pub(crate) mod log;
 pub(crate) mod program;
 pub(crate) mod spec;
 pub(crate) mod supervisor;
+pub(crate) mod version;
 
 use std::fs::File;
 use std::time::Duration;

@@ -21,7 +21,7 @@ use crate::text::plain_line;
 pub(crate) const OPEN: &str = "open";
 
 /// The file in the instance's directory that has what the user has ruled.
-const RULINGS: &str = "rulings";
+pub(crate) const FILE: &str = "rulings";
 
 /// The most characters of a reason.
 const LENGTH: usize = 500;
@@ -134,7 +134,7 @@ pub(crate) fn rulings(chart: &Chart, root: &Path, dir: &Path) -> Vec<String> {
     if chart.findings.rulings.is_empty() {
         return Vec::new();
     }
-    let text = disk::read(root, &dir.join(RULINGS)).ok().flatten();
+    let text = disk::read(root, &dir.join(FILE)).ok().flatten();
     let text = text.unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     // Anyone may have edited the file.
@@ -153,6 +153,11 @@ pub(crate) fn made((store, instance): (&Store, &str)) -> IndexMap<String, String
     record::read(store, instance, MADE).unwrap_or_default()
 }
 
+/// Returns the id of the finding that the line of a ruling is about.
+pub(crate) fn id(line: &str) -> &str {
+    line.split(' ').next().unwrap_or_default()
+}
+
 /// Records what the user rules about a finding, and `by` whom that is said. It replaces an earlier ruling. The caller holds
 /// the write lock.
 pub(crate) fn rule(
@@ -162,7 +167,7 @@ pub(crate) fn rule(
     entry: &LedgerEntry,
     (word, why, by): (&str, &str, &str),
 ) -> io::Result<()> {
-    let path = dir.join(RULINGS);
+    let path = dir.join(FILE);
     let mut lines = rulings(chart, root, dir);
     lines.retain(|line| ruled(line, &entry.id, &entry.finding).is_none());
     let place = entry.finding.place();

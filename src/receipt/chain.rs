@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::remarks::Remarks;
 use super::statement::{self, Line, Predicate, Statement};
-use super::{Entry, Open, ReviewEntry, seal};
+use super::{Entry, Open, seal};
 use crate::engine::context::Context;
 use crate::hash::IndexMap;
 use crate::store::Store;
@@ -214,21 +214,22 @@ impl Chain {
     }
 
     /// Returns what the files of reviews and answers may be, as far as the record knows them: each has the hashes that it had
-    /// last in a branch. `edits` says which files a review has found changed; `open` is what has happened since.
+    /// last in a branch; with `edits`, also as another hand has changed it, where the record says so. `open` is what has happened
+    /// since.
     pub(crate) fn files(
         &self,
         open: &[Open],
-        edits: impl Fn(&ReviewEntry) -> Vec<(String, Option<String>)>,
+        edits: bool,
     ) -> IndexMap<String, Vec<Option<String>>> {
         let mut known: IndexMap<String, Vec<(usize, Option<String>)>> = IndexMap::default();
         let all = self.links.len();
         let sealed = self.links.iter().enumerate().flat_map(|(at, link)| {
             let entries = link.statement.predicate.entries.iter();
-            entries.map(move |entry| (at, entry.review(), entry.answers()))
+            entries.map(move |entry| (at, entry.review(), entry.answers(), entry.edited()))
         });
         let open = open.iter();
-        let open = open.map(|entry| (all, entry.review(), entry.answers()));
-        for (at, review, answers) in sealed.chain(open) {
+        let open = open.map(|entry| (all, entry.review(), entry.answers(), entry.edited()));
+        for (at, review, answers, edited) in sealed.chain(open) {
             // What another branch has is not replaced.
             let is_replaced = |other: usize| {
                 at == all || other == at || self.before[at].get(other) == Some(&true)
@@ -236,8 +237,8 @@ impl Chain {
             let answers = answers.clone().into_iter();
             let answers = answers.map(|(name, sha256)| (name, Some(sha256)));
             let own = review.map(|review| (review.file.clone(), review.review.clone()));
-            let edits = review.map(&edits).into_iter().flatten();
-            for (name, sha256) in edits.chain(answers).chain(own) {
+            let edited = edited.clone().into_iter().filter(|_| edits);
+            for (name, sha256) in edited.chain(answers).chain(own) {
                 // Nobody knows what a review that failed has written.
                 let is_known = sha256.is_some() || review.is_none_or(|review| name != review.file);
                 let versions = known.entry(name).or_default();

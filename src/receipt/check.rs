@@ -10,6 +10,7 @@ use super::remarks::Remarks;
 use super::replay::{Ready, ReceiptReplay};
 use super::signature::{self, Signed, Signers};
 use super::statement::{self, Line, Predicate, Statement};
+use super::unpassed::Finder;
 use super::{Entry, Open, ReviewEntry, goes_on_from};
 use crate::chart::Chart;
 use crate::engine::context::Context;
@@ -81,6 +82,13 @@ pub(crate) fn lines(root: &Path, text: &str, signers: Option<&Signers>) -> Check
         checked.charts(number, predicate);
         for difference in checked.run.line(&line.sha256, predicate) {
             checked.flaw(number, &difference.to_string());
+        }
+        let mut said = predicate.entries.iter().rev().filter_map(Entry::settings);
+        if said.next().is_some_and(|said| *said != predicate.settings) {
+            checked.flaw(
+                number,
+                "its settings are not those that its last entries say",
+            );
         }
         let before = predicate.previous.as_ref().and_then(|name| known.get(name));
         let mut remarks = before
@@ -237,6 +245,23 @@ impl Checked {
     }
 }
 
+/// Returns what is wrong where there is no receipt yet: the cycle that runs according to these entries was left, and not by a
+/// decision, which would be among them. `fields` is the state as it is now.
+pub(crate) fn abandoned(
+    chart: &Chart,
+    open: &[Open],
+    fields: Option<&serde_json::Map<String, serde_json::Value>>,
+) -> Option<String> {
+    let mut finder = Finder::of(chart);
+    finder.add(open);
+    let fields = fields.cloned().unwrap_or_default();
+    let left = finder.compare(&fields.into_iter().collect())?;
+    let left = shown(&left.title(chart)).into_owned();
+    Some(format!(
+        "the {left} was left by a change of state.json, and not by a decision"
+    ))
+}
+
 /// Returns the fields of an instance's state that are not as its record has left them, in words. `open` is what has happened
 /// since the last receipt, as far as the instance's directory knows it.
 pub(crate) fn left(
@@ -299,7 +324,7 @@ pub(crate) fn counted<'e, W: 'e>(
 /// `open` is what has happened since the last receipt. Where that is `sound`, a review about which something was decided can be
 /// in place of one that a receipt has.
 pub(crate) fn files(dir: &Path, chain: &Chain, open: &[Open], is_sound: bool) -> Vec<String> {
-    let sealed = chain.files(&[], |_| Vec::new());
+    let sealed = chain.files(&[], false);
     let is_new = |entry: &Open| {
         let own = entry.review().map(|review| &review.file);
         let mut names = entry.answers().keys().chain(own);
@@ -316,7 +341,7 @@ pub(crate) fn files(dir: &Path, chain: &Chain, open: &[Open], is_sound: bool) ->
         .filter(|(at, entry)| is_new(entry) || is_decided(*at))
         .map(|(_, entry)| entry.clone())
         .collect();
-    let known = chain.files(&open, |_| Vec::new());
+    let known = chain.files(&open, false);
     let flaw = |(file, versions): (String, Vec<Option<String>>)| {
         let path: PathBuf = dir.join(&file);
         match crate::disk::read_regular(&path).ok().flatten() {

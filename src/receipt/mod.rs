@@ -73,8 +73,11 @@ pub(crate) struct ReviewEntry {
     /// The hash of its file: the same program can be found in several places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) program_sha256: Option<String>,
+    /// What it prints as its version, if it is a host's own program: what it starts can be another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) version: Option<String>,
     pub(crate) by: Option<String>,
-    /// The settings; in a receipt only where they are not those of the review before.
+    /// The settings; in a receipt only where they are not those that the entries before say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) settings: Option<Context>,
     /// Earlier reviews and answers that are no longer what they were when the review before began, each with the hash of what
@@ -137,15 +140,22 @@ pub(crate) struct DecisionEntry<W> {
     /// The commit at which the record begins, or a cycle has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) base: Option<String>,
-    /// The settings with which the record begins; only in its first decision.
+    /// The settings that it saw, where they are not those that the entries before it since the last receipt say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) settings: Option<Context>,
     /// The hash of the line from which it goes on; only in the first decision after that, and in no receipt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) previous: Option<String>,
-    /// Files of this program in the instance's directory that another hand has changed, each with the hash of what was there.
+    /// The record of which session drives the instance was gone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_claim_lost: bool,
+    /// Files of this program in the instance's directory that another hand has changed; where the instance ends, also reviews
+    /// and answers. Each has the hash of what was there; none if it was gone.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub(crate) edited: IndexMap<String, String>,
+    pub(crate) edited: IndexMap<String, Option<String>>,
+    /// What the user had decided about findings, as a review has it; only where the instance ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rulings: Option<IndexMap<String, Option<String>>>,
     /// Entries before it were found in the instance's directory, and not written by this machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_added_to: bool,
@@ -267,6 +277,22 @@ impl<W> Entry<W> {
         match self {
             Self::Review(review) => &review.answers,
             Self::Decision(decision) => &decision.wrote,
+        }
+    }
+
+    /// Returns the files that another hand had changed, each with the hash of what was there; none if it was gone.
+    pub(crate) fn edited(&self) -> &IndexMap<String, Option<String>> {
+        match self {
+            Self::Review(review) => &review.edited,
+            Self::Decision(decision) => &decision.edited,
+        }
+    }
+
+    /// Returns the settings that it says.
+    pub(crate) fn settings(&self) -> Option<&Context> {
+        match self {
+            Self::Review(review) => review.settings.as_ref(),
+            Self::Decision(decision) => decision.settings.as_ref(),
         }
     }
 

@@ -5,11 +5,13 @@
 use serde_json::Value as Json;
 
 use super::replay::changes;
-use super::{DecisionEntry, Entry, ReviewEntry};
+use super::{DecisionEntry, Entry, ReviewEntry, statement};
 use crate::chart::choice::words_of;
 use crate::engine::context::Context;
 use crate::engine::event::Trigger;
 use crate::hash::IndexMap;
+use crate::project::ledger;
+use crate::store::open_record;
 use crate::text::{cut, shown};
 
 /// The longest value that is named, in characters.
@@ -44,11 +46,12 @@ impl std::fmt::Display for Remark {
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Remarks {
     found: Vec<Remark>,
-    /// The settings of the last review.
     settings: Option<Context>,
+    /// Those that a decision about a review saw: the message about it says what was changed while it ran.
+    seen: Option<Context>,
     chart: Option<String>,
-    /// The programs of reviewers, by their names in the chart: where each is, and the hash of its file.
-    programs: IndexMap<String, (String, Option<String>)>,
+    /// The programs of reviewers, by their names in the chart: where each is, the hash of its file, and its version.
+    programs: IndexMap<String, [Option<String>; 3]>,
     /// What files have said since the last review that was carried out about what has to run, by file.
     commands: IndexMap<String, Vec<String>>,
     /// What the user had decided about findings when the last review began.
@@ -60,6 +63,8 @@ pub(crate) struct Remarks {
     is_elsewhere: bool,
     /// The review about which nothing has been decided yet.
     open: Option<String>,
+    /// What was found since the last review about which something was decided.
+    pending: Vec<Remark>,
 }
 
 impl Remarks {
@@ -81,13 +86,26 @@ impl Remarks {
         entries: impl IntoIterator<Item = &'e Entry<W>>,
     ) -> Vec<Remark> {
         for entry in entries {
+            let before = self.found.len();
             self.chart(entry.at(), entry.chart());
+            self.settings(entry);
             match entry {
                 Entry::Review(review) => self.review(review),
                 Entry::Decision(decision) => self.decision(decision),
             }
+            self.pending.extend_from_slice(&self.found[before..]);
+            if matches!(entry, Entry::Decision(decision) if decision.is_reviewed) {
+                // The message about the review has said it.
+                self.pending.clear();
+            }
         }
         std::mem::take(&mut self.found)
+    }
+
+    /// Returns what nobody has said yet: what was found since the last review about which something was decided.
+    pub(crate) fn into_unsaid(self) -> Vec<String> {
+        let pending = self.pending.into_iter();
+        pending.filter_map(Remark::unsaid).collect()
     }
 
     /// Returns the fields after the last entry.
@@ -104,6 +122,28 @@ impl Remarks {
         let before = self.chart.replace(chart.to_owned());
         if before.is_some_and(|before| before != chart) {
             self.add(at, "the chart was changed".to_owned(), false);
+        }
+    }
+
+    /// Compares the settings with those before. What a decision about a review saw counts for the next entry.
+    fn settings<W>(&mut self, entry: &Entry<W>) {
+        let settings = entry.settings().cloned().or_else(|| self.seen.take());
+        if matches!(entry, Entry::Decision(decision) if decision.is_reviewed) {
+            self.seen = settings;
+            return;
+        }
+        self.seen = None;
+        let Some(settings) = settings else {
+            return;
+        };
+        let before = self.settings.replace(settings.clone()).unwrap_or_default();
+        for (name, old) in &before {
+            let new = settings.get(name).unwrap_or(&Json::Null);
+            if new != old {
+                let (old, new) = (short(old), short(new));
+                let what = format!("the setting {name} changed from {old} to {new}");
+                self.add(entry.at(), what, false);
+            }
         }
     }
 
@@ -129,49 +169,47 @@ impl Remarks {
             };
             self.add(at, format!("{cycle} {n} passed, and {what}"), true);
         }
-        if let Some(settings) = &review.settings {
-            let before = self.settings.replace(settings.clone()).unwrap_or_default();
-            for (name, old) in &before {
-                let new = settings.get(name).unwrap_or(&Json::Null);
-                if new != old {
-                    let (old, new) = (short(old), short(new));
-                    let what = format!("the setting {name} changed from {old} to {new}");
-                    self.add(at, what, false);
-                }
-            }
-        }
-        for (file, now) in &review.edited {
-            self.add(at, edit(file, now.as_ref()), false);
-        }
+        self.edited(at, &review.edited);
         self.program(review);
         self.commands(review);
-        self.rulings(review);
+        self.rulings(at, &review.rulings);
+    }
+
+    /// Names the files that another hand has changed.
+    fn edited(&mut self, at: &str, edited: &IndexMap<String, Option<String>>) {
+        for (file, now) in edited {
+            let is_of_record = [statement::FILE, open_record::FILE].contains(&file.as_str());
+            let file = shown(file);
+            let what = match now {
+                _ if file == ledger::FILE => {
+                    format!("`{file}` lacks a decision that `taskie resolve` has written")
+                }
+                Some(_) if is_of_record => format!("{file} was changed, and not by taskie"),
+                Some(_) => format!("{file} was changed after the review"),
+                None => format!("{file} is gone"),
+            };
+            self.add(at, what, false);
+        }
     }
 
     /// Names the decisions about findings that are gone, and new ones that the machine which reviewed has not recorded.
-    fn rulings(&mut self, review: &ReviewEntry) {
-        let before = std::mem::replace(&mut self.rulings, review.rulings.clone());
-        let about = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
-        for line in before
-            .keys()
-            .filter(|line| !review.rulings.contains_key(*line))
-        {
-            let mut made = review.rulings.iter().filter(|(_, by)| by.is_some());
-            if !made.any(|(new, _)| about(new) == about(line)) {
-                let what = format!(
-                    "the decision about {} is gone from `rulings`",
-                    shown(&about(line))
-                );
-                self.add(&review.at, what, false);
+    fn rulings(&mut self, at: &str, rulings: &IndexMap<String, Option<String>>) {
+        let before = std::mem::replace(&mut self.rulings, rulings.clone());
+        for line in before.keys().filter(|line| !rulings.contains_key(*line)) {
+            let mut made = rulings.iter().filter(|(_, by)| by.is_some());
+            let id = ledger::id(line);
+            if !made.any(|(new, _)| ledger::id(new) == id) {
+                let what = format!("the decision about {} is gone from `rulings`", shown(id));
+                self.add(at, what, false);
             }
         }
-        for (line, by) in &review.rulings {
+        for (line, by) in rulings {
             if by.is_none() && !before.contains_key(line) {
                 let line = cut(shown(line).into_owned(), VALUE);
                 let what = format!(
                     "`rulings` has a line that `taskie resolve` has not written on this machine: {line}"
                 );
-                self.add(&review.at, what, false);
+                self.add(at, what, false);
             }
         }
     }
@@ -210,21 +248,32 @@ impl Remarks {
         let Some(program) = &review.program else {
             return;
         };
-        let now = (program.clone(), review.program_sha256.clone());
-        let before = self.programs.insert(review.invocation.clone(), now.clone());
-        let is_same = |before: &(String, Option<String>)| match (&before.1, &now.1) {
-            (Some(before), Some(now)) => before == now,
-            _ => before.0 == now.0,
-        };
-        let Some((before, _)) = before.filter(|before| !is_same(before)) else {
+        let (sha256, version) = (&review.program_sha256, &review.version);
+        let now = [Some(program), sha256.as_ref(), version.as_ref()].map(Option::<&String>::cloned);
+        let before = self.programs.insert(review.invocation.clone(), now);
+        let Some([Some(before), old_sha256, old_version]) = before else {
             return;
         };
-        let (is_there, before) = (before == *program, shown(&before));
-        let what = match is_there {
-            true => format!("{before}, the reviewer of {cycle} {n}, was changed"),
-            false => format!(
-                "the reviewer of {cycle} {n} was {}, not {before}",
-                shown(program)
+        let is_same = match (&old_sha256, sha256) {
+            (Some(old), Some(new)) => old == new,
+            _ => before == *program,
+        };
+        let what = match (is_same, old_version.as_ref().zip(version.as_ref())) {
+            (true, Some((old, new))) if old != new => {
+                let [old, new] = [old, new].map(|version| shown(version));
+                format!("the reviewer of {cycle} {n} says that it is version {new}, not {old}")
+            }
+            (true, _) => return,
+            (false, _) if before == *program => {
+                format!(
+                    "{}, the reviewer of {cycle} {n}, was changed",
+                    shown(&before)
+                )
+            }
+            (false, _) => format!(
+                "the reviewer of {cycle} {n} was {}, not {}",
+                shown(program),
+                shown(&before)
             ),
         };
         self.add(at, what, false);
@@ -235,11 +284,13 @@ impl Remarks {
         if decision.is_reviewed {
             self.open = None;
         }
-        if let Some(settings) = &decision.settings {
-            self.settings.get_or_insert_with(|| settings.clone());
+        self.edited(at, &decision.edited);
+        if let Some(rulings) = &decision.rulings {
+            self.rulings(at, rulings);
         }
-        for file in decision.edited.keys() {
-            self.add(at, rewritten(file), false);
+        if decision.is_claim_lost {
+            let what = "the record of which session drives it was removed, and not by taskie";
+            self.add(at, what.to_owned(), true);
         }
         if decision.is_added_to {
             let what = "entries were added to the record, and not by taskie on this machine: in \
@@ -291,20 +342,6 @@ impl Remarks {
         };
         self.add(at, format!("`taskie {line}`{with} was run {by}"), true);
     }
-}
-
-/// Says that a review or an answer is no longer what it was, by the hash of what is there now.
-pub(crate) fn edit(file: &str, now: Option<&String>) -> String {
-    let how = match now {
-        Some(_) => "was changed after the review",
-        None => "is gone",
-    };
-    format!("{} {how}", shown(file))
-}
-
-/// Says that a file of the record is no longer what it was.
-pub(crate) fn rewritten(file: &str) -> String {
-    format!("{} was changed, and not by taskie", shown(file))
 }
 
 fn short(value: &Json) -> String {

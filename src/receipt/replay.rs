@@ -120,7 +120,7 @@ pub(crate) struct ReceiptReplay {
     since: Vec<Context>,
     /// What the decisions since then have asked the world.
     asked: Vec<usize>,
-    /// The settings of the last review.
+    /// The settings, as the entries of this line say.
     settings: Context,
     /// The files of the reviews, by their cycles and numbers.
     files: HashMap<(String, i64), String>,
@@ -146,6 +146,7 @@ impl ReceiptReplay {
         self.merged = merged.collect();
         self.since = self.state.iter().cloned().collect();
         self.asked.clear();
+        self.settings.clear();
         let mut differences = Vec::new();
         let mut review: Option<&ReviewEntry> = None;
         for (at, entry) in predicate.entries.iter().enumerate() {
@@ -161,6 +162,9 @@ impl ReceiptReplay {
             };
             let of_it = decision.is_reviewed.then(|| review.take()).flatten();
             let found = self.decision(predicate, decision, of_it);
+            if let Some(settings) = &decision.settings {
+                self.settings.clone_from(settings);
+            }
             differences.extend(found.into_iter().map(|what| Difference {
                 entry: at + 1,
                 at: decision.at.clone(),
@@ -234,10 +238,14 @@ impl ReceiptReplay {
         };
         let mut seen = state.clone();
         seen.extend(decision.seen.clone());
+        let settings = decision.settings.as_ref().unwrap_or(&self.settings);
         // Another chart may ask for more than this decision has looked at.
         let others = match self.instead {
-            Some(_) => self.others(predicate),
-            None => Vec::new(),
+            Some(_) => others(predicate, settings),
+            None => {
+                found.extend(other_settings(&ready.chart, settings, &known));
+                Vec::new()
+            }
         };
         let decide = |known: &[&Known], fields: &Context, event: &Event, ended: Option<Ended>| {
             let known = others.iter().chain(known.iter().copied());
@@ -317,19 +325,6 @@ impl ReceiptReplay {
         found
     }
 
-    /// Returns what is known beside the answers that a decision had: the settings, and what others of its line have looked at
-    /// and found to be the same each time.
-    fn others(&self, predicate: &Predicate) -> Vec<Known> {
-        let settings = match self.settings.is_empty() {
-            true => &predicate.settings,
-            false => &self.settings,
-        };
-        let world = &predicate.world;
-        let is_one = |known: &&Known| world.iter().filter(|other| other.0 == known.0).count() == 1;
-        let same = world.iter().filter(is_one).cloned();
-        same.chain(answers_of(settings)).collect()
-    }
-
     /// Returns what a review does not say as it must: that of its own file, of the answer to the review before it, which
     /// decisions have seen since, and which files did not count.
     fn lacks(
@@ -366,6 +361,31 @@ impl ReceiptReplay {
         }
         found
     }
+}
+
+/// Returns what is known beside the answers that a decision had: the settings, and what others of its line have looked at and
+/// found to be the same each time.
+fn others(predicate: &Predicate, settings: &Context) -> Vec<Known> {
+    let world = &predicate.world;
+    let is_one = |known: &&Known| world.iter().filter(|other| other.0 == known.0).count() == 1;
+    let same = world.iter().filter(is_one).cloned();
+    same.chain(answers_of(settings)).collect()
+}
+
+/// Returns which of the settings at which a decision has looked are not those that the record says.
+fn other_settings<'k>(
+    chart: &'k Chart,
+    settings: &'k Context,
+    known: &'k [&Known],
+) -> impl Iterator<Item = String> + 'k {
+    known.iter().filter_map(|(question, answer)| {
+        let name = question["config"].as_str()?;
+        // Of one that names a file, the answer is its text.
+        chart.config.get(name).filter(|field| !field.file)?;
+        let said = settings.get(name).unwrap_or(&Json::Null);
+        let is_other = matches!(answer, Given::Value(seen) if seen != said);
+        is_other.then(|| format!("it saw another value of the setting {name} than {said}"))
+    })
 }
 
 /// Returns the review that is answered, and the file that answers it, if that is what the world was asked.

@@ -47,12 +47,15 @@ pub(crate) fn seal(
     };
     let mut state: Option<Context> = None;
     let mut settings = None;
+    let mut new = |own: Option<Context>| {
+        let new = own.clone().filter(|_| own != settings);
+        settings = own.or_else(|| settings.take());
+        new
+    };
     for entry in entries {
         let sealed = match entry {
             Entry::Review(mut review) => {
-                let own = review.settings.take();
-                review.settings = own.clone().filter(|_| own != settings);
-                settings = own.or(settings);
+                review.settings = new(review.settings.take());
                 Entry::Review(review)
             }
             Entry::Decision(decision) => {
@@ -66,9 +69,11 @@ pub(crate) fn seal(
                     at: decision.at,
                     chart: decision.chart,
                     base: decision.base,
-                    settings: decision.settings,
+                    settings: new(decision.settings),
                     previous: None,
+                    is_claim_lost: decision.is_claim_lost,
                     edited: decision.edited,
+                    rulings: decision.rulings,
                     is_added_to: decision.is_added_to,
                     is_elsewhere: decision.is_elsewhere,
                     wrote: decision.wrote,

@@ -70,9 +70,12 @@ impl<'c> Finder<'c> {
         self.go_on(cycle, decision.is_reviewed && advances || is_put_off);
     }
 
-    /// Compares the record with the fields as they are now: someone else may have changed them since.
-    pub(crate) fn compare(&mut self, now: &Context) {
+    /// Compares the record with the fields as they are now: someone else may have changed them since. Returns the cycle that was
+    /// left by that.
+    pub(crate) fn compare(&mut self, now: &Context) -> Option<Unpassed> {
+        let current = self.current.clone();
         self.go_on(self.cycle(now), false);
+        current.filter(|current| self.left.contains(current))
     }
 
     /// Takes note of the cycle that is not over now; `is_in_order` says whether the one before was left as it should be.

@@ -109,11 +109,9 @@ impl OnRecord {
         }
         let text = statement::read(&place.dir()).unwrap_or_default();
         let now = hash::of(text.as_bytes());
-        let is_said = self.open.iter().any(|entry| match entry {
-            Entry::Decision(decision) => decision.edited.get(statement::FILE) == Some(&now),
-            Entry::Review(_) => false,
-        });
-        (!is_said).then_some(now)
+        let now = Some(now);
+        let is_said = |entry: &Open| entry.edited().get(statement::FILE) == Some(&now);
+        now.clone().filter(|_| !self.open.iter().any(is_said))
     }
 }
 

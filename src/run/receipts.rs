@@ -3,10 +3,11 @@
 //! Nothing is recorded about an event that changes nothing. What cannot be recorded changes no decision; a receipt then says
 //! what it lacks.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value as Json;
 
@@ -16,17 +17,20 @@ use crate::engine::context::Context;
 use crate::engine::decision::{Decision, Effect, Effort, Invocation, Outcome};
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
-use crate::engine::replayable::{Occurred, Recorder};
+use crate::engine::replayable::{Known, Occurred, Recorder};
 use crate::files::pattern::Pattern;
 use crate::hash::{self, Hash, IndexMap};
+use crate::host::events::STOPPED;
+use crate::host::hosts::Host;
 use crate::page::short_path;
 use crate::process::program::locate;
+use crate::process::version::version_of;
 use crate::project::change;
 use crate::project::ledger;
 use crate::project::manifest::Manifest;
 use crate::project::state_file::{self, Reading};
 use crate::receipt::charts::{self, Whole};
-use crate::receipt::remarks;
+use crate::receipt::remarks::{Remark, Remarks};
 use crate::receipt::statement::{self, Predicate, Statement};
 use crate::receipt::unpassed::{self, Unpassed};
 use crate::receipt::{self, Entry, GateEntry, Open, ReviewEntry};
@@ -34,9 +38,17 @@ use crate::run::on_record::{OnRecord, has_record};
 use crate::run::part;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
+use crate::store::driver;
 use crate::store::journal::Line;
 use crate::store::open_record;
 use crate::store::program;
+use crate::text::cut;
+
+/// How long a reviewer's program may take to print its version: the host waits for the review, too.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The longest version, in characters.
+const VERSION: usize = 60;
 
 /// Returns what is known of a review before it begins.
 pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> ReviewEntry {
@@ -77,35 +89,42 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
     }
 }
 
-/// Says which reviews and answers on record are no longer what they were, and what has become of the record itself since the last
-/// review. Before that, the user has read it.
-pub(crate) fn edits(place: &Place) -> Vec<String> {
+/// Returns a sentence about what others have changed since the last review. Before that, the user has read it.
+pub(crate) fn edits(place: &Place) -> Option<String> {
     let record = OnRecord::of(place);
-    let open = record.open.iter().rev().map(edited_at);
-    let said = open.chain(record.sealed().rev().map(edited_at));
-    let said = said
-        .map_while(|edited| edited)
-        .flat_map(|edited| edited.keys().cloned());
-    let instance = (&place.store, &*place.instance.name);
-    let altered = open_record::altered(instance, &place.dir());
-    let altered = altered.map(|_| open_record::FILE.to_owned());
-    let fields = state_file::fields(&place.dir()).unwrap_or_default();
-    let cut = record.cut(place, &fields.into_iter().collect());
-    let cut = cut.map(|_| statement::FILE.to_owned());
-    let of_record: BTreeSet<String> = said.chain(altered).chain(cut).collect();
-    let edited = edited(place, &record, &IndexMap::default()).into_iter();
-    let edits = edited.map(|(file, now)| remarks::edit(&file, now.as_ref()));
-    edits
-        .chain(of_record.iter().map(|file| remarks::rewritten(file)))
-        .collect()
+    let since = match record.reviews().next_back() {
+        Some(_) => "the last review".to_owned(),
+        None => format!("the {} began", place.chart.scope.noun),
+    };
+    let unsaid = up_to_now(place, record).0.into_unsaid();
+    (!unsaid.is_empty()).then(|| format!("Since {since}: {}.", unsaid.join("; ")))
 }
 
-/// Returns which files of the record had been changed at a decision; `None` for a review.
-fn edited_at<W>(entry: &Entry<W>) -> Option<&IndexMap<String, String>> {
-    match entry {
-        Entry::Review(_) => None,
-        Entry::Decision(decision) => Some(&decision.edited),
+/// Returns what others have changed and no entry of the record says.
+pub(crate) fn unrecorded(place: &Place) -> Vec<Remark> {
+    up_to_now(place, OnRecord::of(place)).1
+}
+
+/// Returns what is known of a record and of what is there now, and what is new of that: a decision would find it.
+fn up_to_now(place: &Place, mut record: OnRecord) -> (Remarks, Vec<Remark>) {
+    let snapshot = place.snapshot();
+    let stop = Event::hook(STOPPED, Json::Null);
+    let mut now = found(place, &record, &stop, snapshot.context(), true);
+    if matches!(snapshot.state, Reading::Broken(_)) {
+        now.state = None;
     }
+    // No chart has decided anything since.
+    let last = record.open.last().map(Entry::chart);
+    let last = last.or_else(|| record.sealed().next_back().map(Entry::chart));
+    if let Some(last) = last.map(str::to_owned) {
+        now.chart = last;
+    }
+    record.open.push(Entry::Decision(Box::new(now)));
+    let (.., mut remarks, merged) = record.chain.before(&record.open);
+    let (open, now) = record.open.split_at(record.open.len() - 1);
+    remarks.line(open, merged);
+    let new = remarks.more(now);
+    (remarks, new)
 }
 
 /// Returns the reviews and answers on record that are no longer what was last known of them, each with the hash of what is there
@@ -115,18 +134,32 @@ fn edited(
     record: &OnRecord,
     new: &IndexMap<String, String>,
 ) -> IndexMap<String, Option<String>> {
-    let edits = |review: &ReviewEntry| {
-        let edited = review.edited.iter();
-        let edited = edited.filter(|(name, _)| *name != open_record::FILE);
-        let edited = edited.map(|(name, sha256)| (name.clone(), sha256.clone()));
-        edited.collect()
-    };
-    let known = record.chain.files(&record.open, edits).into_iter();
-    let edited = known.filter_map(|(name, versions)| {
+    let mut known = record.chain.files(&record.open, true);
+    known.retain(|name, _| ![statement::FILE, open_record::FILE].contains(&name.as_str()));
+    let said = known.shift_remove(ledger::FILE);
+    let edited = known.into_iter().filter_map(|(name, versions)| {
         let now = place.read(&name).map(|text| hash::of_text(&text));
         (!versions.contains(&now) && !new.contains_key(&name)).then_some((name, now))
     });
-    edited.collect()
+    let lost =
+        lost_rulings(place, record).filter(|now| said.is_none_or(|said| !said.contains(now)));
+    edited
+        .chain(lost.map(|now| (ledger::FILE.to_owned(), now)))
+        .collect()
+}
+
+/// Returns the hash of the rulings if one is gone that this machine has written since the last review. Where one is gone that the
+/// review has seen, about the same finding, that is compared anyway.
+fn lost_rulings(place: &Place, record: &OnRecord) -> Option<Option<String>> {
+    let now = rulings(place);
+    let last = record.reviews().next_back();
+    let gone = last.iter().flat_map(|last| last.rulings.keys());
+    let gone = gone.filter(|line| !now.contains_key(*line));
+    let gone: HashSet<&str> = gone.map(|line| ledger::id(line)).collect();
+    let made = ledger::made((&place.store, &*place.instance.name));
+    let mut lost = made.keys().filter(|line| !now.contains_key(*line));
+    let is_lost = lost.any(|line| !gone.contains(ledger::id(line)));
+    is_lost.then(|| place.read(ledger::FILE).map(|text| hash::of_text(&text)))
 }
 
 fn answer_name(view: &Inspector, answer: &Pattern, n: i64) -> Option<String> {
@@ -139,6 +172,14 @@ pub(crate) fn add_program(place: &Place, invocation: &Invocation, record: &mut R
     let name = invocation.argv.first();
     let file = name.and_then(|name| locate(name, &path, &place.root).ok());
     let file = file.map(|file| place.root.join(file));
+    // Any other program may do anything when it is asked for its version.
+    let asked = file
+        .as_ref()
+        .filter(|_| name.is_some_and(|name| Host::named(name).is_some()));
+    let version = asked.and_then(|file| version_of(file, PATIENCE).ok());
+    record.version = version
+        .map(|text| cut(text, VERSION))
+        .filter(|text| !text.is_empty());
     // Nobody needs to know what the user is called.
     record.program = file.as_deref().map(short_path);
     record.program_sha256 = file.and_then(|file| program::sha256(&place.store, &file));
@@ -255,6 +296,8 @@ pub(crate) struct Before<'b> {
     pub(crate) state: &'b Context,
     pub(crate) seen: &'b Context,
     pub(crate) recorder: &'b Recorder,
+    /// The settings that it has seen, if they can be read.
+    pub(crate) settings: Option<&'b Context>,
     /// The command that was run during the review and takes effect after it.
     pub(crate) pause: Option<String>,
     /// The review was clean.
@@ -283,41 +326,23 @@ pub(crate) fn prepare(
     }
     let advances = decision.advances();
     let fired = decision.fired.iter().map(|fired| fired.place.clone());
-    let instance = (&place.store, &*place.instance.name);
     let fields = before.state.iter();
     let fields = fields.map(|(name, value)| (name.clone(), value.clone()));
     let record = OnRecord::at(place, fields.collect());
     let begins =
         record.open.is_empty() && statement::read(&place.dir()).is_ok_and(|text| text.is_empty());
-    let altered = open_record::altered(instance, &place.dir());
-    let altered = altered.map(|sha256| (open_record::FILE.to_owned(), sha256));
-    let cut = record.cut(place, before.state);
-    let cut = cut.map(|sha256| (statement::FILE.to_owned(), sha256));
+    let said = record.open.iter().rev().find_map(Entry::settings);
     let seen = before
         .seen
         .iter()
         .filter(|(name, value)| before.state.get(*name) != Some(*value));
     let seen = seen.map(|(name, value)| (name.clone(), value.clone()));
     let entry: Open = Entry::Decision(Box::new(receipt::DecisionEntry {
-        at: clock::precise(),
-        chart: charts::hash(&place.chart),
         base: (begins || advances)
             .then(|| change::head(&place.root))
             .flatten(),
-        settings: begins
-            .then(|| place.snapshot().config().ok().cloned())
-            .flatten(),
-        previous: match record.open.is_empty() {
-            true => (record.chain.end(Some(before.state))).map(|link| link.sha256.clone()),
-            false => None,
-        },
-        edited: altered.into_iter().chain(cut).collect(),
-        is_added_to: record.is_added_to,
-        is_elsewhere: !record.aside.is_empty(),
+        settings: before.settings.filter(|now| said != Some(now)).cloned(),
         wrote: written_answers(place, decision),
-        begins: place.chart.scope.since.is_some() && matches!(place.state(), Reading::Missing),
-        event: Occurred::of(&place.chart, event),
-        state: Some(before.state.clone()),
         world: before.recorder.known(),
         is_reviewed: ended.is_some(),
         is_superseded: ended.is_some_and(|ended| ended.superseded),
@@ -331,9 +356,62 @@ pub(crate) fn prepare(
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect(),
         answer: decision.answer.word().to_owned(),
+        ..found(place, &record, event, before.state, ends(place, decision))
     }));
     let aside = record.aside;
     Some(Prepared { entry, aside })
+}
+
+/// Returns an entry that says only what a decision about this event in this state would find: what is not as the record has left
+/// it. Whether reviews, answers and rulings are, the next review says; where the instance ends, there is none.
+fn found(
+    place: &Place,
+    record: &OnRecord,
+    event: &Event,
+    state: &Context,
+    is_last: bool,
+) -> receipt::DecisionEntry<Vec<Known>> {
+    let altered = open_record::altered((&place.store, &*place.instance.name), &place.dir());
+    let altered = altered.map(|sha256| (open_record::FILE.to_owned(), Some(sha256)));
+    let cut = record.cut(place, state);
+    let cut = cut.map(|sha256| (statement::FILE.to_owned(), Some(sha256)));
+    let edited = is_last.then(|| edited(place, record, &IndexMap::default()));
+    let edited = edited.into_iter().flatten().chain(altered).chain(cut);
+    receipt::DecisionEntry {
+        at: clock::precise(),
+        chart: charts::hash(&place.chart),
+        base: None,
+        settings: None,
+        is_claim_lost: driver::is_lost(&place.store, &place.instance.name),
+        previous: match record.open.is_empty() {
+            true => (record.chain.end(Some(state))).map(|link| link.sha256.clone()),
+            false => None,
+        },
+        edited: edited.collect(),
+        rulings: is_last.then(|| rulings(place)),
+        is_added_to: record.is_added_to,
+        is_elsewhere: !record.aside.is_empty(),
+        wrote: IndexMap::default(),
+        begins: place.chart.scope.since.is_some() && matches!(place.state(), Reading::Missing),
+        event: Occurred::of(&place.chart, event),
+        state: Some(state.clone()),
+        world: Vec::new(),
+        is_reviewed: false,
+        is_superseded: false,
+        seen: Context::default(),
+        pause: None,
+        is_clean: false,
+        fired: Vec::new(),
+        changed: Context::default(),
+        answer: String::new(),
+    }
+}
+
+/// Returns whether a decision leads to the end of the instance.
+fn ends(place: &Place, decision: &Decision) -> bool {
+    let phase = decision.patch.get(&place.chart.state);
+    let phase = phase.and_then(Json::as_str);
+    phase.is_some_and(|phase| place.chart.is_final(phase))
 }
 
 /// Returns the answers to reviews that a decision writes into the instance's directory, each with the hash of its text.
@@ -375,14 +453,11 @@ pub(crate) fn decided(
     };
     let instance = (&place.store, &*place.instance.name);
     open_record::add(instance, &place.dir(), &entry, &aside)?;
-    let (advances, ended) = (decision.advances(), decision.ended.as_ref());
-    let phase = decision
-        .patch
-        .get(&place.chart.state)
-        .and_then(Json::as_str);
-    let is_over = phase.is_some_and(|phase| place.chart.is_final(phase));
-    let news = ended.and_then(|_| news(place, &OnRecord::of(place)));
-    if advances || is_over {
+    if matches!(&entry, Entry::Decision(decision) if decision.is_claim_lost) {
+        driver::record_lost(&place.store, &place.instance.name);
+    }
+    let news = (decision.ended.as_ref()).and_then(|_| news(place, &OnRecord::of(place)));
+    if decision.advances() || ends(place, decision) {
         write(place)?;
     }
     Ok(news)
@@ -444,14 +519,15 @@ pub(crate) fn since(place: &Place) -> Option<Statement> {
     let mut before = chain.statements();
     let is_known = before.any(|statement| statement.predicate.charts.contains_key(&own));
     let charts = (!is_known).then(|| (own, Whole::of(&place.chart)));
-    let settings = place.snapshot();
+    let settings = open.iter().rev().find_map(Entry::settings).cloned();
+    let settings = settings.or_else(|| place.snapshot().config().ok().cloned());
     let rulings = rulings(place).into_iter();
     let in_words = |(line, by): (String, Option<String>)| {
         format!("{line} ({})", by.as_deref().unwrap_or(ledger::BY_HAND))
     };
     let predicate = Predicate {
         charts: charts.into_iter().collect(),
-        settings: settings.config().cloned().unwrap_or_default(),
+        settings: settings.unwrap_or_default(),
         rulings: rulings.map(in_words).collect(),
         ..named(place)
     };

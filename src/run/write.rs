@@ -95,6 +95,7 @@ pub(crate) fn write(
         state: now.context(),
         seen: snapshot.context(),
         recorder: &recorder,
+        settings: snapshot.config().ok(),
         pause: pause.map(|pause| pause.command),
         is_clean,
     };
@@ -289,9 +290,13 @@ pub(crate) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result
     let Some(session) = claimant(place, event, decision) else {
         return Ok(());
     };
-    if let Some(left) = left_in_cycle(place, session) {
+    let lost = driver::lost(&place.store, &place.chart.scope.noun, &place.instance.name);
+    if lost.is_some() {
+        driver::notice_lost(&place.store, &place.instance.name);
+    }
+    for what in left_in_cycle(place, session).iter().chain(&lost) {
         let instance = (&*place.chart, &place.store, &*place.instance.name);
-        notices::add_locked(instance, place, &left)
+        notices::add_locked(instance, place, what)
             .map_err(io("the notices for the user cannot be recorded"))?;
     }
     record_driver(place, session)

@@ -2,8 +2,8 @@
 //!
 //! This is a fact about this machine, not about the repository, so it is never in `state.json`. Two kinds of
 //! records say it: the instance that a session claimed last, and the session that drives an instance. They disagree if another
-//! session has claimed the instance since, which is reported to the old one once. Two more say what a session has reported
-//! about an instance without a driver, and how the hook is called.
+//! session has claimed the instance since, which is reported to the old one once. Another says whether both were removed. Two more say
+//! what a session has reported about an instance without a driver, and how the hook is called.
 
 use std::ffi::OsStr;
 use std::io;
@@ -19,12 +19,16 @@ use crate::disk;
 use crate::files::pattern::name_flaw;
 use crate::hash;
 use crate::os::file::slashed;
+use crate::text::shown;
 
 /// The kind of record that says which instance a session has claimed.
 const SESSION: &str = "session";
 
 /// The kind of record that says which session drives an instance.
 const DRIVER: &str = "driver";
+
+/// The kind of record that says which sessions have claimed an instance and not given it up, also if the other two are gone.
+const CLAIMED: &str = "claimed";
 
 /// The kind of record that says which instance without a driver a session has reported to its user.
 const REPORTED: &str = "reported";
@@ -48,6 +52,15 @@ struct Claim {
     /// The instance is gone, and this was reported.
     #[serde(default)]
     is_gone: bool,
+}
+
+/// The sessions that have claimed an instance and not given it up.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Claimants {
+    sessions: Vec<String>,
+    /// Someone has removed their records, and the record of the instance does not say so yet.
+    #[serde(default)]
+    is_lost: bool,
 }
 
 /// The instance that a session claimed last, and where.
@@ -176,8 +189,64 @@ pub(crate) fn claim(store: &Store, instance: &str, sessions: &[String]) -> io::R
     }
     if recorded(store, instance) != sessions {
         record::write(store, instance, DRIVER, sessions)?;
+        keep_claimants(store, instance, |kept| kept.sessions = sessions.to_vec());
     }
     Ok(())
+}
+
+fn claimants(store: &Store, instance: &str) -> Claimants {
+    record::read(store, instance, CLAIMED).unwrap_or_default()
+}
+
+fn keep_claimants(store: &Store, instance: &str, change: impl FnOnce(&mut Claimants)) {
+    let mut kept = claimants(store, instance);
+    change(&mut kept);
+    // Without it, nobody notices that the others are gone.
+    let _ = match kept.sessions.is_empty() && !kept.is_lost {
+        true => {
+            record::remove(store, instance, CLAIMED);
+            Ok(())
+        }
+        false => record::write(store, instance, CLAIMED, kept),
+    };
+}
+
+/// Returns a sentence if sessions have claimed an instance, and someone has removed the records of that; `None` if it was
+/// noticed.
+pub(crate) fn lost(store: &Store, noun: &str, instance: &str) -> Option<String> {
+    has_vanished(store, instance).then(|| {
+        let name = shown(instance);
+        format!(
+            "The record of which session drives {noun} '{name}' was removed, and not by taskie."
+        )
+    })
+}
+
+fn has_vanished(store: &Store, instance: &str) -> bool {
+    let is_gone = |session: &String| record::read::<Claim>(store, session, SESSION).is_none();
+    recorded(store, instance).is_empty() && {
+        let kept = claimants(store, instance);
+        !kept.sessions.is_empty() && kept.sessions.iter().all(is_gone)
+    }
+}
+
+/// Returns whether that is so, also if it was noticed and the record of the instance does not say so yet.
+pub(crate) fn is_lost(store: &Store, instance: &str) -> bool {
+    claimants(store, instance).is_lost || has_vanished(store, instance)
+}
+
+/// Records that someone has noticed it. The caller holds the instance's write lock.
+pub(crate) fn notice_lost(store: &Store, instance: &str) {
+    let is_lost = true;
+    let sessions = Vec::new();
+    keep_claimants(store, instance, |kept| {
+        *kept = Claimants { sessions, is_lost }
+    });
+}
+
+/// Records that the record of the instance says so. The caller holds the instance's write lock.
+pub(crate) fn record_lost(store: &Store, instance: &str) {
+    keep_claimants(store, instance, |kept| kept.is_lost = false);
 }
 
 fn claim_one(store: &Store, instance: &str, session: &str) -> io::Result<()> {
@@ -228,10 +297,13 @@ pub(crate) fn release(store: &Store, instance: &str, session: &str) {
     let mut drivers = recorded(store, instance);
     let before = drivers.len();
     drivers.retain(|driver| driver != session);
+    if drivers.len() == before {
+        return;
+    }
+    keep_claimants(store, instance, |kept| kept.sessions.clone_from(&drivers));
     // If this cannot be recorded, others read that the session may have ended.
-    let _ = match (drivers.len(), before) {
-        (now, before) if now == before => Ok(()),
-        (0, _) => {
+    let _ = match drivers.len() {
+        0 => {
             record::remove(store, instance, DRIVER);
             Ok(())
         }

@@ -51,8 +51,7 @@ pub(crate) fn finished(place: &Place) -> String {
     let skipped =
         (!unpassed.is_empty()).then(|| format!(" Skipped: {}.", shown(&unpassed.join(", "))));
     let stale = stale::find(place).map(|stale| format!(" {stale}"));
-    let edits = receipts::edits(place);
-    let edits = (!edits.is_empty()).then(|| format!(" {}.", edits.join(", ")));
+    let edits = receipts::edits(place).map(|edits| format!(" {edits}"));
     let gaps: String = [skipped, never, stale, edits]
         .into_iter()
         .flatten()

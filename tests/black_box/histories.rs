@@ -378,7 +378,7 @@ fn no_value_of_an_open_record_can_be_changed() {
     write_open(&project, &bad);
     let message = project.stop().message();
     for said in [
-        ".receipts-open.jsonl was changed after the review",
+        ".receipts-open.jsonl was changed, and not by taskie",
         "entries were added to the record, and not by taskie on this machine",
     ] {
         assert!(message.contains(said), "{message}");
