@@ -22,6 +22,9 @@ const NEW: &str = ".new-";
 /// A new file that a killed process has left behind is removed when it is this old.
 const LEFT_BEHIND: Duration = Duration::from_secs(60);
 
+/// What a file takes at least on most disks, in bytes.
+const BLOCK: usize = 4096;
+
 /// Returns the contents of a file in the project at `root`; `None` if there is no such file.
 pub(crate) fn read(root: &Path, path: &Path) -> io::Result<Option<Vec<u8>>> {
     match read_regular(path) {
@@ -139,8 +142,11 @@ pub(crate) fn replace_for_now(
 
 /// Returns an error if the contents of `path` cannot be replaced. The caller holds the lock that covers the file.
 pub(crate) fn try_to_replace(path: &Path) -> io::Result<()> {
-    let new = open_new(path)?.1;
-    fs::remove_file(new)
+    let (mut file, new) = open_new(path)?;
+    // A disk that is full still makes an empty one.
+    let written = file.write_all(&[0; BLOCK]);
+    fs::remove_file(new)?;
+    written
 }
 
 /// Opens the file that is to replace `path`.

@@ -262,7 +262,7 @@ fn transition(
             if event.session.is_some() {
                 // The agent reads this here, and the user at the next stop.
                 let instance = (&*place.chart, &place.store, &*place.instance.name);
-                let _ = notices::add(instance, place, &finished);
+                let _ = notices::add(instance, place, &finished, phase);
             }
         }
         Trigger::Enter { phase, .. } => say(&format!("Entered {phase} in {noun} '{name}'.")),

@@ -1,5 +1,8 @@
 //! "Did you mean …?": the known name that a wrong one is closest to.
 
+/// The longest name that could be a slip of another one, in bytes.
+const LONGEST: usize = 200;
+
 /// Returns whether a word is another one with one letter missing, added, wrong, or swapped with the next one. Every two words
 /// of a chart are compared, so the ends that they share are skipped first.
 pub fn is_slip(word: &str, other: &str) -> bool {
@@ -31,6 +34,8 @@ pub fn is_slip(word: &str, other: &str) -> bool {
 /// Returns the name among `names` that `wrong` was most likely meant to be: one that is a slip away, else one that is
 /// like it.
 pub fn suggest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    // Comparing takes the more time the longer it is, and no name is that long.
+    let names = names.filter(|_| wrong.len() <= LONGEST);
     names
         .map(|name| (strsim::jaro_winkler(wrong, name), name))
         .map(

@@ -2,6 +2,7 @@
 //!
 //! It is all in the entries, so whoever checks a receipt computes it again.
 
+use indexmap::IndexSet;
 use serde_json::Value as Json;
 
 use super::replay::changes;
@@ -102,10 +103,11 @@ impl Remarks {
         std::mem::take(&mut self.found)
     }
 
-    /// Returns what nobody has said yet: what was found since the last review about which something was decided.
+    /// Returns what nobody has said yet, once each: what was found since the last review about which something was decided.
     pub(crate) fn into_unsaid(self) -> Vec<String> {
         let pending = self.pending.into_iter();
-        pending.filter_map(Remark::unsaid).collect()
+        let unsaid: IndexSet<String> = pending.filter_map(Remark::unsaid).collect();
+        unsaid.into_iter().collect()
     }
 
     /// Returns the fields after the last entry.

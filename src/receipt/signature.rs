@@ -5,12 +5,15 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::os::file::HOME;
+use crate::os::file::{HOME, private_tempdir};
 use crate::process::program;
 use crate::text::shown;
 
 /// What the signatures are for; `ssh-keygen` refuses one that was made for something else.
 const NAMESPACE: &str = "taskie-receipt";
+
+/// What the folders of signatures that are being made or checked begin with.
+const SIGNATURE: &str = "taskie-signature-";
 
 /// Who has signed, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +58,7 @@ pub(crate) fn sign(root: &Path, key: &Key, sha256: &str) -> Result<String, Strin
     match key {
         Key::File(file) => said(keygen.arg("-f").arg(file), sha256),
         Key::Public(key) => {
-            let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+            let folder = private_tempdir(SIGNATURE).map_err(|error| error.to_string())?;
             let file = folder.path().join("key.pub");
             fs::write(&file, format!("{key}\n")).map_err(|error| error.to_string())?;
             let signed = said(keygen.args(["-U", "-f"]).arg(&file), sha256);
@@ -71,7 +74,7 @@ pub(crate) fn check(
     sha256: &str,
     signature: &str,
 ) -> Result<Signed, String> {
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let folder = private_tempdir(SIGNATURE).map_err(|error| error.to_string())?;
     let file = folder.path().join("signature");
     fs::write(&file, signature).map_err(|error| error.to_string())?;
     let mut holds = keygen(root)?;

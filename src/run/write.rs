@@ -296,7 +296,7 @@ pub(crate) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result
     }
     for what in left_in_cycle(place, session).iter().chain(&lost) {
         let instance = (&*place.chart, &place.store, &*place.instance.name);
-        notices::add_locked(instance, place, what)
+        notices::add_locked(instance, place, what, None)
             .map_err(io("the notices for the user cannot be recorded"))?;
     }
     record_driver(place, session)

@@ -47,12 +47,15 @@ pub(crate) fn append(store: &Store, name: &str, line: &[u8]) -> io::Result<()> {
     let mut text = Vec::with_capacity(line.len() + 1);
     text.push(b'\n');
     text.extend_from_slice(line);
-    let written = store.write(|folder| open(folder, name))?.write(&text)?;
-    // The rest would become a line of its own, mixed with the lines of others.
-    match written == text.len() {
-        true => Ok(()),
-        false => Err(io::ErrorKind::WriteZero.into()),
-    }
+    // A disk that is full may still open it.
+    store.write(|folder| {
+        let written = open(folder, name)?.write(&text)?;
+        // The rest would become a line of its own, mixed with the lines of others.
+        match written == text.len() {
+            true => Ok(()),
+            false => Err(io::ErrorKind::WriteZero.into()),
+        }
+    })
 }
 
 /// Finds out whether a line can be appended.

@@ -24,6 +24,9 @@ pub(super) struct Notice {
     pub(super) fields: Vec<ChangedField>,
     /// `None` where that is no news.
     pub(super) by: Option<By>,
+    /// The phase in which it holds; `None` if that is any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) phase: Option<String>,
 }
 
 /// A field that is not as the user knows it.

@@ -92,12 +92,16 @@ impl KeptNotices {
     /// Returns the notices in words, for the user of `session`.
     fn in_words(&self, chart: &Chart, context: &Context, session: Option<&str>) -> Vec<String> {
         let next = text(context, chart.next.as_ref());
+        let phase = text(context, Some(&chart.state));
+        let running = Round::running(chart, context);
         let last = self.notices.len().saturating_sub(1);
         let in_words = |(at, notice): (usize, &Notice)| {
             // What was changed before a cycle was left is no longer how it goes on.
             let is_left = |left: &Round| left.is_same(notice.of.as_ref());
             let later = self.notices.iter().skip(at);
-            let is_over = later.filter_map(|later| later.left.as_ref()).any(is_left);
+            let is_left = later.filter_map(|later| later.left.as_ref()).any(is_left);
+            let of = notice.of.as_ref();
+            let is_over = is_left || of.is_some_and(|of| !of.is_same(running.as_ref()));
             let goes_on = (!notice.fields.is_empty()).then_some(if is_over {
                 " went on"
             } else {
@@ -117,7 +121,10 @@ impl KeptNotices {
             let (what, goes_on) = (&notice.what, goes_on.unwrap_or_default());
             format!("{what}{goes_on}{}.", parts.collect::<String>())
         };
-        self.notices.iter().enumerate().map(in_words).collect()
+        let notices = self.notices.iter().enumerate();
+        let holds = |notice: &Notice| notice.phase.is_none() || notice.phase.as_deref() == phase;
+        let notices = notices.filter(|(_, notice)| holds(notice));
+        notices.map(in_words).collect()
     }
 
     /// Takes over what is known of a state.
@@ -200,6 +207,7 @@ impl KeptNotices {
             what: format!("The {of}"),
             fields,
             by: Some(by.clone()),
+            phase: None,
         });
     }
 
@@ -281,6 +289,7 @@ impl KeptNotices {
                 what,
                 fields: Vec::new(),
                 by: Some(by),
+                phase: None,
             }));
         }
         let most = self.notices.len().saturating_sub(MOST);
@@ -385,21 +394,24 @@ pub(crate) fn confirm(store: &Store, instance: &str) {
     }
 }
 
-/// Adds something that the user is to know, as a command has said it. `record` gives what is known where nothing is kept.
+/// Adds something that the user is to know while the instance is in `phase`, as a command has said it. `record` gives what is known
+/// where nothing is kept.
 pub(crate) fn add(
     (chart, store, instance): (&Chart, &Store, &str),
     record: &impl Recorded,
     what: &str,
+    phase: &str,
 ) -> io::Result<()> {
     let _lock = WriteLock::acquire(store, instance)?;
-    add_locked((chart, store, instance), record, what)
+    add_locked((chart, store, instance), record, what, Some(phase))
 }
 
-/// Does the same. The caller holds the write lock.
+/// Does the same; without a phase, in any. The caller holds the write lock.
 pub(crate) fn add_locked(
     (chart, store, instance): (&Chart, &Store, &str),
     record: &impl Recorded,
     what: &str,
+    phase: Option<&str>,
 ) -> io::Result<()> {
     let mut kept = KeptNotices::read_or(chart, (store, instance), record);
     kept.notices.push(Notice {
@@ -408,6 +420,7 @@ pub(crate) fn add_locked(
         what: what.trim_end_matches('.').to_owned(),
         fields: Vec::new(),
         by: None,
+        phase: phase.map(str::to_owned),
     });
     kept.write(store, instance)
 }

@@ -106,6 +106,11 @@ pub(crate) fn share<'b, 'p>(
     builder
 }
 
+/// Creates a temporary folder. That of a user is theirs alone here.
+pub(crate) fn private_tempdir(prefix: &str) -> io::Result<tempfile::TempDir> {
+    tempfile::Builder::new().prefix(prefix).tempdir()
+}
+
 /// Creates a folder, with those above it: in the user's own folder, nobody else may look into it.
 pub(crate) fn create_private_folder(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)

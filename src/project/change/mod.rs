@@ -19,6 +19,7 @@ use tempfile::TempDir;
 
 use self::command::{alternate, run, unwritable};
 use self::repository::Repository;
+use crate::os::file::{create_private_folder, private_tempdir};
 use crate::project::git::{git, is_in_git};
 use crate::store::git_dir::{self, WorkTree};
 use crate::text::shown;
@@ -77,7 +78,7 @@ fn for_now() -> io::Result<TempDir> {
     for entry in entries.flatten().filter(is_left) {
         let _ = fs::remove_dir_all(entry.path());
     }
-    tempfile::Builder::new().prefix(FOR_NOW).tempdir()
+    private_tempdir(FOR_NOW)
 }
 
 /// Files, each with what git keeps of it: its mode and its blob; none if it is gone.
@@ -279,7 +280,7 @@ pub(crate) fn read(
         );
         return Err(Unknown::new(message, "rename the folder"));
     }
-    fs::create_dir_all(objects).map_err(|error| unwritable(objects, &error))?;
+    create_private_folder(objects).map_err(|error| unwritable(objects, &error))?;
     let repository = Repository::of(root, objects);
     let head = repository.id("HEAD^{commit}")?;
     let (tree, outside) = repository.write_tree()?;
