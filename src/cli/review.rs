@@ -235,7 +235,6 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         }
         return Ok(match &step {
             Step::Invoke(invocation) => {
-                tell("taskie: the trees that this prompt names are kept only while a review runs");
                 say(render::prompt(invocation).unwrap_or_default());
                 0
             }

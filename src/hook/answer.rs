@@ -155,10 +155,9 @@ pub(super) fn reply_to(
     let plan = plan.and_then(|target| target.place.as_ref());
     if let Some(plan) = plan.filter(|plan| acts(plan, &event)) {
         let change = also.as_ref().ok().and_then(|target| target.place.as_ref());
-        change
-            .into_iter()
-            .for_each(|change| session_change::leave_to(plan, change));
-        return answer(name, event, found, host);
+        let left = change.and_then(|change| session_change::leave_to(plan, change));
+        let (reply, due) = answer(name, event, found, host)?;
+        return Ok((reply.with_warnings(left.into_iter().collect()), due));
     }
     let answer = |found| answer(name, event.clone(), found, host);
     let (first, due) = answer(found)?;

@@ -67,7 +67,7 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     };
     if claimed.is_some_and(|other| !is_claimed && is_in_cycle(&place, &other)) {
         // The review that the user has asked for comes first.
-        if place.is_in_cycle() {
+        if has_begun(&place) {
             remember(&place)?;
         }
         return Ok(Vec::new());
@@ -86,6 +86,7 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
 
 /// Forgets the change of the session, and begins the next one. Returns what is to be reported.
 fn begin_anew(place: &mut Place, session: &str) -> Result<Vec<String>, String> {
+    let left = commits::elsewhere(place);
     abandon(place);
     let stamp = change::look(place);
     // What it has stored so far would look as if it had been killed.
@@ -93,25 +94,32 @@ fn begin_anew(place: &mut Place, session: &str) -> Result<Vec<String>, String> {
     let warnings = begun.inspect_err(|_| change::release(place))?;
     commits::pass_over(place);
     change::settle(place, stamp);
-    Ok(warnings)
+    Ok(left.into_iter().chain(warnings).collect())
 }
 
 /// Has the stops of a session be about its own change again, if that still waits for a review. Returns whether it does.
 fn resume(own: &Place, session: &str) -> Result<bool, String> {
+    let unrecorded = |error: io::Error| format!("the session cannot be recorded: {error}");
     let waits = own.is_in_cycle();
-    let claimed = if waits { claim(own, session) } else { Ok(()) };
-    claimed.map_err(unrecorded)?;
+    if waits {
+        let (store, name) = (&own.store, &own.instance.name);
+        let _lock = WriteLock::acquire(store, name).map_err(unrecorded)?;
+        driver::claim(store, name, &[session.to_owned()]).map_err(unrecorded)?;
+    }
     Ok(waits)
 }
 
-fn unrecorded(error: io::Error) -> String {
-    format!("the session cannot be recorded: {error}")
+/// Does the same also if it was clean: what has changed since is to be reviewed, whatever prompt comes next.
+fn go_on(own: &mut Place, session: &str) -> Result<(), String> {
+    let waits = resume(own, session)?;
+    let clean = change::base(own).filter(|_| !waits);
+    clean.map_or(Ok(()), |clean| {
+        begin(own, session, Base::Known(&clean)).map(drop)
+    })
 }
 
-fn claim(own: &Place, session: &str) -> io::Result<()> {
-    let (store, name) = (&own.store, &own.instance.name);
-    let _lock = WriteLock::acquire(store, name)?;
-    driver::claim(store, name, &[session.to_owned()])
+fn has_begun(own: &Place) -> bool {
+    own.dir().join(state_file::FILE).exists()
 }
 
 /// Returns the place of the own change of a session that has asked for the review of another one, begun or not.
@@ -129,10 +137,9 @@ fn own(asked: &Place, session: &str) -> Option<Place> {
 /// again, if it has one.
 pub(super) fn leave(asked: &Place, session: &str) {
     driver::forget(&asked.store, session);
-    let own = own(asked, session);
-    if let Some(own) = own.filter(|own| own.dir().join(state_file::FILE).exists()) {
+    if let Some(mut own) = own(asked, session).filter(has_begun) {
         // Without it, nothing is reviewed before the next prompt.
-        let _ = claim(&own, session);
+        let _ = go_on(&mut own, session);
     }
 }
 
@@ -150,23 +157,23 @@ pub(super) fn hand_back(
     driver::forget(&asked.store, session);
     commits::forget(asked);
     change::forget(asked);
-    let Some(mut own) = own else {
+    let Some(mut own) = own.filter(has_begun) else {
         return Ok(Vec::new());
     };
     if let Some(why) = off(&own)? {
         abandon(&own);
         return Ok(if is_read { Vec::new() } else { why });
     }
-    if is_read || !own.dir().join(state_file::FILE).exists() {
+    if is_read {
         let warnings = begin_anew(&mut own, session)?;
         // This stop has looked.
         let _ = change::is_settled(&own);
         return Ok(warnings);
     }
-    claim(&own, session).map_err(unrecorded)?;
-    let goes_on = "The reviews of what this session has changed go on at its next stop.";
-    let goes_on = own.is_in_cycle().then(|| goes_on.to_owned());
-    Ok(goes_on.into_iter().collect())
+    go_on(&mut own, session)?;
+    Ok(vec![
+        "The reviews of what this session has changed go on at its next stop.".to_owned(),
+    ])
 }
 
 /// Returns whether the review that a stop has run has read all that has changed in `own`: from the same versions on. What was
@@ -183,15 +190,20 @@ fn is_read_along(own: &Place, event: &Event) -> bool {
 pub(super) fn or_own(mut target: Target, event: &Event) -> Target {
     let session = event.session.as_deref().unwrap_or_default();
     let asked = target.place.as_mut();
-    let asked = asked.filter(|asked| !part::is_own(asked) && asked.is_in_cycle());
+    let asked =
+        asked.filter(|asked| !part::is_own(asked) && asked.is_in_cycle() && !has_reviews(asked));
     let instead = asked.and_then(|asked| {
-        let own = own(asked, session)?;
-        let base = change::base(asked).filter(|_| own.dir().join(state_file::FILE).exists())?;
+        let own = own(asked, session).filter(has_begun)?;
+        let base = change::base(asked)?;
         let found = change::find(asked, Base::Known(&base)).ok()?;
-        found.files.is_empty().then_some(own)
+        found
+            .files
+            .is_empty()
+            .then(|| (own, commits::elsewhere(asked)))
     });
-    if instead.is_some() {
-        target.place = instead;
+    if let Some((own, left)) = instead {
+        target.warnings.extend(left);
+        target.place = Some(own);
     }
     target
 }
@@ -250,14 +262,17 @@ pub(super) fn moved(reviewed: &Place) -> Option<String> {
 }
 
 /// Leaves what a session changes to the reviews of a plan, if these read the code: nothing is read twice. What a review has
-/// found in it is not forgotten.
-pub(super) fn leave_to(plan: &Place, change: &Place) {
+/// found in it is not forgotten. Returns what is to be reported.
+pub(super) fn leave_to(plan: &Place, change: &Place) -> Option<String> {
     let snapshot = plan.snapshot();
     let view = snapshot.view();
     let reads_code = view.running().and_then(|cycle| view.skips(cycle).ok()?);
-    if reads_code.is_some() && !has_reviews(change) {
-        abandon(change);
+    if reads_code.is_none() || has_reviews(change) {
+        return None;
     }
+    let left = commits::elsewhere(change);
+    abandon(change);
+    left
 }
 
 /// Returns whether a review of the cycle that is running has found something out.

@@ -153,6 +153,11 @@ pub(crate) fn made((store, instance): (&Store, &str)) -> IndexMap<String, String
     record::read(store, instance, MADE).unwrap_or_default()
 }
 
+/// Forgets what was ruled in an instance of the same name before.
+pub(crate) fn begin((store, instance): (&Store, &str)) {
+    record::remove(store, instance, MADE);
+}
+
 /// Returns the id of the finding that the line of a ruling is about.
 pub(crate) fn id(line: &str) -> &str {
     line.split(' ').next().unwrap_or_default()
@@ -181,7 +186,7 @@ pub(crate) fn rule(
     );
     let line = plain_line(&line, LINE);
     let mut made = made((store, instance));
-    made.retain(|line, _| lines.contains(line));
+    made.retain(|line, _| ruled(line, &entry.id, &entry.finding).is_none());
     made.insert(line.clone(), by.to_owned());
     record::write(store, instance, MADE, made)?;
     lines.push(line);

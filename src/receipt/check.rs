@@ -254,8 +254,8 @@ pub(crate) fn abandoned(
 ) -> Option<String> {
     let mut finder = Finder::of(chart);
     finder.add(open);
-    let fields = fields.cloned().unwrap_or_default();
-    let left = finder.compare(&fields.into_iter().collect())?;
+    // What cannot be read has left nothing.
+    let left = finder.compare(&fields?.clone().into_iter().collect())?;
     let left = shown(&left.title(chart)).into_owned();
     Some(format!(
         "the {left} was left by a change of state.json, and not by a decision"

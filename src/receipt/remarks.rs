@@ -2,6 +2,8 @@
 //!
 //! It is all in the entries, so whoever checks a receipt computes it again.
 
+use std::collections::HashSet;
+
 use indexmap::IndexSet;
 use serde_json::Value as Json;
 
@@ -53,6 +55,8 @@ pub(crate) struct Remarks {
     chart: Option<String>,
     /// The programs of reviewers, by their names in the chart: where each is, the hash of its file, and its version.
     programs: IndexMap<String, [Option<String>; 3]>,
+    /// The reviewers whose programs do not say anymore which version they are.
+    silent: HashSet<String>,
     /// What files have said since the last review that was carried out about what has to run, by file.
     commands: IndexMap<String, Vec<String>>,
     /// What the user had decided about findings when the last review began.
@@ -251,8 +255,17 @@ impl Remarks {
             return;
         };
         let (sha256, version) = (&review.program_sha256, &review.version);
-        let now = [Some(program), sha256.as_ref(), version.as_ref()].map(Option::<&String>::cloned);
+        let known = self.programs.get(&review.invocation);
+        // What was known once is compared with the next one that says it.
+        let last = known.and_then(|[.., version]| version.clone());
+        let now = [Some(program), sha256.as_ref()].map(Option::<&String>::cloned);
+        let [program_now, sha256_now] = now;
+        let now = [program_now, sha256_now, version.clone().or(last)];
         let before = self.programs.insert(review.invocation.clone(), now);
+        let is_news = match version {
+            Some(_) => self.silent.remove(&review.invocation),
+            None => self.silent.insert(review.invocation.clone()),
+        };
         let Some([Some(before), old_sha256, old_version]) = before else {
             return;
         };
@@ -264,6 +277,9 @@ impl Remarks {
             (true, Some((old, new))) if old != new => {
                 let [old, new] = [old, new].map(|version| shown(version));
                 format!("the reviewer of {cycle} {n} says that it is version {new}, not {old}")
+            }
+            (true, None) if is_news && old_version.is_some() && version.is_none() => {
+                format!("the reviewer of {cycle} {n} does not say which version it is")
             }
             (true, _) => return,
             (false, _) if before == *program => {

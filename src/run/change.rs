@@ -435,7 +435,9 @@ pub(crate) fn is_outdated(place: &mut Place, event: &Event, performed: &Performe
         .is_some_and(|ended| !ended.superseded && matches!(ended.outcome, Outcome::Ran { .. }));
     let tree = performed.tree(event).filter(|_| has_run).map(str::to_owned);
     let now = tree.and_then(|tree| find(place, Base::Known(&tree)).ok());
-    now.is_some_and(|now| now.lines(&skipped(place)).is_some())
+    // What was asked for is all that has changed.
+    let skip = part::is_own(place).then(|| skipped(place));
+    now.is_some_and(|now| now.lines(&skip.unwrap_or_default()).is_some())
 }
 
 /// Sets the fields of an event that say what has changed. Nothing is asked for that a setting would not say.

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
-use crate::project::change::{Change, branches_apart};
+use crate::project::change::{Apart, Change, apart};
 use crate::run::part;
 use crate::run::place::Place;
 use crate::store::git_dir;
@@ -16,7 +16,15 @@ use crate::text::shown;
 const SEEN: &str = ".seen";
 
 /// What that log says of a new commit begins with one of these.
-const COMMITTED: [&str; 6] = ["commit", "cherry-pick", "revert", "merge", "am", "rebase"];
+const COMMITTED: [&str; 7] = [
+    "commit",
+    "cherry-pick",
+    "revert",
+    "merge",
+    "am",
+    "rebase",
+    "pull",
+];
 
 /// But it does not say one of these: then HEAD has moved to one that was there.
 const MOVED: [&str; 3] = ["(start)", "(finish)", "Fast-forward"];
@@ -43,22 +51,25 @@ fn entry(line: &str) -> Option<(&str, &str, &str)> {
 
 /// Keeps in mind how long that log is: what it says up to here was there before the change, or is clean.
 pub(crate) fn pass_over(place: &Place) {
-    let length = log(place).and_then(|log| Some(log.metadata().ok()?.len()));
-    let _ = fs::write(place.dir().join(SEEN), length.unwrap_or(0).to_string());
+    keep(place, None);
 }
 
 /// Keeps in mind the same, and with which commit the reviews of `change` begin.
 pub(crate) fn begin(place: &Place, change: &Change) {
     let text = log(place).and_then(|log| fs::read_to_string(log).ok());
     let text = text.unwrap_or_default();
-    let head = text
-        .lines()
-        .next_back()
-        .and_then(entry)
-        .map(|(_, new, _)| new);
+    let head = text.lines().next_back().and_then(entry);
     // What is only in the work tree is on no branch.
-    let head = head.filter(|head| *head != change.base);
-    let seen = [text.len().to_string()].into_iter();
+    keep(
+        place,
+        head.map(|(_, new, _)| new)
+            .filter(|head| *head != change.base),
+    );
+}
+
+fn keep(place: &Place, head: Option<&str>) {
+    let length = log(place).and_then(|log| Some(log.metadata().ok()?.len()));
+    let seen = [length.unwrap_or(0).to_string()].into_iter();
     let seen: Vec<String> = seen.chain(head.map(str::to_owned)).collect();
     let _ = fs::write(place.dir().join(SEEN), seen.join(" "));
 }
@@ -80,19 +91,23 @@ pub(crate) fn elsewhere(place: &Place) -> Option<String> {
     log.read_to_end(&mut text).ok()?;
     let text = String::from_utf8_lossy(&text);
     let mut places: BTreeSet<String> = BTreeSet::new();
-    for (id, was_reset) in left(&text, seen.next()).into_iter().rev().take(LEFT) {
-        let branches = branches_apart(&place.root, id);
-        if branches.as_ref().is_some_and(Vec::is_empty) && !was_reset {
-            places.insert("no branch".to_owned());
+    let (left, head) = left(&text, seen.next());
+    let mut are_included = !left.is_empty();
+    for (id, was_reset) in left.into_iter().rev().take(LEFT) {
+        let apart = apart(&place.root, id);
+        are_included &= matches!(apart, Some(Apart::Included));
+        if let Some(Apart::On(branches)) = apart {
+            let is_nowhere = branches.is_empty() && !was_reset;
+            places.extend(is_nowhere.then(|| "no branch".to_owned()));
+            places.extend(branches.iter().map(|name| format!("`{}`", shown(name))));
         }
-        let branches = branches.unwrap_or_default().into_iter();
-        places.extend(branches.map(|name| format!("`{}`", shown(&name))));
+    }
+    // What was included once is not left behind because it has changed since.
+    if are_included || part::is_own(place) && !places.is_empty() {
+        keep(place, head);
     }
     if places.is_empty() {
         return None;
-    }
-    if part::is_own(place) {
-        pass_over(place);
     }
     let places: Vec<String> = places.into_iter().collect();
     Some(format!(
@@ -102,10 +117,11 @@ pub(crate) fn elsewhere(place: &Place) -> Option<String> {
 }
 
 /// Returns the commits of a change that HEAD was on when it was moved elsewhere, and whether it was reset, by git's log since the
-/// change began with the commit `begun`.
-fn left<'l>(log: &'l str, begun: Option<&'l str>) -> Vec<(&'l str, bool)> {
+/// change began with the commit `begun`; and the commit that HEAD is on, if it is one of the change.
+fn left<'l>(log: &'l str, begun: Option<&'l str>) -> (Vec<(&'l str, bool)>, Option<&'l str>) {
     let mut made: HashSet<&str> = begun.into_iter().collect();
     let mut left = Vec::new();
+    let mut head = begun;
     for (old, new, what) in log.lines().filter_map(entry) {
         let was_reset = what.starts_with(RESET);
         if (was_reset || what.starts_with(CHECKED_OUT)) && made.contains(old) && old != new {
@@ -115,8 +131,9 @@ fn left<'l>(log: &'l str, begun: Option<&'l str>) -> Vec<(&'l str, bool)> {
         if is_new && !MOVED.iter().any(|moved| what.contains(moved)) {
             made.insert(new);
         }
+        head = Some(new);
     }
-    left
+    (left, head.filter(|head| made.contains(head)))
 }
 
 #[cfg(test)]
@@ -128,7 +145,7 @@ mod tests {
         let line =
             |(old, new, what): &(&str, &str, &str)| format!("{old} {new} N <e> 1 +0\t{what}\n");
         let log: String = steps.iter().map(line).collect();
-        let left = left(&log, Some("0"));
+        let (left, _) = left(&log, Some("0"));
         let left = left
             .iter()
             .map(|(id, was_reset)| format!("{id}{}", if *was_reset { "r" } else { "" }));

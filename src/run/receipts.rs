@@ -29,6 +29,7 @@ use crate::project::change;
 use crate::project::ledger;
 use crate::project::manifest::Manifest;
 use crate::project::state_file::{self, Reading};
+use crate::receipt::chain::Chain;
 use crate::receipt::charts::{self, Whole};
 use crate::receipt::remarks::{Remark, Remarks};
 use crate::receipt::statement::{self, Predicate, Statement};
@@ -42,6 +43,7 @@ use crate::store::driver;
 use crate::store::journal::Line;
 use crate::store::open_record;
 use crate::store::program;
+use crate::store::record;
 use crate::text::cut;
 
 /// How long a reviewer's program may take to print its version: the host waits for the review, too.
@@ -49,6 +51,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The longest version, in characters.
 const VERSION: usize = 60;
+
+/// The kind of record with a chart that no receipt has yet. It is called by the chart's hash.
+const CHART: &str = "chart";
 
 /// Returns what is known of a review before it begins.
 pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> ReviewEntry {
@@ -222,6 +227,7 @@ pub(crate) fn unpassed(place: &Place) -> Vec<Unpassed> {
 pub(crate) fn begin(place: &Place) {
     let dir = place.dir();
     if !has_record(&dir) {
+        ledger::begin((&place.store, &place.instance.name));
         open_record::clear((&place.store, &place.instance.name), &dir, false);
     }
 }
@@ -331,6 +337,7 @@ pub(crate) fn prepare(
     let record = OnRecord::at(place, fields.collect());
     let begins =
         record.open.is_empty() && statement::read(&place.dir()).is_ok_and(|text| text.is_empty());
+    keep_chart(place, &record, &charts::hash(&place.chart));
     let said = record.open.iter().rev().find_map(Entry::settings);
     let seen = before
         .seen
@@ -497,7 +504,11 @@ fn write(place: &Place) -> io::Result<()> {
     let line = statement::line(&statement)?;
     text.push_str(&line);
     text.push('\n');
-    let is_elsewhere = !OnRecord::of(place).aside.is_empty();
+    let record = OnRecord::of(place);
+    for hash in record.open.iter().map(Entry::chart) {
+        record::remove(&place.store, hash, CHART);
+    }
+    let is_elsewhere = !record.aside.is_empty();
     disk::replace(&dir.join(statement::FILE), text.as_bytes())?;
     let instance = (&place.store, &*place.instance.name);
     open_record::clear(instance, &dir, is_elsewhere);
@@ -508,6 +519,21 @@ fn write(place: &Place) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns whether a receipt has the chart of this hash.
+fn is_known(chain: &Chain, hash: &str) -> bool {
+    let mut statements = chain.statements();
+    statements.any(|statement| statement.predicate.charts.contains_key(hash))
+}
+
+/// Keeps the chart that decides from now on until a receipt has it: it may be another one by then.
+fn keep_chart(place: &Place, record: &OnRecord, hash: &str) {
+    let last = record.open.last().map(Entry::chart);
+    if last != Some(hash) && !is_known(&record.chain, hash) {
+        // Without it, a chart that is changed in this cycle cannot be decided with again.
+        let _ = record::write(&place.store, hash, CHART, Whole::of(&place.chart));
+    }
+}
+
 /// Returns a statement about everything since the last receipt; `None` if that is nothing.
 pub(crate) fn since(place: &Place) -> Option<Statement> {
     let record = OnRecord::of(place);
@@ -516,9 +542,15 @@ pub(crate) fn since(place: &Place) -> Option<Statement> {
     }
     let OnRecord { chain, open, .. } = record;
     let own = charts::hash(&place.chart);
-    let mut before = chain.statements();
-    let is_known = before.any(|statement| statement.predicate.charts.contains_key(&own));
-    let charts = (!is_known).then(|| (own, Whole::of(&place.chart)));
+    let deciding: HashSet<&str> = open.iter().map(Entry::chart).chain([&*own]).collect();
+    let unknown = deciding.into_iter().filter(|hash| !is_known(&chain, hash));
+    let whole = |hash: &str| match hash == own {
+        true => Some(Whole::of(&place.chart)),
+        // It has decided before the chart was changed.
+        false => record::read(&place.store, hash, CHART),
+    };
+    let charts = unknown.filter_map(|hash| Some((hash.to_owned(), whole(hash)?)));
+    let charts = charts.collect();
     let settings = open.iter().rev().find_map(Entry::settings).cloned();
     let settings = settings.or_else(|| place.snapshot().config().ok().cloned());
     let rulings = rulings(place).into_iter();
@@ -526,7 +558,7 @@ pub(crate) fn since(place: &Place) -> Option<Statement> {
         format!("{line} ({})", by.as_deref().unwrap_or(ledger::BY_HAND))
     };
     let predicate = Predicate {
-        charts: charts.into_iter().collect(),
+        charts,
         settings: settings.unwrap_or_default(),
         rulings: rulings.map(in_words).collect(),
         ..named(place)

@@ -231,13 +231,23 @@ pub(crate) fn is_same(root: &Path, objects: &Path, trees: [&str; 2], files: &[St
     differing.is_ok_and(|differing| differing.is_empty())
 }
 
-/// Returns the branches that have the commit `id`; `None` if HEAD has it, or if the index has what it has changed all the
-/// same.
-pub(crate) fn branches_apart(root: &Path, id: &str) -> Option<Vec<String>> {
+/// Where a commit is that HEAD was on before.
+#[derive(Debug)]
+pub(crate) enum Apart {
+    /// HEAD has it.
+    Not,
+    /// HEAD does not have it, but the index has what it has changed, as after a merge that has squashed it.
+    Included,
+    /// Only these branches have it.
+    On(Vec<String>),
+}
+
+/// Returns where the commit `id` is; `None` if git does not say.
+pub(crate) fn apart(root: &Path, id: &str) -> Option<Apart> {
     let repository = Repository::of(root, root);
     let fork = repository.ask(&["merge-base", "HEAD", id]).ok()?;
     if fork.as_deref() == Some(id) {
-        return None;
+        return Some(Apart::Not);
     }
     let fork = fork.map_or_else(|| repository.empty_tree(), Ok).ok()?;
     let files = repository.files([&fork, id], &[]).ok()?;
@@ -246,7 +256,7 @@ pub(crate) fn branches_apart(root: &Path, id: &str) -> Option<Vec<String>> {
     diff.args(files.iter().map(|file| &file.path));
     diff.env("GIT_LITERAL_PATHSPECS", "1");
     if files.is_empty() || run(&mut diff).ok()?.is_ok() {
-        return None;
+        return Some(Apart::Included);
     }
     let list = [
         "for-each-ref",
@@ -256,7 +266,7 @@ pub(crate) fn branches_apart(root: &Path, id: &str) -> Option<Vec<String>> {
     ];
     let mut list = repository.git(&list).ok()?;
     let listed = run(list.arg("refs/heads")).ok()?.ok()?;
-    Some(listed.lines().map(str::to_owned).collect())
+    Some(Apart::On(listed.lines().map(str::to_owned).collect()))
 }
 
 /// Copies into the repository at `root` what it refers to and what only the folder `objects` has, because a program that saw
