@@ -78,14 +78,14 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     let mut warnings = Vec::new();
     if !is_going_on || change::is_confirmed(&place) {
         change::sweep(&place);
-        warnings = begin_anew(&mut place, session)?;
+        warnings = start_over(&mut place, session)?;
     }
     remember(&place)?;
     Ok(warnings)
 }
 
 /// Forgets the change of the session, and begins the next one. Returns what is to be reported.
-fn begin_anew(place: &mut Place, session: &str) -> Result<Vec<String>, String> {
+fn start_over(place: &mut Place, session: &str) -> Result<Vec<String>, String> {
     let left = commits::elsewhere(place);
     abandon(place);
     let stamp = change::look(place);
@@ -144,7 +144,7 @@ pub(super) fn leave(asked: &Place, session: &str) {
 }
 
 /// Ends the reviews of the change `asked`, for which the session of a stop has asked: its stops are nothing to it from now on.
-/// Where each session's change is reviewed, that of this session goes on, or begins anew if it was read along: the stop has found
+/// Where each session's change is reviewed, that of this session goes on, or starts over if it was read along: the stop has found
 /// `asked` clean then. Returns what is to be reported.
 pub(super) fn hand_back(
     asked: &Place,
@@ -165,7 +165,7 @@ pub(super) fn hand_back(
         return Ok(if is_read { Vec::new() } else { why });
     }
     if is_read {
-        let warnings = begin_anew(&mut own, session)?;
+        let warnings = start_over(&mut own, session)?;
         // This stop has looked.
         let _ = change::is_settled(&own);
         return Ok(warnings);
