@@ -238,11 +238,8 @@ impl<'p> ReviewReport<'p> {
     pub(super) fn annotations(&self) -> Vec<String> {
         let of_findings = annotations(self.chart, &self.findings, ANNOTATIONS);
         // Where there are findings, the messages are only about them.
-        let level = match self.code {
-            1 if !self.findings.is_empty() => "notice",
-            0 => "notice",
-            _ => "error",
-        };
+        let is_news = self.code == 0 || self.code == 1 && !self.findings.is_empty();
+        let level = if is_news { "notice" } else { "error" };
         let of_messages = self.messages.iter();
         let of_messages =
             of_messages.map(|text| format!("::{level} title=taskie::{}", report::escaped(text)));

@@ -72,16 +72,17 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
             return Ok(give(place, &answer));
         }
         if !is_kept {
-            match ReviewLock::is_held(store, name, &place.dir()) {
-                true => _ = anothers.get_or_insert_with(|| place.journal().read().len()),
-                false if anothers.is_some() => {
-                    return Ok(of_another(place, anothers.unwrap_or_default()));
-                }
-                false if keeper.is_some() => {
+            match (ReviewLock::is_held(store, name, &place.dir()), anothers) {
+                (true, Some(_)) => {}
+                (true, None) => anothers = Some(place.journal().read().len()),
+                (false, Some(before)) => return Ok(of_another(place, before)),
+                (false, None) if keeper.is_some() => {
                     let message = "the review has ended without an answer";
                     return Err(CliError::with_help(message, "run the command again"));
                 }
-                false => keeper = Some(start(KEEPER, session, Stdio::null).map_err(failed())?),
+                (false, None) => {
+                    keeper = Some(start(KEEPER, session, Stdio::null).map_err(failed())?);
+                }
             }
         }
         if Instant::now() >= until {

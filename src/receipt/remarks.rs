@@ -2,8 +2,6 @@
 //!
 //! It is all in the entries, so whoever checks a receipt computes it again.
 
-use std::collections::HashSet;
-
 use indexmap::IndexSet;
 use serde_json::Value as Json;
 
@@ -44,6 +42,17 @@ impl std::fmt::Display for Remark {
     }
 }
 
+/// The program of a reviewer.
+#[derive(Debug, Clone)]
+struct Program {
+    path: String,
+    sha256: Option<String>,
+    /// The last one that it has said.
+    version: Option<String>,
+    /// It has not said which version it is.
+    is_silent: bool,
+}
+
 /// What is known of a record up to some entry. It goes on from one line to the next: what changes between two cycles is named,
 /// too.
 #[derive(Debug, Default, Clone)]
@@ -53,10 +62,8 @@ pub(crate) struct Remarks {
     /// Those that a decision about a review saw: the message about it says what was changed while it ran.
     seen: Option<Context>,
     chart: Option<String>,
-    /// The programs of reviewers, by their names in the chart: where each is, the hash of its file, and its version.
-    programs: IndexMap<String, [Option<String>; 3]>,
-    /// The reviewers whose programs do not say anymore which version they are.
-    silent: HashSet<String>,
+    /// The programs of reviewers, by their names in the chart.
+    programs: IndexMap<String, Program>,
     /// What files have said since the last review that was carried out about what has to run, by file.
     commands: IndexMap<String, Vec<String>>,
     /// What the user had decided about findings when the last review began.
@@ -254,44 +261,43 @@ impl Remarks {
         let Some(program) = &review.program else {
             return;
         };
-        let (sha256, version) = (&review.program_sha256, &review.version);
-        let known = self.programs.get(&review.invocation);
+        let before = self.programs.shift_remove(&review.invocation);
         // What was known once is compared with the next one that says it.
-        let last = known.and_then(|[.., version]| version.clone());
-        let now = [Some(program), sha256.as_ref()].map(Option::<&String>::cloned);
-        let [program_now, sha256_now] = now;
-        let now = [program_now, sha256_now, version.clone().or(last)];
-        let before = self.programs.insert(review.invocation.clone(), now);
-        let is_news = match version {
-            Some(_) => self.silent.remove(&review.invocation),
-            None => self.silent.insert(review.invocation.clone()),
+        let known = before.as_ref().and_then(|before| before.version.clone());
+        let (sha256, version) = (&review.program_sha256, &review.version);
+        let now = Program {
+            path: program.clone(),
+            sha256: sha256.clone(),
+            version: version.clone().or(known),
+            is_silent: version.is_none(),
         };
-        let Some([Some(before), old_sha256, old_version]) = before else {
+        self.programs.insert(review.invocation.clone(), now);
+        let Some(before) = before else {
             return;
         };
-        let is_same = match (&old_sha256, sha256) {
+        let is_same = match (&before.sha256, sha256) {
             (Some(old), Some(new)) => old == new,
-            _ => before == *program,
+            _ => before.path == *program,
         };
-        let what = match (is_same, old_version.as_ref().zip(version.as_ref())) {
+        let what = match (is_same, before.version.as_ref().zip(version.as_ref())) {
             (true, Some((old, new))) if old != new => {
                 let [old, new] = [old, new].map(|version| shown(version));
                 format!("the reviewer of {cycle} {n} says that it is version {new}, not {old}")
             }
-            (true, None) if is_news && old_version.is_some() && version.is_none() => {
+            (true, None) if !before.is_silent && version.is_none() => {
                 format!("the reviewer of {cycle} {n} does not say which version it is")
             }
             (true, _) => return,
-            (false, _) if before == *program => {
+            (false, _) if before.path == *program => {
                 format!(
                     "{}, the reviewer of {cycle} {n}, was changed",
-                    shown(&before)
+                    shown(&before.path)
                 )
             }
             (false, _) => format!(
                 "the reviewer of {cycle} {n} was {}, not {}",
                 shown(program),
-                shown(&before)
+                shown(&before.path)
             ),
         };
         self.add(at, what, false);

@@ -140,79 +140,44 @@ fn left<'l>(log: &'l str, begun: Option<&'l str>) -> (Vec<(&'l str, bool)>, Opti
 mod tests {
     use super::left;
 
-    /// Lines of git's log are made of these: the commits and what was done.
-    fn left_in(steps: &[(&str, &str, &str)]) -> String {
-        let line =
-            |(old, new, what): &(&str, &str, &str)| format!("{old} {new} N <e> 1 +0\t{what}\n");
-        let log: String = steps.iter().map(line).collect();
+    /// The log has a line for each of `steps`: the old commit, the new one, and what was done.
+    fn left_by(steps: &str) -> String {
+        let lines = steps.split("; ").filter_map(|step| {
+            let (ids, what) = (step.get(..3)?, step.get(4..)?);
+            Some(format!("{ids} N <e> 1 +0\t{what}\n"))
+        });
+        let log: String = lines.collect();
         let (left, _) = left(&log, Some("0"));
-        let left = left
-            .iter()
-            .map(|(id, was_reset)| format!("{id}{}", if *was_reset { "r" } else { "" }));
+        let left = left.iter();
+        let left = left.map(|(id, was_reset)| format!("{id}{}", if *was_reset { "r" } else { "" }));
         left.collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn commits_that_were_left() {
         for (steps, expected) in [
-            (&[("0", "1", "checkout: moving from f to main")][..], "0"),
+            ("0 1 checkout: moving from f to main", "0"),
+            ("0 1 commit: a; 1 2 commit (amend): b", ""),
+            ("0 1 commit: a; 1 9 checkout: moving", "1"),
+            ("9 1 cherry-pick: a; 1 9 checkout: moving", "1"),
+            ("0 1 commit: a; 1 0 reset: moving to HEAD~1", "1r"),
+            ("9 8 merge x: Fast-forward; 8 9 checkout: moving", ""),
+            ("9 8 merge x: Merge made by; 8 9 checkout: moving", "8"),
             (
-                &[("0", "1", "commit: a"), ("1", "2", "commit (amend): b")],
-                "",
-            ),
-            (
-                &[
-                    ("0", "1", "commit: a"),
-                    ("1", "9", "checkout: moving from f to main"),
-                ],
-                "1",
-            ),
-            (
-                &[
-                    ("9", "1", "cherry-pick: a"),
-                    ("1", "9", "checkout: moving from f to main"),
-                ],
-                "1",
-            ),
-            (
-                &[
-                    ("0", "1", "commit: a"),
-                    ("1", "0", "reset: moving to HEAD~1"),
-                ],
-                "1r",
-            ),
-            (
-                &[
-                    ("9", "8", "merge x: Fast-forward"),
-                    ("8", "9", "checkout: moving from f to main"),
-                ],
-                "",
-            ),
-            (
-                &[
-                    ("9", "8", "merge x: Merge made by the 'ort' strategy."),
-                    ("8", "9", "checkout: moving"),
-                ],
-                "8",
-            ),
-            (
-                &[
-                    ("9", "7", "rebase (start): checkout main"),
-                    ("7", "6", "rebase (pick): a"),
-                    ("6", "6", "rebase (finish): returning"),
-                    ("6", "9", "checkout: moving"),
-                ],
+                "9 7 pull (start): checkout; 7 6 pull (pick): a; 6 9 checkout: moving",
                 "6",
             ),
+            ("9 8 pull: Fast-forward; 8 9 checkout: moving", ""),
             (
-                &[
-                    ("9", "8", "checkout: moving from main to old"),
-                    ("8", "9", "checkout: moving from old to main"),
-                ],
+                "9 7 rebase (start): checkout main; 7 9 checkout: moving",
+                "",
+            ),
+            (
+                "9 8 checkout: moving to old; 8 9 checkout: moving to main",
                 "",
             ),
         ] {
-            assert_eq!(left_in(steps), expected, "{steps:?}");
+            assert_eq!(left_by(steps), expected, "{steps}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What this machine keeps about the instances of a project: who drives them, the locks, the journal, and the records.
-//! (`state.json` is the project's: `run::write` writes it.) No
-//! file here is believed that was not made on this machine; only what [`open_record`] keeps is part of the project, too.
+//! (`state.json` is the project's: `run::write` writes it.) No file here is believed that was not made on this machine; only
+//! what [`open_record`] keeps is part of the project, too.
 //!
 //! It is kept in the git directory of the work tree, where neither `git clean` nor a clone reaches it. Outside git, and
 //! where that directory cannot be written, such as in a sandbox, it is kept beside the instances. Both are always read,
