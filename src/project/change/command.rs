@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::terms::Unknown;
-use crate::project::git::output_within;
+use crate::project::git::{self, output_within};
 use crate::text::shown;
 
 /// The variable that shows a git command the objects of a change.
@@ -45,6 +45,24 @@ pub(super) fn run(git: &mut Command) -> Result<Result<String, String>, Unknown> 
         |line| shown(line).into_owned(),
     );
     Ok(Err(format!("`git {name}` failed: {why}")))
+}
+
+/// Returns a command of git in the work tree at `root` that sees the objects of the change.
+pub(super) fn git(root: &Path, objects: &Path, args: &[&str]) -> Result<Command, Unknown> {
+    let mut git = git::git(root).map_err(|why| Unknown::new(why, "install git"))?;
+    // No hook of the repository has a part in this.
+    git.args([
+        "-c",
+        "core.quotePath=false",
+        "-c",
+        "core.hooksPath=/dev/null",
+        // A split index would leave a part of each copy in the git directory.
+        "-c",
+        "core.splitIndex=false",
+    ])
+    .args(args)
+    .env(OBJECTS, with(objects));
+    Ok(git)
 }
 
 /// Returns the error for a folder that cannot be written.

@@ -5,6 +5,7 @@
 
 mod base;
 mod command;
+mod index;
 mod pattern;
 mod repository;
 mod terms;

@@ -1,21 +1,18 @@
 //! Git in a work tree: its commands, and the tree of what is there now.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
-use std::ffi::OsString;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
-use tempfile::TempDir;
-
-use super::command::{LIMIT, OBJECTS, failed, run, unwritable, with};
+use super::command::{self, LIMIT, failed, run, unwritable};
+use super::index::{CHUNK, DIGITS, Index, UNFILTERED, failing};
 use super::terms::{Changed, Outside, Unknown};
 use crate::os::file::path;
 use crate::os::regular::open_to_read;
 use crate::project::git::{
-    GITLINK, LARGE, LARGE_TRACKED, entries, git, is_passed_over, is_submodule, open_submodules,
+    GITLINK, LARGE, LARGE_TRACKED, entries, is_passed_over, is_submodule, open_submodules,
     output_within, versions,
 };
 use crate::text::shown;
@@ -23,30 +20,11 @@ use crate::text::shown;
 /// How many of the newest commits can be those of a reviewer.
 const NEWEST: usize = 50;
 
-/// How many files a command line names: it has an end.
-const CHUNK: usize = 500;
-
 /// How much of a file git looks at to find out whether it is text.
 const START: u64 = 8000;
 
 /// Line ends are nobody's business here.
 const SAFE: [&str; 2] = ["-c", "core.safecrlf=false"];
-
-/// The same where the program of a filter is missing: files are stored as they are.
-const UNFILTERED: [&str; 8] = [
-    "-c",
-    "core.safecrlf=false",
-    "-c",
-    "filter.lfs.required=false",
-    "-c",
-    "filter.lfs.process=",
-    "-c",
-    "filter.lfs.clean=",
-];
-
-/// What git replaces in a file with the attribute `ident`, up to the next dollar sign, and how many digits it writes there.
-const IDENT: &[u8] = b"$Id:";
-const DIGITS: [usize; 2] = [40, 64];
 
 /// The ends of the names of files that programs write to pin versions.
 const LOCKS: [&str; 5] = [".lock", "-lock.json", "-lock.yaml", ".lockb", "go.sum"];
@@ -111,20 +89,7 @@ impl<'r> Repository<'r> {
 
     /// Returns a command that sees the objects of the change.
     pub(super) fn git(&self, args: &[&str]) -> Result<Command, Unknown> {
-        let mut git = git(self.root).map_err(|why| Unknown::new(why, "install git"))?;
-        // No hook of the repository has a part in this.
-        git.args([
-            "-c",
-            "core.quotePath=false",
-            "-c",
-            "core.hooksPath=/dev/null",
-            // A split index would leave a part of each copy in the git directory.
-            "-c",
-            "core.splitIndex=false",
-        ])
-        .args(args)
-        .env(OBJECTS, with(self.objects));
-        Ok(git)
+        command::git(self.root, self.objects, args)
     }
 
     /// Returns what a command prints; `None` if it fails.
@@ -138,21 +103,9 @@ impl<'r> Repository<'r> {
         self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])
     }
 
-    /// Returns a new folder for an index, which is removed with its value.
-    fn folder(&self) -> Result<TempDir, Unknown> {
-        let folder = tempfile::Builder::new()
-            .prefix(".index-")
-            .tempdir_in(self.objects);
-        folder.map_err(|error| unwritable(self.objects, &error))
-    }
-
     /// Returns a new index without any file, whose objects are stored apart.
-    fn index(&self) -> Result<Index<'_>, Unknown> {
-        Ok(Index {
-            repository: self,
-            folder: self.folder()?,
-            stored: self.stored()?,
-        })
+    fn index(&self) -> Result<Index<'r>, Unknown> {
+        Index::new(self.root, self.objects, self.stored()?)
     }
 
     /// Returns where the repository has its objects.
@@ -272,25 +225,26 @@ impl<'r> Repository<'r> {
         };
         let tree = tree(&SAFE).or_else(|_| tree(&UNFILTERED)).or_else(|why| {
             // One file that git cannot store, such as `.GIT/x`, hides none of the others.
-            let skipping = [&UNFILTERED[..], &all[..count], &["--ignore-errors"]].concat();
-            let added = run(&mut index.git(&skipping)?)?;
+            let names = differing.iter().filter_map(|line| line.get(2..));
+            let is_left_out = |name: &[u8]| {
+                let shown = String::from_utf8_lossy(name.strip_suffix(b"/").unwrap_or(name));
+                special.contains(&path(name)) || large.iter().any(|file| file.path == *shown)
+            };
+            let names: Vec<&[u8]> = names.filter(|name| !is_left_out(name)).collect();
+            let is_sparse = count == all.len();
+            let refused = failing(&names, &|some| index.store(some, is_sparse))?;
             index.keep_idents()?;
             let tree = index
                 .write(&[&UNFILTERED[..], &["write-tree"]].concat())
                 .map_err(|_| why)?;
-            if added.is_err() {
-                let others =
-                    list(&mut index.git(&["ls-files", "-z", "--others", "--modified"])?)?;
-                let others = others.iter().map(|name| String::from_utf8_lossy(name));
-                let is_new = |path: &Cow<'_, str>| !large.iter().any(|file| file.path == **path);
-                let others: Vec<Outside> = (others.filter(is_new))
-                    .map(|path| Outside {
-                        has_stand_in: false,
-                        ..Outside::new(&path, "git cannot store it: read the file")
-                    })
-                    .collect();
-                large.extend(others);
-            }
+            let nameless = failing(&refused, &|some| index.name(some))?;
+            large.extend(refused.into_iter().map(|name| Outside {
+                has_stand_in: !nameless.contains(&name),
+                ..Outside::new(
+                    &String::from_utf8_lossy(name),
+                    "git cannot store it: read the file",
+                )
+            }));
             Ok::<_, Unknown>(tree)
         })?;
         if has_submodules {
@@ -471,91 +425,6 @@ impl<'r> Repository<'r> {
         }
         Ok(found)
     }
-}
-
-/// An index of its own, which is removed with this value.
-struct Index<'r> {
-    repository: &'r Repository<'r>,
-    folder: TempDir,
-    /// Where the repository has its objects.
-    stored: PathBuf,
-}
-
-impl Index<'_> {
-    fn path(&self) -> PathBuf {
-        self.folder.path().join("index")
-    }
-
-    /// Returns a command that works on it.
-    fn git(&self, args: &[&str]) -> Result<Command, Unknown> {
-        let mut git = self.repository.git(args)?;
-        git.env("GIT_INDEX_FILE", self.path())
-            .env("GIT_OBJECT_DIRECTORY", self.repository.objects)
-            .env(OBJECTS, with(&self.stored));
-        Ok(git)
-    }
-
-    /// Runs a command that works on it. Returns what it prints.
-    fn write(&self, args: &[&str]) -> Result<String, Unknown> {
-        let printed = run(&mut self.git(args)?)?.map_err(failed)?;
-        Ok(printed.trim_end().to_owned())
-    }
-
-    /// Stores a file as it is if git would leave out something in it that it has not written there itself.
-    fn keep_idents(&self) -> Result<(), Unknown> {
-        let root = self.repository.root;
-        let mut listed = self.git(&["ls-files", "-z", "--stage", "--", ":(top,attr:ident)"])?;
-        let listed = output_within(&mut listed, LIMIT).map_err(failed)?.stdout;
-        let is_hiding = |name: &[u8]| {
-            let text = open_to_read(&root.join(path(name)));
-            let text = text.and_then(|(mut file, _)| {
-                let mut text = Vec::new();
-                file.read_to_end(&mut text).map(|_| text)
-            });
-            text.is_ok_and(|text| has_own_ident(&text))
-        };
-        let hiding: Vec<_> = entries(&listed)
-            .filter(|(_, name)| is_hiding(name))
-            .collect();
-        for some in hiding.chunks(CHUNK) {
-            let mut ids = self.git(&["hash-object", "-w", "--no-filters", "--"])?;
-            ids.args(some.iter().map(|(_, name)| path(name)));
-            let ids = run(&mut ids)?.map_err(failed)?;
-            self.add(some.iter().zip(ids.lines()).map(|((entry, name), id)| {
-                let mode = String::from_utf8_lossy(&entry[..entry.len().min(6)]);
-                let mut line = OsString::from(format!("{mode},{id},"));
-                line.push(path(name));
-                line
-            }))?;
-        }
-        Ok(())
-    }
-
-    /// Adds entries to it: `MODE,ID,PATH`.
-    fn add<E: Into<OsString>>(&self, entries: impl Iterator<Item = E>) -> Result<(), Unknown> {
-        let mut git = self.git(&["update-index", "--add", "--replace"])?;
-        git.args(entries.flat_map(|entry| [OsString::from("--cacheinfo"), entry.into()]));
-        run(&mut git)?.map(drop).map_err(failed)
-    }
-}
-
-/// Returns whether a text has something else between `$Id:` and the next dollar sign of the line than what git writes there.
-fn has_own_ident(text: &[u8]) -> bool {
-    let mut rest = text;
-    while let Some(start) = rest.windows(IDENT.len()).position(|part| part == IDENT) {
-        rest = &rest[start + IDENT.len()..];
-        let end = rest.iter().position(|byte| matches!(byte, b'$' | b'\n'));
-        let ident = end.filter(|end| rest[*end] == b'$');
-        let ident = ident.map(|end| rest[..end].trim_ascii());
-        let is_gits = |ident: &[u8]| {
-            let has_length = ident.is_empty() || DIGITS.contains(&ident.len());
-            has_length && ident.iter().all(u8::is_ascii_hexdigit)
-        };
-        if ident.is_some_and(|ident| !is_gits(ident)) {
-            return true;
-        }
-    }
-    false
 }
 
 /// Makes a git directory for whoever reads this tree: no attributes but those in it count there.
