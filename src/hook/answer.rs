@@ -132,13 +132,20 @@ pub(super) fn reply_to(
         let begun = session_change::begin_change(&event);
         let found = find_place(name, event.session.as_deref(), named, quiet);
         let (reply, due) = answer(name, event, found, host)?;
-        return Ok(match begun {
-            Ok(warnings) => (reply.with_warnings(warnings), due),
+        let (said, warnings) = match begun {
+            Ok(begun) => (begun.left, begun.warnings),
             Err(why) => {
                 let why = format!("What this session changes is not reviewed: {why}");
-                let first = Reply::new(name, quiet, None, vec![why], Vec::new());
+                (Some(why), Vec::new())
+            }
+        };
+        let reply = reply.with_warnings(warnings);
+        return Ok(match said {
+            Some(said) => {
+                let first = Reply::new(name, quiet, None, vec![said], Vec::new());
                 (first.followed_by(reply), due)
             }
+            None => (reply, due),
         });
     }
     let found = find_place(name, event.session.as_deref(), named, quiet);
@@ -209,10 +216,19 @@ fn answer(
     let Some(mut place) = found.place else {
         return Ok((reported(silent.with_warnings(warnings)), due));
     };
+    if event.is_stop() {
+        host.describe(&mut event.fields);
+    }
     let is_own = part::is_own(&place);
     if is_own {
         warnings.extend(session_change::moved(&place));
-        if change::is_settled(&place) && !owed::is_left(&place.store, &place.instance.name) {
+        let tasks = event.fields["background_tasks"].as_array();
+        let is_busy = tasks.is_some_and(|tasks| !tasks.is_empty());
+        change::note_busy(&place, is_busy);
+        if !is_busy
+            && change::is_settled(&place)
+            && !owed::is_left(&place.store, &place.instance.name)
+        {
             return Ok((reported(silent.with_warnings(warnings)), due));
         }
     }
@@ -281,7 +297,6 @@ fn decided(
     let (is_own, quiet) = (part::is_own(place), place.chart.quiet);
     let silent = Reply::silent(name, quiet);
     if event.is_stop() {
-        host.describe(&mut event.fields);
         event.fields["awaited"] = Json::from(beside::is_awaited(place, &event.fields));
     }
     let stamp = is_own.then(|| change::look(place)).flatten();

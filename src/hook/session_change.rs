@@ -12,6 +12,7 @@ use crate::engine::context::running_cycle;
 use crate::engine::event::Event;
 use crate::project::change::{Base, Unknown};
 use crate::project::{find, settings, state_file};
+use crate::receipt::chain;
 use crate::run::perform::perform;
 use crate::run::place::Place;
 use crate::run::{asked, change, commits, part};
@@ -19,14 +20,23 @@ use crate::store::journal::{self, DecisionLine, Line};
 use crate::store::lock::WriteLock;
 use crate::store::{driver, git_dir, postponed};
 
-/// Begins the change of the session with the prompt of its user, unless the last one still waits for a review. Returns what
-/// is to be reported.
-pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
+/// What the user reads because a change has begun.
+#[derive(Default)]
+pub(super) struct Begun {
+    /// What no review reads.
+    pub(super) left: Option<String>,
+    /// Problems with files, which each stop reports, too.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Begins the change of the session with the prompt of its user, unless the last one still waits for a review.
+pub(super) fn begin_change(event: &Event) -> Result<Begun, String> {
+    let nothing = Ok(Begun::default());
     let (Some(session), Some(embedded)) = (event.session.as_deref(), of_changes()) else {
-        return Ok(Vec::new());
+        return nothing;
     };
     let Some(setting) = embedded.always() else {
-        return Ok(Vec::new());
+        return nothing;
     };
     let is_named = |root: &Path| settings::is_named(embedded, root, setting);
     let Some((root, home)) = homes(embedded).find(|(root, _)| is_named(root)) else {
@@ -34,7 +44,7 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         // The settings are read only where the answer matters.
         let unused = git_dir::unused(&here).filter(|_| is_named(&here));
         let flaw = unused.and_then(|dir| Some((disk::distrust(&dir)?, dir)));
-        return flaw.map_or(Ok(Vec::new()), |(why, dir)| {
+        return flaw.map_or(nothing, |(why, dir)| {
             Err(format!("{} is not used: {why}.", dir.display()))
         });
     };
@@ -46,16 +56,16 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         // An id that no folder can have, or a folder that is not only the user's.
         return match is_on(&Place::of_none(&chart, &root))? {
             true => Err(found.warnings.join(" ")),
-            false => Ok(Vec::new()),
+            false => nothing,
         };
     };
     let mut place = Place::new(chart, root, instance);
     if !is_on(&place)? {
-        return Ok(Vec::new());
+        return nothing;
     }
     let prompt = event.fields["prompt"].as_str().unwrap_or_default();
     if change::is_sent(&place, prompt) {
-        return Ok(Vec::new());
+        return nothing;
     }
     let claimed = driver::claimed(from_ref(&place.root), &place.chart.scope.home, session)?;
     let claimed = claimed.map(|claimed| claimed.instance);
@@ -70,22 +80,26 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         if has_begun(&place) {
             remember(&place)?;
         }
-        return Ok(Vec::new());
+        return nothing;
     }
     // What was asked for is over, and nothing has said so to this one.
     let is_resumed = !is_claimed && resume(&place, session)?;
     let is_going_on = (is_claimed || is_resumed) && place.is_in_cycle();
-    let mut warnings = Vec::new();
-    if !is_going_on || change::is_confirmed(&place) {
+    let mut begun = Begun::default();
+    // What the agent had going on at its last stop is none of the user's work.
+    let was_busy = change::take_busy(&place);
+    if was_busy && has_begun(&place) {
+        go_on(&mut place, session)?;
+    } else if !is_going_on || change::is_confirmed(&place) {
         change::sweep(&place);
-        warnings = start_over(&mut place, session)?;
+        begun = start_over(&mut place, session)?;
     }
     remember(&place)?;
-    Ok(warnings)
+    Ok(begun)
 }
 
-/// Forgets the change of the session, and begins the next one. Returns what is to be reported.
-fn start_over(place: &mut Place, session: &str) -> Result<Vec<String>, String> {
+/// Forgets the change of the session, and begins the next one.
+fn start_over(place: &mut Place, session: &str) -> Result<Begun, String> {
     let left = commits::elsewhere(place);
     abandon(place);
     let stamp = change::look(place);
@@ -94,7 +108,7 @@ fn start_over(place: &mut Place, session: &str) -> Result<Vec<String>, String> {
     let warnings = begun.inspect_err(|_| change::release(place))?;
     commits::pass_over(place);
     change::settle(place, stamp);
-    Ok(left.into_iter().chain(warnings).collect())
+    Ok(Begun { left, warnings })
 }
 
 /// Has the stops of a session be about its own change again, if that still waits for a review. Returns whether it does.
@@ -165,10 +179,10 @@ pub(super) fn hand_back(
         return Ok(if is_read { Vec::new() } else { why });
     }
     if is_read {
-        let warnings = start_over(&mut own, session)?;
+        let Begun { left, warnings } = start_over(&mut own, session)?;
         // This stop has looked.
         let _ = change::is_settled(&own);
-        return Ok(warnings);
+        return Ok(left.into_iter().chain(warnings).collect());
     }
     go_on(&mut own, session)?;
     Ok(vec![
@@ -261,13 +275,19 @@ pub(super) fn moved(reviewed: &Place) -> Option<String> {
     })
 }
 
-/// Leaves what a session changes to the reviews of a plan, if these read the code: nothing is read twice. What a review has
+/// Leaves what a session changes to the reviews of a plan, if these read all of it: nothing is read twice. What a review has
 /// found in it is not forgotten. Returns what is to be reported.
 pub(super) fn leave_to(plan: &Place, change: &Place) -> Option<String> {
     let snapshot = plan.snapshot();
     let view = snapshot.view();
     let reads_code = view.running().and_then(|cycle| view.skips(cycle).ok()?);
     if reads_code.is_none() || has_reviews(change) {
+        return None;
+    }
+    // What was committed before the plan began, its reviewers are not given.
+    let given = chain::last_base((&plan.store, &plan.instance.name), &plan.dir());
+    let ends = change::base(change).zip(given);
+    if !ends.is_some_and(|(base, given)| change::begins_like(change, &base, &given)) {
         return None;
     }
     let left = commits::elsewhere(change);

@@ -41,6 +41,9 @@ const SENT: &str = ".sent";
 /// The file in the instance's directory with what the work tree was like when nothing in it was to be reviewed.
 const STAMP: &str = ".stamp";
 
+/// The file in the instance's directory that is there while the agent of the last stop still has something going on.
+const BUSY: &str = ".busy";
+
 /// How much of a prompt is kept, in bytes, and how many prompts of one change: the first and the last ones.
 const PROMPT: usize = 2_000;
 const PROMPTS: usize = 10;
@@ -152,6 +155,19 @@ pub(crate) fn release(place: &Place) {
 fn forget_marks(place: &Place) {
     forget_prompts(place);
     let _ = fs::remove_file(place.dir().join(STAMP));
+}
+
+/// Notes whether something of the agent goes on after a stop: what that changes is the session's.
+pub(crate) fn note_busy(place: &Place, is_busy: bool) {
+    match is_busy {
+        true => drop(fs::write(place.dir().join(BUSY), "")),
+        false => drop(take_busy(place)),
+    }
+}
+
+/// Returns whether that was noted at the last stop, and forgets it.
+pub(crate) fn take_busy(place: &Place) -> bool {
+    fs::remove_file(place.dir().join(BUSY)).is_ok()
 }
 
 fn remove_stored(place: &Place) {
@@ -374,7 +390,11 @@ pub(crate) fn is_on(place: &Place, setting: Option<&String>) -> Result<bool, Str
 
 /// Adds to a stop that is only foreseen what has changed, if that is what it is about.
 pub(crate) fn see(place: &Place, fields: &mut Json) {
-    let base = place.chart.scope.since.as_ref().and_then(|_| base(place));
+    if place.chart.scope.since.is_none() {
+        return;
+    }
+    fields["own"] = part::is_own(place).into();
+    let base = base(place);
     let objects = place.dir().join(STORED);
     let used = base.and_then(|base| Some((base, Use::begin(&place.store, &place.instance.name)?)));
     // Whoever has reviewed it can have removed it in between.

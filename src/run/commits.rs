@@ -26,12 +26,16 @@ const COMMITTED: [&str; 7] = [
     "pull",
 ];
 
-/// But it does not say one of these: then HEAD has moved to one that was there.
-const MOVED: [&str; 3] = ["(start)", "(finish)", "Fast-forward"];
+/// But that does not end with one of these: then HEAD has moved to one that was there. Neither do two of them say only this.
+const MOVED: [&str; 2] = ["(start)", "(finish)"];
+const MERGED: [&str; 2] = ["merge", "pull"];
+const FAST: &str = "Fast-forward";
 
-/// What it says of leaving one begins with one of these. Whoever resets has undone a commit that no branch has.
+/// What it says of leaving one begins with one of these; a rebase begins with the first. Whoever resets or rebases has undone a
+/// commit that no branch has.
 const CHECKED_OUT: &str = "checkout";
 const RESET: &str = "reset";
+const REBASED: [&str; 3] = ["rebase", "rebase (start)", "rebase -i (start)"];
 
 /// How many of those that were left are looked at, the last ones.
 const LEFT: usize = 20;
@@ -93,11 +97,11 @@ pub(crate) fn elsewhere(place: &Place) -> Option<String> {
     let mut places: BTreeSet<String> = BTreeSet::new();
     let (left, head) = left(&text, seen.next());
     let mut are_included = !left.is_empty();
-    for (id, was_reset) in left.into_iter().rev().take(LEFT) {
+    for (id, was_undone) in left.into_iter().rev().take(LEFT) {
         let apart = apart(&place.root, id);
         are_included &= matches!(apart, Some(Apart::Included));
         if let Some(Apart::On(branches)) = apart {
-            let is_nowhere = branches.is_empty() && !was_reset;
+            let is_nowhere = branches.is_empty() && !was_undone;
             places.extend(is_nowhere.then(|| "no branch".to_owned()));
             places.extend(branches.iter().map(|name| format!("`{}`", shown(name))));
         }
@@ -123,12 +127,17 @@ fn left<'l>(log: &'l str, begun: Option<&'l str>) -> (Vec<(&'l str, bool)>, Opti
     let mut left = Vec::new();
     let mut head = begun;
     for (old, new, what) in log.lines().filter_map(entry) {
-        let was_reset = what.starts_with(RESET);
-        if (was_reset || what.starts_with(CHECKED_OUT)) && made.contains(old) && old != new {
-            left.push((old, was_reset));
+        let (what, message) = what.split_once(": ").unwrap_or((what, ""));
+        let begins = |starts: &[&str]| starts.iter().any(|start| what.starts_with(start));
+        let is_rebase = REBASED.contains(&what) && message.starts_with(CHECKED_OUT);
+        let has_moved = is_rebase
+            || MOVED.iter().any(|moved| what.ends_with(moved))
+            || begins(&MERGED) && message == FAST;
+        let was_undone = begins(&[RESET]) || is_rebase;
+        if (was_undone || begins(&[CHECKED_OUT])) && made.contains(old) && old != new {
+            left.push((old, was_undone));
         }
-        let is_new = COMMITTED.iter().any(|start| what.starts_with(start));
-        if is_new && !MOVED.iter().any(|moved| what.contains(moved)) {
+        if begins(&COMMITTED) && !has_moved {
             made.insert(new);
         }
         head = Some(new);
@@ -149,7 +158,8 @@ mod tests {
         let log: String = lines.collect();
         let (left, _) = left(&log, Some("0"));
         let left = left.iter();
-        let left = left.map(|(id, was_reset)| format!("{id}{}", if *was_reset { "r" } else { "" }));
+        let left =
+            left.map(|(id, was_undone)| format!("{id}{}", if *was_undone { "r" } else { "" }));
         left.collect::<Vec<_>>().join(" ")
     }
 
@@ -176,6 +186,12 @@ mod tests {
                 "9 8 checkout: moving to old; 8 9 checkout: moving to main",
                 "",
             ),
+            (
+                "0 1 commit: Fast-forward (start); 1 9 checkout: moving",
+                "1",
+            ),
+            ("0 1 commit: a; 1 9 rebase (start): checkout main", "1r"),
+            ("0 1 commit: a; 1 9 rebase: checkout main", "1r"),
         ] {
             assert_eq!(left_by(steps), expected, "{steps}");
         }
