@@ -23,10 +23,10 @@ use crate::project::git;
 use crate::project::settings;
 use crate::project::state_file::{self, Reading};
 use crate::project::trust;
-use crate::run::change;
 use crate::run::perform::peek;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
+use crate::run::{asked, change};
 use crate::store::{Store, driver, git_dir};
 use crate::text::plain_line;
 
@@ -147,7 +147,7 @@ pub(super) fn project(chart: &Chart, root: &Path) -> Vec<Diagnosis> {
 /// Reports an instance that waits for a stop while no session drives it: what a session that stops would say about it.
 fn undriven(place: &Place) -> Option<Diagnosis> {
     let Instance { name, .. } = &place.instance;
-    let event = Event::hook(UNCLAIMED, Json::Null);
+    let event = Event::hook(UNCLAIMED, asked::typed_at(place));
     let (Step::Done(decision), _) = peek(place, &event).ok()? else {
         return None;
     };

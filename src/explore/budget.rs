@@ -10,7 +10,7 @@ use crate::chart::Chart;
 use crate::os;
 
 /// How many seconds an exploration takes by default at most; a build for debugging is that much slower.
-const SECONDS: u64 = if cfg!(debug_assertions) { 600 } else { 30 };
+const SECONDS: u64 = if cfg!(debug_assertions) { 600 } else { 120 };
 
 /// How far an exploration goes, and what else it looks for.
 #[derive(Debug, Clone)]

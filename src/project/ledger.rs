@@ -89,12 +89,12 @@ pub(crate) fn entries(
         let is_of_cycle = unfinished.is_some_and(|(files, count)| {
             review.n <= count && review.file == files.replace("{n}", &review.n.to_string())
         });
-        let is_over = is_known && answer.is_empty() && !is_of_cycle;
-        // Nobody has put off what a review found that has not passed.
+        let is_over = is_known && !is_of_cycle;
+        // Nobody has put off what a review found that has not passed, or what an answer passes over.
         let is_so = || {
             let verdict = review.verdict.as_ref();
             words.put_off().is_none()
-                || verdict.is_none_or(|verdict| chart.is_best_verdict(verdict))
+                || answer.is_empty() && verdict.is_none_or(|verdict| chart.is_best_verdict(verdict))
         };
         let silent = match &words.unanswered {
             Some(word) if is_over && is_so() => word,

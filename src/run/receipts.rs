@@ -115,7 +115,7 @@ fn up_to_now(place: &Place, mut record: OnRecord) -> (Remarks, Vec<Remark>) {
     let snapshot = place.snapshot();
     let stop = Event::hook(STOPPED, Json::Null);
     let mut now = found(place, &record, &stop, snapshot.context(), true);
-    if matches!(snapshot.state, Reading::Broken(_)) {
+    if !matches!(snapshot.state, Reading::Sound { .. }) {
         now.state = None;
     }
     // No chart has decided anything since.
@@ -154,8 +154,11 @@ fn edited(
 }
 
 /// Returns the hash of the rulings if one is gone that this machine has written since the last review. Where one is gone that the
-/// review has seen, about the same finding, that is compared anyway.
+/// review has seen, about the same finding, that is compared anyway. In another checkout, they are those of that.
 fn lost_rulings(place: &Place, record: &OnRecord) -> Option<Option<String>> {
+    if !record.aside.is_empty() {
+        return None;
+    }
     let now = rulings(place);
     let last = record.reviews().next_back();
     let gone = last.iter().flat_map(|last| last.rulings.keys());

@@ -22,7 +22,7 @@ pub(crate) fn finished(place: &Place) -> String {
     let past = place.reviews();
     let figures = Figures::of(chart, past.iter().map(|review| &review.run));
     let reviews = match figures.reviews {
-        0 => "no independent reviews".to_owned(),
+        0 => "no review on record".to_owned(),
         _ => format!("{} (cost: {})", figures.counted(), figures.price()),
     };
     let entries = snapshot.ledger();
@@ -45,7 +45,7 @@ pub(crate) fn finished(place: &Place) -> String {
     let cycles = chart.cycles.keys().map(String::as_str);
     let never: Vec<&str> = cycles.filter(|cycle| !is_begun(cycle)).collect();
     let never = (!past.is_empty() && !never.is_empty())
-        .then(|| format!(" Never begun: {}.", never.join(", ")));
+        .then(|| format!(" Never run by taskie: {}.", never.join(", ")));
     let unpassed = unpassed.iter().map(|left| left.title(chart));
     let unpassed: Vec<String> = unpassed.collect();
     let skipped =

@@ -70,8 +70,8 @@ pub struct Findings {
     /// What the answer to a review can say of a finding: `plan-review-2.1: fixed`. The first one says that it is gone.
     #[serde(default)]
     pub answers: Vec<String>,
-    /// What a finding is whose review has no answer when its cycle is over; where it is one of `answers`, only if the review
-    /// has passed. A cycle is over if it isn't running and no
+    /// What a finding is that no answer names when its cycle is over; where it is one of `answers`, only if its review has
+    /// passed and has no answer at all. A cycle is over if it isn't running and no
     /// other field of type `phase`, such as one that a pause sets, has one of its phases. Until then, and without this
     /// key, the finding is `open`.
     pub unanswered: Option<String>,

@@ -436,7 +436,7 @@ fn check_chart() -> Command {
                 .value_parser(value_parser!(u32).range(1..)),
         )
         .arg(
-            arg!(--"max-seconds" <N> "Explore a chart for at most this many seconds [default: 30]")
+            arg!(--"max-seconds" <N> "Explore a chart for at most this many seconds [default: 120]")
                 .value_parser(value_parser!(u32).range(1..)),
         )
         .arg(arg!(--strict "Exit 1 if a property is not decided, too"))
