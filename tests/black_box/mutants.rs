@@ -55,7 +55,7 @@ const fn mutant(
 const MUTANTS: &[Mutant] = &[
     // Misspelled keys.
     mutant("initial =", 1, "inital =", &[("unknown-key", Edit)]),
-    mutant("hook_timeout =", 1, "hook_timout =", &[("unknown-key", Edit)]),
+    mutant("templates =", 1, "templtes =", &[("unknown-key", Edit)]),
     mutant("instances =", 1, "instnces =", &[("unknown-key", Edit)]),
     mutant("looser =", 1, "loser =", &[("unknown-key", Edit)]),
     mutant(r#"guard = "cycle.due and not used_up and waits "#, 1, r#"gaurd = "cycle.due and not used_up and waits "#, &[("unknown-key", Edit)]),
@@ -213,7 +213,6 @@ const MUTANTS: &[Mutant] = &[
     mutant("{{ config.max_reviews }}", 1, "{{ config.max_review }}", &[("unknown-name", Edit)]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.push }}", &[("bad-default", Edit)]),
     mutant("rights == 'bypass'", 1, "rights == 'bypas'", &[("unlike-types", Edit)]),
-    mutant("hook_timeout = 3600", 1, "hook_timeout = 3570", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("[[on.Stop]]\nabout = \"a flaw in", 1, "[[on.Stop]] # the second\nguard = \"event.stop_hook_active and not checks.structure\"\nallow = true\n\n[[on.Stop]]\nabout = \"a flaw in", &[("shadowed-rule", Line("# the second"))]),
     mutant("guard = \"cycle.due\"\nsay", 1, "guard = \"true\"\nsay", &[("constant-guard", Edit)]),
     mutant(r#"guard = "not checks.structure""#, 1, r#"guard = "true""#, &[("constant-guard", Edit)]),

@@ -98,11 +98,6 @@ impl Resolver<'_> {
                 "an id consists of letters, digits, `-` and `_`: it is also part of a file name";
             self.flaw(Code::BadName, at!["id"], message, help);
         }
-        if source.hook_timeout == 0 {
-            let help = "write the seconds after which the host ends the hook, or remove it";
-            let message = "a hook that is killed after 0 seconds cannot answer";
-            self.flaw(Code::WrongType, at!["hook_timeout"], message, help);
-        }
         self.home(&source.scope.home);
     }
 

@@ -51,10 +51,6 @@ pub struct Source {
     /// Folders of templates, relative to the chart. The first one that has a template wins.
     #[serde(default = "templates_beside")]
     pub templates: Vec<String>,
-    /// The most seconds for which the hook's entry can ask the host (`hook stop --timeout`); without that, the hook has 600.
-    /// The timeout of every invocation must be shorter. A review that may take longer than the hook has is not started.
-    #[serde(default = "host_default_timeout")]
-    pub hook_timeout: u64,
     /// Which directories are the instances.
     pub scope: Scope,
     /// The typed fields of `state.json`.
@@ -118,10 +114,6 @@ pub struct Source {
 
 pub(super) fn templates_beside() -> Vec<String> {
     vec!["templates".to_owned()]
-}
-
-pub(super) fn host_default_timeout() -> u64 {
-    3600
 }
 
 /// Which directories are the instances.

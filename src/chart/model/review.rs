@@ -182,8 +182,8 @@ pub struct GateCommands {
     /// The command lines that the reviewer itself is to run, a list: `review.shown` says whether it names each of them, and
     /// at least one command. None, or without this key: nobody asks what it ran.
     pub by_reviewer: Option<Text>,
-    /// The time limit of all of them together in seconds: a number, or `{{ config.NAME }}`. At most half of
-    /// `hook_timeout`: the rest is for the reviewer.
+    /// The time limit of all of them together in seconds: a number, or `{{ config.NAME }}`. At most 1800: the rest of the
+    /// hook's time is for the reviewer.
     pub timeout: Amount,
 }
 
@@ -230,7 +230,8 @@ pub struct InvokeSource {
     /// Whether it runs beside the agent's turn, where the host can wake the agent: another entry of the hook, `hook stop
     /// --wake`, runs it then. Without this key, it holds the turn.
     pub beside: Option<Expr>,
-    /// Required in one of the two tables. The time limit of the process in seconds: a number, or `{{ config.NAME }}`.
+    /// Required in one of the two tables. The time limit of the process in seconds: a number, or `{{ config.NAME }}`. Less than
+    /// 3600, after which the host ends the hook. A review that may take longer than the hook has is not started.
     pub timeout: Option<Amount>,
 }
 
