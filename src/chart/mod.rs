@@ -101,7 +101,7 @@ impl Chart {
 
     /// Returns the name of the prompt whose template this is, if it is one.
     pub fn prompt_of(&self, template: &str) -> Option<&str> {
-        let mut names = self.prompts.names.iter().map(String::as_str);
+        let mut names = self.prompts.keys().map(String::as_str);
         names.find(|name| Self::prompt_file(name) == template)
     }
 

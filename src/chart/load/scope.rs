@@ -85,11 +85,11 @@ impl Resolver<'_> {
                 self.flaw(Code::BadName, at!["commands", name], message, help);
             }
         }
-        for (index, name) in source.prompts.names.iter().enumerate() {
+        for name in source.prompts.keys() {
             if !is_slug(name) {
                 let message = format!("`{name}` cannot be the name of a prompt");
                 let help = "a prompt's name consists of letters, digits, `-` and `_`: it is also the name of a file";
-                self.flaw(Code::BadName, at!["prompts", "names", index], message, help);
+                self.flaw(Code::BadName, at!["prompts", name], message, help);
             }
         }
         if !is_slug(&source.id) {

@@ -70,9 +70,10 @@ pub struct Source {
     /// Names for expressions, which can be used like fields.
     #[serde(default, rename = "let")]
     pub lets: Part<IndexMap<String, Expr>>,
-    /// Prompts that a user may replace: `prompts.NAME`.
+    /// Prompts that a user may replace: `prompts.loop` is the file `loop.md` in the home, else the template `loop.md`.
+    /// `[prompts.loop]` has the value of each `{{name}}` in it. Other names stay as they are.
     #[serde(default)]
-    pub prompts: Part<Prompts>,
+    pub prompts: Part<IndexMap<String, IndexMap<String, Expr>>>,
     /// The states of the chart. `{cycle}` in a name makes one phase per cycle.
     pub phases: IndexMap<String, Part<Phase>>,
     /// Defaults that all cycles share.
@@ -161,18 +162,6 @@ pub struct ReadFiles {
     pub names: Vec<FilePattern>,
     /// The lines that match are the `lines` of each file.
     pub line: LineText,
-}
-
-/// Prompts: a user's own file in the home, or the template of that name. Plain text in which `{{name}}` is filled in.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Prompts {
-    /// The prompts: `loop` is the file `loop.md` in the home, else the template `loop.md`.
-    #[serde(default)]
-    pub names: Vec<String>,
-    /// The value of `{{name}}`. Other names stay as they are.
-    #[serde(default)]
-    pub vars: IndexMap<String, Expr>,
 }
 
 /// The heading of a column, or several that mean the same.
