@@ -128,7 +128,8 @@ impl Resolver<'_> {
                 self.only(at![table, name, "one_of"], field.kind, FieldType::String);
             }
             self.looser(at![table, name, "looser"], field, phases);
-            let needs_trust = !field.trust.is_empty() || !field.per_project.is_empty();
+            let needs_trust =
+                !field.trust.is_empty() || !field.per_project.is_empty() || field.bound;
             if table != "config" && needs_trust {
                 let message = "only a setting can have `trust`";
                 self.flaw(
