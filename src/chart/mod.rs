@@ -406,9 +406,8 @@ pub struct Invoke {
     pub reason: Vec<String>,
     pub cost: Option<String>,
     pub tokens: Vec<String>,
-    /// A pointer to the status that may mean a usage limit, and pointers to a text that says when that ends.
+    /// A pointer to the status that may mean a usage limit.
     pub status: Option<String>,
-    pub until: Vec<String>,
     pub by: Option<Text>,
     pub beside: Option<Expr>,
     pub timeout: Amount,

@@ -113,7 +113,7 @@ pub(crate) fn postponed(invoke: &Invoke, stdout: &[u8]) -> Option<Moment> {
         return None;
     }
     let now = clock::now();
-    let named = invoke.until.iter().find_map(|pointer| {
+    let named = invoke.reason.iter().find_map(|pointer| {
         let text: String = value(json, pointer)?;
         limit::reset_in(&text, now, zone::offset)
     });
@@ -254,7 +254,6 @@ mod tests {
             findings: vec!["/structured_output/findings".to_owned()],
             tokens: vec!["/usage/in".to_owned(), "/usage/out".to_owned()],
             status: None,
-            until: Vec::new(),
             by: None,
             beside: None,
             argv: Vec::new(),

@@ -47,7 +47,6 @@ impl Resolver<'_> {
             cost: given!(own, shared, cost),
             tokens: given!(own, shared, tokens).unwrap_or_default(),
             status: given!(own, shared, status),
-            until: given!(own, shared, until).unwrap_or_default(),
             by: given!(own, shared, by),
             beside: given!(own, shared, beside),
         }
@@ -80,7 +79,6 @@ impl Resolver<'_> {
             ("findings", &invoke.findings),
             ("ran", &invoke.ran),
             ("text", &invoke.text),
-            ("until", &invoke.until),
             ("reason", &invoke.reason),
             ("tokens", &invoke.tokens),
         ];

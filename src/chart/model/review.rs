@@ -221,10 +221,9 @@ pub struct InvokeSource {
     /// JSON pointers to the numbers of tokens that it used; those that exist are added up.
     pub tokens: Option<Vec<String>>,
     /// A JSON pointer to the HTTP status with which a run failed. If that means a usage limit or an outage, `postponed` says, in
-    /// all instances of the project, until when that lasts; `taskie next --retry` ends it.
+    /// all instances of the project, until when that lasts: as a text that `reason` points to says (`resets 6:23pm
+    /// (Europe/Berlin)`), or 300 seconds. `taskie next --retry` ends it.
     pub status: Option<String>,
-    /// JSON pointers to a text that says when it ends: `resets 6:23pm (Europe/Berlin)`. Without one, it lasts 300 seconds.
-    pub until: Option<Vec<String>>,
     /// Who reviews, for `taskie status`.
     pub by: Option<Text>,
     /// Whether it runs beside the agent's turn, where the host can wake the agent: another entry of the hook, `hook stop
