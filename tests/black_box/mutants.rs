@@ -196,7 +196,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"stall = "{{ config.stall }}""#, 1, "stall = true", &[("wrong-type", Line("stall = true"))]),
     mutant(r#"stall = "{{ config.stall }}""#, 1, r#"stall = "{{ config.stal }}""#, &[("unknown-name", Edit)]),
     mutant("guard = \"cycle.due or cycle.owed\"", 1, "block = \"x\"\nguard = \"cycle.due or cycle.owed\"", &[("conflicting-keys", Line("block = \"x\""))]),
-    mutant("type = \"integer from 0\"\nunit = \"reviews\"\ndefault = 8", 1, "unit = \"reviews\"\ndefault = 8", &[("missing-key", Line("[config.max_reviews]"))]),
+    mutant("type = \"number of reviews from 0\"\ndefault = 8", 1, "default = 8", &[("missing-key", Line("[config.max_reviews]"))]),
     mutant(r#"never = "phase"#, 1, r#"# "phase"#, &[("missing-key", Line("[[properties"))]),
     mutant("block = \"{{ flaws }}\"\n", 1, "\n", &[("idle-rule", Rule("a flaw in the plan's files: ask the agent to fix it, once per turn"))]),
     mutant(r#"invoke = "{{ reviewer }}""#, 1, "", &[("idle-rule", Rule("a review is due: run it"))]),

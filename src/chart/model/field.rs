@@ -14,14 +14,13 @@ use crate::hash::IndexMap;
 pub struct FieldSource {
     /// `boolean`, `integer`, `string`, `id` (letters, digits, `_` and `-`, which can be part of a file name), `phase`, `list`,
     /// `non-empty list`, and for a setting also `file` (the path of a file in the project whose text expressions see) and
-    /// `list of commands` (which run without a shell). An integer can have limits, `integer from 1 to 9`. What ends in
-    /// `or null` may be null; `or absent` means that the key may be absent without a warning.
+    /// `list of commands` (which run without a shell). An integer can have limits, `integer from 1 to 9`, and a unit, which
+    /// `taskie config` shows beside the value, `number of seconds from 1 to 9`. What ends in `or null` may be null; `or absent`
+    /// means that the key may be absent without a warning.
     #[serde(rename = "type")]
     pub kind: Kind,
     /// What the field means. It becomes the description in the JSON Schema.
     pub about: Option<String>,
-    /// For an integer: what it counts, such as `seconds`. `taskie config` says so beside the value.
-    pub unit: Option<String>,
     /// The strings that are allowed: a list, or a table whose names they are, `invoke` or `cycles`. For a list, `cycles` names
     /// its items, and everything else what an item that has a `:` must begin with, before the first one.
     pub one_of: Option<Words>,
@@ -98,7 +97,7 @@ impl From<FieldSource> for Field {
         Self {
             kind: kind.kind,
             about: source.about,
-            unit: source.unit,
+            unit: kind.unit,
             minimum: kind.minimum,
             maximum: kind.maximum,
             one_of,
