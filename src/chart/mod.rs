@@ -400,7 +400,6 @@ pub struct Invoke {
     pub findings: Vec<String>,
     pub ran: Vec<String>,
     pub turns: Option<String>,
-    pub tools: Option<String>,
     pub text: Vec<String>,
     pub error: Option<String>,
     pub reason: Vec<String>,

@@ -40,7 +40,6 @@ impl Resolver<'_> {
             findings: given!(own, shared, findings).unwrap_or_default(),
             ran: given!(own, shared, ran).unwrap_or_default(),
             turns: given!(own, shared, turns),
-            tools: given!(own, shared, tools),
             text: given!(own, shared, text).unwrap_or_default(),
             error: given!(own, shared, error),
             reason: given!(own, shared, reason).unwrap_or_default(),
@@ -91,7 +90,6 @@ impl Resolver<'_> {
             ("error", &invoke.error),
             ("cost", &invoke.cost),
             ("turns", &invoke.turns),
-            ("tools", &invoke.tools),
             ("status", &invoke.status),
         ];
         for (key, pointer) in single {

@@ -208,8 +208,6 @@ pub struct InvokeSource {
     pub ran: Option<Vec<String>>,
     /// A JSON pointer to the number of turns that the run took: in a single one, no command runs.
     pub turns: Option<String>,
-    /// A JSON pointer to how often it has used a tool.
-    pub tools: Option<String>,
     /// JSON pointers to the review itself: if the process has written no file, the first one that exists is written to it.
     pub text: Option<Vec<String>>,
     /// A JSON pointer to a boolean that is true if the run failed.
