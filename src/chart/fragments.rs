@@ -101,7 +101,9 @@ impl Chart {
             all.add(Role::Default, arg.default.as_ref().and_then(Literal::text));
         }
         all.add(Role::Let, self.lets.values());
-        all.add(Role::Printed, self.prompts.vars.values());
+        for vars in self.prompts.values() {
+            all.add(Role::Printed, vars.values());
+        }
         all.found
     }
 }

@@ -1,4 +1,5 @@
-//! What `type` says of a field, a setting or an option: `integer from 1 to 570`, `string or null`, `list of commands`.
+//! What `type` says of a field, a setting or an option: `integer from 1 to 570`, `number of seconds from 1`,
+//! `string or null`, `list of commands`.
 
 use std::borrow::Cow;
 
@@ -31,8 +32,11 @@ const NAMES: [(&str, FieldType, Use); 9] = [
     ("list", FieldType::List, Use::Plain),
 ];
 
+/// What comes before the unit of an integer.
+const NUMBER: &str = "number of ";
+
 /// The pattern of all types, for editors.
-pub(crate) const PATTERN: &str = "^(boolean|integer( from -?[0-9]+)?( to -?[0-9]+)?|string|id|file|phase|(non-empty )?list|list of commands)\
+pub(crate) const PATTERN: &str = "^(boolean|(integer|number of [A-Za-z]+( [A-Za-z]+)?)( from -?[0-9]+)?( to -?[0-9]+)?|string|id|file|phase|(non-empty )?list|list of commands)\
     ( or null)?( or absent)?$";
 
 /// What the values of a type are used for.
@@ -51,10 +55,12 @@ pub enum Use {
 }
 
 /// A type, with its limits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kind {
     pub kind: FieldType,
     pub used: Use,
+    /// What an integer counts.
+    pub unit: Option<String>,
     pub minimum: Option<i64>,
     pub maximum: Option<i64>,
     /// It may be null.
@@ -69,13 +75,19 @@ impl Kind {
         let (text, optional) = without(text, " or absent");
         let (text, nullable) = without(text, " or null");
         // Every stop reads some types, and few have limits.
-        let has_limits = text.starts_with("integer ");
+        let has_limits = text.starts_with("integer ") || text.starts_with(NUMBER);
         let (text, maximum) = limit(text, " to ", has_limits)?;
         let (text, minimum) = limit(text, " from ", has_limits)?;
+        let unit = text.strip_prefix(NUMBER);
+        let text = match unit {
+            Some(unit) if is_unit(unit) => "integer",
+            _ => text,
+        };
         let (_, kind, used) = NAMES.into_iter().find(|(name, ..)| *name == text)?;
         Some(Self {
             kind,
             used,
+            unit: unit.map(str::to_owned),
             minimum: minimum.or((used == Use::NonEmpty).then_some(1)),
             maximum,
             nullable,
@@ -87,6 +99,13 @@ impl Kind {
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.into_iter().map(|(name, ..)| name)
     }
+}
+
+/// Returns whether a text can say what an integer counts: it is one or two words.
+fn is_unit(text: &str) -> bool {
+    let is_word =
+        |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    text.split(' ').count() <= 2 && text.split(' ').all(is_word)
 }
 
 fn without<'t>(text: &'t str, end: &str) -> (&'t str, bool) {
@@ -140,6 +159,8 @@ mod tests {
                 "integer from 0",
                 "integer from -1 to 3 or null",
                 "integer to 9",
+                "number of seconds",
+                "number of US dollars from 1 or null",
             ]
             .map(str::to_owned),
         );
@@ -152,6 +173,10 @@ mod tests {
             "phaze",
             "string from 1",
             "list to 3",
+            "number",
+            "number of ",
+            "number of seconds from x",
+            "number of 3 from 1",
             "integer from x",
             "integer from +1",
             "null",
@@ -165,6 +190,11 @@ mod tests {
         assert_eq!(
             (kind.minimum, kind.maximum, kind.nullable, kind.optional),
             (Some(1), Some(570), true, false)
+        );
+        let kind = Kind::parse("number of US dollars from 1 or null").unwrap();
+        assert_eq!(
+            (kind.kind, kind.unit.as_deref(), kind.minimum),
+            (FieldType::Integer, Some("US dollars"), Some(1))
         );
     }
 }

@@ -101,7 +101,7 @@ impl Chart {
 
     /// Returns the name of the prompt whose template this is, if it is one.
     pub fn prompt_of(&self, template: &str) -> Option<&str> {
-        let mut names = self.prompts.names.iter().map(String::as_str);
+        let mut names = self.prompts.keys().map(String::as_str);
         names.find(|name| Self::prompt_file(name) == template)
     }
 
@@ -400,15 +400,13 @@ pub struct Invoke {
     pub findings: Vec<String>,
     pub ran: Vec<String>,
     pub turns: Option<String>,
-    pub tools: Option<String>,
     pub text: Vec<String>,
     pub error: Option<String>,
     pub reason: Vec<String>,
     pub cost: Option<String>,
     pub tokens: Vec<String>,
-    /// A pointer to the status that may mean a usage limit, and pointers to a text that says when that ends.
+    /// A pointer to the status that may mean a usage limit.
     pub status: Option<String>,
-    pub until: Vec<String>,
     pub by: Option<Text>,
     pub beside: Option<Expr>,
     pub timeout: Amount,

@@ -413,28 +413,25 @@ impl Checker<'_> {
 
     /// Checks the chart's prompts: every name in them must have a value.
     fn prompts(&mut self, names: &ChartNames<'_>) {
-        let prompts = &self.chart.prompts;
-        for (name, expr) in &prompts.vars {
-            let path = at!["prompts", "vars", name];
-            let (kind, mut problems) = infer::expression(&expr.0, names);
-            if matches!(kind, Type::List(_) | Type::Record(_)) {
-                let message = format!("expected a string, but this is {kind}");
-                let help = Some("join it: `| join('\\n')`".to_owned());
-                problems.push(Problem::of_all(&expr.0, Code::WrongOperand, message, help));
+        for (name, vars) in &self.chart.prompts {
+            let path = at!["prompts", name];
+            for (hole, expr) in vars {
+                let (kind, mut problems) = infer::expression(&expr.0, names);
+                if matches!(kind, Type::List(_) | Type::Record(_)) {
+                    let message = format!("expected a string, but this is {kind}");
+                    let help = Some("join it: `| join('\\n')`".to_owned());
+                    problems.push(Problem::of_all(&expr.0, Code::WrongOperand, message, help));
+                }
+                self.report(&below(path, hole), &expr.0, problems);
             }
-            self.report(path, &expr.0, problems);
-        }
-        for (index, name) in prompts.names.iter().enumerate() {
-            let path = at!["prompts", "names", index];
             let file = Chart::prompt_file(name);
             let Some(text) = self.template(path, &file, names) else {
                 continue;
             };
-            for hole in prompt::names(&text).filter(|hole| !prompts.vars.contains_key(*hole)) {
-                let known = prompts.vars.keys().map(String::as_str);
-                let help = hint(hole, known);
+            for hole in prompt::names(&text).filter(|hole| !vars.contains_key(*hole)) {
+                let help = hint(hole, vars.keys().map(String::as_str));
                 let message =
-                    format!("`{file}` has {{{{{hole}}}}}, which is not in [prompts.vars]");
+                    format!("`{file}` has {{{{{hole}}}}}, which is not in [prompts.{name}]");
                 self.flaw(Code::UnknownName, path, message, help);
             }
         }

@@ -40,8 +40,8 @@ impl<'c> References<'c> {
             }
         }
         // A user's prompt may contain any of them.
-        for name in &chart.prompts.names {
-            graph.add(&format!("prompts.{name}"), chart.prompts.vars.values());
+        for (name, vars) in &chart.prompts {
+            graph.add(&format!("prompts.{name}"), vars.values());
         }
         for cycle in chart.cycles.values() {
             let targets = cycle.advance.iter();

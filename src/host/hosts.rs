@@ -16,6 +16,9 @@ pub const RESERVE: u64 = 10;
 /// How many seconds a hook has whose entry does not say how long it asks for.
 pub const HOOK: u64 = 600;
 
+/// The most seconds that a hook can have on any host.
+pub const LONGEST_HOOK: u64 = 3_600;
+
 /// The variable that a plugin's launcher sets.
 pub const PLUGIN: &str = "TASKIE_PLUGIN";
 
@@ -262,7 +265,7 @@ const CLAUDE: Host = Host {
     tools_reset_blocks: true,
     block_cap: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
     passes_sequences: true,
-    longest_hook: 3_600,
+    longest_hook: LONGEST_HOOK,
     wakes: true,
     tested: "2.1.197",
     unasked: "--dangerously-skip-permissions",

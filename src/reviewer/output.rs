@@ -78,9 +78,9 @@ pub(crate) fn tokens(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
 pub(crate) fn found(invoke: &Invoke, severities: &[String], stdout: &[u8]) -> Found {
     let json = answer(invoke, stdout).unwrap_or_default();
     let first = |pointers: &[String]| pointers.iter().find_map(|pointer| find(json, pointer));
-    let count = |pointer: &Option<String>| value::<u64>(json, pointer.as_deref()?);
-    let is_idle =
-        count(&invoke.turns).is_some_and(|turns| turns <= 1) || count(&invoke.tools) == Some(0);
+    let turns = invoke.turns.as_deref();
+    let turns: Option<u64> = turns.and_then(|pointer| value(json, pointer));
+    let is_idle = turns.is_some_and(|turns| turns <= 1);
     let named = first(&invoke.ran)
         .map(|list| Ran::read(&list))
         .unwrap_or_default();
@@ -113,7 +113,7 @@ pub(crate) fn postponed(invoke: &Invoke, stdout: &[u8]) -> Option<Moment> {
         return None;
     }
     let now = clock::now();
-    let named = invoke.until.iter().find_map(|pointer| {
+    let named = invoke.reason.iter().find_map(|pointer| {
         let text: String = value(json, pointer)?;
         limit::reset_in(&text, now, zone::offset)
     });
@@ -249,12 +249,10 @@ mod tests {
             text: Vec::new(),
             ran: vec!["/structured_output/ran".to_owned()],
             turns: Some("/num_turns".to_owned()),
-            tools: None,
             cost: Some("/total_cost_usd".to_owned()),
             findings: vec!["/structured_output/findings".to_owned()],
             tokens: vec!["/usage/in".to_owned(), "/usage/out".to_owned()],
             status: None,
-            until: Vec::new(),
             by: None,
             beside: None,
             argv: Vec::new(),

@@ -207,7 +207,7 @@ fn follows(
     }
     match peek(place, event).ok()?.0 {
         Step::Invoke(due) => {
-            let is_early = start.elapsed().as_secs() <= hook_timeout(place, event) / 2;
+            let is_early = start.elapsed().as_secs() <= hook_timeout(event) / 2;
             (is_early && due.gates.commands.is_empty()).then_some(NextStep::Review)
         }
         Step::Done(next) => next

@@ -9,7 +9,7 @@ use crate::diagnostic::quote::quoted;
 use crate::disk;
 use crate::engine::decision::{Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
-use crate::host::hosts::RESERVE;
+use crate::host::hosts::{LONGEST_HOOK, RESERVE};
 use crate::project::git::{self, Git};
 use crate::project::state_file;
 use crate::run::attempt::{Again, Attempt, Due, time_left};
@@ -106,7 +106,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         return answered(performed);
     }
     let mut announced = announced(place, event, &snapshot, &invocation);
-    let hook = hook_timeout(place, event).saturating_sub(before.as_secs());
+    let hook = hook_timeout(event).saturating_sub(before.as_secs());
     if !before.is_zero() {
         announced.timeout = time_left(hook, invocation.timeout, Duration::ZERO);
     }
@@ -206,8 +206,8 @@ fn sent_back(event: &Event, invocation: &Invocation, is_told: bool) -> Option<Pe
 }
 
 /// Returns how many seconds the host gives this hook.
-pub(crate) fn hook_timeout(place: &Place, event: &Event) -> u64 {
+pub(crate) fn hook_timeout(event: &Event) -> u64 {
     let longest = event.fields.get("longest_review").and_then(Json::as_u64);
     let of_host = longest.map_or(u64::MAX, |longest| longest.saturating_add(RESERVE));
-    place.chart.hook_timeout.min(of_host)
+    LONGEST_HOOK.min(of_host)
 }

@@ -1063,10 +1063,9 @@ fn the_chart_option_names_the_chart_to_check() {
 
 /// Values that are of the right type, and of no use.
 #[test]
-fn an_id_a_home_a_timeout_and_an_option_that_cannot_be_used() {
+fn an_id_a_home_and_an_option_that_cannot_be_used() {
     for (fragment, expected) in [
         ("id = \"m m/../\"\n", "bad-name"),
-        ("hook_timeout = 0\n", "wrong-type"),
         ("[args]\nwords = { type = \"list\" }\n", "wrong-type"),
         ("[scope]\nhome = \".git\"\n", "bad-pattern"),
         ("[scope]\nhome = \"a/.git/b\"\n", "bad-pattern"),

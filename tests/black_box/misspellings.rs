@@ -79,7 +79,7 @@ fn words(text: &str) -> Vec<Range<usize>> {
                 }
             }
             let is_in = |table: &str| header == table || header.starts_with(&format!("{table}."));
-            if is_in("let") || is_in("prompts.vars") || EXPRESSIONS.contains(&key.as_str()) {
+            if is_in("let") || is_in("prompts") || EXPRESSIONS.contains(&key.as_str()) {
                 words.extend(words_of_expression(text, start..end));
             } else {
                 let is_text = TEXTS.contains(&key.as_str()) || header.ends_with(".text");

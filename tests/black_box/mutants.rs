@@ -55,7 +55,7 @@ const fn mutant(
 const MUTANTS: &[Mutant] = &[
     // Misspelled keys.
     mutant("initial =", 1, "inital =", &[("unknown-key", Edit)]),
-    mutant("hook_timeout =", 1, "hook_timout =", &[("unknown-key", Edit)]),
+    mutant("templates =", 1, "templtes =", &[("unknown-key", Edit)]),
     mutant("instances =", 1, "instnces =", &[("unknown-key", Edit)]),
     mutant("looser =", 1, "loser =", &[("unknown-key", Edit)]),
     mutant(r#"guard = "cycle.due and not used_up and waits "#, 1, r#"gaurd = "cycle.due and not used_up and waits "#, &[("unknown-key", Edit)]),
@@ -196,7 +196,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"stall = "{{ config.stall }}""#, 1, "stall = true", &[("wrong-type", Line("stall = true"))]),
     mutant(r#"stall = "{{ config.stall }}""#, 1, r#"stall = "{{ config.stal }}""#, &[("unknown-name", Edit)]),
     mutant("guard = \"cycle.due or cycle.owed\"", 1, "block = \"x\"\nguard = \"cycle.due or cycle.owed\"", &[("conflicting-keys", Line("block = \"x\""))]),
-    mutant("type = \"integer from 0\"\nunit = \"reviews\"\ndefault = 8", 1, "unit = \"reviews\"\ndefault = 8", &[("missing-key", Line("[config.max_reviews]"))]),
+    mutant("type = \"number of reviews from 0\"\ndefault = 8", 1, "default = 8", &[("missing-key", Line("[config.max_reviews]"))]),
     mutant(r#"never = "phase"#, 1, r#"# "phase"#, &[("missing-key", Line("[[properties"))]),
     mutant("block = \"{{ flaws }}\"\n", 1, "\n", &[("idle-rule", Rule("a flaw in the plan's files: ask the agent to fix it, once per turn"))]),
     mutant(r#"invoke = "{{ reviewer }}""#, 1, "", &[("idle-rule", Rule("a review is due: run it"))]),
@@ -213,7 +213,6 @@ const MUTANTS: &[Mutant] = &[
     mutant("{{ config.max_reviews }}", 1, "{{ config.max_review }}", &[("unknown-name", Edit)]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.push }}", &[("bad-default", Edit)]),
     mutant("rights == 'bypass'", 1, "rights == 'bypas'", &[("unlike-types", Edit)]),
-    mutant("hook_timeout = 3600", 1, "hook_timeout = 3570", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("[[on.Stop]]\nabout = \"a flaw in", 1, "[[on.Stop]] # the second\nguard = \"event.stop_hook_active and not checks.structure\"\nallow = true\n\n[[on.Stop]]\nabout = \"a flaw in", &[("shadowed-rule", Line("# the second"))]),
     mutant("guard = \"cycle.due\"\nsay", 1, "guard = \"true\"\nsay", &[("constant-guard", Edit)]),
     mutant(r#"guard = "not checks.structure""#, 1, r#"guard = "true""#, &[("constant-guard", Edit)]),

@@ -10,7 +10,7 @@ use super::commands;
 use super::fields::name_words;
 use super::resolver::Resolver;
 use crate::chart::Chart;
-use crate::chart::model::{Scope, Source, WordTable, host_default_timeout, templates_beside};
+use crate::chart::model::{Scope, Source, WordTable, templates_beside};
 use crate::chart::node::Node;
 use crate::chart::part::Part;
 use crate::chart::shipped::CHARTS;
@@ -59,8 +59,6 @@ fn source(node: &'static Node) -> Result<Source, Error> {
         next: Option::deserialize(node.at("next"))?,
         quiet: Option::deserialize(node.at("quiet"))?.unwrap_or_default(),
         templates: Option::deserialize(node.at("templates"))?.unwrap_or_else(templates_beside),
-        hook_timeout: Option::deserialize(node.at("hook_timeout"))?
-            .unwrap_or_else(host_default_timeout),
         scope: Scope::deserialize(node.at("scope"))?,
         context: node.edited("context", words),
         config: node.edited("config", words),

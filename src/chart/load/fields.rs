@@ -121,14 +121,15 @@ impl Resolver<'_> {
                     .err()
                     .map(|wanted| format!("the default of `{name}` must be {wanted}")),
             };
-            if field.unit.is_some() {
-                self.only(at![table, name, "unit"], field.kind, FieldType::Integer);
-            }
-            if field.one_of.is_some() && field.kind != FieldType::List {
-                self.only(at![table, name, "one_of"], field.kind, FieldType::String);
+            if field.one_of.is_some() && !matches!(field.kind, FieldType::List | FieldType::String)
+            {
+                let path = at![table, name, "one_of"];
+                let message = "only a string can have a `one_of`";
+                self.flaw(Code::WrongType, path, message, "remove it");
             }
             self.looser(at![table, name, "looser"], field, phases);
-            let needs_trust = !field.trust.is_empty() || !field.per_project.is_empty();
+            let needs_trust =
+                !field.trust.is_empty() || !field.per_project.is_empty() || field.bound;
             if table != "config" && needs_trust {
                 let message = "only a setting can have `trust`";
                 self.flaw(
@@ -223,19 +224,6 @@ impl Resolver<'_> {
                 let path = at!["args", name, "given"];
                 self.flaw(Code::ConflictingKeys, path, message, help);
             }
-        }
-    }
-
-    /// Reports a key, the last step of `path`, that only fields of another type can have.
-    fn only(&mut self, path: &[Segment], kind: FieldType, wanted: FieldType) {
-        if let Some(Segment::Key(key)) = path.last().filter(|_| kind != wanted) {
-            let of = match wanted {
-                FieldType::Integer => "an integer",
-                FieldType::List => "a list",
-                _ => "a string",
-            };
-            let message = format!("only {of} can have a `{key}`");
-            self.flaw(Code::WrongType, path, message, "remove it");
         }
     }
 

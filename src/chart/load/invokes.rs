@@ -6,6 +6,7 @@ use crate::chart::model::{Amount, InvokeSource, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::{Segment, at, below};
 use crate::hash::IndexMap;
+use crate::host::hosts::LONGEST_HOOK;
 
 impl Resolver<'_> {
     /// Resolves the processes. A required key that is missing is reported, and replaced by something valid.
@@ -39,14 +40,12 @@ impl Resolver<'_> {
             findings: given!(own, shared, findings).unwrap_or_default(),
             ran: given!(own, shared, ran).unwrap_or_default(),
             turns: given!(own, shared, turns),
-            tools: given!(own, shared, tools),
             text: given!(own, shared, text).unwrap_or_default(),
             error: given!(own, shared, error),
             reason: given!(own, shared, reason).unwrap_or_default(),
             cost: given!(own, shared, cost),
             tokens: given!(own, shared, tokens).unwrap_or_default(),
             status: given!(own, shared, status),
-            until: given!(own, shared, until).unwrap_or_default(),
             by: given!(own, shared, by),
             beside: given!(own, shared, beside),
         }
@@ -65,7 +64,7 @@ impl Resolver<'_> {
             self.process(&path, name, invoke, source);
         }
         if let Some(gates) = &source.gates {
-            let limit = source.hook_timeout / 2;
+            let limit = LONGEST_HOOK / 2;
             let help = "use at most half of that, so that a reviewer has the other half";
             let path = at!["gates", "timeout"];
             self.deadline(path, "gates", &gates.timeout, limit, help, source);
@@ -79,7 +78,6 @@ impl Resolver<'_> {
             ("findings", &invoke.findings),
             ("ran", &invoke.ran),
             ("text", &invoke.text),
-            ("until", &invoke.until),
             ("reason", &invoke.reason),
             ("tokens", &invoke.tokens),
         ];
@@ -92,7 +90,6 @@ impl Resolver<'_> {
             ("error", &invoke.error),
             ("cost", &invoke.cost),
             ("turns", &invoke.turns),
-            ("tools", &invoke.tools),
             ("status", &invoke.status),
         ];
         for (key, pointer) in single {
@@ -118,7 +115,7 @@ impl Resolver<'_> {
             self.flaw(Code::MissingKey, &at("findings"), message, help);
         }
         if let Some(timeout) = &invoke.timeout {
-            let limit = source.hook_timeout.saturating_sub(1);
+            let limit = LONGEST_HOOK - 1;
             let help = "use a shorter timeout, so that the hook has time to write the outcome";
             self.deadline(&at("timeout"), name, timeout, limit, help, source);
         }
@@ -142,8 +139,7 @@ impl Resolver<'_> {
         };
         if longest > limit {
             let message = format!(
-                "`{name}` may take {longest} seconds, but the host ends the hook after {}",
-                source.hook_timeout
+                "`{name}` may take {longest} seconds, but the host ends the hook after {LONGEST_HOOK}"
             );
             self.flaw(Code::DeadlineTooLong, path, message, help);
         }

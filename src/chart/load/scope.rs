@@ -85,11 +85,11 @@ impl Resolver<'_> {
                 self.flaw(Code::BadName, at!["commands", name], message, help);
             }
         }
-        for (index, name) in source.prompts.names.iter().enumerate() {
+        for name in source.prompts.keys() {
             if !is_slug(name) {
                 let message = format!("`{name}` cannot be the name of a prompt");
                 let help = "a prompt's name consists of letters, digits, `-` and `_`: it is also the name of a file";
-                self.flaw(Code::BadName, at!["prompts", "names", index], message, help);
+                self.flaw(Code::BadName, at!["prompts", name], message, help);
             }
         }
         if !is_slug(&source.id) {
@@ -97,11 +97,6 @@ impl Resolver<'_> {
             let help =
                 "an id consists of letters, digits, `-` and `_`: it is also part of a file name";
             self.flaw(Code::BadName, at!["id"], message, help);
-        }
-        if source.hook_timeout == 0 {
-            let help = "write the seconds after which the host ends the hook, or remove it";
-            let message = "a hook that is killed after 0 seconds cannot answer";
-            self.flaw(Code::WrongType, at!["hook_timeout"], message, help);
         }
         self.home(&source.scope.home);
     }

@@ -55,7 +55,7 @@ fn at(merged: &Merged, path: &str) -> String {
 fn a_chart_is_written_over_another() {
     for (own, path, value) in [
         ("id = \"own\"", "id", "\"own\""),
-        ("hook_timeout = 9", "hook_timeout", "9"),
+        ("quiet = true", "quiet", "true"),
         (
             "[cycle]\nentry = { own = 1 }",
             "cycle.entry",

@@ -14,14 +14,13 @@ use crate::hash::IndexMap;
 pub struct FieldSource {
     /// `boolean`, `integer`, `string`, `id` (letters, digits, `_` and `-`, which can be part of a file name), `phase`, `list`,
     /// `non-empty list`, and for a setting also `file` (the path of a file in the project whose text expressions see) and
-    /// `list of commands` (which run without a shell). An integer can have limits, `integer from 1 to 9`. What ends in
-    /// `or null` may be null; `or absent` means that the key may be absent without a warning.
+    /// `list of commands` (which run without a shell). An integer can have limits, `integer from 1 to 9`, and a unit, which
+    /// `taskie config` shows beside the value, `number of seconds from 1 to 9`. What ends in `or null` may be null; `or absent`
+    /// means that the key may be absent without a warning.
     #[serde(rename = "type")]
     pub kind: Kind,
     /// What the field means. It becomes the description in the JSON Schema.
     pub about: Option<String>,
-    /// For an integer: what it counts, such as `seconds`. `taskie config` says so beside the value.
-    pub unit: Option<String>,
     /// The strings that are allowed: a list, or a table whose names they are, `invoke` or `cycles`. For a list, `cycles` names
     /// its items, and everything else what an item that has a `:` must begin with, before the first one.
     pub one_of: Option<Words>,
@@ -29,16 +28,13 @@ pub struct FieldSource {
     pub default: Option<Literal>,
     /// For a setting: the values, of `one_of` or of a boolean, that the project's file can set only after the user has run
     /// `taskie trust`. For a list: the items that need that in each project, also where the user's own file has them, because the project says
-    /// what they stand for. A file and commands always need it.
-    #[serde(default)]
-    pub trust: Vec<Literal>,
+    /// what they stand for. With `looser`: a project's setting that is looser than the default needs it, too, also where the
+    /// user's own file has none. A file and commands always need it.
+    pub trust: Option<Trust>,
     /// Which values let more through than others: `higher` or `lower` for an integer (null is the highest; with `higher-or-0`,
     /// so is 0), `fewer` or `more` for a list, or the values that do. A project's setting that is looser than the user's own
     /// needs trust, and what becomes looser while a review runs does not count for that review.
     pub looser: Option<Looser>,
-    /// A project's setting that is looser than the default needs trust, too, also where the user's own file has none.
-    #[serde(default)]
-    pub bound: bool,
     /// For a setting on which no decision depends: a wrong value is reported, and the default counts. A wrong value of another
     /// one makes all settings unusable.
     #[serde(default)]
@@ -88,16 +84,20 @@ impl From<FieldSource> for Field {
             words if !is_list || words == Some(Words::Of(WordTable::Cycles)) => (words, None),
             words => (None, words),
         };
+        let (trust, bound) = match source.trust {
+            Some(Trust::Values(values)) => (values, false),
+            trust => (Vec::new(), trust.is_some()),
+        };
         let (per_project, trust) = match is_list {
-            true => (source.trust, Vec::new()),
-            false => (Vec::new(), source.trust),
+            true => (trust, Vec::new()),
+            false => (Vec::new(), trust),
         };
         let per_project = per_project.into_iter();
         let per_project = per_project.filter_map(|item| Some(item.text()?.0.clone()));
         Self {
             kind: kind.kind,
             about: source.about,
-            unit: source.unit,
+            unit: kind.unit,
             minimum: kind.minimum,
             maximum: kind.maximum,
             one_of,
@@ -109,7 +109,7 @@ impl From<FieldSource> for Field {
             trust,
             per_project: per_project.collect(),
             looser: source.looser,
-            bound: source.bound,
+            bound,
             lenient: source.lenient,
             file: kind.used == Use::File,
             commands: kind.used == Use::Commands,
@@ -144,6 +144,21 @@ impl Words {
             Self::Of(_) => &[],
         }
     }
+}
+
+/// What of a setting needs trust.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "`trust` is a list of values, or `looser`")]
+pub enum Trust {
+    Values(Vec<Literal>),
+    Than(Than),
+}
+
+/// What is looser than the default.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Than {
+    Looser,
 }
 
 /// Which values of a field are looser than others.

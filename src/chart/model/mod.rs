@@ -51,10 +51,6 @@ pub struct Source {
     /// Folders of templates, relative to the chart. The first one that has a template wins.
     #[serde(default = "templates_beside")]
     pub templates: Vec<String>,
-    /// The most seconds for which the hook's entry can ask the host (`hook stop --timeout`); without that, the hook has 600.
-    /// The timeout of every invocation must be shorter. A review that may take longer than the hook has is not started.
-    #[serde(default = "host_default_timeout")]
-    pub hook_timeout: u64,
     /// Which directories are the instances.
     pub scope: Scope,
     /// The typed fields of `state.json`.
@@ -74,9 +70,10 @@ pub struct Source {
     /// Names for expressions, which can be used like fields.
     #[serde(default, rename = "let")]
     pub lets: Part<IndexMap<String, Expr>>,
-    /// Prompts that a user may replace: `prompts.NAME`.
+    /// Prompts that a user may replace: `prompts.loop` is the file `loop.md` in the home, else the template `loop.md`.
+    /// `[prompts.loop]` has the value of each `{{name}}` in it. Other names stay as they are.
     #[serde(default)]
-    pub prompts: Part<Prompts>,
+    pub prompts: Part<IndexMap<String, IndexMap<String, Expr>>>,
     /// The states of the chart. `{cycle}` in a name makes one phase per cycle.
     pub phases: IndexMap<String, Part<Phase>>,
     /// Defaults that all cycles share.
@@ -118,10 +115,6 @@ pub struct Source {
 
 pub(super) fn templates_beside() -> Vec<String> {
     vec!["templates".to_owned()]
-}
-
-pub(super) fn host_default_timeout() -> u64 {
-    3600
 }
 
 /// Which directories are the instances.
@@ -169,18 +162,6 @@ pub struct ReadFiles {
     pub names: Vec<FilePattern>,
     /// The lines that match are the `lines` of each file.
     pub line: LineText,
-}
-
-/// Prompts: a user's own file in the home, or the template of that name. Plain text in which `{{name}}` is filled in.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Prompts {
-    /// The prompts: `loop` is the file `loop.md` in the home, else the template `loop.md`.
-    #[serde(default)]
-    pub names: Vec<String>,
-    /// The value of `{{name}}`. Other names stay as they are.
-    #[serde(default)]
-    pub vars: IndexMap<String, Expr>,
 }
 
 /// The heading of a column, or several that mean the same.

@@ -182,8 +182,8 @@ pub struct GateCommands {
     /// The command lines that the reviewer itself is to run, a list: `review.shown` says whether it names each of them, and
     /// at least one command. None, or without this key: nobody asks what it ran.
     pub by_reviewer: Option<Text>,
-    /// The time limit of all of them together in seconds: a number, or `{{ config.NAME }}`. At most half of
-    /// `hook_timeout`: the rest is for the reviewer.
+    /// The time limit of all of them together in seconds: a number, or `{{ config.NAME }}`. At most 1800: the rest of the
+    /// hook's time is for the reviewer.
     pub timeout: Amount,
 }
 
@@ -208,8 +208,6 @@ pub struct InvokeSource {
     pub ran: Option<Vec<String>>,
     /// A JSON pointer to the number of turns that the run took: in a single one, no command runs.
     pub turns: Option<String>,
-    /// A JSON pointer to how often it has used a tool.
-    pub tools: Option<String>,
     /// JSON pointers to the review itself: if the process has written no file, the first one that exists is written to it.
     pub text: Option<Vec<String>>,
     /// A JSON pointer to a boolean that is true if the run failed.
@@ -221,16 +219,16 @@ pub struct InvokeSource {
     /// JSON pointers to the numbers of tokens that it used; those that exist are added up.
     pub tokens: Option<Vec<String>>,
     /// A JSON pointer to the HTTP status with which a run failed. If that means a usage limit or an outage, `postponed` says, in
-    /// all instances of the project, until when that lasts; `taskie next --retry` ends it.
+    /// all instances of the project, until when that lasts: as a text that `reason` points to says (`resets 6:23pm
+    /// (Europe/Berlin)`), or 300 seconds. `taskie next --retry` ends it.
     pub status: Option<String>,
-    /// JSON pointers to a text that says when it ends: `resets 6:23pm (Europe/Berlin)`. Without one, it lasts 300 seconds.
-    pub until: Option<Vec<String>>,
     /// Who reviews, for `taskie status`.
     pub by: Option<Text>,
     /// Whether it runs beside the agent's turn, where the host can wake the agent: another entry of the hook, `hook stop
     /// --wake`, runs it then. Without this key, it holds the turn.
     pub beside: Option<Expr>,
-    /// Required in one of the two tables. The time limit of the process in seconds: a number, or `{{ config.NAME }}`.
+    /// Required in one of the two tables. The time limit of the process in seconds: a number, or `{{ config.NAME }}`. Less than
+    /// 3600, after which the host ends the hook. A review that may take longer than the hook has is not started.
     pub timeout: Option<Amount>,
 }
 

@@ -17,29 +17,24 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
     about: &[
         ("prompts.NAME", "the prompt NAME: the user's own file, else the template, with its holes filled", ""),
     ],
-    kind: |names| Some(each(&names.chart.prompts.names, &Type::Text)),
+    kind: |names| Some(each(names.chart.prompts.keys(), &Type::Text)),
     value: Lookup::Fields(value),
 };
 
 /// Returns the user's prompt of that name, or else the template, with its holes filled.
 fn value(names: &Arc<Names>, name: &str) -> Looked {
-    let known = names.chart.prompts.names.iter().any(|known| known == name);
-    known.then(|| {
-        names.remembered(&format!("prompts.{name}"), || {
-            let own = names.look(&Source::Prompt(name.to_owned()))?;
-            let text = match own.as_str() {
-                Some(text) => text.to_owned(),
-                None => names.chart.prompt_template(name).map_err(Fault::World)?,
-            };
-            prompt::fill(&text, |hole| hole_value(names, hole)).map(Value::from)
-        })
-    })
-}
-
-/// Returns the value of `{{name}}` in a prompt; `None` if it has none.
-fn hole_value(names: &Arc<Names>, name: &str) -> Option<Result<String, Fault>> {
-    let expr = names.chart.prompts.vars.get(name)?;
-    let value = names.expressions.value(&expr.0, &names.root());
-    let value = value.map_err(Fault::at(format_args!("prompts.vars.{name}")));
-    Some(value.map(|value| value.to_string()))
+    let vars = names.chart.prompts.get(name)?;
+    let value_of = |hole: &str| {
+        let value = names.expressions.value(&vars.get(hole)?.0, &names.root());
+        let value = value.map_err(Fault::at(format_args!("prompts.{name}.{hole}")));
+        Some(value.map(|value| value.to_string()))
+    };
+    Some(names.remembered(&format!("prompts.{name}"), || {
+        let own = names.look(&Source::Prompt(name.to_owned()))?;
+        let text = match own.as_str() {
+            Some(text) => text.to_owned(),
+            None => names.chart.prompt_template(name).map_err(Fault::World)?,
+        };
+        prompt::fill(&text, value_of).map(Value::from)
+    }))
 }

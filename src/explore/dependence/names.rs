@@ -155,8 +155,9 @@ impl Reader<'_> {
             ("git", "dirty") => Val::settled(),
             // It shows them all.
             ("prompts", _) => {
-                let vars = chart.prompts.vars.values();
-                vars.for_each(|var| drop(self.template(&format!("{{{{ {} }}}}", var.0))));
+                let vars = chart.prompts.get(name).into_iter().flatten();
+                vars.map(|(_, var)| var)
+                    .for_each(|var| drop(self.template(&format!("{{{{ {} }}}}", var.0))));
                 Val::input(whole, false)
             }
             // All of its values are tried.

@@ -94,7 +94,8 @@ impl Domain {
                         open.extend(checks.flat_map(sources_of_check).map(str::to_owned));
                     }
                     Some(SourceName::prompts) => {
-                        open.extend(chart.prompts.vars.values().map(|expr| expr.0.clone()));
+                        let vars = chart.prompts.values().flatten();
+                        open.extend(vars.map(|(_, expr)| expr.0.clone()));
                     }
                     None if root == "{%" => {
                         let texts = chart.templates.names().into_iter();

@@ -71,9 +71,9 @@ impl World for ImaginedWorld {
             Source::Siblings => chosen(Choice::Siblings),
             Source::Now => Value::from("20260101T000000"),
             // A user's prompt that fills in everything there is.
-            Source::Prompt(_) => {
-                let vars = self.domain.chart.prompts.vars.keys();
-                let holes: Vec<String> = vars.map(|name| format!("{{{{{name}}}}}")).collect();
+            Source::Prompt(name) => {
+                let vars = self.domain.chart.prompts.get(name).into_iter().flatten();
+                let holes: Vec<String> = vars.map(|(name, _)| format!("{{{{{name}}}}}")).collect();
                 Value::from(holes.join(" "))
             }
         })

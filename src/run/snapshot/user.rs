@@ -55,7 +55,9 @@ impl Snapshot {
             return Ok(Value::from(()));
         };
         let text = String::from_utf8(bytes).map_err(|_| unusable("it is not UTF-8".to_owned()))?;
-        let vars = &self.place.chart.prompts.vars;
+        let Some(vars) = self.place.chart.prompts.get(name) else {
+            return Ok(Value::from(text));
+        };
         let known = || vars.keys().map(String::as_str);
         let mut notes = locked(&self.notes);
         for hole in prompt::names(&text).filter(|hole| !vars.contains_key(*hole)) {
