@@ -25,13 +25,12 @@ use crate::text::shown;
 /// Plays the scenarios that the command line names.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if let Some(files) = matches.get_many::<PathBuf>("journal") {
-        return match receipts(files) {
-            Ok(files) => runs(chart, files, matches.get_flag("json")),
-            Err(error) => {
-                tell_error(&error);
-                Ok(ExitCode::from(WRONG_USAGE))
-            }
-        };
+        let replayed =
+            receipts(files).and_then(|files| runs(chart, files, matches.get_flag("json")));
+        return Ok(replayed.unwrap_or_else(|error| {
+            tell_error(&error);
+            ExitCode::from(WRONG_USAGE)
+        }));
     }
     let files: Vec<&PathBuf> = matches.get_many("file").into_iter().flatten().collect();
     let mut coverage = Coverage::default();

@@ -25,7 +25,7 @@ const LAYERS: &[&[&str]] = &[
     &["receipt"],
     &["run", "explore"],
     &["scenario"],
-    &["lint", "render", "diagram", "hook", "demo"],
+    &["lint", "preview", "diagram", "hook", "demo"],
     &["doctor", "view"],
     &["cli"],
     &["lib", "main", "fuzz"],

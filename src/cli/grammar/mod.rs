@@ -20,7 +20,7 @@ use crate::expr::Expressions;
 use crate::host::events::EVENTS;
 use crate::host::hosts::HOSTS;
 use crate::lint::report::Format;
-use crate::render::assumptions::settable;
+use crate::preview::assumptions::settable;
 
 /// Returns the command line for `chart`.
 pub(crate) fn command(chart: &Chart) -> Command {
