@@ -30,6 +30,9 @@ use crate::store::owed;
 use crate::store::turn::BlocksInTurn;
 use crate::text::{cut_bytes, shown_lines};
 
+/// The type of a background task that is a program.
+const SHELL: &str = "shell";
+
 /// How many bytes of the agent's last message a reviewer is given.
 const MESSAGE: usize = 10_000;
 
@@ -132,20 +135,13 @@ pub(super) fn reply_to(
         let begun = session_change::begin_change(&event);
         let found = find_place(name, event.session.as_deref(), named, quiet);
         let (reply, due) = answer(name, event, found, host)?;
-        let (said, warnings) = match begun {
-            Ok(begun) => (begun.left, begun.warnings),
+        return Ok(match begun {
+            Ok(warnings) => (reply.with_warnings(warnings), due),
             Err(why) => {
                 let why = format!("What this session changes is not reviewed: {why}");
-                (Some(why), Vec::new())
-            }
-        };
-        let reply = reply.with_warnings(warnings);
-        return Ok(match said {
-            Some(said) => {
-                let first = Reply::new(name, quiet, None, vec![said], Vec::new());
+                let first = Reply::new(name, quiet, None, vec![why], Vec::new());
                 (first.followed_by(reply), due)
             }
-            None => (reply, due),
         });
     }
     let found = find_place(name, event.session.as_deref(), named, quiet);
@@ -223,7 +219,8 @@ fn answer(
     if is_own {
         warnings.extend(session_change::moved(&place));
         let tasks = event.fields["background_tasks"].as_array();
-        let is_busy = tasks.is_some_and(|tasks| !tasks.is_empty());
+        // A program that it has started can serve for ever, and changes nothing as a rule.
+        let is_busy = tasks.is_some_and(|tasks| tasks.iter().any(|task| task["type"] != SHELL));
         change::note_busy(&place, is_busy);
         if !is_busy
             && change::is_settled(&place)

@@ -20,18 +20,10 @@ use crate::store::journal::{self, DecisionLine, Line};
 use crate::store::lock::WriteLock;
 use crate::store::{driver, git_dir, postponed};
 
-/// What the user reads because a change has begun.
-#[derive(Default)]
-pub(super) struct Begun {
-    /// What no review reads.
-    pub(super) left: Option<String>,
-    /// Problems with files, which each stop reports, too.
-    pub(super) warnings: Vec<String>,
-}
-
-/// Begins the change of the session with the prompt of its user, unless the last one still waits for a review.
-pub(super) fn begin_change(event: &Event) -> Result<Begun, String> {
-    let nothing = Ok(Begun::default());
+/// Begins the change of the session with the prompt of its user, unless the last one still waits for a review. Returns what
+/// is to be reported.
+pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
+    let nothing = Ok(Vec::new());
     let (Some(session), Some(embedded)) = (event.session.as_deref(), of_changes()) else {
         return nothing;
     };
@@ -85,22 +77,21 @@ pub(super) fn begin_change(event: &Event) -> Result<Begun, String> {
     // What was asked for is over, and nothing has said so to this one.
     let is_resumed = !is_claimed && resume(&place, session)?;
     let is_going_on = (is_claimed || is_resumed) && place.is_in_cycle();
-    let mut begun = Begun::default();
+    let mut warnings = Vec::new();
     // What the agent had going on at its last stop is none of the user's work.
     let was_busy = change::take_busy(&place);
     if was_busy && has_begun(&place) {
         go_on(&mut place, session)?;
     } else if !is_going_on || change::is_confirmed(&place) {
         change::sweep(&place);
-        begun = start_over(&mut place, session)?;
+        warnings = start_over(&mut place, session)?;
     }
     remember(&place)?;
-    Ok(begun)
+    Ok(warnings)
 }
 
-/// Forgets the change of the session, and begins the next one.
-fn start_over(place: &mut Place, session: &str) -> Result<Begun, String> {
-    let left = commits::elsewhere(place);
+/// Forgets the change of the session, and begins the next one. Returns what is to be reported.
+fn start_over(place: &mut Place, session: &str) -> Result<Vec<String>, String> {
     abandon(place);
     let stamp = change::look(place);
     // What it has stored so far would look as if it had been killed.
@@ -108,7 +99,7 @@ fn start_over(place: &mut Place, session: &str) -> Result<Begun, String> {
     let warnings = begun.inspect_err(|_| change::release(place))?;
     commits::pass_over(place);
     change::settle(place, stamp);
-    Ok(Begun { left, warnings })
+    Ok(warnings)
 }
 
 /// Has the stops of a session be about its own change again, if that still waits for a review. Returns whether it does.
@@ -179,7 +170,8 @@ pub(super) fn hand_back(
         return Ok(if is_read { Vec::new() } else { why });
     }
     if is_read {
-        let Begun { left, warnings } = start_over(&mut own, session)?;
+        let left = commits::elsewhere(&own);
+        let warnings = start_over(&mut own, session)?;
         // This stop has looked.
         let _ = change::is_settled(&own);
         return Ok(left.into_iter().chain(warnings).collect());
@@ -196,7 +188,7 @@ fn is_read_along(own: &Place, event: &Event) -> bool {
     let range = event.fields["range"].as_str().unwrap_or_default();
     let before = range.split(' ').next().unwrap_or_default();
     let base = change::base(own).filter(|_| !has_reviews(own));
-    base.is_some_and(|base| change::begins_like(own, &base, before))
+    base.is_some_and(|base| change::begins_like(own, &base, before, None))
 }
 
 /// Returns what a stop is about: where nothing has changed in the change for which its session has asked, that is the session's
@@ -284,10 +276,12 @@ pub(super) fn leave_to(plan: &Place, change: &Place) -> Option<String> {
     if reads_code.is_none() || has_reviews(change) {
         return None;
     }
-    // What was committed before the plan began, its reviewers are not given.
+    // What was committed before the plan began, its reviewers are not given. What is kept of the plan itself is no code.
     let given = chain::last_base((&plan.store, &plan.instance.name), &plan.dir());
     let ends = change::base(change).zip(given);
-    if !ends.is_some_and(|(base, given)| change::begins_like(change, &base, &given)) {
+    let home = plan.root.join(&plan.chart.scope.home);
+    let home = home.strip_prefix(&change.root).ok();
+    if !ends.is_some_and(|(base, given)| change::begins_like(change, &base, &given, home)) {
         return None;
     }
     let left = commits::elsewhere(change);

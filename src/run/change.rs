@@ -95,11 +95,14 @@ pub(crate) fn find(place: &mut Place, base: Base<'_>) -> Result<Change, Unknown>
     Ok(change)
 }
 
-/// Returns whether each file that has changed at `place` since `base` is the same in the tree `other`.
-pub(crate) fn begins_like(place: &Place, base: &str, other: &str) -> bool {
+/// Returns whether each file that has changed at `place` since `base` is the same in the tree `other`; those of the folder
+/// `but` do not count.
+pub(crate) fn begins_like(place: &Place, base: &str, other: &str, but: Option<&Path>) -> bool {
     let found = find(&mut place.clone(), Base::Known(base));
     found.is_ok_and(|found| {
-        let files: Vec<String> = found.files.iter().map(|file| file.path.clone()).collect();
+        let files = found.files.iter().map(|file| file.path.clone());
+        let counts = |file: &String| but.is_none_or(|but| !Path::new(file).starts_with(but));
+        let files: Vec<String> = files.filter(counts).collect();
         let objects = place.dir().join(STORED);
         files.is_empty() || change::is_same(&place.root, &objects, [&found.before, other], &files)
     })
@@ -154,6 +157,7 @@ pub(crate) fn release(place: &Place) {
 
 fn forget_marks(place: &Place) {
     forget_prompts(place);
+    take_busy(place);
     let _ = fs::remove_file(place.dir().join(STAMP));
 }
 

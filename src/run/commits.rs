@@ -26,10 +26,12 @@ const COMMITTED: [&str; 7] = [
     "pull",
 ];
 
-/// But that does not end with one of these: then HEAD has moved to one that was there. Neither do two of them say only this.
-const MOVED: [&str; 2] = ["(start)", "(finish)"];
+/// But that does not end with one of these: then HEAD has moved to one that was there. Neither do they say so in these words.
+const MOVED: [&str; 5] = ["(start)", "(finish)", "(abort)", "(reset)", "--abort"];
 const MERGED: [&str; 2] = ["merge", "pull"];
 const FAST: &str = "Fast-forward";
+const PICKED: [&str; 2] = ["rebase", "cherry-pick"];
+const SAME: &str = "fast-forward";
 
 /// What it says of leaving one begins with one of these; a rebase begins with the first. Whoever resets or rebases has undone a
 /// commit that no branch has.
@@ -132,7 +134,8 @@ fn left<'l>(log: &'l str, begun: Option<&'l str>) -> (Vec<(&'l str, bool)>, Opti
         let is_rebase = REBASED.contains(&what) && message.starts_with(CHECKED_OUT);
         let has_moved = is_rebase
             || MOVED.iter().any(|moved| what.ends_with(moved))
-            || begins(&MERGED) && message == FAST;
+            || begins(&MERGED) && message.starts_with(FAST)
+            || begins(&PICKED) && message == SAME;
         let was_undone = begins(&[RESET]) || is_rebase;
         if (was_undone || begins(&[CHECKED_OUT])) && made.contains(old) && old != new {
             left.push((old, was_undone));
@@ -192,6 +195,17 @@ mod tests {
             ),
             ("0 1 commit: a; 1 9 rebase (start): checkout main", "1r"),
             ("0 1 commit: a; 1 9 rebase: checkout main", "1r"),
+            (
+                "9 8 merge f: Fast-forward (no commit created); 8 9 checkout: moving",
+                "",
+            ),
+            (
+                "9 8 rebase (abort): returning to refs/heads/f; 8 9 checkout: moving",
+                "",
+            ),
+            ("9 8 rebase: fast-forward; 8 9 checkout: moving", ""),
+            ("9 8 cherry-pick: fast-forward; 8 9 checkout: moving", ""),
+            ("9 8 am --abort; 8 9 checkout: moving", ""),
         ] {
             assert_eq!(left_by(steps), expected, "{steps}");
         }

@@ -93,6 +93,16 @@ impl<'r> Index<'r> {
         Ok(run(&mut add)?.is_ok())
     }
 
+    /// Takes these names out of it, whatever it says of them.
+    pub(super) fn remove(&self, names: &[&[u8]]) -> Result<(), Unknown> {
+        for some in names.chunks(CHUNK) {
+            let mut git = self.git(&["update-index", "--force-remove", "--"])?;
+            git.args(some.iter().map(|name| path(name)));
+            run(&mut git)?.map_err(failed)?;
+        }
+        Ok(())
+    }
+
     /// Adds empty files of these names; returns whether a tree can have them.
     pub(super) fn name(&self, names: &[&[u8]]) -> Result<bool, Unknown> {
         let empty = self.write(&["hash-object", "-w", "--stdin"])?;

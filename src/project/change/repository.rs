@@ -210,10 +210,11 @@ impl<'r> Repository<'r> {
             let mut git = index.git(&["update-index", "--force-remove", "--"])?;
             run(git.args(some))?.map_err(failed)?;
         }
-        let has_submodules = entries(&listed).any(|(entry, _)| is_submodule(entry));
+        let submodules = entries(&listed).filter(|(entry, _)| is_submodule(entry));
+        let submodules: HashSet<&[u8]> = submodules.map(|(_, name)| name).collect();
         let named = index.folder.path().join("paths");
-        let listed = fs::write(&named, excluded);
-        listed.map_err(|error| unwritable(&named, &error))?;
+        let written = fs::write(&named, excluded);
+        written.map_err(|error| unwritable(&named, &error))?;
         let named = format!("--pathspec-from-file={}", named.display());
         let is_sparse = self.ask(&["config", "--type=bool", "core.sparseCheckout"])?;
         let all = ["add", "--all", "--pathspec-file-nul", &named, "--sparse"];
@@ -224,19 +225,24 @@ impl<'r> Repository<'r> {
             index.write(&[options, &["write-tree"]].concat())
         };
         let tree = tree(&SAFE).or_else(|_| tree(&UNFILTERED)).or_else(|why| {
-            // One file that git cannot store, such as `.GIT/x`, hides none of the others.
-            let names = differing.iter().filter_map(|line| line.get(2..));
+            // One file that git cannot store, such as `.GIT/x`, hides none of the others. What was marked as unchanged is not
+            // anymore.
+            let differing = list(&mut index.git(&["ls-files", "-z", "--others", "--modified"])?)?;
             let is_left_out = |name: &[u8]| {
                 let shown = String::from_utf8_lossy(name.strip_suffix(b"/").unwrap_or(name));
-                special.contains(&path(name)) || large.iter().any(|file| file.path == *shown)
+                large.iter().any(|file| file.path == *shown)
             };
+            let names = differing.iter().map(Vec::as_slice);
             let names: Vec<&[u8]> = names.filter(|name| !is_left_out(name)).collect();
             let is_sparse = count == all.len();
-            let refused = failing(&names, &|some| index.store(some, is_sparse))?;
+            let mut refused = failing(&names, &|some| index.store(some, is_sparse))?;
+            index.remove(&refused)?;
             index.keep_idents()?;
             let tree = index
                 .write(&[&UNFILTERED[..], &["write-tree"]].concat())
                 .map_err(|_| why)?;
+            // Something else can be in the place of a file, or on the way there.
+            refused.retain(|name| self.has_file(&path(name)) || submodules.contains(name));
             let nameless = failing(&refused, &|some| index.name(some))?;
             large.extend(refused.into_iter().map(|name| Outside {
                 has_stand_in: !nameless.contains(&name),
@@ -247,10 +253,23 @@ impl<'r> Repository<'r> {
             }));
             Ok::<_, Unknown>(tree)
         })?;
-        if has_submodules {
+        if !submodules.is_empty() {
             large.extend(self.open_submodules()?);
         }
         Ok((tree, large))
+    }
+
+    /// Returns whether there is a file or a link at a path, and no link on the way there.
+    fn has_file(&self, path: &Path) -> bool {
+        let kind = |path: &Path| {
+            let meta = self.root.join(path).symlink_metadata();
+            meta.ok().map(|meta| meta.file_type())
+        };
+        let mut folders = path.ancestors().skip(1);
+        kind(path).is_some_and(|kind| !kind.is_dir())
+            && !folders.any(|folder| {
+                folder != Path::new("") && kind(folder).is_some_and(|kind| kind.is_symlink())
+            })
     }
 
     /// Returns a tree that shows each version of these files, too, by a text.
