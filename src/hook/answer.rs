@@ -13,7 +13,7 @@ use crate::engine::decision::{Answer, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::files::pattern::name_flaw;
 use crate::host::events::{PROMPT, UNCLAIMED, is_stop};
-use crate::host::hosts::Host;
+use crate::host::hosts::{self, Host};
 use crate::host::reply::Reply;
 use crate::project::change::{Base, Unknown};
 use crate::project::state_file::{self, Reading};
@@ -29,9 +29,6 @@ use crate::store::lock::WriteLock;
 use crate::store::owed;
 use crate::store::turn::BlocksInTurn;
 use crate::text::{cut_bytes, shown_lines};
-
-/// The type of a background task that is a program.
-const SHELL: &str = "shell";
 
 /// How many bytes of the agent's last message a reviewer is given.
 const MESSAGE: usize = 10_000;
@@ -218,9 +215,7 @@ fn answer(
     let is_own = part::is_own(&place);
     if is_own {
         warnings.extend(session_change::moved(&place));
-        let tasks = event.fields["background_tasks"].as_array();
-        // A program that it has started can serve for ever, and changes nothing as a rule.
-        let is_busy = tasks.is_some_and(|tasks| tasks.iter().any(|task| task["type"] != SHELL));
+        let is_busy = hosts::is_busy(&event.fields);
         change::note_busy(&place, is_busy);
         if !is_busy
             && change::is_settled(&place)

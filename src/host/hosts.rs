@@ -305,6 +305,16 @@ const fn least_blocks() -> usize {
     least
 }
 
+/// The type of a background task that is a program.
+const SHELL: &str = "shell";
+
+/// Returns whether an agent of the session goes on in the background, by an event that a host has described. A program can
+/// serve for ever there, and changes nothing as a rule.
+pub fn is_busy(event: &Json) -> bool {
+    let tasks = event["background_tasks"].as_array();
+    tasks.is_some_and(|tasks| tasks.iter().any(|task| task["type"] != SHELL))
+}
+
 impl Host {
     /// Returns the host of that name.
     pub fn named(id: &str) -> Option<&'static Self> {

@@ -53,7 +53,7 @@ pub(crate) struct FilesBefore {
 /// What has changed.
 #[derive(Debug, Clone)]
 pub(crate) struct ChangedFiles {
-    /// Those that were there before come first: new ones can be as many as whoever adds them likes.
+    /// Those that were there before come first: nothing limits how many new ones somebody adds.
     files: Vec<PathBuf>,
     /// Git cannot say whether the code is among them.
     is_code_unknown: bool,

@@ -20,7 +20,7 @@ pub(super) const CHUNK: usize = 500;
 /// Of how many files that git cannot store each is found: that takes a few commands.
 const REFUSED: usize = 50;
 
-/// The same where the program of a filter is missing: files are stored as they are.
+/// Line ends are nobody's business here. Where the program of a filter is missing, files are stored as they are.
 pub(super) const UNFILTERED: [&str; 8] = [
     "-c",
     "core.safecrlf=false",
