@@ -107,7 +107,14 @@ pub(crate) fn write(
     claim(place, event, &decision)?;
     effects::carry_out(&place.root, &place.chart.scope, &decision.effects)?;
     let debt = match decision.patch.is_empty() {
-        true => None,
+        true => {
+            // The record says how the state is now, and the user is not to take that for what this program has written.
+            if is_reviewed && matches!(snapshot.state, Reading::Sound { .. }) {
+                note(place, event, &snapshot, &decision)?;
+                notices::confirm(&place.store, &place.instance.name);
+            }
+            None
+        }
         false => write_state(
             place,
             event,
@@ -181,6 +188,29 @@ impl Meanwhile {
     }
 }
 
+/// Notes for the user what a decision does, and what others have done to the state before it.
+fn note(
+    place: &Place,
+    event: &Event,
+    snapshot: &Snapshot,
+    decision: &Decision,
+) -> Result<(), Stuck> {
+    let is_new = matches!(snapshot.state, Reading::Missing);
+    // As it is in the file: what does not count for a review is there all the same.
+    let before = match &snapshot.state {
+        Reading::Sound { context, .. } => context,
+        _ => snapshot.context(),
+    };
+    let instance = (&*place.chart, &place.store, &*place.instance.name);
+    notices::note(
+        instance,
+        event,
+        (before, (!is_new).then_some(place)),
+        decision,
+    )
+    .map_err(io("the notices for the user cannot be recorded"))
+}
+
 /// Writes the state. Returns the answer to a stop, until the host has it.
 fn write_state(
     place: &Place,
@@ -189,16 +219,7 @@ fn write_state(
     snapshot: &Snapshot,
     (decision, prepared): (&Decision, Option<&Prepared>),
 ) -> Result<Option<Debt>, Stuck> {
-    let instance = (&*place.chart, &place.store, &*place.instance.name);
-    let is_new = matches!(snapshot.state, Reading::Missing);
-    // As it is in the file: what does not count for a review is there all the same.
-    let before = match &snapshot.state {
-        Reading::Sound { context, .. } => context,
-        _ => snapshot.context(),
-    };
-    let before = (before, (!is_new).then_some(place));
-    notices::note(instance, event, before, decision)
-        .map_err(io("the notices for the user cannot be recorded"))?;
+    note(place, event, snapshot, decision)?;
     let text = new_state(place, snapshot, &decision.patch)?;
     // Counted first. If the process is killed in between, a review is discarded for nothing; in the other order, a review
     // that the new state does not ask for would count.

@@ -1,9 +1,9 @@
 //! Notices for the user at the next stop, because nobody else would say it: something has left a review cycle that had not
 //! passed, or lets it end sooner.
 //!
-//! There is one record for each instance: the cycle that was running when this program last wrote or saw the state, its
-//! fields, and what has not been reported yet. A state in which another cycle runs, or none, or in which a field is another
-//! while a cycle runs, or looser, and which this program has not written, was changed by someone else.
+//! There is one record for each instance: the cycle that was running or paused when this program last wrote or saw the state,
+//! its fields, and what has not been reported yet. A state in which another cycle is, or none, or in which a field is another
+//! while a cycle is not over, or looser, and which this program has not written, was changed by someone else.
 
 use std::io;
 
@@ -15,7 +15,7 @@ use super::notice::{By, ChangedField, Notice};
 use super::round::Round;
 use super::{Store, driver, record};
 use crate::chart::Chart;
-use crate::chart::model::Field;
+use crate::chart::model::{Field, FieldType};
 use crate::engine::context::{Context, cycle_of, text};
 use crate::engine::decision::Decision;
 use crate::engine::event::{Event, Trigger};
@@ -37,7 +37,7 @@ pub(crate) trait Recorded {
 /// What is known of an instance.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct KeptNotices {
-    /// The cycle that was running.
+    /// The cycle that was not over.
     round: Option<Round>,
     /// The fields as they were.
     #[serde(default)]
@@ -129,12 +129,12 @@ impl KeptNotices {
 
     /// Takes over what is known of a state.
     fn take_over(&mut self, chart: &Chart, context: &Context) {
-        self.round = Round::running(chart, context);
+        self.round = Round::unfinished(chart, context);
         self.fields = context.clone();
     }
 
-    /// Returns the fields of a state that are not as they were and that matter: name, old and new value. While no cycle runs,
-    /// those do that are looser, what a change starts from, and where the instance is.
+    /// Returns the fields of a state that are not as they were and that matter: name, old and new value. Where no cycle was left
+    /// to be finished, those do that are looser, what a change starts from, and where the instance is.
     fn changed<'a>(
         &'a self,
         chart: &'a Chart,
@@ -144,19 +144,17 @@ impl KeptNotices {
         let is_watched = self.round.is_some() || chart.scope.since.is_none();
         let fields = self.fields.iter().filter(move |_| is_watched);
         let is_elsewhere = self.fields.get(&chart.state) != context.get(&chart.state);
+        let now = Round::unfinished(chart, context);
         fields.filter_map(move |(name, old)| {
             let (field, new) = (chart.context.get(name)?, context.get(name)?);
             let matters = || match &self.round {
                 // What is left is named by itself, and another phase says enough.
                 Some(round) if is_place(chart, name) => {
-                    (*name == chart.state || !is_elsewhere)
-                        && round.is_same(Round::running(chart, context).as_ref())
+                    (*name == chart.state || !is_elsewhere) && round.is_in_place(now.as_ref())
                 }
                 Some(_) => true,
                 // Whoever begins a cycle leaves none. No cycle begins after its first review.
-                None if is_place(chart, name) => {
-                    Round::running(chart, context).is_none_or(|round| round.count > 0)
-                }
+                None if is_place(chart, name) => now.as_ref().is_none_or(|now| now.count > 0),
                 None => starts(chart, name) || field.is_looser(new, old),
             };
             (new != old && matters()).then_some((name, old, new))
@@ -233,15 +231,16 @@ impl KeptNotices {
         });
     }
 
-    /// Returns whether the cycle that was running still is, perhaps started over, or whether none was.
-    fn is_in_place(&self, now: Option<&Round>) -> bool {
-        self.round.as_ref().is_none_or(|round| round.is_same(now))
+    /// Returns whether the cycle that was running or paused still is, perhaps started over, or whether none was.
+    fn is_in_place(&self, chart: &Chart, context: &Context) -> bool {
+        let now = Round::unfinished(chart, context);
+        let round = self.round.as_ref();
+        round.is_none_or(|round| round.is_in_place(now.as_ref()))
     }
 
-    /// Returns whether the cycle that was running no longer is, or a field that matters has changed.
+    /// Returns whether the cycle that was running or paused no longer is, or a field that matters has changed.
     fn has_changed(&self, chart: &Chart, context: &Context) -> bool {
-        self.changed(chart, context).next().is_some()
-            || !self.is_in_place(Round::running(chart, context).as_ref())
+        self.changed(chart, context).next().is_some() || !self.is_in_place(chart, context)
     }
 
     /// Takes note of a state that this machine has not written, or that is gone.
@@ -255,29 +254,30 @@ impl KeptNotices {
             false => By::Unknown,
         };
         // Where the record explains it, the cycle that was left has had its reviews.
-        if by == By::Unknown || self.is_in_place(Round::running(chart, context).as_ref()) {
+        if by == By::Unknown || self.is_in_place(chart, context) {
             self.add_changed(chart, context, &by);
         }
         self.observe(chart, context, by);
     }
 
-    /// Compares what was known with a state, and says what has become of the running cycle.
+    /// Compares what was known with a state, and says what has become of the cycle that was not over.
     fn observe(&mut self, chart: &Chart, context: &Context, by: By) {
         self.remove_undone(chart, context);
-        let now = Round::running(chart, context);
-        let left = (self.round.take()).filter(|round| !round.goes_on(chart, now.as_ref()));
+        let now = Round::unfinished(chart, context);
+        let now = now.as_ref();
+        let is_paused = |round: &Round| !round.is_paused && now.is_some_and(|now| now.is_paused);
+        let left =
+            (self.round.take()).filter(|round| is_paused(round) || !round.goes_on(chart, now));
         if let Some(round) = left {
             let title = round.title(chart);
-            let is_again = round.is_same(now.as_ref());
+            let is_again = round.is_same(now);
             let what = match &by {
+                _ if is_again && is_paused(&round) => Some(format!("The {title} was paused")),
                 // It is among the fields that were changed.
                 By::Unknown | By::Removed | By::Elsewhere if is_again => None,
                 By::Command { .. } if is_again => Some(format!(
                     "The {title} was started over without having passed"
                 )),
-                _ if round.is_same(Round::unfinished(chart, context).as_ref()) => {
-                    Some(format!("The {title} was paused"))
-                }
                 // It may have passed on another machine.
                 By::Unknown | By::Removed | By::Elsewhere => Some(format!("The {title} was left")),
                 By::Command { .. } => Some(format!("The {title} was left without having passed")),
@@ -295,9 +295,10 @@ impl KeptNotices {
         let most = self.notices.len().saturating_sub(MOST);
         self.notices.drain(..most);
         // Whoever returns to the cycle sees that it goes on.
+        let running = Round::running(chart, context);
         self.notices.retain(|notice| {
             let left = notice.left.as_ref();
-            !left.is_some_and(|left| left.goes_on(chart, now.as_ref()))
+            !left.is_some_and(|left| left.goes_on(chart, running.as_ref()))
         });
         self.take_over(chart, context);
     }
@@ -308,9 +309,11 @@ fn starts(chart: &Chart, name: &str) -> bool {
     chart.scope.since.as_deref() == Some(name)
 }
 
-/// Returns whether the field says where the instance is, or what comes next. While a cycle runs, that says whether it is left.
+/// Returns whether the field says where the instance is, what comes next, or where the user can return to. While a cycle is not
+/// over, that says whether it is left.
 fn is_place(chart: &Chart, name: &str) -> bool {
-    name == chart.state || chart.next.as_deref() == Some(name)
+    let field = chart.context.get(name);
+    field.is_some_and(|field| field.kind == FieldType::Phase)
 }
 
 /// Returns what a phase is called where it comes next.
@@ -363,7 +366,7 @@ pub(crate) fn note(
     found.take_over(chart, before);
     match By::command(chart, event) {
         Some(by) if !is_put_off(chart, event, before, decision) => {
-            let is_same = kept.is_in_place(Round::running(chart, &after).as_ref());
+            let is_same = kept.is_in_place(chart, &after);
             if is_same && matches!(event.trigger, Trigger::Command(_)) {
                 kept.add_changed(chart, &after, &by);
             }
