@@ -206,7 +206,9 @@ pub fn read_lines(text: &str, pattern: &LinePattern) -> Content {
 
 /// Returns whether `status` is one of `finished`, ignoring case and Markdown emphasis.
 pub fn is_finished(status: &str, finished: &[String]) -> bool {
-    let status = plain(status).trim_matches('_').to_lowercase();
+    let status = plain(status)
+        .trim_matches(['*', '`', '~', '_'])
+        .to_lowercase();
     finished.iter().any(|word| word.to_lowercase() == status)
 }
 
@@ -271,7 +273,25 @@ fn plain(cell: &str) -> String {
     {
         text = label;
     }
-    shown_lines(text.trim_matches(['*', '`', '~']).trim()).into_owned()
+    shown_lines(without_marks(text)).into_owned()
+}
+
+/// Returns a text without the marks that surround all of it. What stands in code marks is as it is, and a mark at one end
+/// only is none: in `rm build/*` and `~/check` it is part of a command.
+fn without_marks(text: &str) -> &str {
+    let text = text.trim();
+    if let Some(code) = surrounded(text, "`") {
+        return code.trim_matches('`').trim();
+    }
+    let marks = ["**", "~~", "*", "~"];
+    match marks.iter().find_map(|mark| surrounded(text, mark)) {
+        Some(inner) => without_marks(inner),
+        None => text,
+    }
+}
+
+fn surrounded<'t>(text: &'t str, mark: &str) -> Option<&'t str> {
+    text.strip_prefix(mark)?.strip_suffix(mark)
 }
 
 #[cfg(test)]
@@ -417,6 +437,18 @@ mod tests {
             .map(|row| row.fields[0].1.as_str())
             .collect();
         assert_eq!((titles, content.lines), (vec!["Overview", "B"], 3));
+        let cases = [
+            ("`~/check`", "~/check"),
+            ("`rm -rf build/**`", "rm -rf build/**"),
+            ("`**bold**`", "**bold**"),
+            ("**`a` and `b`**", "a` and `b"),
+            ("echo sub/*", "echo sub/*"),
+            ("~~*a*~~", "a"),
+            ("`", "`"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(plain(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::clock::{Moment, part, rfc3339, seconds};
 
 const MINUTE: u64 = 60;
 const DAY: u64 = 24 * 60 * MINUTE;
+const HALF_A_YEAR: u64 = 183 * DAY;
 
 /// A time that is given to the minute may have passed by up to this many seconds and still be the one that is meant.
 const SLACK: u64 = 2 * MINUTE;
@@ -65,11 +66,14 @@ pub(super) fn reset_in(
     };
     let at = |year: u64| seconds(&format!("{}T{hour:02}:{minute:02}:00Z", date(year)));
     let mut found = at(named_year.unwrap_or(year))?;
-    // A time without a day is the next one, and so is a day without a year.
+    // A time without a day is the next one, and so is a day without a year around its turn. Any other day has passed.
     if found.saturating_add(SLACK) < local {
         found = match (day, named_year) {
             (None, _) => found + DAY,
-            (Some(_), None) => at(year + 1)?,
+            (Some(_), None) => {
+                let latest = local.saturating_add(HALF_A_YEAR);
+                at(year + 1).filter(|next| *next < latest)?
+            }
             (Some(_), Some(_)) => return None,
         };
     }
@@ -189,6 +193,7 @@ mod tests {
             "resets 0am",
             "resets Nov 31, 6pm",
             "resets Nov 2, 2020, 6pm",
+            "resets Nov 20, 6pm",
             "6:23pm",
             "resets Nov",
             "resets Nov x",
