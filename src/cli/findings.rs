@@ -14,6 +14,7 @@ use crate::diagnostic::quote::quoted;
 use crate::lint::report;
 use crate::page::{self, FAINT, Page};
 use crate::project::ledger::{self, LedgerEntry};
+use crate::project::state_file;
 use crate::reviewer::finding::Finding;
 use crate::run::place::Place;
 use crate::store::once::CALL;
@@ -38,7 +39,11 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         });
         let findings: Vec<(String, Finding)> = findings.collect();
         match format {
-            "sarif" => say_json_text(&report::pretty(&reviewed::sarif(chart, &findings))),
+            "sarif" => {
+                let elsewhere = place.instance.dir.join(state_file::FILE);
+                let log = reviewed::sarif(chart, &findings, &elsewhere.to_string_lossy());
+                say_json_text(&report::pretty(&log));
+            }
             _ => reviewed::annotations(chart, &findings, reviewed::ANNOTATIONS)
                 .iter()
                 .for_each(|line| say(line)),

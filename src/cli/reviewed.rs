@@ -106,6 +106,7 @@ impl<'p> ReviewReport<'p> {
         let is_clean = decision.advances();
         let valid = ended.filter(|ended| !ended.superseded);
         let code = match (&decision.answer, valid.map(|ended| &ended.outcome)) {
+            (_, Some(Outcome::Ran { verdict: None, .. })) if findings.is_empty() => 3,
             (Answer::Block(_), _) | (_, Some(Outcome::Gate(_))) => 1,
             (_, Some(Outcome::Ran { .. })) => u8::from(!is_clean || is_outdated),
             (_, None) if is_repeated && place.is_in_cycle() => 3,
@@ -113,6 +114,7 @@ impl<'p> ReviewReport<'p> {
             _ => 3,
         };
         let is_read = valid.is_some_and(|ended| matches!(ended.outcome, Outcome::Ran { .. }));
+        let verdict = valid.and_then(|ended| ended.outcome.verdict_and_error().0);
         let file = found
             .as_ref()
             .filter(|_| is_read || is_known)
@@ -121,7 +123,6 @@ impl<'p> ReviewReport<'p> {
         if is_repeated {
             messages.push("The last review was ended before it could report this.".to_owned());
         }
-        let verdict = valid.and_then(|ended| ended.outcome.verdict_and_error().0);
         let is_best = verdict.is_some_and(|verdict| place.chart.is_best_verdict(verdict));
         let unreadable = found.as_ref().map_or(0, |(found, _)| found.unreadable);
         if unreadable > 0 {
@@ -134,6 +135,9 @@ impl<'p> ReviewReport<'p> {
                 "Not reviewed: what has changed since the review began. `taskie review` reads it."
                     .to_owned(),
             );
+        } else if is_read && code == 3 {
+            messages
+                .push("It gave no verdict, and it names no finding: see the review.".to_owned());
         } else if is_read && code == 1 && findings.is_empty() && !is_best {
             messages.push(
                 "Its verdict is not PASS, and it names no finding: see the review.".to_owned(),
@@ -249,7 +253,10 @@ impl<'p> ReviewReport<'p> {
     pub(super) fn sarif(&self) -> Json {
         // Without a result, nobody could tell a change that was not read from one that is clean.
         let is_done = self.code == 0 || self.file.is_some();
-        ran(sarif(self.chart, &self.findings), is_done, &self.messages)
+        let first = self.change.files.first();
+        let elsewhere = first.map(|file| file.path.as_str()).unwrap_or_default();
+        let log = sarif(self.chart, &self.findings, elsewhere);
+        ran(log, is_done, &self.messages)
     }
 }
 
@@ -278,7 +285,7 @@ pub(super) fn print_refused(chart: &Chart, format: &str, why: &str) {
             say_json(nothing);
         }
         "sarif" => {
-            let log = ran(sarif(chart, &[]), false, &[why.to_owned()]);
+            let log = ran(sarif(chart, &[], ""), false, &[why.to_owned()]);
             say_json_text(&report::pretty(&log));
         }
         _ => say(&format!("::error title=taskie::{}", report::escaped(why))),
@@ -320,23 +327,28 @@ pub(super) fn annotations(
     of_findings
 }
 
-/// Returns findings as a SARIF log.
-pub(super) fn sarif(chart: &Chart, findings: &[(String, Finding)]) -> Json {
+/// Returns findings as a SARIF log. A finding about no file of the project is shown at the file `elsewhere`: GitHub refuses
+/// a whole log in which a result has no place.
+pub(super) fn sarif(chart: &Chart, findings: &[(String, Finding)], elsewhere: &str) -> Json {
     let results = findings.iter().map(|(id, finding)| {
-        let mut result = json!({
+        let file = file_of(finding);
+        let outside = finding.place().filter(|_| file.is_none());
+        let title = match outside {
+            Some(place) => format!("{} ({place})", finding.title),
+            None => finding.title.clone(),
+        };
+        let uri = report::uri(file.unwrap_or(elsewhere));
+        let mut place = json!({ "artifactLocation": { "uri": uri } });
+        if let Some(line) = finding.line.filter(|_| file.is_some()) {
+            place["region"] = json!({ "startLine": line });
+        }
+        json!({
             "ruleId": finding.severity,
             "level": level(chart, finding),
-            "message": { "text": finding.title },
+            "message": { "text": title },
             "partialFingerprints": { "id": id },
-        });
-        if let Some(file) = file_of(finding) {
-            let mut place = json!({ "artifactLocation": { "uri": report::uri(file) } });
-            if let Some(line) = finding.line {
-                place["region"] = json!({ "startLine": line });
-            }
-            result["locations"] = json!([{ "physicalLocation": place }]);
-        }
-        result
+            "locations": [{ "physicalLocation": place }],
+        })
     });
     let rules = chart
         .findings
