@@ -10,7 +10,7 @@ use super::settings::{File, Hook, HostSettings, is_of};
 use crate::chart::Chart;
 use crate::chart::choice::Choice;
 use crate::engine::context::{Context, initial};
-use crate::host::events::{EVENTS, REVIEWER, STOP};
+use crate::host::events::{EVENTS, PROMPT, REVIEWER, STOP};
 use crate::host::hosts::{BLOCKS, Host, RESERVE};
 use crate::os::file::slashed;
 use crate::page::counted;
@@ -74,13 +74,14 @@ impl HostSettings {
     }
 
     /// Checks whether something calls the Stop hook, and does so only once: the chart's plugin, or a settings file. Nothing
-    /// has to if another host calls it.
+    /// has to if another host calls it. `of_sessions` is the setting that has each session's change reviewed, if it is on.
     pub(super) fn hook(
         &self,
         choice: &Choice<'_>,
         chart: &Chart,
         other_calls: bool,
         longest: Option<u64>,
+        of_sessions: Option<&str>,
     ) -> Vec<Diagnosis> {
         let mut hooks = self.hooks(choice, STOP);
         hooks.retain(|hook| !hook.is_beside());
@@ -146,10 +147,22 @@ impl HostSettings {
                         "remove \"asyncRewake\" from it: only the entry with `--wake` has it";
                     Diagnosis::problem("plugin", text, help)
                 }));
+                found.extend(of_sessions.and_then(|setting| self.unprompted(choice, setting)));
                 found.extend(self.unheard(choice, chart));
             }
         }
         found
+    }
+
+    /// Checks that the prompts of a session are heard: a change of its own begins with one.
+    fn unprompted(&self, choice: &Choice<'_>, setting: &str) -> Option<Diagnosis> {
+        let (name, event) = EVENTS.iter().find(|(_, event)| *event == PROMPT)?;
+        let text = format!(
+            "`{setting}` is on, but no settings file calls the hook for prompts, so no change of a session is reviewed"
+        );
+        let help = format!("add `taskie hook {name}` to the hooks of {event}");
+        let is_heard = !self.hooks(choice, name).is_empty();
+        (!is_heard).then(|| Diagnosis::problem("plugin", text, help))
     }
 
     /// Checks the entry that runs reviews beside the turn, if there is one or the settings want that.

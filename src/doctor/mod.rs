@@ -67,7 +67,8 @@ pub(crate) fn examine(
     let is_wanted = beside::is_wanted(&Place::of_none(chart, &here));
     // Then the other entry runs them.
     let held = longest.filter(|_| !is_wanted);
-    found.extend(settings.hook(&caller, chart, others.call, held));
+    let of_sessions = workflow::of_sessions(&here);
+    found.extend(settings.hook(&caller, chart, others.call, held, of_sessions.as_deref()));
     found.extend(settings.beside(&caller, is_wanted, longest));
     found.extend(settings.rules(chart));
     found.extend(settings.blocks(chart, context));

@@ -262,7 +262,7 @@ pub(super) fn instance(
 }
 
 /// Returns the setting that has the change of every session reviewed, if it is on.
-fn of_sessions(root: &Path) -> Option<String> {
+pub(super) fn of_sessions(root: &Path) -> Option<String> {
     let place = Place::of_none(&of_changes()?.load().ok()?, root);
     let setting = place.chart.scope.always.as_ref()?;
     (change::is_on(&place, Some(setting)) == Ok(true)).then(|| setting.clone())
