@@ -184,6 +184,8 @@ impl Verified {
             checked.flaws.extend(files);
             let rewritten = checked.rewritten(&dir, &open);
             checked.remarks.extend(rewritten);
+            let unpassed = check::unpassed(chart, &checked.chain, &open);
+            checked.remarks.extend(unpassed);
             let skips = checked.skips();
             self.seen.add(&checked.name, &checked.chain, &[], skips);
             self.plans.push(checked);

@@ -149,14 +149,26 @@ impl World for Recorder {
 pub struct Replayed {
     state: Context,
     answers: IndexMap<String, WorldAnswer>,
+    /// Another chart may ask for what nobody has recorded.
+    is_of_another: bool,
 }
 
 impl Replayed {
-    /// Returns the world with this state and these answers.
-    pub fn world<'k>(state: Context, known: impl Iterator<Item = &'k Known>) -> Arc<dyn World> {
+    /// Returns the world with this state and these answers; of two about one question, the later one counts. Where another
+    /// chart decides than that of the record (`is_of_another`), there is no finding and no ruling that is not in it: texts say more of them than
+    /// rules.
+    pub fn world<'k>(
+        state: Context,
+        known: impl Iterator<Item = &'k Known>,
+        is_of_another: bool,
+    ) -> Arc<dyn World> {
         let answers = known.map(|(question, answer)| (question.to_string(), answer.clone()));
         let answers = answers.collect();
-        Arc::new(Self { state, answers })
+        Arc::new(Self {
+            state,
+            answers,
+            is_of_another,
+        })
     }
 }
 
@@ -171,6 +183,11 @@ impl World for Replayed {
             Some(answer) => value(answer),
             // It decides nothing, and the chart has a text of its own.
             None if matches!(source, Source::Prompt(_)) => Ok(Value::from(())),
+            None if self.is_of_another
+                && matches!(source, Source::Findings { .. } | Source::Rulings) =>
+            {
+                Ok(Value::from(Vec::<Value>::new()))
+            }
             None => Err(Fault::World(format!(
                 "the record has no answer to {question}"
             ))),
@@ -320,7 +337,7 @@ mod tests {
         let known = serde_json::to_string(&recorder.known()).unwrap();
         assert!(!known.contains("secret"));
         let known: Vec<Known> = serde_json::from_str(&known).unwrap();
-        let again = Replayed::world(Context::default(), known.iter());
+        let again = Replayed::world(Context::default(), known.iter(), false);
         let second: Vec<String> = sources.iter().map(|source| said(&*again, source)).collect();
         assert_eq!(first[1..], second[1..]);
         let rows = again.look(&table).unwrap();

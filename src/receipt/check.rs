@@ -262,6 +262,18 @@ pub(crate) fn abandoned(
     ))
 }
 
+/// Returns the cycles that were left without having passed, in words. `open` is what has happened since the last receipt.
+pub(crate) fn unpassed(chart: &Chart, chain: &Chain, open: &[Open]) -> Option<String> {
+    let mut finder = Finder::of(chart);
+    for statement in chain.statements() {
+        finder.add(&statement.predicate.entries);
+    }
+    finder.add(open);
+    let left = finder.into_left();
+    let left: Vec<String> = left.iter().map(|left| left.title(chart)).collect();
+    (!left.is_empty()).then(|| format!("left without having passed: {}", shown(&left.join(", "))))
+}
+
 /// Returns the fields of an instance's state that are not as its record has left them, in words. `open` is what has happened
 /// since the last receipt, as far as the instance's directory knows it.
 pub(crate) fn left(

@@ -1,22 +1,23 @@
-//! Reviews that were run on other machines, as far as the receipts of an instance know them.
+//! Reviews that were run on other machines, as far as the record of an instance knows them.
 
 use std::path::Path;
 
 use super::chain::Chain;
-use super::{Entry, ReviewEntry, statement};
+use super::{Entry, Open, ReviewEntry, statement};
 use crate::chart::Chart;
 use crate::engine::spent::PastReview;
 use crate::hash;
 use crate::project::seen;
 use crate::reviewer::finding::{Finding, Found};
-use crate::store::journal;
+use crate::store::{journal, open_record};
 use crate::text::plain_line;
 
 /// The most characters of a text of a finding.
 const LENGTH: usize = 200;
 
-/// Returns the reviews of an instance that its receipts have, as this machine's journal would have them, except those whose
-/// file `is_own`: this machine's journal has them. They may have come with a clone: no budget and no count depends on them.
+/// Returns the reviews of an instance that its receipts and what has happened since have, as this machine's journal would have
+/// them, except those whose file `is_own`: this machine's journal has them. They may have come with a clone: no budget and no
+/// count depends on them.
 pub(crate) fn reviews(
     chart: &Chart,
     dir: &Path,
@@ -24,8 +25,12 @@ pub(crate) fn reviews(
     is_own: impl Fn(&str) -> bool,
 ) -> Vec<journal::ReviewLine> {
     let chain = Chain::read(&statement::read(dir).unwrap_or_default());
+    let open: Vec<Open> = chain.unsealed(open_record::in_folder(dir), Entry::at);
     let entries = (chain.statements()).flat_map(|statement| &statement.predicate.entries);
-    let reviews = entries.filter_map(Entry::review).cloned();
+    let reviews = entries.filter_map(Entry::review);
+    let reviews = reviews
+        .chain(open.iter().filter_map(Entry::review))
+        .cloned();
     let reviews = reviews.filter(|review| review.times.is_none() && !is_own(&review.file));
     let reviews = reviews.map(|review| in_journal(chart, review, dir, name));
     reviews.collect()

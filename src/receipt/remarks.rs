@@ -317,8 +317,8 @@ impl Remarks {
             self.add(at, what.to_owned(), true);
         }
         if decision.is_added_to {
-            let what = "entries were added to the record, and not by taskie on this machine: in \
-                        another clone, or by hand";
+            let what = "entries were added to the record, and not by taskie in this work tree: git \
+                        has brought them, or they were written by hand";
             self.add(at, what.to_owned(), false);
         }
         if decision.is_elsewhere && !self.is_elsewhere {

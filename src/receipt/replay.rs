@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 use super::statement::Predicate;
 use super::{DecisionEntry, Entry, ReviewEntry};
 use crate::chart::Chart;
+use crate::chart::field::default_of;
 use crate::engine::context::{Context, running_cycle};
 use crate::engine::decision::{Ended, Step};
 use crate::engine::event::Event;
@@ -59,7 +60,7 @@ impl Ready {
     /// settings have them; `None` if they are not about the work tree, or if the settings alone do not say.
     fn skips(&self, state: &Context, settings: &Context) -> Option<Vec<String>> {
         let known = answers_of(settings);
-        let world = Replayed::world(state.clone(), known.iter());
+        let world = Replayed::world(state.clone(), known.iter(), false);
         let view = Inspector::new(&self.chart, &world);
         view.skips(view.running()?).ok()?
     }
@@ -239,17 +240,22 @@ impl ReceiptReplay {
         let mut seen = state.clone();
         seen.extend(decision.seen.clone());
         let settings = decision.settings.as_ref().unwrap_or(&self.settings);
-        // Another chart may ask for more than this decision has looked at.
-        let others = match self.instead {
-            Some(_) => others(predicate, settings),
-            None => {
+        // Another chart may ask for more than this decision has looked at, and has defaults of its own.
+        let (others, defaults) = match (&self.instead, self.charts.get(&decision.chart)) {
+            (Some(_), recorded) => {
+                let defaults = recorded.map(|recorded| {
+                    new_defaults(&recorded.chart, &ready.chart, settings).collect()
+                });
+                (others(predicate, settings), defaults.unwrap_or_default())
+            }
+            (None, _) => {
                 found.extend(other_settings(&ready.chart, settings, &known));
-                Vec::new()
+                (Vec::new(), Vec::new())
             }
         };
         let decide = |known: &[&Known], fields: &Context, event: &Event, ended: Option<Ended>| {
-            let known = others.iter().chain(known.iter().copied());
-            let world = Replayed::world(fields.clone(), known);
+            let known = others.iter().chain(known.iter().copied()).chain(&defaults);
+            let world = Replayed::world(fields.clone(), known, self.instead.is_some());
             decide_again(&ready.chart, &ready.expressions, &world, event, ended)
         };
         let event = decision.event.to_event();
@@ -370,6 +376,17 @@ fn others(predicate: &Predicate, settings: &Context) -> Vec<Known> {
     let is_one = |known: &&Known| world.iter().filter(|other| other.0 == known.0).count() == 1;
     let same = world.iter().filter(is_one).cloned();
     same.chain(answers_of(settings)).collect()
+}
+
+/// Returns what another chart has instead of the settings that a run had by default, as far as anybody can tell.
+fn new_defaults(old: &Chart, new: &Chart, settings: &Context) -> impl Iterator<Item = Known> {
+    let fields = new.config.iter().filter(|(_, field)| !field.file);
+    fields.filter_map(|(name, field)| {
+        let before = default_of(old, old.config.get(name)?);
+        let now = default_of(new, field);
+        let is_default = settings.get(name) == Some(&before) && now != before;
+        is_default.then(|| (json!(Source::Config(name.clone())), Given::Value(now)))
+    })
 }
 
 /// Returns which of the settings at which a decision has looked are not those that the record says.
