@@ -1,10 +1,10 @@
-//! The sentence that ends an instance: what is done, what its reviews cost, and what was put off.
+//! The sentence that ends an instance: what is done, what its reviews cost, and what is left for later.
 
 use super::figures::Figures;
 use super::progress::progress;
 use crate::engine::context;
 use crate::page::counted;
-use crate::project::ledger::OPEN;
+use crate::project::ledger::{LedgerEntry, OPEN};
 use crate::run::place::Place;
 use crate::run::{receipts, stale};
 use crate::text::shown;
@@ -26,14 +26,18 @@ pub(crate) fn finished(place: &Place) -> String {
         _ => format!("{} (cost: {})", figures.counted(), figures.price()),
     };
     let entries = snapshot.ledger();
-    let left = [Some(OPEN), chart.findings.put_off()];
-    let left = left.into_iter().flatten().filter_map(|state| {
-        let count = entries.iter().filter(|entry| entry.state == state).count();
-        (count > 0).then(|| format!("{} {state}", counted(count, "finding")))
+    let left = [
+        (Some(OPEN), OPEN),
+        (chart.findings.put_off(), "left for later"),
+    ];
+    let left = left.into_iter().filter_map(|(state, words)| {
+        let is_so = |entry: &&LedgerEntry| Some(&*entry.state) == state;
+        let count = entries.iter().filter(is_so).count();
+        (count > 0).then(|| format!("{} {words}", counted(count, "finding")))
     });
     let left: Vec<String> = left.collect();
     let left = match left.is_empty() {
-        true => "nothing was put off".to_owned(),
+        true => "nothing was left for later".to_owned(),
         false => left.join(", "),
     };
     let parts: Vec<String> = done.chain([reviews, left]).collect();

@@ -9,7 +9,7 @@ use crate::project::ledger::{LedgerEntry, OPEN};
 use crate::run::place::Place;
 use crate::text::{shown, shown_lines};
 
-/// Returns the text: what it is about, the tables of the work, the reviews, what the user has ruled, what was put off, and
+/// Returns the text: what it is about, the tables of the work, the reviews, what the user has ruled, what is left for later, and
 /// what it cost.
 pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry]) -> String {
     let chart = &place.chart;
@@ -68,7 +68,7 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry])
     section(&mut parts, "Left as it is", left);
     section(
         &mut parts,
-        "Put off",
+        "Left for later",
         ledger.iter().filter(is_put_off).map(item),
     );
     section(
