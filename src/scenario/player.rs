@@ -448,8 +448,19 @@ fn unlike(step: &ScenarioStep, stop: &ScriptedAnswer) -> Option<String> {
         (Some(ScriptedReview::Crash(_)), _) if stop.verdict().is_some() => {
             Some("the review counted, and should have failed".to_owned())
         }
-        _ => None,
+        _ => lacks(step, stop),
     }
+}
+
+/// Returns what the texts of an answer lack.
+fn lacks(step: &ScenarioStep, stop: &ScriptedAnswer) -> Option<String> {
+    let texts = [&stop.reason, &stop.message].map(|text| text.as_deref().unwrap_or_default());
+    let is_absent = |part: &&String| !texts.iter().any(|text| text.contains(part.as_str()));
+    let part = step.contains.iter().find(is_absent)?;
+    Some(format!(
+        "the answer lacks {part:?}: {}",
+        texts.join("\n").trim()
+    ))
 }
 
 /// Returns the separator between two changes: a line may end with the dot, and the next one may start with a change.

@@ -98,6 +98,8 @@ pub(crate) struct ScenarioStep {
     pub(crate) rules: Option<Vec<String>>,
     /// The required answer to the last command or event: `allow`, `block`, `pass`, `action` or `refuse`.
     pub(crate) answer: Option<String>,
+    /// Parts of the texts of the event's answer, to the agent or the user.
+    pub(crate) contains: Vec<String>,
     /// What the state must contain afterward: field → value.
     pub(crate) state: Context,
     /// The fields that must be null afterward.

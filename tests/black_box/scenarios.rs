@@ -272,6 +272,32 @@ fn the_committed_scenarios_are_fresh() {
     );
 }
 
+/// The files that are played for a chart: those that `check-chart` writes, and those that people wrote, which say what
+/// the written ones leave open.
+pub fn committed(chart: &str) -> Vec<String> {
+    let folders = ["scenarios", "stories"].map(|name| repository().join("tests").join(name));
+    let files = folders.map(|folder| fs::read_dir(folder.join(chart)).into_iter().flatten());
+    let files = files.into_iter().flatten();
+    let mut files: Vec<String> = files
+        .map(|file| file.unwrap().path().display().to_string())
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn the_stories_of_the_charts_are_true() {
+    let project = Project::empty();
+    let folders = fs::read_dir(repository().join("tests/stories")).unwrap();
+    for folder in folders {
+        let name = folder.unwrap().file_name().into_string().unwrap();
+        let files = committed(&name);
+        let args = ["--chart", &name, "test"].map(str::to_owned);
+        let ran = Ran::of(project.command(args).args(&files).output().unwrap());
+        assert_eq!(ran.err(), (0, ""), "{}", ran.stdout);
+    }
+}
+
 /// The files of each folder in a folder, with their texts.
 fn suites(folder: &Path) -> BTreeMap<String, String> {
     let entries = |folder: &Path| -> Vec<PathBuf> {
