@@ -174,7 +174,7 @@ impl Names {
     /// Returns whether the name has text by the user or the agent.
     fn is_private(&self, name: &str) -> bool {
         match name.split_once('.') {
-            Some(("args", arg)) => self.chart.args.get(arg).is_some_and(|arg| arg.stdin),
+            Some(("args", arg)) => self.chart.args.get(arg).is_some_and(|arg| arg.is_stdin()),
             Some(("event", field)) => PROSE.contains(&field),
             Some((source, _)) => source == "prompts" || name == "gate.output",
             None => false,
