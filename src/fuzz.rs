@@ -7,18 +7,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use anstream::adapter::strip_str;
-use minijinja::value::Value;
 use serde_json::{Map, Value as Json, json};
 
 use crate::chart::choice::CHARTS;
 use crate::chart::field::LARGEST_INTEGER;
 use crate::chart::model::FieldType;
 use crate::chart::{Chart, load, schema};
-use crate::engine::context::{Context, initial};
+use crate::engine::context::initial;
 use crate::engine::decide::decide;
 use crate::engine::event::Event;
-use crate::engine::fault::Fault;
-use crate::engine::world::{Source, World};
+use crate::engine::possible_world::{Disk, PossibleWorld};
+use crate::engine::world::World;
 use crate::expr::templates::Templates;
 use crate::expr::{Expressions, prompt};
 use crate::files::pattern::{Capture, LinePattern, Pattern};
@@ -303,51 +302,6 @@ fn fuzz_settings() {
     });
 }
 
-/// A world that never changes and contains only a state.
-#[derive(Debug)]
-struct Still(Context);
-
-impl World for Still {
-    fn field(&self, name: &str) -> Option<&Json> {
-        self.0.get(name)
-    }
-
-    fn look(&self, source: &Source) -> Result<Value, Fault> {
-        let none = || Value::from(Vec::<Value>::new());
-        Ok(match source {
-            Source::Scope => Value::from_pairs([
-                ("started", Value::from(true)),
-                ("name", Value::from("p")),
-                ("path", Value::from("home/p")),
-                ("home", Value::from("home")),
-            ]),
-            Source::Stalled { .. } => Value::from(false),
-            Source::Rulings | Source::Drivers | Source::Findings { .. } => {
-                Value::from(Vec::<Value>::new())
-            }
-            Source::Files(_) | Source::Siblings | Source::Names(_) => none(),
-            Source::Table(_) => Value::from_pairs([
-                ("rows", none()),
-                ("open", none()),
-                ("exists", Value::from(true)),
-                ("head", Value::from(true)),
-                ("prose", Value::from(false)),
-                ("lacks", Value::from(false)),
-                ("unusable", Value::from(false)),
-                ("lines", Value::from(1)),
-            ]),
-            Source::Answers { .. } | Source::Dirty => Value::from(false),
-            Source::Base => Value::from(()),
-            Source::Now => Value::from("20260101T000000"),
-            Source::Config(name) => return Err(Fault::File(name.clone())),
-            Source::Prompt(_)
-            | Source::Driver { .. }
-            | Source::Postponed
-            | Source::Spent { .. } => Value::from(()),
-        })
-    }
-}
-
 /// Whatever an event contains, there is a decision or a reason why there is none.
 #[test]
 fn fuzz_events() {
@@ -355,7 +309,12 @@ fn fuzz_events() {
     let Reading::Sound { context, .. } = state_file::parse(&chart, STATES[0].as_bytes()) else {
         panic!("the seed is sound");
     };
-    let world: Arc<dyn World> = Arc::new(Still(context));
+    let world: Arc<dyn World> = Arc::new(PossibleWorld {
+        chart: Arc::clone(&chart),
+        context,
+        started: true,
+        disk: Disk::default(),
+    });
     let seeds = [
         r#"{"session_id": "s", "cwd": "/x", "permission_mode": "plan", "hook_event_name": "Stop", "stop_hook_active": false,
  "last_assistant_message": "done", "background_tasks": [{"id": "b", "type": "shell", "status": "running"}]}"#,

@@ -186,8 +186,8 @@ impl Arg {
     /// Returns a field that accepts the same values as the option.
     pub fn field(&self) -> Field {
         Field {
-            kind: self.kind,
-            minimum: self.minimum,
+            kind: self.of.kind,
+            minimum: self.of.minimum,
             ..Field::default()
         }
     }

@@ -1,5 +1,6 @@
 //! `taskie config`: prints each setting, and where it comes from.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::chart::Chart;
 use crate::chart::choice::CHARTS;
 use crate::page::short_path;
 use crate::project::home;
-use crate::project::settings::{self, Origin};
+use crate::project::settings::{self, Setting};
 use crate::project::trust;
 use crate::run::place::Place;
 use crate::text::shown;
@@ -33,10 +34,6 @@ pub(super) fn run(
     warn(root.as_deref().and_then(trust::changed_bases).as_slice());
     warn(Place::of_none(chart, root.as_deref().unwrap_or(&cwd)).unfit_settings());
     if matches.get_flag("json") {
-        let origin = |origin: &Origin| match origin {
-            Origin::Default => "default".to_owned(),
-            Origin::File(path) => path.display().to_string(),
-        };
         let settings: Map<String, Json> = read
             .settings
             .iter()
@@ -45,7 +42,7 @@ pub(super) fn run(
                     let from = held.file.display().to_string();
                     json!({ "value": held.value, "from": from, "why": held.why.text() })
                 });
-                let from = origin(&setting.origin);
+                let from = origin(setting, |path| path.display().to_string());
                 let mut facts =
                     json!({ "value": setting.value, "from": from, "held_back": held_back });
                 if let Some(unit) = unit(chart, name) {
@@ -63,10 +60,6 @@ pub(super) fn run(
     } else if !CHARTS.iter().any(|embedded| embedded.id == chart.origin) {
         say(&format!("Chart: {}", shown(&chart.with_bases())));
     }
-    let origin = |origin: &Origin| match origin {
-        Origin::Default => "default".to_owned(),
-        Origin::File(path) => short_path(path),
-    };
     let width = read.settings.keys().map(String::len).max().unwrap_or(0);
     for (name, setting) in &read.settings {
         let held_back = setting.held_back.as_ref().map(|held| {
@@ -74,7 +67,7 @@ pub(super) fn run(
             let why = held.why.text();
             format!("; {value} in {file} is held back: {why}: `taskie trust`")
         });
-        let from = origin(&setting.origin) + &held_back.unwrap_or_default();
+        let from = origin(setting, short_path) + &held_back.unwrap_or_default();
         let value = in_words(&setting.value, unit(chart, name));
         say(&format!(
             "{name:width$}  {}  ({})",
@@ -86,6 +79,12 @@ pub(super) fn run(
         say("This chart has no settings.");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns where a setting's value comes from.
+fn origin(setting: &Setting, show: impl Fn(&Path) -> String) -> String {
+    let file = setting.origin.as_deref();
+    file.map_or_else(|| "default".to_owned(), show)
 }
 
 /// Returns what a setting counts, if its chart says so.

@@ -78,7 +78,7 @@ fn running(
     let mut given = args(chart, matches);
     let expressions = Expressions::new(chart.templates.clone());
     for name in options::args_of(chart, &expressions, name) {
-        if chart.args[name].stdin {
+        if chart.args[name].is_stdin() {
             given.insert(name.to_owned(), Json::from(stdin(name)?));
         }
     }
@@ -316,7 +316,7 @@ fn args(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
     let mut args = IndexMap::default();
     for (name, arg) in &chart.args {
         // Not every command has every option.
-        let value = match arg.kind {
+        let value = match arg.of.kind {
             FieldType::Integer => given::<i64>(matches, name),
             FieldType::Boolean => given::<bool>(matches, name),
             FieldType::String | FieldType::List | FieldType::Phase => {

@@ -17,7 +17,7 @@ use crate::project::state_file::Reading;
 use crate::run::place::Place;
 use crate::text::shown;
 use crate::view::figures::Figures;
-use crate::view::progress::{Progress, progress, progress_json};
+use crate::view::progress::progress;
 use crate::view::turn::{Turn, Waits};
 
 /// Prints a row for each instance.
@@ -32,12 +32,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let mut rows = Vec::new();
     for name in names {
         match place::existing(chart, &root, &name) {
-            Ok(place) => rows.push(Row::of(&place)),
+            Ok(place) => rows.push(row(&place)),
             Err(why) => tell(&format!("taskie: {why}")),
         }
     }
     if matches.get_flag("json") {
-        let list: Vec<Json> = rows.iter().map(|row| row.to_json(chart)).collect();
+        let list: Vec<Json> = rows.into_iter().map(|(_, json)| json).collect();
         say_json(json!({ "list": list }));
         return Ok(ExitCode::SUCCESS);
     }
@@ -50,72 +50,48 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         noun, "phase", "next", "turn", "done", "reviews", "cost", "driver",
     ];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
-    lines.extend(rows.iter().map(Row::cells));
+    lines.extend(rows.into_iter().map(|(cells, _)| cells));
     let mut page = Page::new(width(), 0);
     page.table(&lines, 4);
     page.print();
     Ok(ExitCode::SUCCESS)
 }
 
-/// An instance.
-struct Row {
-    name: String,
-    /// `None` if there is no usable state.
-    phase: Option<String>,
-    next: Option<String>,
-    waits: Waits,
-    progress: Vec<Progress>,
-    figures: Figures,
-    driver: Option<String>,
-}
-
-impl Row {
-    fn of(place: &Place) -> Self {
-        let chart = &place.chart;
-        let snapshot = place.snapshot();
-        let turn = Turn::of(place, &snapshot, &place.journal().read(), None);
-        let is_sound = matches!(snapshot.state, Reading::Sound { .. });
-        let field = |name: Option<&String>| {
-            let value = context::text(snapshot.context(), name).filter(|_| is_sound);
-            value.map(str::to_owned)
-        };
-        Self {
-            name: place.instance.name.clone(),
-            phase: field(Some(&chart.state)),
-            next: field(chart.next.as_ref()),
-            progress: progress(chart, &snapshot.as_world()),
-            figures: Figures::of(chart, place.reviews().iter().map(|review| &review.run)),
-            waits: turn.waits,
-            driver: turn.driver,
-        }
-    }
-
-    fn cells(&self) -> Vec<String> {
-        let or_none = |text: &Option<String>| shown(text.as_deref().unwrap_or("-")).into_owned();
-        let done = self.progress.iter();
-        let done = done.map(|part| format!("{}/{}", part.done, part.all));
-        let done = Some(done.collect::<Vec<_>>().join(" ")).filter(|done| !done.is_empty());
-        let price = (self.figures.reviews > 0).then(|| self.figures.price());
-        // The start of a session's id is enough to identify it.
-        let driver = self.driver.as_ref().map(|id| id.chars().take(8).collect());
-        vec![
-            self.name.clone(),
-            or_none(&self.phase),
-            or_none(&self.next),
-            whose(self.waits).to_owned(),
-            or_none(&done),
-            self.figures.reviews.to_string(),
-            or_none(&price),
-            or_none(&driver),
-        ]
-    }
-
-    fn to_json(&self, chart: &Chart) -> Json {
-        json!({
-            chart.scope.noun.as_str(): self.name, "phase": self.phase, "due": self.next, "waits_for": self.waits,
-            "progress": progress_json(&self.progress), "reviews": self.figures, "driver": self.driver,
-        })
-    }
+/// Returns the row of an instance, and the same as JSON.
+fn row(place: &Place) -> (Vec<String>, Json) {
+    let chart = &place.chart;
+    let snapshot = place.snapshot();
+    let turn = Turn::of(place, &snapshot, &place.journal().read(), None);
+    let is_sound = matches!(snapshot.state, Reading::Sound { .. });
+    let field = |name| context::text(snapshot.context(), name).filter(|_| is_sound);
+    let (phase, next) = (field(Some(&chart.state)), field(chart.next.as_ref()));
+    let progress = progress(chart, &snapshot.as_world());
+    let figures = Figures::of(chart, place.reviews().iter().map(|review| &review.run));
+    let name = &place.instance.name;
+    let json = json!({
+        chart.scope.noun.as_str(): name, "phase": phase, "due": next, "waits_for": turn.waits,
+        "progress": progress, "reviews": figures, "driver": turn.driver,
+    });
+    let or_none = |text: Option<&str>| shown(text.unwrap_or("-")).into_owned();
+    let done = progress.values();
+    let done: Vec<String> = done
+        .map(|part| format!("{}/{}", part.done, part.all))
+        .collect();
+    let done = Some(done.join(" ")).filter(|done| !done.is_empty());
+    let price = (figures.reviews > 0).then(|| figures.price());
+    // The start of a session's id is enough to identify it.
+    let driver = turn.driver.map(|id| id.chars().take(8).collect::<String>());
+    let cells = vec![
+        name.clone(),
+        or_none(phase),
+        or_none(next),
+        whose(turn.waits).to_owned(),
+        or_none(done.as_deref()),
+        figures.reviews.to_string(),
+        or_none(price.as_deref()),
+        or_none(driver.as_deref()),
+    ];
+    (cells, json)
 }
 
 /// Returns whose turn it is, in one word.

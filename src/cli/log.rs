@@ -29,10 +29,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         true => Some(Bell::new().map_err(CliError::because("signals cannot be handled"))?),
         false => None,
     };
-    let mut log = Log {
-        chart,
-        day: String::new(),
-    };
+    let mut day = String::new();
     let mut last: Option<Line> = None;
     loop {
         let mut lines = place.journal().read();
@@ -44,7 +41,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         lines.retain(|line| since.is_none_or(|since| line.at() >= since.as_str()));
         let is_written = match is_json {
             true => print(lines.iter().filter_map(in_json)),
-            false => print(log.lines(&lines, width())),
+            false => print(timeline(chart, &mut day, &lines)),
         };
         last = lines.pop().or(last);
         if let Some(bell) = &mut bell {
@@ -66,26 +63,17 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
 }
 
-/// The timeline.
-struct Log<'c> {
-    chart: &'c Chart,
-    /// The day that was printed last.
-    day: String,
-}
-
-impl Log<'_> {
-    /// Returns the next lines of the screen.
-    fn lines(&mut self, lines: &[Line], width: usize) -> Vec<String> {
-        let mut page = Page::new(width, TIME);
-        for entry in entries(self.chart, lines) {
-            if entry.day != self.day {
-                page.text(STRONG, &format!("{} UTC", shown(entry.day)));
-                entry.day.clone_into(&mut self.day);
-            }
-            page.row(&shown(&entry.time), &entry.text);
+/// Returns the next lines of the screen; `day` is the one that was printed last.
+fn timeline(chart: &Chart, day: &mut String, lines: &[Line]) -> Vec<String> {
+    let mut page = Page::new(width(), TIME);
+    for entry in entries(chart, lines) {
+        if entry.day != *day {
+            page.text(STRONG, &format!("{} UTC", shown(entry.day)));
+            entry.day.clone_into(day);
         }
-        page.into_lines()
+        page.row(&shown(&entry.time), &entry.text);
     }
+    page.into_lines()
 }
 
 /// Returns a line as JSON, for programs: the cost is in dollars there.

@@ -123,7 +123,7 @@ fn sign(place: &Place, key: Option<&PathBuf>) -> Result<(), CliError> {
         if ends.contains(&*line.sha256) {
             let signature = signature::sign(&place.root, &key, &line.sha256);
             line.signature = Some(signature.map_err(unsigned)?);
-            *text = line.write();
+            *text = line.write().map_err(|why| unsigned(why.to_string()))?;
         }
     }
     let file = place.dir().join(statement::FILE);

@@ -233,16 +233,11 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
             say(&format!("Nothing has changed {}.", change.against));
             return Ok(0);
         }
-        return Ok(match &step {
-            Step::Invoke(invocation) => {
-                say(render::prompt(invocation).unwrap_or_default());
-                0
-            }
-            Step::Done(decision) => {
-                decision.messages.iter().for_each(|message| say(message));
-                0
-            }
-        });
+        match &step {
+            Step::Invoke(invocation) => say(render::prompt(invocation).unwrap_or_default()),
+            Step::Done(decision) => decision.messages.iter().for_each(|message| say(message)),
+        }
+        return Ok(0);
     }
     // What was reviewed before can be gone: the chart decides what that means.
     let is_nothing = change.files.is_empty();

@@ -8,87 +8,54 @@ use crate::diagnostic::quote::quoted;
 const NAME: &str = env!("CARGO_PKG_NAME");
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Who installed this program.
-#[derive(Debug, PartialEq, Eq)]
-enum Origin {
-    /// `cargo install`, from this source as cargo records it: `path+file:///home/u/taskie`.
-    Cargo(String),
-    /// npm, in this folder of packages; `None` if installed globally.
-    Npm(Option<PathBuf>),
-    /// The launcher of a plugin, which keeps it in the plugin's data folder: `taskie-taskie`.
-    Plugin,
-    /// `cargo build` in this clone.
-    Build(PathBuf),
-    /// Someone by hand, so nothing updates it.
-    Archive,
+/// Returns what the path of a program says about how it was installed, and how to update it.
+fn origin(exe: &Path) -> (String, String) {
+    let above = exe.parent().and_then(Path::parent).unwrap_or(Path::new(""));
+    if let Some(source) = cargo_source(&above.join(".crates.toml")) {
+        return of_cargo(&source);
+    }
+    match (before(exe, "node_modules"), before(exe, "target")) {
+        (Some(packages), _) if packages.ends_with("lib") => (
+            "installed by npm, globally".to_owned(),
+            format!("`npm install --global {NAME}@latest`"),
+        ),
+        (Some(packages), _) => (
+            format!("installed by npm in {}", shown(&packages)),
+            format!("`npm install {NAME}@latest` in that folder"),
+        ),
+        _ if is_kept_by_plugin(exe) => (
+            "downloaded by the plugin".to_owned(),
+            "nothing to do: it is replaced when the plugin is updated".to_owned(),
+        ),
+        (None, Some(clone)) if clone.join("Cargo.toml").is_file() => {
+            let path = quoted(&clone.display().to_string());
+            (
+                format!("built in {}", shown(&clone)),
+                format!("`git -C {path} pull`, then build it again"),
+            )
+        }
+        _ => (
+            "installed by hand".to_owned(),
+            "a later release, if there is one, replaces it".to_owned(),
+        ),
+    }
 }
 
-impl Origin {
-    /// Returns what the path of a program says about its origin.
-    fn of(exe: &Path) -> Self {
-        let folder = exe.parent().unwrap_or(Path::new(""));
-        let above = folder.parent().unwrap_or(Path::new(""));
-        if let Some(source) = cargo_source(&above.join(".crates.toml")) {
-            return Self::Cargo(source);
-        }
-        if let Some(packages) = before(exe, "node_modules") {
-            let is_global = packages.ends_with("lib");
-            return Self::Npm((!is_global).then_some(packages));
-        }
-        if is_kept_by_plugin(exe) {
-            return Self::Plugin;
-        }
-        match before(exe, "target") {
-            Some(clone) if clone.join("Cargo.toml").is_file() => Self::Build(clone),
-            _ => Self::Archive,
-        }
+/// Returns the same for `cargo install` from this source, as cargo records it: `path+file:///home/u/taskie`.
+fn of_cargo(source: &str) -> (String, String) {
+    let by = |from: &str| format!("installed by cargo from {from}");
+    let again = |what: &str| format!("`cargo install --locked --profile dist {what}`");
+    if let Some(path) = source.strip_prefix("path+file://") {
+        let clone = shown(Path::new(path));
+        let path = quoted(path);
+        let install = again(&format!("--path {path}"));
+        return (by(&clone), format!("`git -C {path} pull`, then {install}"));
     }
-
-    fn describe(&self) -> (String, String) {
-        let again = |what: &str| format!("`cargo install --locked --profile dist {what}`");
-        match self {
-            Self::Cargo(source) => {
-                let by = |from: &str| format!("installed by cargo from {from}");
-                if let Some(path) = source.strip_prefix("path+file://") {
-                    let clone = shown(Path::new(path));
-                    let path = quoted(path);
-                    let update = format!(
-                        "`git -C {path} pull`, then {}",
-                        again(&format!("--path {path}"))
-                    );
-                    return (by(&clone), update);
-                }
-                if let Some(url) = source.strip_prefix("git+") {
-                    let url = url.split(['?', '#']).next().unwrap_or_default();
-                    return (by(url), again(&format!("--git {url}")));
-                }
-                (by("its registry"), again(NAME))
-            }
-            Self::Npm(None) => (
-                "installed by npm, globally".to_owned(),
-                format!("`npm install --global {NAME}@latest`"),
-            ),
-            Self::Npm(Some(folder)) => (
-                format!("installed by npm in {}", shown(folder)),
-                format!("`npm install {NAME}@latest` in that folder"),
-            ),
-            Self::Plugin => (
-                "downloaded by the plugin".to_owned(),
-                "nothing to do: it is replaced when the plugin is updated".to_owned(),
-            ),
-            Self::Build(clone) => (
-                format!("built in {}", shown(clone)),
-                format!(
-                    "`git -C {} pull`, then build it again",
-                    quoted(&clone.display().to_string())
-                ),
-            ),
-            Self::Archive => (
-                "installed by hand".to_owned(),
-                "a later release, if there is one, replaces it".to_owned(),
-            ),
-        }
+    if let Some(url) = source.strip_prefix("git+") {
+        let url = url.split(['?', '#']).next().unwrap_or_default();
+        return (by(url), again(&format!("--git {url}")));
     }
+    (by("its registry"), again(NAME))
 }
 
 /// Returns whether this is the copy that a plugin's launcher keeps: next to its folder is the launcher's link, named
@@ -122,7 +89,7 @@ fn cargo_source(notes: &Path) -> Option<String> {
 pub(super) fn program() -> Diagnosis {
     let exe = std::env::current_exe().unwrap_or_default();
     let exe = exe.canonicalize().unwrap_or(exe);
-    let (how, update) = Origin::of(&exe).describe();
+    let (how, update) = origin(&exe);
     let text = format!("{NAME} {VERSION}, {}, {how}", shown(&exe));
     Diagnosis::ok("binary", text).and(update)
 }
@@ -196,7 +163,7 @@ mod tests {
             ),
         ];
         for (exe, how, update) in cases {
-            let (found, does) = Origin::of(&dir.join(exe)).describe();
+            let (found, does) = origin(&dir.join(exe));
             let plain = |text: String| text.replace(&dir.display().to_string(), "DIR");
             assert_eq!(
                 (plain(found), plain(does)),

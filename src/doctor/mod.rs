@@ -39,10 +39,18 @@ pub(crate) fn examine(
 ) -> Vec<Diagnosis> {
     let snapshot = place.map(Place::snapshot);
     let context = snapshot.as_ref().map(|snapshot| snapshot.context());
-    let dirs = settings_dirs(chart, place);
+    let cwd = std::env::current_dir().unwrap_or_default();
+    let root = match place {
+        Some(place) => Some(place.root.clone()),
+        None => home::project_root(&cwd, &chart.scope.home),
+    };
+    // Or what would become the root.
+    let above = root.clone().or_else(|| home::new_root(&cwd));
+    let here = above.clone().unwrap_or_else(|| cwd.clone());
+    // The host may find settings in each of them, including the one where it was started, if known.
+    let dirs = above.into_iter().chain(home::host_project());
+    let dirs: Vec<PathBuf> = dirs.chain([cwd]).collect();
     let settings = HostSettings::read(DEFAULT, &dirs);
-    let root = root_of(chart, place);
-    let here = project_of(root.clone());
     let caller = caller(choice, root.as_deref());
     let others = others::check(&caller, &dirs, &here);
     let mut found = binary::own(&here);
@@ -103,33 +111,4 @@ fn caller<'c>(choice: &Choice<'c>, root: Option<&Path>) -> Choice<'c> {
         (Choice::File(path), Some(OwnChart::Trusted(own))) if *path == own => Choice::of(None),
         _ => *choice,
     }
-}
-
-/// Returns the root of the project that has a home, if there is one.
-fn root_of(chart: &Chart, place: Option<&Place>) -> Option<PathBuf> {
-    let cwd = || std::env::current_dir().unwrap_or_default();
-    place.map_or_else(
-        || home::project_root(&cwd(), &chart.scope.home),
-        |place| Some(place.root.clone()),
-    )
-}
-
-/// Returns the folder of the project: its root, or what would become the root.
-fn project_of(root: Option<PathBuf>) -> PathBuf {
-    let cwd = std::env::current_dir().unwrap_or_default();
-    root.or_else(|| home::new_root(&cwd)).unwrap_or(cwd)
-}
-
-/// Returns the directories of a project in which the host may find settings, including the one where it was started,
-/// if known.
-fn settings_dirs(chart: &Chart, place: Option<&Place>) -> Vec<PathBuf> {
-    let cwd = std::env::current_dir().unwrap_or_default();
-    let root = root_of(chart, place).or_else(|| home::new_root(&cwd));
-    let mut dirs: Vec<PathBuf> = Vec::new();
-    for dir in root.into_iter().chain(home::host_project()).chain([cwd]) {
-        if !dirs.contains(&dir) {
-            dirs.push(dir);
-        }
-    }
-    dirs
 }

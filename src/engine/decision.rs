@@ -129,14 +129,18 @@ pub enum Effect {
 }
 
 impl Step {
+    /// Returns the decision, if it is one.
+    pub(crate) fn decision(self) -> Option<Decision> {
+        match self {
+            Self::Done(decision) => Some(decision),
+            Self::Invoke(_) => None,
+        }
+    }
+
     /// Returns the fields that it writes; `None` if it is no decision, or if it refuses.
     pub(crate) fn patch(self) -> Option<Context> {
-        match self {
-            Self::Done(decision) if !matches!(decision.answer, Answer::Refuse(_)) => {
-                Some(decision.patch)
-            }
-            _ => None,
-        }
+        let decision = self.decision()?;
+        (!matches!(decision.answer, Answer::Refuse(_))).then_some(decision.patch)
     }
 
     /// Returns why the run that was due failed, if it did.

@@ -60,7 +60,7 @@ impl Occurred {
         let fields = event.fields.as_object().into_iter().flatten();
         let fields = fields.filter(|(name, _)| is_kept(name));
         let fields = fields.map(|(name, value)| (name.clone(), without_records(value)));
-        let is_typed = |name: &str| chart.args.get(name).is_none_or(|arg: &Arg| !arg.stdin);
+        let is_typed = |name: &str| chart.args.get(name).is_none_or(|arg: &Arg| !arg.is_stdin());
         let args = event.args.iter().filter(|(name, _)| is_typed(name));
         Self {
             trigger: event.trigger.clone(),

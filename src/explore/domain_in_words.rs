@@ -17,7 +17,7 @@ impl Domain {
             Choice::Event(_) | Choice::Session => true,
             Choice::Arg(name) => {
                 let arg = self.chart.args.get(name);
-                arg.is_some_and(|arg| arg.kind == FieldType::String)
+                arg.is_some_and(|arg| arg.of.kind == FieldType::String)
             }
             _ => false,
         };

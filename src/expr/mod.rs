@@ -15,12 +15,12 @@ pub mod types;
 pub mod vocabulary;
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use minijinja::value::{Enumerator, Object, ObjectRepr, Value, ValueKind};
+use minijinja::value::{Value, ValueKind};
 use minijinja::{AutoEscape, Environment, ErrorKind, Expression, UndefinedBehavior};
 use rustc_hash::FxBuildHasher;
 use self_cell::self_cell;
@@ -427,25 +427,8 @@ fn after(value: &Value, list: &Value) -> Result<Value, minijinja::Error> {
 
 /// Implements the filter `set`: the items of a list as a set, in which `in` is fast even with many items.
 fn set(list: &Value) -> Result<Value, minijinja::Error> {
-    Ok(Value::from_object(Set(input(list)?.into_iter().collect())))
-}
-
-/// The result of the filter `set`.
-#[derive(Debug)]
-struct Set(HashSet<Value>);
-
-impl Object for Set {
-    fn repr(self: &Arc<Self>) -> ObjectRepr {
-        ObjectRepr::Map
-    }
-
-    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        self.0.get(key).cloned()
-    }
-
-    fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::Values(self.0.iter().cloned().collect())
-    }
+    let items = input(list)?.into_iter();
+    Ok(Value::from_pairs(items.map(|item| (item.clone(), item))))
 }
 
 /// Returns the innermost cause of minijinja's error, in one line.

@@ -2,12 +2,11 @@
 //!
 //! A user's file is not a template of the engine: it can run nothing, look at nothing else, and cannot be wrong.
 
+use std::ops::Range;
+
 /// Returns the names between `{{` and `}}`, in order, with repetitions.
 pub fn names(text: &str) -> impl Iterator<Item = &str> {
-    pieces(text).filter_map(|piece| match piece {
-        Piece::Hole { name, .. } => Some(name),
-        Piece::Text(_) => None,
-    })
+    holes(text).map(|(name, _)| name)
 }
 
 /// Returns the text with its holes filled; a hole without a `value` stays. Whitespace at the end of the file is not
@@ -16,61 +15,34 @@ pub fn fill<E>(
     text: &str,
     mut value: impl FnMut(&str) -> Option<Result<String, E>>,
 ) -> Result<String, E> {
-    let mut filled = String::with_capacity(text.len());
-    for piece in pieces(text.trim_end()) {
-        match piece {
-            Piece::Text(text) => filled.push_str(text),
-            Piece::Hole { name, whole } => match value(name) {
-                Some(value) => filled.push_str(&value?),
-                None => filled.push_str(whole),
-            },
+    let text = text.trim_end();
+    let (mut filled, mut end) = (String::with_capacity(text.len()), 0);
+    for (name, place) in holes(text) {
+        if let Some(value) = value(name) {
+            filled.push_str(&text[end..place.start]);
+            filled.push_str(&value?);
+            end = place.end;
         }
     }
+    filled.push_str(&text[end..]);
     Ok(filled)
 }
 
-enum Piece<'t> {
-    Text(&'t str),
-    Hole { name: &'t str, whole: &'t str },
-}
-
-fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let (piece, length) = match rest.strip_prefix("{{").and_then(hole) {
-            Some((name, length)) => (
-                Piece::Hole {
-                    name,
-                    whole: &rest[..length + 2],
-                },
-                length + 2,
-            ),
-            None => {
-                // A `{{` that starts no hole is part of the text.
-                let opened = usize::from(rest.starts_with("{{"));
-                let end = rest[opened..]
-                    .find("{{")
-                    .map_or(rest.len(), |at| at + opened);
-                (Piece::Text(&rest[..end]), end)
-            }
-        };
-        rest = &rest[length..];
-        Some(piece)
+/// Returns the holes of a text: the name in each, and its place.
+fn holes(text: &str) -> impl Iterator<Item = (&str, Range<usize>)> {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let mut end = 0;
+    text.match_indices('{').filter_map(move |(at, _)| {
+        let inside = text[at..].strip_prefix("{{").filter(|_| at >= end)?;
+        let (inside, _) = inside.split_once("}}")?;
+        let name = inside.trim();
+        let is_name = !name.is_empty() && name.bytes().all(is_part);
+        // A `{{` that starts no hole is part of the text.
+        is_name.then(|| {
+            end = at + "{{}}".len() + inside.len();
+            (name, at..end)
+        })
     })
-}
-
-/// Returns the name that follows a `{{`, and its length including the `}}`.
-fn hole(rest: &str) -> Option<(&str, usize)> {
-    let end = rest.find("}}")?;
-    let name = rest[..end].trim();
-    let is_name = !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    is_name.then_some((name, end + 2))
 }
 
 #[cfg(test)]

@@ -4,8 +4,6 @@
 //! Other events print plain text or nothing, or JSON if there is also a message for the user. Whatever is said has its
 //! harmful characters escaped here, wherever it comes from.
 
-use serde::Serialize;
-use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Value as Json, json};
 
 use super::events::{is_stop, takes_context};
@@ -19,7 +17,7 @@ const TEXT_LIMIT: usize = 9_900;
 const CALL_LIMIT: usize = 200;
 
 /// An answer to the host.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Reply {
     event: String,
     quiet: bool,
@@ -65,12 +63,8 @@ impl Reply {
             quiet,
             block,
             messages,
-            is_told: false,
             says,
-            warnings: Vec::new(),
-            log: Vec::new(),
-            call: None,
-            is_unfinished: false,
+            ..Self::default()
         }
     }
 
@@ -183,7 +177,7 @@ impl Reply {
             }
             object.insert("suppressOutput".to_owned(), Json::from(true));
         }
-        one_line(&Json::Object(object))
+        one_line(&Json::Object(object)) + "\n"
     }
 
     /// Returns the text for stdout if nothing can be blocked: the text for the agent, and the one for the user if the
@@ -209,7 +203,7 @@ impl Reply {
             let context = json!({ "hookEventName": self.event, "additionalContext": text });
             object.insert("hookSpecificOutput".to_owned(), context);
         }
-        one_line(&Json::Object(object))
+        one_line(&Json::Object(object)) + "\n"
     }
 
     /// Changes each text that is shown.
@@ -237,31 +231,12 @@ fn sequence(text: &str) -> String {
     format!("\u{1b}]9;{text}\u{7}\u{7}")
 }
 
-/// Returns the JSON on one line, with a space after each colon and comma.
+/// Returns an object without lists on one line, with a space after each colon and comma.
 fn one_line(json: &Json) -> String {
-    let mut bytes = Vec::new();
-    let mut serializer = Serializer::with_formatter(&mut bytes, Spaced);
-    // Writing a JSON value into a vector cannot fail.
-    let _ = json.serialize(&mut serializer);
-    bytes.push(b'\n');
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-struct Spaced;
-
-impl Formatter for Spaced {
-    fn begin_object_key<W: ?Sized + std::io::Write>(
-        &mut self,
-        out: &mut W,
-        first: bool,
-    ) -> std::io::Result<()> {
-        if first { Ok(()) } else { out.write_all(b", ") }
-    }
-
-    fn begin_object_value<W: ?Sized + std::io::Write>(
-        &mut self,
-        out: &mut W,
-    ) -> std::io::Result<()> {
-        out.write_all(b": ")
-    }
+    let Json::Object(fields) = json else {
+        return json.to_string();
+    };
+    let fields = fields.iter();
+    let fields = fields.map(|(name, value)| format!("\"{name}\": {}", one_line(value)));
+    format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
 }

@@ -11,7 +11,7 @@ use crate::engine::decide::decide;
 use crate::engine::decision::{Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
-use crate::engine::names::{Names, Preview};
+use crate::engine::names::Names;
 use crate::engine::world::World;
 use crate::expr::Expressions;
 use crate::expr::source::Text;
@@ -80,9 +80,7 @@ pub(crate) fn template(scene: &Scene<'_>, name: &str) -> Result<String, RenderEr
         let ended = review(&names, cycle, outcome).map_err(|fault| RenderError::of(chart, &fault));
         names.set_review(Arc::new(ended?));
     }
-    names.set_preview(Preview {
-        may_lack_review: false,
-    });
+    names.set_preview();
     let rendered = match chart.prompt_of(name) {
         Some(prompt) => {
             let text = Text(format!("{{{{ prompts['{prompt}'] }}}}"));

@@ -129,27 +129,28 @@ fn watch_over(
     let log = open_log(spec)?;
     let stdout = if spec.logs_stdout { &log } else { &captured };
     let mut group = start(spec, stdout, &log, bond)?;
-    let stop = wakeups.until(spec.timeout, owner.as_slice(), || {
+    let ended = wakeups.until(spec.timeout, owner.as_slice(), || {
         if let Some(signal) = caught() {
-            Some(WaitEnd::Signal(signal))
+            Some(Err(End::Interrupted { signal }))
         } else if group.has_ended() {
-            Some(WaitEnd::Exit)
+            Some(Ok(()))
         } else if owner.is_some_and(Watched::has_reported) {
-            Some(WaitEnd::Abandoned)
+            Some(Err(End::Abandoned))
         } else if spec
             .cancel
             .as_ref()
             .is_some_and(|Cancel(file)| file.exists())
         {
-            Some(WaitEnd::Cancelled)
+            Some(Err(End::Cancelled))
         } else {
             [stdout, &log]
                 .into_iter()
                 .any(|file| file.metadata().is_ok_and(|meta| meta.len() > MAX_OUTPUT))
-                .then_some(WaitEnd::Flood)
+                .then_some(Err(End::TooMuchOutput))
         }
     });
-    if stop != Some(WaitEnd::Exit) {
+    let ended = ended.unwrap_or(Err(End::TimedOut));
+    if ended.is_err() {
         group.ask_to_end();
         wakeups.until(GRACE, &[], || group.has_ended().then_some(()));
     }
@@ -159,13 +160,9 @@ fn watch_over(
         let _ = log.set_len(MAX_OUTPUT);
     }
 
-    Ok(match stop {
-        None => End::TimedOut,
-        Some(WaitEnd::Signal(signal)) => End::Interrupted { signal },
-        Some(WaitEnd::Abandoned) => End::Abandoned,
-        Some(WaitEnd::Cancelled) => End::Cancelled,
-        Some(WaitEnd::Flood) => End::TooMuchOutput,
-        Some(WaitEnd::Exit) => End::Exited {
+    Ok(match ended {
+        Err(why) => why,
+        Ok(()) => End::Exited {
             code: status.and_then(|status| status.code()),
             signal: status.and_then(signal_of),
             stdout: contents(&captured),
@@ -201,16 +198,6 @@ fn start(spec: &Spec, stdout: &File, log: &File, bond: Bond) -> Result<Group, St
 fn open_log(spec: &Spec) -> Result<File, String> {
     create_private(&spec.log)
         .map_err(|error| format!("the log {} cannot be written: {error}", spec.log.display()))
-}
-
-/// Why the wait for a program ended before its deadline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WaitEnd {
-    Exit,
-    Signal(i32),
-    Abandoned,
-    Cancelled,
-    Flood,
 }
 
 /// Returns the contents of a file, without moving the offset, which a surviving writer would share.

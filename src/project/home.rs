@@ -8,68 +8,51 @@ use crate::os::file::{HOME, is_ours, slashed};
 use crate::process::program::repository_around;
 use crate::store::git_dir::{self, WorkTree};
 
-/// The directories that the environment of a run names.
-struct Surroundings {
-    /// The user's home directory: neither it nor any directory above it is searched.
-    user_home: Option<PathBuf>,
-    /// The session's project, according to the host.
-    project_dir: Option<PathBuf>,
+/// Returns the directories that are searched for a home, from `dir` upward to the git root; outside git, as far as
+/// they belong to the user and are below the user's home directory. The latter and those above it are not searched.
+fn searched(dir: &Path) -> Vec<&Path> {
+    let (above, homes) = (above(dir), homes());
+    let is_own = |dir: &&&Path| {
+        homes.iter().any(|home| dir.starts_with(home))
+            && dir.metadata().is_ok_and(|meta| is_ours(&meta))
+    };
+    let count = match git_root(&above) {
+        Some(at) => at + 1,
+        None => above.iter().take_while(is_own).count().max(1),
+    };
+    above.into_iter().take(count).collect()
 }
 
-impl Surroundings {
-    fn from_env() -> Self {
-        Self {
-            user_home: named_by(HOME),
-            project_dir: host_project(),
-        }
-    }
+/// Returns `dir` and the directories above it, without the user's home directory and those above that.
+fn above(dir: &Path) -> Vec<&Path> {
+    let homes = homes();
+    dir.ancestors()
+        .take_while(|dir| !homes.iter().any(|home| home.starts_with(dir)))
+        .collect()
+}
 
-    /// Returns the directories that are searched for a home, from `dir` upward to the git root; outside git, as far as
-    /// they belong to the user and are below the user's home directory. The latter and those above it are not searched.
-    fn searched<'d>(&self, dir: &'d Path) -> Vec<&'d Path> {
-        let (above, homes) = (self.above(dir), self.homes());
-        let is_own = |dir: &&&Path| {
-            homes.iter().any(|home| dir.starts_with(home))
-                && dir.metadata().is_ok_and(|meta| is_ours(&meta))
-        };
-        let count = match git_root(&above) {
-            Some(at) => at + 1,
-            None => above.iter().take_while(is_own).count().max(1),
-        };
-        above.into_iter().take(count).collect()
-    }
+/// Returns the user's home directory, as it is given and with links followed.
+fn homes() -> Vec<PathBuf> {
+    // A relative path would mean a different directory in each place.
+    let given = named_by(HOME).filter(|home| home.is_absolute());
+    let is_other = |home: &&PathBuf| {
+        home.components().any(|part| part == Component::ParentDir)
+            || home
+                .ancestors()
+                .any(|dir| dir.parent().is_some() && dir.is_symlink())
+    };
+    let other = given.as_ref().filter(is_other);
+    let real = other.and_then(|home| home.canonicalize().ok());
+    given.into_iter().chain(real).collect()
+}
 
-    /// Returns `dir` and the directories above it, without the user's home directory and those above that.
-    fn above<'d>(&self, dir: &'d Path) -> Vec<&'d Path> {
-        let homes = self.homes();
-        dir.ancestors()
-            .take_while(|dir| !homes.iter().any(|home| home.starts_with(dir)))
-            .collect()
-    }
-
-    /// Returns the user's home directory, as it is given and with links followed.
-    fn homes(&self) -> Vec<PathBuf> {
-        // A relative path would mean a different directory in each place.
-        let given = self.user_home.as_ref().filter(|home| home.is_absolute());
-        let is_other = |home: &&PathBuf| {
-            home.components().any(|part| part == Component::ParentDir)
-                || home
-                    .ancestors()
-                    .any(|dir| dir.parent().is_some() && dir.is_symlink())
-        };
-        let other = given.filter(is_other);
-        let real = other.and_then(|home| home.canonicalize().ok());
-        given.cloned().into_iter().chain(real).collect()
-    }
-
-    /// Returns the host's project directory if `cwd` is in it: then it doesn't matter which directory the agent is in
-    /// now.
-    fn project_around(&self, cwd: &Path) -> Option<&Path> {
-        let project = self.project_dir.as_deref()?;
-        let is_inside = cwd.starts_with(project)
-            || matches!((cwd.canonicalize(), project.canonicalize()), (Ok(cwd), Ok(project)) if cwd.starts_with(&project));
-        is_inside.then_some(project)
-    }
+/// Returns the host's project directory if `cwd` is in it: then it doesn't matter which directory the agent is in
+/// now.
+fn project_around(cwd: &Path) -> Option<PathBuf> {
+    let project = host_project()?;
+    let is_inside = cwd.starts_with(&project)
+        || matches!((cwd.canonicalize(), project.canonicalize()), (Ok(cwd), Ok(project)) if cwd.starts_with(&project));
+    is_inside.then_some(project)
 }
 
 /// Returns the session's project, according to the host.
@@ -91,15 +74,10 @@ pub(crate) fn project_root(cwd: &Path, home: &str) -> Option<PathBuf> {
         let tree = git_dir::around(cwd).filter(|_| Path::new(home).is_dir());
         return tree.map(|tree| tree.top);
     }
-    let around = Surroundings::from_env();
-    let start = around.project_around(cwd).unwrap_or(cwd);
-    let starts = [Some(start), around.project_dir.as_deref()];
-    starts
-        .into_iter()
-        .flatten()
-        .flat_map(|start| around.searched(start))
-        .find(|dir| dir.join(home).is_dir())
-        .map(Path::to_owned)
+    let start = project_around(cwd).unwrap_or_else(|| cwd.to_owned());
+    let starts = [Some(start), host_project()];
+    let mut dirs = starts.iter().flatten().flat_map(|start| searched(start));
+    dirs.find(|dir| dir.join(home).is_dir()).map(Path::to_owned)
 }
 
 /// Finds the home of a chart that is in the git directory of the work tree around `cwd`.
@@ -126,14 +104,9 @@ pub(crate) fn in_git(home: &str, cwd: &Path) -> Option<(PathBuf, String)> {
 /// Returns all directories that may be the root of the project in which a session has claimed an instance, whatever
 /// directory the agent is in now.
 pub(crate) fn roots(cwd: &Path) -> Vec<PathBuf> {
-    let around = Surroundings::from_env();
-    let starts = [Some(cwd), around.project_dir.as_deref()];
-    starts
-        .into_iter()
-        .flatten()
-        .flat_map(|start| around.searched(start))
-        .map(Path::to_owned)
-        .collect()
+    let starts = [Some(cwd.to_owned()), host_project()];
+    let dirs = starts.iter().flatten().flat_map(|start| searched(start));
+    dirs.map(Path::to_owned).collect()
 }
 
 /// Returns the index of the first directory that is the root of a git repository.
@@ -144,9 +117,8 @@ fn git_root(dirs: &[&Path]) -> Option<usize> {
 /// Returns where to create a new home: the git root above the project directory or `cwd`, or else that directory
 /// itself. `None` if the home would not be found there later.
 pub(crate) fn new_root(cwd: &Path) -> Option<PathBuf> {
-    let around = Surroundings::from_env();
-    let start = around.project_around(cwd).unwrap_or(cwd);
-    let above = around.above(start);
+    let start = project_around(cwd).unwrap_or_else(|| cwd.to_owned());
+    let above = above(&start);
     let at = git_root(&above).unwrap_or(0);
     above.get(at).map(|root| (*root).to_owned())
 }
@@ -158,8 +130,7 @@ pub(crate) fn home_above(root: &Path, home: &str) -> Option<PathBuf> {
     let git_dir = git_dir::around(root).and_then(|tree| tree.git_dir);
     let is_linked = git_dir.is_some_and(|dir| dir.join("commondir").is_file());
     let is_own = |meta: Metadata| meta.is_dir() && is_ours(&meta);
-    let around = Surroundings::from_env();
-    let above = around.above(root).into_iter().skip(1);
+    let above = above(root).into_iter().skip(1);
     let mut above = above.filter(|_| !is_linked);
     above
         .find(|dir| dir.join(home).metadata().is_ok_and(is_own))

@@ -45,19 +45,12 @@ pub(crate) fn file_of(chart: &Chart) -> PathBuf {
     Path::new(shared.unwrap_or(&chart.scope.home)).join(CONFIG)
 }
 
-/// Where a setting's value comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Origin {
-    Default,
-    /// A file of settings.
-    File(PathBuf),
-}
-
 /// One setting.
 #[derive(Debug, Clone)]
 pub(crate) struct Setting {
     pub(crate) value: Json,
-    pub(crate) origin: Origin,
+    /// The file of settings that it comes from; `None` for the default.
+    pub(crate) origin: Option<PathBuf>,
     /// The value that has no effect until the user runs `taskie trust`.
     pub(crate) held_back: Option<HeldBack>,
 }
@@ -66,7 +59,7 @@ impl Setting {
     fn default_of(chart: &Chart, field: &Field) -> Self {
         Self {
             value: default_of(chart, field),
-            origin: Origin::Default,
+            origin: None,
             held_back: None,
         }
     }
@@ -137,57 +130,41 @@ pub(crate) fn read_with(
     root: &Path,
     before: Option<&Before>,
 ) -> Result<Settings, String> {
-    let wrong = Wrong::Refused;
-    Files {
-        root,
-        before,
-        wrong,
-    }
-    .read(chart)
+    read_files(chart, root, before, Wrong::Refused)
 }
 
 /// Returns the values of `chart` for the project at `root`, with the default of each setting that cannot be used: for what must
 /// not depend on any other setting.
 pub(crate) fn usable(chart: &Chart, root: &Path, before: Option<&Before>) -> Context {
-    let wrong = Wrong::PassedOver;
-    let read = Files {
-        root,
-        before,
-        wrong,
-    }
-    .read(chart);
+    let read = read_files(chart, root, before, Wrong::PassedOver);
     read.map(|read| read.values()).unwrap_or_default()
 }
 
-/// How the files of a project are read.
-#[derive(Clone, Copy)]
-struct Files<'f> {
-    root: &'f Path,
-    before: Option<&'f Before>,
+/// Reads the settings, of which another chart may have some.
+fn read_files(
+    chart: &Chart,
+    root: &Path,
+    before: Option<&Before>,
     wrong: Wrong,
-}
-
-impl Files<'_> {
-    fn read(self, chart: &Chart) -> Result<Settings, String> {
-        let Some(shared) = chart.scope.settings else {
-            return read_own(chart, self);
-        };
-        let shared = shared.load().map_err(|error| error.to_string())?;
-        let mut read = read_own(&shared, self)?;
-        let given = |name: &str, settings: &mut IndexMap<String, Setting>| {
-            let setting = settings.swap_remove(name)?;
-            (setting.origin != Origin::Default || setting.held_back.is_some()).then_some(setting)
-        };
-        let own = chart.config.iter().map(|(name, field)| {
-            let setting = given(name, &mut read.settings);
-            let setting = setting.unwrap_or_else(|| Setting::default_of(chart, field));
-            (name.clone(), setting)
-        });
-        Ok(Settings {
-            settings: own.collect(),
-            ..read
-        })
-    }
+) -> Result<Settings, String> {
+    let Some(shared) = chart.scope.settings else {
+        return read_own(chart, root, before, wrong);
+    };
+    let shared = shared.load().map_err(|error| error.to_string())?;
+    let mut read = read_own(&shared, root, before, wrong)?;
+    let given = |name: &str, settings: &mut IndexMap<String, Setting>| {
+        let setting = settings.swap_remove(name)?;
+        (setting.origin.is_some() || setting.held_back.is_some()).then_some(setting)
+    };
+    let own = chart.config.iter().map(|(name, field)| {
+        let setting = given(name, &mut read.settings);
+        let setting = setting.unwrap_or_else(|| Setting::default_of(chart, field));
+        (name.clone(), setting)
+    });
+    Ok(Settings {
+        settings: own.collect(),
+        ..read
+    })
 }
 
 /// Returns whether a file that has settings for the project at `root` may name this setting. Nothing is parsed: most files do
@@ -210,12 +187,12 @@ pub(crate) fn is_named(chart: &'static Embedded, root: &Path, setting: &str) -> 
 }
 
 /// Does the same without the settings of another chart.
-fn read_own(chart: &Chart, files: Files<'_>) -> Result<Settings, String> {
-    let Files {
-        root,
-        before,
-        wrong,
-    } = files;
+fn read_own(
+    chart: &Chart,
+    root: &Path,
+    before: Option<&Before>,
+    wrong: Wrong,
+) -> Result<Settings, String> {
     let mut warnings = Vec::new();
     let defaults = chart.config.iter().map(|(name, field)| {
         let setting = Setting::default_of(chart, field);
@@ -244,7 +221,7 @@ fn read_own(chart: &Chart, files: Files<'_>) -> Result<Settings, String> {
                     path.display()
                 ));
             } else if let (Some(setting), Some(field)) = (settings.get_mut(&name), field) {
-                setting.origin = Origin::File(path.clone());
+                setting.origin = Some(path.clone());
                 setting.value = without(&field.per_project, &value);
                 if setting.value != value {
                     let (file, why) = (path.clone(), Why::PerProject);
@@ -267,8 +244,8 @@ fn read_own(chart: &Chart, files: Files<'_>) -> Result<Settings, String> {
         let at = wanted.iter().position(|(other, _)| *other == name);
         let users = at.map_or(&setting.value, |at| &wanted[at].1.value);
         let looser = match setting.origin {
-            Origin::File(_) => Some(Why::Looser),
-            Origin::Default => field.bound.then_some(Why::Loose),
+            Some(_) => Some(Why::Looser),
+            None => field.bound.then_some(Why::Loose),
         };
         // If the user has already set the same value, no further consent is needed.
         let why = if field.needs_trust(&value) && *users != value {
@@ -289,7 +266,7 @@ fn read_own(chart: &Chart, files: Files<'_>) -> Result<Settings, String> {
             None => {
                 at.map(|at| wanted.remove(at));
                 setting.value = value;
-                setting.origin = Origin::File(file);
+                setting.origin = Some(file);
             }
         }
     }
@@ -310,7 +287,7 @@ fn read_own(chart: &Chart, files: Files<'_>) -> Result<Settings, String> {
             continue;
         };
         match is_trusted {
-            true => (setting.value, setting.origin) = (held.value, Origin::File(held.file)),
+            true => (setting.value, setting.origin) = (held.value, Some(held.file)),
             false => setting.held_back = Some(held),
         }
     }

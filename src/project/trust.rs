@@ -80,7 +80,8 @@ pub(crate) fn own_chart(root: &Path) -> OwnChart {
     {
         return OwnChart::Trusted(root.join(&path));
     }
-    let was_trusted = record(root).any(|line| line.starts_with(TrustedPart::Chart.mark()));
+    let mark = TrustedPart::Chart.mark();
+    let was_trusted = record(root).lines().any(|line| line.starts_with(mark));
     let until = "and nothing is decided until you run `taskie trust`";
     match (parts, was_trusted) {
         (Ok(parts), false) if parts.is_empty() => OwnChart::Absent,
@@ -254,26 +255,31 @@ pub(crate) fn read(root: &Path, path: &Path) -> Result<Part, String> {
 
 /// Returns whether the user has agreed to exactly these parts of the project at `root`.
 pub(crate) fn is_trusted(root: &Path, subject: TrustedPart, parts: &[Part]) -> bool {
-    !parts.is_empty() && record(root).any(|other| other == line(subject, parts))
+    !parts.is_empty()
+        && record(root)
+            .lines()
+            .any(|other| other == line(subject, parts))
 }
 
-/// Returns the lines of the record of what the user has agreed to in the project at `root`.
-fn record(root: &Path) -> impl Iterator<Item = String> {
+/// Returns the record of what the user has agreed to in the project at `root`; empty if there is none that counts.
+fn record(root: &Path) -> String {
     // Every stop looks here, and finds most projects without a record: whether it can count comes second.
     let text = ledger(root).and_then(|(file, state)| {
         let text = fs::read_to_string(&file).ok()?;
-        (is_ours(&state, root) && flaw_of(&file).is_none()).then_some(text)
+        (!is_inside(&state, root) && flaw_of(&file).is_none()).then_some(text)
     });
-    let lines: Vec<String> = text
-        .iter()
-        .flat_map(|text| text.lines())
-        .map(str::to_owned)
-        .collect();
-    lines.into_iter()
+    text.unwrap_or_default()
 }
 
+/// Returns the line of the record about these parts: it has a hash of names and contents, and no two lists of parts have the
+/// same one.
 fn line(subject: TrustedPart, parts: &[Part]) -> String {
-    format!("{}{}", subject.mark(), hash_of(parts))
+    let mut hash = Hash::default();
+    for part in parts {
+        hash.add(&part.name);
+        hash.add(&part.content);
+    }
+    subject.mark().to_owned() + &hash.text()
 }
 
 /// Records that the user has agreed to each of `lists` of the project at `root`, and to nothing else in it. Returns
@@ -326,7 +332,8 @@ pub(crate) fn forget(root: &Path) -> Result<bool, String> {
 /// Returns the file that records what the user trusts in the project at `root`. `None` if nothing can be recorded.
 fn writable_ledger(root: &Path) -> Option<PathBuf> {
     let (file, state) = ledger(root)?;
-    is_ours(&state, root).then_some(file)
+    // The repository could fill one that is inside it.
+    (!is_inside(&state, root)).then_some(file)
 }
 
 /// Returns the file that records what the user trusts in the project at `root`, and the user's state directory, which
@@ -335,21 +342,6 @@ fn ledger(root: &Path) -> Option<(PathBuf, PathBuf)> {
     let state = user_folder("XDG_STATE_HOME", ".local/state")?;
     let name = hash::of(root.canonicalize().ok()?.as_os_str().as_encoded_bytes());
     Some((state.join("taskie/trust").join(name), state))
-}
-
-/// Returns whether the user's state directory is one that the repository at `root` cannot fill: it is not inside it.
-fn is_ours(state: &Path, root: &Path) -> bool {
-    !is_inside(state, root)
-}
-
-/// Returns a hash of names and contents; no two lists of parts have the same hash.
-fn hash_of(parts: &[Part]) -> String {
-    let mut hash = Hash::default();
-    for part in parts {
-        hash.add(&part.name);
-        hash.add(&part.content);
-    }
-    hash.text()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::chain::Chain;
 use super::charts;
 use super::remarks::Remarks;
 use super::replay::{Ready, ReceiptReplay};
-use super::signature::{self, Signed, Signers};
+use super::signature::{self, Signers};
 use super::statement::{self, Line, Predicate, Statement};
 use super::unpassed::Finder;
 use super::{Entry, Open, ReviewEntry, goes_on_from};
@@ -81,7 +81,7 @@ pub(crate) fn lines(root: &Path, text: &str, signers: Option<&Signers>) -> Check
         }
         checked.charts(number, predicate);
         for difference in checked.run.line(&line.sha256, predicate) {
-            checked.flaw(number, &difference.to_string());
+            checked.flaw(number, &difference);
         }
         let mut said = predicate.entries.iter().rev().filter_map(Entry::settings);
         if said.next().is_some_and(|said| *said != predicate.settings) {
@@ -218,8 +218,7 @@ impl Checked {
     ) {
         let file = signers.map(|signers| &*signers.file);
         let name = match signature::check(root, file, sha256, signature) {
-            Ok(Signed::By(name)) => name,
-            Ok(Signed::Unlisted) => "an unlisted key".to_owned(),
+            Ok(name) => name.unwrap_or_else(|| "an unlisted key".to_owned()),
             Err(why) => return self.flaw(number, &format!("its signature does not hold: {why}")),
         };
         self.signatures.push(format!("line {number}: {name}"));

@@ -239,8 +239,7 @@ impl ReviewEntry {
                 cost: self.cost,
                 not_started: self.not_started,
                 tokens: self.tokens,
-                until: None,
-                is_cancelled: false,
+                ..Effort::default()
             },
             ..Ended::new(invocation, outcome)
         }

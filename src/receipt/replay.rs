@@ -18,30 +18,6 @@ use crate::engine::world::Source;
 use crate::expr::Expressions;
 use crate::project::seen;
 
-/// A decision that is not the recorded one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Difference {
-    /// Its number among the entries of its line, from 1 on.
-    pub(crate) entry: usize,
-    /// When it was, and what happened: `Stop`, `enter create-tasks`.
-    pub(crate) at: String,
-    pub(crate) event: String,
-    pub(crate) what: String,
-}
-
-impl std::fmt::Display for Difference {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            entry,
-            at,
-            event,
-            what,
-        } = self;
-        let at = at.get(..19).unwrap_or(at);
-        write!(out, "entry {entry} ({event}, {at}Z): {what}")
-    }
-}
-
 /// A chart that can decide.
 #[derive(Debug, Clone)]
 pub(crate) struct Ready {
@@ -138,8 +114,8 @@ impl ReceiptReplay {
         }
     }
 
-    /// Makes the decisions of the next line again, which has this hash, and returns those that differ.
-    pub(crate) fn line(&mut self, sha256: &str, predicate: &Predicate) -> Vec<Difference> {
+    /// Makes the decisions of the next line again, which has this hash, and returns where they differ.
+    pub(crate) fn line(&mut self, sha256: &str, predicate: &Predicate) -> Vec<String> {
         let previous = predicate.previous.as_ref();
         self.state = previous.and_then(|name| self.ends.get(name)?.clone());
         let merged = predicate.merges.iter();
@@ -166,12 +142,11 @@ impl ReceiptReplay {
             if let Some(settings) = &decision.settings {
                 self.settings.clone_from(settings);
             }
-            differences.extend(found.into_iter().map(|what| Difference {
-                entry: at + 1,
-                at: decision.at.clone(),
-                event: decision.event.trigger.to_string(),
-                what,
-            }));
+            let time = decision.at.get(..19).unwrap_or(&decision.at);
+            let (number, event) = (at + 1, &decision.event.trigger);
+            let found = found.into_iter();
+            differences
+                .extend(found.map(|what| format!("entry {number} ({event}, {time}Z): {what}")));
         }
         self.ends.insert(sha256.to_owned(), self.state.clone());
         differences

@@ -15,15 +15,6 @@ const NAMESPACE: &str = "taskie-receipt";
 /// What the folders of signatures that are being made or checked begin with.
 const SIGNATURE: &str = "taskie-signature-";
 
-/// Who has signed, as far as it is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Signed {
-    /// A key that the list of signers has, with the name there.
-    By(String),
-    /// The signature holds, but nobody has said whose key it is.
-    Unlisted,
-}
-
 /// Whose keys count.
 #[derive(Debug)]
 pub(crate) struct Signers {
@@ -67,13 +58,14 @@ pub(crate) fn sign(root: &Path, key: &Key, sha256: &str) -> Result<String, Strin
     }
 }
 
-/// Checks a signature of a hash; the error says why it does not hold. `signers` is a file as `ssh-keygen` wants it.
+/// Checks a signature of a hash; the error says why it does not hold. `signers` is a file as `ssh-keygen` wants it; the
+/// name is what it calls the key, and `None` if nobody has said whose key it is.
 pub(crate) fn check(
     root: &Path,
     signers: Option<&Path>,
     sha256: &str,
     signature: &str,
-) -> Result<Signed, String> {
+) -> Result<Option<String>, String> {
     let folder = private_tempdir(SIGNATURE).map_err(|error| error.to_string())?;
     let file = folder.path().join("signature");
     fs::write(&file, signature).map_err(|error| error.to_string())?;
@@ -82,7 +74,7 @@ pub(crate) fn check(
     holds.arg(&file);
     said(&mut holds, sha256)?;
     let Some(signers) = signers else {
-        return Ok(Signed::Unlisted);
+        return Ok(None);
     };
     if !signers.is_file() {
         return Err(format!(
@@ -101,7 +93,7 @@ pub(crate) fn check(
     let mut verify = keygen(root)?;
     verify.args(["-Y", "verify", "-n", NAMESPACE, "-I", &name, "-f"]);
     verify.arg(signers).arg("-s").arg(&file);
-    said(&mut verify, sha256).map(|_| Signed::By(name))
+    said(&mut verify, sha256).map(|_| Some(name))
 }
 
 /// Returns the key that git signs with, or else the first of the user's own. Git takes the text of a public key, too.
@@ -113,10 +105,7 @@ pub(crate) fn own_key(configured: Option<String>) -> Option<Key> {
     if let Some(public) = public {
         return Some(Key::Public(public.trim().to_owned()));
     }
-    let given = configured.map(|key| match key.strip_prefix("~/") {
-        Some(rest) => home.join(rest),
-        None => PathBuf::from(key),
-    });
+    let given = configured.map(PathBuf::from);
     let usual = ["id_ed25519", "id_ecdsa", "id_rsa"];
     let usual = usual.iter().map(|name| home.join(".ssh").join(name));
     let mut keys = given.into_iter().chain(usual);

@@ -8,7 +8,6 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use serde_json::{Value as Json, json};
 
 use super::charts::Whole;
 use super::{ReviewEntry, Sealed};
@@ -164,22 +163,17 @@ impl<'l> Line<'l> {
     }
 
     /// Returns the line as it is written.
-    pub(crate) fn write(&self) -> String {
-        let line = json!({ "sha256": self.sha256, "signature": self.signature });
-        let mut fields = line.as_object().cloned().unwrap_or_default();
-        if self.signature.is_none() {
-            fields.shift_remove("signature");
-        }
-        let rest = Json::Object(fields).to_string();
-        format!("{{\"statement\":{},{}", self.text(), &rest[1..])
+    pub(crate) fn write(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
     }
 }
 
-/// Returns the line of a statement.
-pub(crate) fn line(statement: &Statement) -> serde_json::Result<String> {
+/// Returns the line of a statement, and its hash.
+pub(crate) fn line(statement: &Statement) -> serde_json::Result<(String, String)> {
     let text = serde_json::to_string(statement)?;
     let sha256 = hash::of(text.as_bytes());
-    Ok(format!("{{\"statement\":{text},\"sha256\":\"{sha256}\"}}"))
+    let line = format!("{{\"statement\":{text},\"sha256\":\"{sha256}\"}}");
+    Ok((line, sha256))
 }
 
 /// Returns the text of the file in an instance's directory; empty if there is none. One that cannot be read is an error, and

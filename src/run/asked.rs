@@ -132,13 +132,13 @@ pub(crate) fn next(place: &Place, session: Option<String>, gate: Option<&Failing
 /// Returns whether a phase comes next that the agent can work on now.
 pub(crate) fn is_agents(place: &Place, session: &str) -> bool {
     let asked = next(place, Some(session.to_owned()), None);
-    match peek(place, &asked) {
-        Ok((Step::Done(decision), _)) => match decision.answer {
-            Answer::Action { action, .. } => place.chart.phases.contains_key(&action),
-            _ => false,
-        },
+    let decision = peek(place, &asked)
+        .ok()
+        .and_then(|(step, _)| step.decision());
+    decision.is_some_and(|decision| match decision.answer {
+        Answer::Action { action, .. } => place.chart.phases.contains_key(&action),
         _ => false,
-    }
+    })
 }
 
 /// A gate that failed when it ran last.

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use crate::command_line;
-use crate::engine::decision::{Answer, Step};
+use crate::engine::decision::Answer;
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
 use crate::os::process::detach;
@@ -133,12 +133,10 @@ fn next(place: &Place, event: &Event, is_gate: bool) -> Option<String> {
     let mut asked = asked::next(place, event.session.clone(), gate.as_ref());
     // The agent has stopped: it does nothing without the user.
     asked.fields["stopped"] = true.into();
-    match peek(place, &asked).ok()?.0 {
-        Step::Done(decision) => match decision.answer {
-            _ if !decision.messages.is_empty() => Some(decision.messages.join(" ")),
-            Answer::Action { why, .. } => Some(why),
-            _ => None,
-        },
-        Step::Invoke(_) => None,
+    let decision = peek(place, &asked).ok()?.0.decision()?;
+    match decision.answer {
+        _ if !decision.messages.is_empty() => Some(decision.messages.join(" ")),
+        Answer::Action { why, .. } => Some(why),
+        _ => None,
     }
 }

@@ -6,7 +6,6 @@ use serde_json::Value as Json;
 
 use crate::chart::Chart;
 use crate::engine::context::{Context, running_cycle};
-use crate::engine::decision::{Answer, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::run::part::is_own;
 use crate::run::place::Place;
@@ -28,12 +27,7 @@ pub(crate) fn began(chart: &Chart, fields: Json) -> Event {
 
 /// Returns the fields that the beginning of a change would set, which `began` is; `None` if a review waits already.
 pub(crate) fn entered(snapshot: &Arc<Snapshot>, began: &Event) -> Result<Option<Context>, Stuck> {
-    Ok(match snapshot.decide(began, None)? {
-        Step::Done(decision) if !matches!(decision.answer, Answer::Refuse(_)) => {
-            Some(decision.patch.into_iter().collect())
-        }
-        _ => None,
-    })
+    Ok(snapshot.decide(began, None)?.patch())
 }
 
 /// Returns the snapshot in which `stop` is decided: if the agent has gone on after its change was settled, another one begins.

@@ -58,19 +58,19 @@ struct FileWriter<'p> {
 
 impl FileWriter<'_> {
     fn carry_out(&mut self, effects: &[Effect]) -> Result<(), Stuck> {
+        let unwritten = |path: &str| format!("{path} cannot be written");
         let mut done: Vec<String> = Vec::new();
         for effect in effects {
             let (what, result) = match effect {
-                Effect::Write { path, text } => {
-                    (format!("{path} cannot be written"), self.write(path, text))
-                }
-                Effect::Replace { path, text } => (
-                    format!("{path} cannot be written"),
-                    self.replace(path, text),
+                Effect::Write { path, text } => (
+                    unwritten(path),
+                    self.put(path, |file| disk::create(file, text.as_bytes())),
                 ),
-                Effect::Ensure { path, line } => {
-                    (format!("{path} cannot be written"), self.ensure(path, line))
-                }
+                Effect::Replace { path, text } => (
+                    unwritten(path),
+                    self.put(path, |file| replace(file, text.as_bytes())),
+                ),
+                Effect::Ensure { path, line } => (unwritten(path), self.ensure(path, line)),
                 Effect::Rename { from, to } => (
                     format!("{from} cannot be renamed to {to}"),
                     self.rename(from, to),
@@ -114,33 +114,18 @@ impl FileWriter<'_> {
         Ok(path)
     }
 
-    fn filled(&mut self, path: &Path) {
+    /// Puts a file there, whose folder is created if necessary.
+    fn put(&mut self, path: &str, put: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+        let path = self.new_path(path)?;
+        put(&path)?;
         self.filled.extend(path.parent().map(Path::to_owned));
-    }
-
-    fn write(&mut self, path: &str, text: &str) -> io::Result<()> {
-        let path = self.new_path(path)?;
-        disk::create(&path, text.as_bytes())?;
-        self.filled(&path);
-        Ok(())
-    }
-
-    fn replace(&mut self, path: &str, text: &str) -> io::Result<()> {
-        let path = self.new_path(path)?;
-        if path.is_symlink() {
-            return Err(io::Error::other("it is a symbolic link"));
-        }
-        disk::replace(&path, text.as_bytes())?;
-        self.filled(&path);
         Ok(())
     }
 
     fn ensure(&mut self, path: &str, line: &str) -> io::Result<()> {
-        let path = self.new_path(path)?;
-        if path.is_symlink() {
-            return Err(io::Error::other("it is a symbolic link"));
-        }
-        let mut text = disk::read(self.root, &path)?.unwrap_or_default();
+        let file = self.new_path(path)?;
+        refuse_link(&file)?;
+        let mut text = disk::read(self.root, &file)?.unwrap_or_default();
         let is_there = |known: &[u8]| known.strip_suffix(b"\r").unwrap_or(known) == line.as_bytes();
         if text.split(|byte| *byte == b'\n').any(is_there) {
             return Ok(());
@@ -150,17 +135,12 @@ impl FileWriter<'_> {
         }
         text.extend_from_slice(line.as_bytes());
         text.push(b'\n');
-        disk::replace(&path, &text)?;
-        self.filled(&path);
-        Ok(())
+        self.put(path, |file| disk::replace(file, &text))
     }
 
     fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
         let from = self.path(from)?;
-        let to = self.new_path(to)?;
-        rename_new(&from, &to)?;
-        self.filled(&to);
-        Ok(())
+        self.put(to, |to| rename_new(&from, to))
     }
 
     /// Returns the name of the instance whose directory this is.
@@ -190,5 +170,17 @@ impl FileWriter<'_> {
         }
         // This follows no link: a link is removed itself.
         fs::remove_dir_all(path)
+    }
+}
+
+fn replace(file: &Path, text: &[u8]) -> io::Result<()> {
+    refuse_link(file)?;
+    disk::replace(file, text)
+}
+
+fn refuse_link(file: &Path) -> io::Result<()> {
+    match file.is_symlink() {
+        true => Err(io::Error::other("it is a symbolic link")),
+        false => Ok(()),
     }
 }

@@ -338,10 +338,7 @@ pub(crate) fn obstacle_at_stop(place: &Place, foreseen: &Result<Step, Stuck>) ->
 /// decision must not ask for a run. Nothing is run, locked or written.
 pub(crate) fn check(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     let (step, snapshot) = peek(place, event)?;
-    let decision = match step {
-        Step::Done(decision) => decision,
-        Step::Invoke(_) => Decision::default(),
-    };
+    let decision = step.decision().unwrap_or_default();
     if let (false, Reading::Broken(why)) = (decision.writes_nothing(), &snapshot.state) {
         return Err(place.broken(why));
     }

@@ -51,16 +51,12 @@ impl Performed {
             decision,
             before,
             context,
-            debt: None,
-            pending: None,
-            named: Vec::new(),
-            called: None,
-            reread: None,
             unusable: match &snapshot.state {
                 Reading::Broken(why) => Some(why.clone()),
                 _ => None,
             },
             has_state: snapshot.state.text().is_some(),
+            ..Self::default()
         }
     }
 

@@ -504,7 +504,7 @@ fn write(place: &Place) -> io::Result<()> {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
-    let line = statement::line(&statement)?;
+    let (line, sha256) = statement::line(&statement)?;
     text.push_str(&line);
     text.push('\n');
     let record = OnRecord::of(place);
@@ -515,10 +515,8 @@ fn write(place: &Place) -> io::Result<()> {
     disk::replace(&dir.join(statement::FILE), text.as_bytes())?;
     let instance = (&place.store, &*place.instance.name);
     open_record::clear(instance, &dir, is_elsewhere);
-    if let Ok(line) = statement::Line::parse(&line) {
-        // Without it, nobody knows later whether the receipt is still there.
-        let _ = open_record::keep_last(instance, &line.sha256);
-    }
+    // Without it, nobody knows later whether the receipt is still there.
+    let _ = open_record::keep_last(instance, &sha256);
     Ok(())
 }
 

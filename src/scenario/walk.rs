@@ -294,11 +294,11 @@ impl Author<'_> {
                 other => other.to_string(),
             };
             let option = format!("--{}", name.replace('_', "-"));
-            match arg.kind {
-                _ if arg.stdin => step.stdin = word,
+            match arg.of.kind {
+                _ if arg.is_stdin() => step.stdin = word,
                 FieldType::Boolean if *value == json!(true) => line.push_str(&format!(" {option}")),
                 FieldType::Boolean => {}
-                _ if arg.positional && command.is_some() => {
+                _ if arg.is_positional() && command.is_some() => {
                     line.push_str(&format!(" {}", quoted(&word)));
                 }
                 _ => line.push_str(&format!(" {option}={}", quoted(&word))),

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{Store, lines};
+use super::{Store, lines, record};
 use crate::chart::Chart;
 use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
 use crate::engine::event::{Event, Trigger};
@@ -152,7 +152,7 @@ pub(crate) fn now() -> String {
 
 /// Returns the lines about all instances, oldest first.
 pub(crate) fn read_all(store: &Store) -> Vec<Line> {
-    let names = lines::names(store).into_iter();
+    let names = record::names(store, lines::KIND).into_iter();
     let mut lines: Vec<Line> = names.flat_map(|name| read(store, &name)).collect();
     lines.sort_by(|a, b| a.at().cmp(b.at()));
     lines

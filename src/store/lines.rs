@@ -5,7 +5,6 @@
 //! because a file that came with the project is not trusted. A full file is renamed, and kept until the next one is
 //! full. Each folder of the store may have such files.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
@@ -19,7 +18,7 @@ use crate::os::file::{is_at, number, read_at};
 use crate::os::regular::open_to_append;
 
 /// The extension of the file.
-const KIND: &str = "journal";
+pub(super) const KIND: &str = "journal";
 
 /// The extension of the previous one, which is full.
 const OLDER: &str = "journal.1";
@@ -87,19 +86,6 @@ pub(crate) fn remove(store: &Store, name: &str) {
             let _ = fs::remove_file(super::path(folder, name, kind));
         }
     }
-}
-
-/// Returns the names of all journals, sorted.
-pub(crate) fn names(store: &Store) -> BTreeSet<String> {
-    let entries = store
-        .folders()
-        .filter_map(|folder| fs::read_dir(folder).ok());
-    let names = entries.flatten().flatten().filter_map(|entry| {
-        let name = entry.file_name().into_string().ok()?;
-        let name = name.strip_suffix(KIND)?.strip_suffix('.')?;
-        Some(name.to_owned())
-    });
-    names.collect()
 }
 
 /// Returns the lines in one folder, oldest first, including incomplete ones.

@@ -57,36 +57,27 @@ pub(crate) struct ReviewLock {
 impl WriteLock {
     /// Waits for the lock; the error names its file.
     pub(crate) fn acquire(store: &Store, instance: &str) -> io::Result<Self> {
-        let open = || open(&store.home, instance, "state");
         let path = path(&store.beside, instance, "state");
-        let mut file = open()?;
         let start = Instant::now();
         loop {
-            match file.try_lock() {
-                Ok(()) if is_at(&file, &path) => {
-                    return Ok(Self {
-                        file,
-                        store: store.clone(),
-                        instance: instance.to_owned(),
-                    });
-                }
-                // Someone has removed the file in the meantime, so there are two locks with one name: the new one
-                // counts.
-                Ok(()) if start.elapsed() < PATIENCE => file = open()?,
-                Ok(()) => return Err(io::Error::other("its file keeps being removed")),
-                Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
-                    std::thread::sleep(Duration::from_millis(2));
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(io::Error::new(
-                        io::ErrorKind::TimedOut,
-                        format!(
-                            "another taskie has been writing the state of `{instance}` for over {} seconds",
-                            PATIENCE.as_secs()
-                        ),
-                    ));
-                }
-                Err(TryLockError::Error(error)) => return Err(error),
+            let file = open(&store.home, instance, "state")?;
+            if !within(PATIENCE.saturating_sub(start.elapsed()), || file.try_lock())? {
+                let why = format!(
+                    "another taskie has been writing the state of `{instance}` for over {} seconds",
+                    PATIENCE.as_secs()
+                );
+                return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+            }
+            if is_at(&file, &path) {
+                return Ok(Self {
+                    file,
+                    store: store.clone(),
+                    instance: instance.to_owned(),
+                });
+            }
+            // Someone has removed the file in the meantime, so there are two locks with one name: the new one counts.
+            if start.elapsed() >= PATIENCE {
+                return Err(io::Error::other("its file keeps being removed"));
             }
         }
     }

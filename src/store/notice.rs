@@ -10,7 +10,7 @@ use crate::engine::event::{Event, Trigger};
 use crate::text::{in_words, uncapitalized};
 
 /// One thing that is reported to the user.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Notice {
     /// The cycle that was left: it is moot when that goes on.
     pub(super) left: Option<Round>,

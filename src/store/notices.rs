@@ -200,12 +200,11 @@ impl KeptNotices {
         let title = running.as_ref().map(|round| round.title(chart));
         let of = title.unwrap_or_else(|| chart.scope.noun.clone());
         self.notices.push(Notice {
-            left: None,
             of: running,
             what: format!("The {of}"),
             fields,
             by: Some(by.clone()),
-            phase: None,
+            ..Notice::default()
         });
     }
 
@@ -285,11 +284,9 @@ impl KeptNotices {
             let left = Some(round);
             self.notices.extend(what.map(|what| Notice {
                 left,
-                of: None,
                 what,
-                fields: Vec::new(),
                 by: Some(by),
-                phase: None,
+                ..Notice::default()
             }));
         }
         let most = self.notices.len().saturating_sub(MOST);
@@ -418,12 +415,9 @@ pub(crate) fn add_locked(
 ) -> io::Result<()> {
     let mut kept = KeptNotices::read_or(chart, (store, instance), record);
     kept.notices.push(Notice {
-        left: None,
-        of: None,
         what: what.trim_end_matches('.').to_owned(),
-        fields: Vec::new(),
-        by: None,
         phase: phase.map(str::to_owned),
+        ..Notice::default()
     });
     kept.write(store, instance)
 }

@@ -18,16 +18,9 @@ pub(super) const KIND: &str = "turn";
 /// At most this many lines are remembered. An older one is reported again.
 const LINES: usize = 64;
 
-/// A turn of a session.
-#[derive(Debug, Default)]
-pub(crate) struct BlocksInTurn {
-    used: Used,
-    /// How many blocks the host takes; `None` if it takes any number, or if tools end the row.
-    most: Option<usize>,
-}
-
+/// What a turn of a session has used up.
 #[derive(Debug, Default, PartialEq, Eq, Clone, Serialize, Deserialize)]
-struct Used {
+pub(crate) struct BlocksInTurn {
     /// How many stops of this turn were blocked.
     blocks: usize,
     /// Hashes of the lines that the agent has reported to the user, oldest first.
@@ -40,28 +33,27 @@ impl BlocksInTurn {
     /// Returns the turn of `session` on `host`; `None` if the host has no limit and shows messages, so there is nothing to
     /// count. `goes_on` says that the stop before this one was blocked.
     pub(crate) fn of(host: &Host, store: &Store, session: &str, goes_on: bool) -> Option<Self> {
-        let most = host.most_blocks();
-        if most.is_none() && host.shows_messages {
+        if host.most_blocks().is_none() && host.shows_messages {
             return None;
         }
-        let mut used: Used = record::read(store, session, KIND).unwrap_or_default();
+        let mut used: Self = record::read(store, session, KIND).unwrap_or_default();
         if !goes_on {
             (used.blocks, used.telling) = (0, None);
         }
-        Some(Self { used, most })
+        Some(used)
     }
 
     /// Returns whether the agent was sent back only to tell the user something, and nothing has changed since.
     pub(crate) fn was_telling(&self, mark: impl FnOnce() -> Option<u64>) -> bool {
-        self.used.telling.is_some() && self.used.telling == mark()
+        self.telling.is_some() && self.telling == mark()
     }
 
     /// Returns whether the host would ignore the next block. The last one is kept for what must be reported to the user, if only
     /// the agent can tell it.
     pub(crate) fn is_used_up(&self, host: &Host) -> bool {
         let kept = usize::from(!host.shows_messages);
-        self.most
-            .is_some_and(|most| self.used.blocks + kept >= most)
+        host.most_blocks()
+            .is_some_and(|most| self.blocks + kept >= most)
     }
 
     /// Counts the block of this reply, and returns what is to be written once the host has it; `None` if nothing is. A reply that
@@ -73,35 +65,35 @@ impl BlocksInTurn {
         mark: impl FnOnce() -> Option<u64>,
         reply: &mut Reply,
     ) -> Option<Self> {
-        let before = self.used.clone();
-        self.used.telling = None;
-        let is_free = self.most.is_none_or(|most| self.used.blocks < most);
+        let before = self.clone();
+        self.telling = None;
+        let is_free = host.most_blocks().is_none_or(|most| self.blocks < most);
         if !host.shows_messages {
             let is_telling = !reply.blocks();
             if is_telling && is_free {
                 // What the agent has reported already, it does not report again.
-                let is_new = |line: &str| !self.used.reported.contains(&hash::number(line));
+                let is_new = |line: &str| !self.reported.contains(&hash::number(line));
                 reply.retain_texts(|text| text.lines().any(is_new));
             }
             let is_sent = reply.blocks() || is_free;
             let lines = reply.texts().flat_map(|text| text.lines());
             for number in lines.map(hash::number).filter(|_| is_sent) {
-                self.used.reported.retain(|other| *other != number);
-                self.used.reported.push(number);
+                self.reported.retain(|other| *other != number);
+                self.reported.push(number);
             }
-            let excess = self.used.reported.len().saturating_sub(LINES);
-            self.used.reported.drain(..excess);
+            let excess = self.reported.len().saturating_sub(LINES);
+            self.reported.drain(..excess);
             if is_telling && is_free && reply.message().is_some() {
-                self.used.telling = mark();
+                self.telling = mark();
                 reply.ask_to_tell();
             }
         }
-        self.used.blocks += usize::from(reply.blocks());
-        (self.used != before).then_some(self)
+        self.blocks += usize::from(reply.blocks());
+        (self != before).then_some(self)
     }
 
     /// Writes what the turn of `session` has used up.
     pub(crate) fn write(self, store: &Store, session: &str) -> io::Result<()> {
-        record::write_for_now(store, session, KIND, self.used)
+        record::write_for_now(store, session, KIND, self)
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::figures::{Figures, Totals};
 use super::finished::finished;
-use super::progress::{Progress, progress, progress_json};
+use super::progress::{Progress, progress};
 use super::reviews::{ReviewFacts, failures, on_disk};
 use super::stop::Stop;
 use super::turn::{Next, Turn, Waits};
@@ -15,6 +15,7 @@ use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
 use crate::engine::inspect::{Inspector, Standing};
 use crate::engine::spent::of_cycle;
+use crate::hash::IndexMap;
 use crate::process::log;
 use crate::project::find;
 use crate::project::state_file::Reading;
@@ -45,7 +46,7 @@ pub(crate) struct Facts {
     /// The cycles that were left without having passed.
     pub(crate) unpassed: Vec<Unpassed>,
     /// The progress of the tables with finished rows.
-    pub(crate) progress: Vec<Progress>,
+    pub(crate) progress: IndexMap<String, Progress>,
     /// The totals of all reviews that this machine ran.
     pub(crate) totals: Totals,
     pub(crate) running: Option<Running>,
@@ -274,7 +275,7 @@ impl Facts {
             "started": self.is_started, "usable": self.is_usable, "stage": self.stage, "final": self.is_final,
             "phase": self.phase(), "due": self.due(), "driver": self.driver, "cycle": cycle,
             "reviews": self.reviews, "skipped": unpassed, "spent": self.totals.all,
-            "progress": progress_json(&self.progress), "running": running, "others": self.others,
+            "progress": self.progress, "running": running, "others": self.others,
             "next": next, "stop": self.stop, "waits_for": self.waits, "context": self.context,
             "warnings": self.warnings,
         })

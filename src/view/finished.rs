@@ -1,7 +1,7 @@
 //! The sentence that ends an instance: what is done, what its reviews cost, and what is left for later.
 
 use super::figures::Figures;
-use super::progress::progress;
+use super::progress::{in_words, progress};
 use crate::engine::context;
 use crate::page::counted;
 use crate::project::ledger::{LedgerEntry, OPEN};
@@ -14,11 +14,7 @@ pub(crate) fn finished(place: &Place) -> String {
     let chart = &place.chart;
     let snapshot = place.snapshot();
     let phase = context::text(snapshot.context(), Some(&chart.state)).unwrap_or_default();
-    let progress = progress(chart, &snapshot.as_world()).into_iter();
-    let done = progress.map(|part| {
-        let name = part.name.replace('_', " ");
-        format!("{} of {} {name} done", part.done, part.all)
-    });
+    let done = in_words(&progress(chart, &snapshot.as_world())).into_iter();
     let past = place.reviews();
     let figures = Figures::of(chart, past.iter().map(|review| &review.run));
     let reviews = match figures.reviews {

@@ -38,14 +38,9 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry])
     });
     let unreviewed = facts.unreviewed();
     let unreviewed = unreviewed.map(|left| format!("- {}: (skipped)", shown(&left.title(chart))));
-    section(&mut parts, "Reviews", reviews.chain(unreviewed));
-    let is_ruling = |entry: &&LedgerEntry| {
-        chart
-            .findings
-            .rulings
-            .values()
-            .any(|word| *word == entry.state)
-    };
+    section(&mut parts, "Reviews", reviews.chain(unreviewed).collect());
+    let rulings = chart.findings.rulings.values();
+    let is_ruling = |state: &String| rulings.clone().any(|word| word == state);
     let why = |entry: &LedgerEntry| {
         let why = entry.why.as_ref();
         why.map_or_else(String::new, |why| format!(": {}", literal(why)))
@@ -55,27 +50,18 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry])
         let (finding, state) = (literal(&entry.to_string()), &entry.state);
         format!("- {finding}: {state}{}", why(entry))
     };
-    section(
-        &mut parts,
-        "Decided by the user",
-        ledger.iter().filter(is_ruling).map(said),
-    );
-    let is_put_off = |entry: &&LedgerEntry| chart.findings.put_off() == Some(&entry.state);
+    let is_put_off = |state: &String| chart.findings.put_off() == Some(state);
     let others = chart.findings.answers.iter().skip(1);
-    let is_left = |entry: &&LedgerEntry| others.clone().any(|word| *word == entry.state);
-    let left = ledger.iter().filter(|entry| !is_put_off(entry));
-    let left = left.filter(is_left).map(said);
-    section(&mut parts, "Left as it is", left);
-    section(
-        &mut parts,
-        "Left for later",
-        ledger.iter().filter(is_put_off).map(item),
-    );
-    section(
-        &mut parts,
-        "Not answered",
-        ledger.iter().filter(|entry| entry.state == OPEN).map(item),
-    );
+    let is_left = |state: &String| !is_put_off(state) && others.clone().any(|word| word == state);
+    let list = |is_meant: &dyn Fn(&String) -> bool, show: &dyn Fn(&LedgerEntry) -> String| {
+        let meant = ledger.iter().filter(|entry| is_meant(&entry.state));
+        meant.map(show).collect()
+    };
+    section(&mut parts, "Decided by the user", list(&is_ruling, &said));
+    section(&mut parts, "Left as it is", list(&is_left, &said));
+    section(&mut parts, "Left for later", list(&is_put_off, &item));
+    let is_open = |state: &String| state == OPEN;
+    section(&mut parts, "Not answered", list(&is_open, &item));
     if facts.totals.all.reviews > 0 {
         let cost = strip_str(&facts.totals.all.sentence()).to_string();
         parts.push(format!("{}.", cost.replace('\u{a0}', " ")));
@@ -84,8 +70,7 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry])
 }
 
 /// Adds a section, unless it has no items.
-fn section(parts: &mut Vec<String>, title: &str, items: impl Iterator<Item = String>) {
-    let items: Vec<String> = items.collect();
+fn section(parts: &mut Vec<String>, title: &str, items: Vec<String>) {
     if !items.is_empty() {
         parts.push(format!("### {title}"));
         parts.push(items.join("\n"));

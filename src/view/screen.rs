@@ -6,6 +6,7 @@ use anstream::adapter::strip_str;
 use serde_json::Value as Json;
 
 use super::facts::{CycleFacts, Facts, in_words};
+use super::progress;
 use super::reviews::ReviewFacts;
 use super::turn::{Next, Waits};
 use crate::page::{
@@ -55,11 +56,7 @@ pub(crate) fn rows(facts: &Facts) -> Vec<(String, String)> {
     if let Some(driver) = &facts.driver {
         row("driven by", format!("session {}", shown(driver)));
     }
-    let parts = facts.progress.iter().map(|part| {
-        let name = part.name.replace('_', " ");
-        format!("{} of {} {name} done", part.done, part.all)
-    });
-    let parts: Vec<String> = parts.collect();
+    let parts = progress::in_words(&facts.progress);
     if !parts.is_empty() {
         row("progress", parts.join(", "));
     }

@@ -197,18 +197,16 @@ impl Turn {
 
 /// Returns the action that a decision names, and why.
 fn action(step: Step) -> Option<Next> {
-    match step {
-        Step::Done(decision) => match decision.answer {
-            Answer::Action { action, why } => Some(Next {
-                action,
-                message: match decision.messages.is_empty() {
-                    true => why.clone(),
-                    false => decision.messages.join(" "),
-                },
-                why,
-            }),
-            _ => None,
-        },
-        Step::Invoke(_) => None,
+    let decision = step.decision()?;
+    match decision.answer {
+        Answer::Action { action, why } => Some(Next {
+            action,
+            message: match decision.messages.is_empty() {
+                true => why.clone(),
+                false => decision.messages.join(" "),
+            },
+            why,
+        }),
+        _ => None,
     }
 }

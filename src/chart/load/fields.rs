@@ -208,17 +208,18 @@ impl Resolver<'_> {
                 let path = at!["args", name, "default"];
                 self.flaw(Code::BadDefault, path, message, "");
             }
-            if arg.kind == FieldType::List {
+            if arg.of.kind == FieldType::List {
                 let help = "make it a string, and split it in the chart: `args.NAME | split(',')`";
                 let message = format!("option `{name}` cannot be a list");
                 self.flaw(Code::WrongType, at!["args", name, "type"], message, help);
             }
-            if arg.one_of.is_some() && !matches!(arg.kind, FieldType::String | FieldType::Phase) {
+            if arg.one_of.is_some() && !matches!(arg.of.kind, FieldType::String | FieldType::Phase)
+            {
                 let message = "only a string can have `one_of`";
                 let help = "make the option a string, or remove `one_of`";
                 self.flaw(Code::WrongType, at!["args", name, "one_of"], message, help);
             }
-            if arg.stdin && (arg.kind != FieldType::String || arg.default.is_some()) {
+            if arg.is_stdin() && (arg.of.kind != FieldType::String || arg.default.is_some()) {
                 let message = "an option read from stdin is a string without `default`";
                 let help = "make it a string, and remove `default`";
                 let path = at!["args", name, "given"];

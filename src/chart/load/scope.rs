@@ -121,10 +121,10 @@ impl Resolver<'_> {
                 self.flaw(Code::BadName, at!["args", name], message, help);
             }
             let same =
-                |(other, option): (&String, &Arg)| other != name && option.short == arg.short;
+                |(other, option): (&String, &Arg)| other != name && option.short() == arg.short();
             let is_letter = |short: char| short.is_ascii_lowercase() && short != 'h';
-            if arg.short.is_some_and(|short| !is_letter(short))
-                || arg.short.is_some() && source.args.iter().any(same)
+            if arg.short().is_some_and(|short| !is_letter(short))
+                || arg.short().is_some() && source.args.iter().any(same)
             {
                 let message = format!("`{name}` cannot have this short option");
                 let help = "use a lowercase letter other than h that no other option has";

@@ -189,13 +189,16 @@ pub enum Direction {
     More,
 }
 
+/// The pattern of an option's `given`, for editors.
+const GIVEN: &str = "^(argument|stdin|-[A-Za-z])$";
+
 /// One option of a command or a phase.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ArgSource {
+pub struct Arg {
     /// `boolean`, `integer`, `string` or `phase`; an integer can have a lower limit, `integer from 0`.
     #[serde(rename = "type")]
-    pub kind: Kind,
+    pub of: Kind,
     /// One line for `--help`.
     pub about: Option<String>,
     /// A list of the allowed values.
@@ -204,56 +207,24 @@ pub struct ArgSource {
     pub default: Option<Literal>,
     /// How it is given, if not as `--NAME VALUE`: `argument` (`run limit 4` instead of `run limit --reviews 4`), `stdin` (so
     /// that its text never passes through a shell), or a letter for its short form, `-f`.
-    #[serde(default)]
-    pub given: Given,
+    #[schemars(extend("pattern" = GIVEN))]
+    given: Option<String>,
 }
 
-/// The pattern of [`Given`], for editors.
-pub(crate) const GIVEN: &str = "^(argument|stdin|-[A-Za-z])$";
-
-/// How an option is given.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(from = "String")]
-#[schemars(with = "String", extend("pattern" = GIVEN))]
-pub struct Given(String);
-
-impl From<String> for Given {
-    fn from(word: String) -> Self {
-        Self(word)
+impl Arg {
+    /// Returns whether it is a positional argument.
+    pub fn is_positional(&self) -> bool {
+        self.given.as_deref() == Some("argument")
     }
-}
 
-/// One option of a command or a phase.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(from = "ArgSource")]
-#[schemars(with = "ArgSource")]
-pub struct Arg {
-    pub kind: FieldType,
-    pub about: Option<String>,
-    pub minimum: Option<i64>,
-    pub one_of: Option<Expr>,
-    pub default: Option<Literal>,
-    /// It is a positional argument.
-    pub positional: bool,
-    /// It is read from stdin.
-    pub stdin: bool,
-    /// A letter for its short form.
-    pub short: Option<char>,
-}
+    /// Returns whether it is read from stdin.
+    pub fn is_stdin(&self) -> bool {
+        self.given.as_deref() == Some("stdin")
+    }
 
-impl From<ArgSource> for Arg {
-    fn from(source: ArgSource) -> Self {
-        let given = source.given.0.as_str();
-        Self {
-            kind: source.kind.kind,
-            about: source.about,
-            minimum: source.kind.minimum,
-            one_of: source.one_of,
-            default: source.default,
-            positional: given == "argument",
-            stdin: given == "stdin",
-            short: given.strip_prefix('-').and_then(|rest| rest.chars().next()),
-        }
+    /// Returns the letter for its short form.
+    pub fn short(&self) -> Option<char> {
+        self.given.as_deref()?.strip_prefix('-')?.chars().next()
     }
 }
 

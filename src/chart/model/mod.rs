@@ -13,7 +13,7 @@ mod value;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use self::field::{Amount, Arg, Direction, Field, Given, Looser, WordTable, Words, setting_in};
+pub use self::field::{Amount, Arg, Direction, Field, Looser, WordTable, Words, setting_in};
 pub use self::phase::{Phase, PhaseType};
 pub use self::review::{
     Advance, AnswerForm, Budget, CycleSource, Findings, GateCommands, InvokeSource, Limited,

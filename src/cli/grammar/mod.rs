@@ -476,7 +476,7 @@ fn run(chart: &Chart) -> Command {
     let expressions = Expressions::new(chart.templates.clone());
     let subcommands = chart.commands.iter().map(|(name, command)| {
         let mut used = args_of(chart, &expressions, name);
-        used.retain(|name| !chart.args[*name].stdin);
+        used.retain(|name| !chart.args[*name].is_stdin());
         // Optional positional arguments come last; otherwise clap panics.
         used.sort_by_key(|name| chart.args[*name].default.is_some());
         Command::new(name.clone())

@@ -120,9 +120,9 @@ fn integer(text: &str, least: Option<i64>) -> Result<i64, String> {
 }
 
 pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
-    let parser: ValueParser = match arg.kind {
+    let parser: ValueParser = match arg.of.kind {
         FieldType::Integer => {
-            let least = arg.minimum;
+            let least = arg.of.minimum;
             ValueParser::new(move |text: &str| integer(text, least))
         }
         FieldType::Boolean | FieldType::String | FieldType::List | FieldType::Phase => {
@@ -132,21 +132,21 @@ pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> A
     let mut option = Arg::new(name.to_owned())
         .value_name(name.to_uppercase())
         .value_parser(parser)
-        .allow_negative_numbers(arg.kind == FieldType::Integer);
+        .allow_negative_numbers(arg.of.kind == FieldType::Integer);
     if let Some(about) = &arg.about {
         option = option.help(about.clone());
     }
-    if let Some(short) = arg.short {
+    if let Some(short) = arg.short() {
         option = option.short(short);
     }
     let long = name.replace('_', "-");
-    if arg.kind == FieldType::Boolean {
+    if arg.of.kind == FieldType::Boolean {
         return option
             .long(long)
             .value_parser(value_parser!(bool))
             .action(ArgAction::SetTrue);
     }
-    if arg.positional && may_be_positional {
+    if arg.is_positional() && may_be_positional {
         return option.required(arg.default.is_none());
     }
     option.long(long).required(arg.default.is_none())

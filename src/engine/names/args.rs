@@ -19,7 +19,7 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
     ],
     kind: |names| {
         let args = names.chart.args.iter();
-        Some(Type::record(args.map(|(name, arg)| (name.clone(), names.of(arg.kind)))))
+        Some(Type::record(args.map(|(name, arg)| (name.clone(), names.of(arg.of.kind)))))
     },
     value: Lookup::Fields(value),
 };

@@ -182,7 +182,7 @@ fn without_cycle(names: &Names, key: &str) -> Looked {
         _ => return None,
     };
     let moving = names.moving();
-    let is_needed = moving.preview.is_some() && moving.making.is_empty();
+    let is_needed = moving.is_preview && moving.making.is_empty();
     let why = || format!("no cycle is running, so there is no `cycle.{key}`");
     Some(match is_needed {
         true => Err(Fault::World(why())),

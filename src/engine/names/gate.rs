@@ -41,9 +41,9 @@ pub(super) fn implied(names: &ChartNames<'_>) -> Vec<String> {
 }
 
 fn value(names: &Arc<Names>, key: &str) -> Looked {
-    let (review, preview) = {
+    let (review, is_preview) = {
         let moving = names.moving();
-        (moving.review.clone(), moving.preview)
+        (moving.review.clone(), moving.is_preview)
     };
     let gate = review
         .as_deref()
@@ -57,8 +57,7 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
         "output" => Value::from(gate.map_or("", |gate| &gate.output)),
         _ => return None,
     };
-    let is_needed = preview.is_some_and(|preview| !preview.may_lack_review);
-    Some(match gate.is_none() && is_needed {
+    Some(match gate.is_none() && is_preview {
         true => Err(Fault::World(format!(
             "no gate has failed, so there is no `gate.{key}`"
         ))),

@@ -83,19 +83,13 @@ struct Moving {
     known: IndexMap<String, Result<Value, Fault>>,
     /// The names whose values are being computed, outermost first.
     making: Vec<String>,
-    preview: Option<Preview>,
+    /// Texts are rendered outside their rules. Something that the guard of the rule would have ensured is an error if it is
+    /// missing; it does not appear as none in the text.
+    is_preview: bool,
     /// The paths that the actions of the firing rule create, rename or remove.
     touched: Vec<String>,
     /// What the guard that is being evaluated has looked at so far, in order; `None` between two guards.
     seen: Option<IndexMap<String, Value>>,
-}
-
-/// Renders texts outside their rules. Something that the guard of the rule would have ensured is an error if it is
-/// missing; it does not appear as none in the text.
-#[derive(Debug, Clone, Copy)]
-pub struct Preview {
-    /// The text may be rendered for a time at which no review has run.
-    pub may_lack_review: bool,
 }
 
 /// Returns how much of `room` a value leaves, with the lists in its lists; `None` if it takes more.
@@ -180,7 +174,7 @@ impl Names {
     /// Returns whether the name has text by the user or the agent.
     fn is_private(&self, name: &str) -> bool {
         match name.split_once('.') {
-            Some(("args", arg)) => self.chart.args.get(arg).is_some_and(|arg| arg.stdin),
+            Some(("args", arg)) => self.chart.args.get(arg).is_some_and(|arg| arg.is_stdin()),
             Some(("event", field)) => PROSE.contains(&field),
             Some((source, _)) => source == "prompts" || name == "gate.output",
             None => false,
@@ -188,8 +182,8 @@ impl Names {
     }
 
     /// From now on, renders texts outside their rules.
-    pub fn set_preview(&self, preview: Preview) {
-        self.change(|moving| moving.preview = Some(preview));
+    pub fn set_preview(&self) {
+        self.change(|moving| moving.is_preview = true);
     }
 
     /// Returns the current value of a context field; null if the chart has no such field.
@@ -242,7 +236,10 @@ impl Names {
         text: &Text,
         root: &Value,
     ) -> Result<String, Fault> {
-        self.rendered(place, text, root, false)
+        let words = self.expressions.text(text, root).map(|text| vec![text]);
+        let words = self.evaluator.text(&text.0, words);
+        let words = words.map_err(Fault::at(place))?;
+        Ok(words.into_iter().next().unwrap_or_default())
     }
 
     /// Renders a text that is shown to a person, and used for nothing else.
@@ -252,23 +249,10 @@ impl Names {
         text: &Text,
         root: &Value,
     ) -> Result<String, Fault> {
-        self.rendered(place, text, root, true)
-    }
-
-    fn rendered(
-        &self,
-        place: impl fmt::Display,
-        text: &Text,
-        root: &Value,
-        is_shown: bool,
-    ) -> Result<String, Fault> {
-        if is_shown && self.is_made(text, root) {
-            return Ok(String::new());
+        match self.is_made(text, root) {
+            true => Ok(String::new()),
+            false => self.text(place, text, root),
         }
-        let words = self.expressions.text(text, root).map(|text| vec![text]);
-        let words = self.evaluator.text(&text.0, words);
-        let words = words.map_err(Fault::at(place))?;
-        Ok(words.into_iter().next().unwrap_or_default())
     }
 
     /// Returns whether it is known that a text can be made, which is all that matters of one that is only shown.

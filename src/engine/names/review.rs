@@ -93,11 +93,11 @@ pub(super) fn implied(names: &ChartNames<'_>) -> Vec<String> {
 }
 
 fn value(names: &Arc<Names>, key: &str) -> Looked {
-    let (review, preview) = {
+    let (review, is_preview) = {
         let moving = names.moving();
         // After a gate that fails, no review has run.
         let review = (moving.review.clone()).filter(|run| run.outcome.failed_gate().is_none());
-        (review, moving.preview)
+        (review, moving.is_preview)
     };
     let none = || Value::from(());
     let severities = &names.chart.findings.severities;
@@ -117,9 +117,8 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
             "error" | "verdict" | "worst" | "by" | "cost" | "until" | "file" | "answer" => none(),
             _ => return None,
         };
-        let is_needed = preview.is_some_and(|preview| !preview.may_lack_review);
         let why = || format!("no review has run, so there is no `review.{key}`");
-        return Some(match is_needed {
+        return Some(match is_preview {
             true => Err(Fault::World(why())),
             false => Ok(value),
         });

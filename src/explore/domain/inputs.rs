@@ -81,7 +81,7 @@ impl Values<'_> {
     /// Returns what an option can be; null where it is left out.
     pub(super) fn arg(&self, name: &str, arg: &Arg) -> Vec<Json> {
         let path = format!("args.{name}");
-        let given = match arg.kind {
+        let given = match arg.of.kind {
             FieldType::Boolean => vec![json!(false), json!(true)],
             FieldType::Integer => {
                 // An option that sets a parameter has the parameter's values.
@@ -91,13 +91,13 @@ impl Values<'_> {
                 let values = set.filter_map(|(field, _)| self.parameter(field));
                 let values = values.flatten().map(Answer::value);
                 let mut numbers: IndexSet<Json> = values.cloned().collect();
-                let fallback = arg.minimum.unwrap_or(0);
+                let fallback = arg.of.minimum.unwrap_or(0);
                 if numbers.is_empty() {
-                    numbers.extend(self.integers(&path, arg.minimum, fallback));
+                    numbers.extend(self.integers(&path, arg.of.minimum, fallback));
                 } else if self.is_compared(&path) {
                     // What the user sets is tried beside literals; a count reaches both sides of it.
                     let unread = self.reading(&|_| Json::Null);
-                    numbers.extend(unread.integers(&path, arg.minimum, fallback));
+                    numbers.extend(unread.integers(&path, arg.of.minimum, fallback));
                 }
                 let field = arg.field();
                 numbers.retain(|number| field.accepts(&self.chart.phases, number).is_ok());

@@ -10,7 +10,7 @@ use super::reach::Lost;
 use super::settings::{Probe, Settings, TooMany, find_breach, in_words};
 use crate::chart::Chart;
 use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::Segment;
+use crate::diagnostic::toml::{Segment, steps};
 use crate::engine::fault::Fault;
 use crate::explore::answer::{Answer, plain};
 use crate::explore::dependence::depends;
@@ -321,19 +321,11 @@ pub(super) fn key_of_phase(chart: &Chart, phase: &str) -> String {
 
 /// Returns `on.Stop[2].guard` as a path.
 pub(super) fn path_of(chart: &Chart, place: &str) -> Vec<Segment> {
-    let mut path = Vec::new();
-    for part in place.split('.') {
-        let (key, index) = match part.split_once('[') {
-            Some((key, index)) => (key, index.trim_end_matches(']').parse::<usize>().ok()),
-            None => (part, None),
-        };
-        let is_phase = path == [Segment::from("phases")];
-        path.push(if is_phase {
-            Segment::from(&key_of_phase(chart, key))
-        } else {
-            Segment::from(key)
-        });
-        path.extend(index.map(Segment::from));
+    let mut path = steps(place).unwrap_or_default();
+    if let [Segment::Key(table), Segment::Key(phase), ..] = path.as_mut_slice()
+        && table == "phases"
+    {
+        *phase = key_of_phase(chart, phase);
     }
     path
 }

@@ -220,13 +220,13 @@ impl<'c> Walk<'c> {
             if arg.default.is_some() && self.random.chance(50) {
                 continue;
             }
-            let value = match arg.kind {
+            let value = match arg.of.kind {
                 FieldType::Boolean => json!(self.random.chance(50)),
                 FieldType::Integer => {
-                    let least = arg.minimum.unwrap_or(-3);
+                    let least = arg.of.minimum.unwrap_or(-3);
                     match self.random.below(12) {
                         0 => json!(MOST),
-                        1 => json!(arg.minimum.unwrap_or(-MOST)),
+                        1 => json!(arg.of.minimum.unwrap_or(-MOST)),
                         _ => json!(least + self.random.below(15) as i64),
                     }
                 }

@@ -3,17 +3,17 @@
 //! `*` is any text and `**/` any folders; neither `*` nor a hole spans a `/`. We don't use a glob crate, because this
 //! runs for every file at every stop, and because no glob crate renders names.
 
-use super::hole::{self, Captures, Grammar, HoleKind, Piece, lengths};
+use super::hole::{Grammar, HoleKind, Piece, Row, lengths};
 
 /// A parsed pattern.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pattern {
-    pieces: Vec<Piece<Wildcard>>,
-}
+pub type Pattern = Row<Wildcard>;
 
+/// What a `*` in a pattern of names can be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Wildcard {
+pub enum Wildcard {
+    /// `*`.
     Star,
+    /// `**/`.
     Folders,
 }
 
@@ -41,6 +41,10 @@ impl Grammar for Wildcard {
         byte != b'/'
     }
 
+    fn trimmed(input: &str) -> &str {
+        input
+    }
+
     fn rendered(&self) -> &str {
         match self {
             Self::Star => "*",
@@ -50,17 +54,6 @@ impl Grammar for Wildcard {
 }
 
 impl Pattern {
-    /// Parses a pattern; the error says what is wrong with it.
-    pub fn parse(source: &str) -> Result<Self, String> {
-        let pieces = hole::parse(source)?;
-        Ok(Self { pieces })
-    }
-
-    /// Returns the holes, in order, with what they match.
-    pub fn holes(&self) -> impl Iterator<Item = (&str, &HoleKind)> {
-        hole::holes(&self.pieces)
-    }
-
     /// Returns the only name that the pattern matches; `None` if it has a hole or a wildcard.
     pub fn literal(&self) -> Option<&str> {
         match self.pieces.as_slice() {
@@ -83,11 +76,6 @@ impl Pattern {
         self.pieces
             .iter()
             .any(|piece| matches!(piece, Piece::Wild(_)))
-    }
-
-    /// Returns what the holes capture if the whole of `name` matches, otherwise `None`.
-    pub fn matches(&self, name: &str) -> Option<Captures<'_>> {
-        hole::matches(&self.pieces, name)
     }
 
     /// Returns a pattern for the names that this one renders when `inner` fills the hole `hole`: the hole `number` is
@@ -114,12 +102,6 @@ impl Pattern {
         Self {
             pieces: pieces.collect(),
         }
-    }
-
-    /// Returns the name with every hole filled; `fill` is called with a hole's name. The pattern must have no
-    /// wildcard.
-    pub fn render<E>(&self, fill: impl FnMut(&str) -> Result<String, E>) -> Result<String, E> {
-        hole::render(&self.pieces, fill)
     }
 }
 

@@ -2,7 +2,13 @@
 
 use std::fmt::Write as _;
 
-/// A part of a pattern; `W` is what a `*` in it can be.
+/// A pattern: a row of pieces. `W` is what a `*` in it can be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row<W> {
+    pub(super) pieces: Vec<Piece<W>>,
+}
+
+/// A part of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece<W> {
     Literal(String),
@@ -11,7 +17,7 @@ pub(super) enum Piece<W> {
 }
 
 /// One kind of patterns.
-pub(super) trait Grammar: Sized {
+pub trait Grammar: Sized {
     /// Returns what the `*` at the beginning of `source` is, and the rest of the source.
     fn wild(source: &str) -> Option<(Self, &str)>;
 
@@ -23,6 +29,9 @@ pub(super) trait Grammar: Sized {
 
     /// Returns whether a hole for any text can match this byte.
     fn is_text(byte: u8) -> bool;
+
+    /// Returns what of a name or a line is matched.
+    fn trimmed(input: &str) -> &str;
 
     /// Returns how a name or a line is rendered with it.
     fn rendered(&self) -> &str;
@@ -62,64 +71,64 @@ fn is_slug_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
-/// Parses a pattern; the error says what is wrong with it.
-pub(super) fn parse<W: Grammar>(source: &str) -> Result<Vec<Piece<W>>, String> {
-    let mut pieces = Vec::new();
-    let mut rest = source;
-    while let Some(length) = rest.find(['{', '}', '*']) {
-        let (literal, special) = rest.split_at(length);
-        if !literal.is_empty() {
-            pieces.push(Piece::Literal(literal.to_owned()));
+impl<W: Grammar> Row<W> {
+    /// Parses a pattern; the error says what is wrong with it.
+    pub fn parse(source: &str) -> Result<Self, String> {
+        let mut pieces = Vec::new();
+        let mut rest = source;
+        while let Some(length) = rest.find(['{', '}', '*']) {
+            let (literal, special) = rest.split_at(length);
+            if !literal.is_empty() {
+                pieces.push(Piece::Literal(literal.to_owned()));
+            }
+            let (piece, after) = if let Some(special) = special.strip_prefix('{') {
+                let (inside, after) = special
+                    .split_once('}')
+                    .ok_or_else(|| format!("`{source}` has a `{{` without its `}}`"))?;
+                (parse_hole(inside)?, after)
+            } else if let Some((wild, after)) = W::wild(special) {
+                (Piece::Wild(wild), after)
+            } else {
+                return Err(format!("`{source}` has a `}}` without its `{{`"));
+            };
+            pieces.push(piece);
+            rest = after;
         }
-        let (piece, after) = if let Some(special) = special.strip_prefix('{') {
-            let (inside, after) = special
-                .split_once('}')
-                .ok_or_else(|| format!("`{source}` has a `{{` without its `}}`"))?;
-            (parse_hole(inside)?, after)
-        } else if let Some((wild, after)) = W::wild(special) {
-            (Piece::Wild(wild), after)
-        } else {
-            return Err(format!("`{source}` has a `}}` without its `{{`"));
-        };
-        pieces.push(piece);
-        rest = after;
-    }
-    if !rest.is_empty() {
-        pieces.push(Piece::Literal(rest.to_owned()));
-    }
-    Ok(pieces)
-}
-
-/// Returns the holes, in order, with what they match.
-pub(super) fn holes<W>(pieces: &[Piece<W>]) -> impl Iterator<Item = (&str, &HoleKind)> {
-    pieces.iter().filter_map(|piece| match piece {
-        Piece::Hole { name, kind } => Some((name.as_str(), kind)),
-        _ => None,
-    })
-}
-
-/// Returns what the holes capture if the whole of `input` matches, otherwise `None`.
-pub(super) fn matches<'p, W: Grammar>(pieces: &'p [Piece<W>], input: &str) -> Option<Captures<'p>> {
-    let mut captures = Vec::new();
-    let is_match = fit(pieces, input, &mut captures);
-    captures.reverse();
-    is_match.then_some(captures)
-}
-
-/// Returns the pattern with every hole filled; `fill` is called with a hole's name.
-pub(super) fn render<W: Grammar, E>(
-    pieces: &[Piece<W>],
-    mut fill: impl FnMut(&str) -> Result<String, E>,
-) -> Result<String, E> {
-    let mut text = String::new();
-    for piece in pieces {
-        match piece {
-            Piece::Literal(literal) => text.push_str(literal),
-            Piece::Hole { name, .. } => text.push_str(&fill(name)?),
-            Piece::Wild(wild) => text.push_str(wild.rendered()),
+        if !rest.is_empty() {
+            pieces.push(Piece::Literal(rest.to_owned()));
         }
+        Ok(Self { pieces })
     }
-    Ok(text)
+
+    /// Returns the holes, in order, with what they match.
+    pub fn holes(&self) -> impl Iterator<Item = (&str, &HoleKind)> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Hole { name, kind } => Some((name.as_str(), kind)),
+            _ => None,
+        })
+    }
+
+    /// Returns what the holes capture if the whole of `input` matches, otherwise `None`.
+    pub fn matches(&self, input: &str) -> Option<Captures<'_>> {
+        let mut captures = Vec::new();
+        let is_match = fit(&self.pieces, W::trimmed(input), &mut captures);
+        captures.reverse();
+        is_match.then_some(captures)
+    }
+
+    /// Returns the pattern with every hole filled; `fill` is called with a hole's name. A pattern of names must have no
+    /// wildcard.
+    pub fn render<E>(&self, mut fill: impl FnMut(&str) -> Result<String, E>) -> Result<String, E> {
+        let mut text = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Literal(literal) => text.push_str(literal),
+                Piece::Hole { name, .. } => text.push_str(&fill(name)?),
+                Piece::Wild(wild) => text.push_str(wild.rendered()),
+            }
+        }
+        Ok(text)
+    }
 }
 
 fn parse_hole<W>(inside: &str) -> Result<Piece<W>, String> {

@@ -3,17 +3,14 @@
 //! A hole spans everything, also a `/`. A `*` is emphasis, and emphasis does not count: the line may have it, lack it, or
 //! have it elsewhere between the words (`- **Status:** done`).
 
-use super::hole::{self, Captures, Grammar, HoleKind, Piece};
+use super::hole::{Grammar, Row};
 
-/// A parsed pattern.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinePattern {
-    pieces: Vec<Piece<Emphasis>>,
-}
+/// A parsed pattern. The whitespace around a line does not count.
+pub type LinePattern = Row<Emphasis>;
 
 /// The signs of emphasis, as the pattern has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Emphasis(String);
+pub struct Emphasis(String);
 
 impl Grammar for Emphasis {
     fn wild(source: &str) -> Option<(Self, &str)> {
@@ -37,31 +34,12 @@ impl Grammar for Emphasis {
         true
     }
 
+    fn trimmed(input: &str) -> &str {
+        input.trim()
+    }
+
     fn rendered(&self) -> &str {
         &self.0
-    }
-}
-
-impl LinePattern {
-    /// Parses a pattern; the error says what is wrong with it.
-    pub fn parse(source: &str) -> Result<Self, String> {
-        let pieces = hole::parse(source)?;
-        Ok(Self { pieces })
-    }
-
-    /// Returns the holes, in order, with what they match.
-    pub fn holes(&self) -> impl Iterator<Item = (&str, &HoleKind)> {
-        hole::holes(&self.pieces)
-    }
-
-    /// Returns what the holes capture if the line matches, the whitespace around it aside; otherwise `None`.
-    pub fn matches(&self, line: &str) -> Option<Captures<'_>> {
-        hole::matches(&self.pieces, line.trim())
-    }
-
-    /// Returns the line with every hole filled; `fill` is called with a hole's name.
-    pub fn render<E>(&self, fill: impl FnMut(&str) -> Result<String, E>) -> Result<String, E> {
-        hole::render(&self.pieces, fill)
     }
 }
 
