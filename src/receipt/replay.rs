@@ -116,6 +116,14 @@ impl ReceiptReplay {
 
     /// Makes the decisions of the next line again, which has this hash, and returns where they differ.
     pub(crate) fn line(&mut self, sha256: &str, predicate: &Predicate) -> Vec<String> {
+        if self.instead.is_some() {
+            // Only their defaults are asked for.
+            let charts = predicate.charts.iter();
+            let charts = charts.filter_map(|(sha256, whole)| {
+                Some((sha256.clone(), Ready::of(&whole.load().ok()?)))
+            });
+            self.charts.extend(charts);
+        }
         let previous = predicate.previous.as_ref();
         self.state = previous.and_then(|name| self.ends.get(name)?.clone());
         let merged = predicate.merges.iter();

@@ -96,7 +96,7 @@ impl By {
     /// Returns it in words, for the user of `session`.
     pub(super) fn in_words(&self, session: Option<&str>) -> String {
         match self {
-            Self::Unknown => "state.json was changed, and not by taskie: by git, by another program or by hand".to_owned(),
+            Self::Unknown => "state.json was changed, and not by taskie".to_owned(),
             Self::Removed => "state.json was removed, and not by taskie".to_owned(),
             Self::Elsewhere => {
                 "taskie did that on another machine, in another checkout, or just before it was killed, as its record says"

@@ -113,7 +113,16 @@ fn collect_args<'c>(
 fn integer(text: &str, least: Option<i64>) -> Result<i64, String> {
     let range = least.unwrap_or(-LARGEST_INTEGER)..=LARGEST_INTEGER;
     let parsed = text.parse().ok().filter(|value| range.contains(value));
+    let is_number = !text.is_empty() && text.bytes().all(|sign| sign.is_ascii_digit());
     parsed.ok_or_else(|| match least {
+        // It may even be larger than what can be parsed.
+        _ if is_number
+            && text
+                .parse()
+                .map_or(true, |value: i64| value > LARGEST_INTEGER) =>
+        {
+            format!("expected a whole number up to {LARGEST_INTEGER}")
+        }
         Some(least) => format!("expected a whole number, {least} or more"),
         None => "expected a whole number".to_owned(),
     })
