@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use crate::chart::Chart;
 use crate::disk;
 use crate::engine::context::running_cycle;
 use crate::engine::decide::decide;
@@ -30,8 +31,16 @@ use crate::run::stuck::{Stuck, io};
 use crate::store::journal::DecisionLine;
 use crate::store::lock::{ReviewLock, WriteLock};
 use crate::store::owed::Debt;
-use crate::store::{driver, last_chart, notices, postponed};
+use crate::store::{Store, driver, last_chart, notices, postponed};
 use crate::text::shown;
+
+/// Why nothing is written where the user could not be told of it.
+const UNNOTED: &str = "the notices for the user cannot be recorded";
+
+/// Returns the instance as notices call it.
+fn of(place: &Place) -> (&Chart, &Store, &str) {
+    (&place.chart, &place.store, &place.instance.name)
+}
 
 /// Decides again under the write lock, and writes. Git's earlier answer still counts: no lock of ours could stop the
 /// working tree from changing. `None` if a review has become due in the meantime.
@@ -108,10 +117,8 @@ pub(crate) fn write(
     effects::carry_out(&place.root, &place.chart.scope, &decision.effects)?;
     let debt = match decision.patch.is_empty() {
         true => {
-            // The record says how the state is now, and the user is not to take that for what this program has written.
-            if is_reviewed && matches!(snapshot.state, Reading::Sound { .. }) {
-                note(place, event, &snapshot, &decision)?;
-                notices::confirm(&place.store, &place.instance.name);
+            if let (true, Reading::Sound { context, .. }) = (is_reviewed, &snapshot.state) {
+                notices::note_found(of(place), context, place).map_err(io(UNNOTED))?;
             }
             None
         }
@@ -188,29 +195,6 @@ impl Meanwhile {
     }
 }
 
-/// Notes for the user what a decision does, and what others have done to the state before it.
-fn note(
-    place: &Place,
-    event: &Event,
-    snapshot: &Snapshot,
-    decision: &Decision,
-) -> Result<(), Stuck> {
-    let is_new = matches!(snapshot.state, Reading::Missing);
-    // As it is in the file: what does not count for a review is there all the same.
-    let before = match &snapshot.state {
-        Reading::Sound { context, .. } => context,
-        _ => snapshot.context(),
-    };
-    let instance = (&*place.chart, &place.store, &*place.instance.name);
-    notices::note(
-        instance,
-        event,
-        (before, (!is_new).then_some(place)),
-        decision,
-    )
-    .map_err(io("the notices for the user cannot be recorded"))
-}
-
 /// Writes the state. Returns the answer to a stop, until the host has it.
 fn write_state(
     place: &Place,
@@ -219,7 +203,14 @@ fn write_state(
     snapshot: &Snapshot,
     (decision, prepared): (&Decision, Option<&Prepared>),
 ) -> Result<Option<Debt>, Stuck> {
-    note(place, event, snapshot, decision)?;
+    let is_new = matches!(snapshot.state, Reading::Missing);
+    // As it is in the file: what does not count for a review is there all the same.
+    let before = match &snapshot.state {
+        Reading::Sound { context, .. } => context,
+        _ => snapshot.context(),
+    };
+    let before = (before, (!is_new).then_some(place));
+    notices::note(of(place), event, before, decision).map_err(io(UNNOTED))?;
     let text = new_state(place, snapshot, &decision.patch)?;
     // Counted first. If the process is killed in between, a review is discarded for nothing; in the other order, a review
     // that the new state does not ask for would count.
@@ -316,9 +307,7 @@ pub(crate) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result
         driver::notice_lost(&place.store, &place.instance.name);
     }
     for what in left_in_cycle(place, session).iter().chain(&lost) {
-        let instance = (&*place.chart, &place.store, &*place.instance.name);
-        notices::add_locked(instance, place, what, None)
-            .map_err(io("the notices for the user cannot be recorded"))?;
+        notices::add_locked(of(place), place, what, None).map_err(io(UNNOTED))?;
     }
     record_driver(place, session)
 }

@@ -89,6 +89,20 @@ impl KeptNotices {
         }
     }
 
+    /// Returns what was known of a state that is found like this, and what is known now.
+    fn found(
+        (chart, store, instance): (&Chart, &Store, &str),
+        context: &Context,
+        record: &impl Recorded,
+    ) -> (Self, Self) {
+        let known = Self::read_or(chart, (store, instance), record).where_found(context);
+        let mut now = known.clone();
+        now.before = None;
+        let is_gone = false;
+        now.observe_found(chart, Found { context, is_gone }, record);
+        (known, now)
+    }
+
     /// Returns the notices in words, for the user of `session`.
     fn in_words(&self, chart: &Chart, context: &Context, session: Option<&str>) -> Vec<String> {
         let next = text(context, chart.next.as_ref());
@@ -346,19 +360,14 @@ pub(crate) fn note(
     }
     let mut after = before.clone();
     decision.apply(&mut after);
-    let known = match record {
-        Some(record) => KeptNotices::read_or(chart, (store, instance), record).where_found(before),
-        None => KeptNotices::read(store, instance),
+    let (known, mut kept) = match record {
+        Some(record) => KeptNotices::found((chart, store, instance), before, record),
+        None => {
+            let known = KeptNotices::read(store, instance);
+            (known.clone(), known)
+        }
     };
-    let mut kept = known.clone();
     kept.before = None;
-    if let Some(record) = record {
-        let found = Found {
-            context: before,
-            is_gone: false,
-        };
-        kept.observe_found(chart, found, record);
-    }
     let mut found = kept.clone();
     found.take_over(chart, before);
     match By::command(chart, event) {
@@ -383,6 +392,23 @@ pub(crate) fn note(
     }
     kept.before = Some(Box::new(found));
     kept.write(store, instance)
+}
+
+/// Notes how the state is found by a decision that writes none: what others have done to it is not to be taken for what this
+/// program has written. The caller holds the write lock.
+pub(crate) fn note_found(
+    (chart, store, instance): (&Chart, &Store, &str),
+    context: &Context,
+    record: &impl Recorded,
+) -> io::Result<()> {
+    if chart.cycles.is_empty() {
+        return Ok(());
+    }
+    let (known, now) = KeptNotices::found((chart, store, instance), context, record);
+    match now == known {
+        true => Ok(()),
+        false => now.write(store, instance),
+    }
 }
 
 /// Confirms that the state was written of which [`note`] has taken note. The caller holds the write lock.

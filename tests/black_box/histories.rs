@@ -269,12 +269,12 @@ fn a_line_that_is_added_to_an_open_record_is_named() {
     let flaw = flaws[0].as_str().unwrap();
     assert!(flaw.starts_with("since the last receipt, entry "), "{flaw}");
     let message = project.stop().message();
-    let by = "(state.json was changed, and not by taskie on this machine).";
+    let by = "(state.json was changed, and not by taskie).";
     assert!(message.contains(by), "{message}");
     edit(&project, &json!({ "max_reviews": 8 }));
     ok(&project.run(&["enter", "complete-task", "--task", "2"]));
     let message = project.stop().message();
-    let added = "entries were added to the record, and not by taskie on this machine";
+    let added = "entries were added to the record, and not by taskie in this work tree";
     assert!(message.contains(added), "{message}");
     let receipt = project.run(&["receipt"]).json();
     let remarks = receipt["predicate"]["remarks"].to_string();
@@ -379,7 +379,7 @@ fn no_value_of_an_open_record_can_be_changed() {
     let message = project.stop().message();
     for said in [
         ".receipts-open.jsonl was changed, and not by taskie",
-        "entries were added to the record, and not by taskie on this machine",
+        "entries were added to the record, and not by taskie in this work tree",
     ] {
         assert!(message.contains(said), "{message}");
     }
