@@ -315,7 +315,7 @@ async function tampered([folder]) {
   };
   const run = (...args) => (project) => execFileSync("taskie", args, { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
   const gates = ["sh check.sh"];
-  const by = / \(state\.json was changed, and not by taskie on this machine\)\./.source;
+  const by = / \(state\.json was changed, and not by taskie\)\./.source;
   const ways = [
     [state({ consecutive_clean: 1 }), `The code-review \\S+ goes on with 1 instead of 0 as clean reviews in a row${by}`],
     [config({ gates, stall: 0, clean: 1 }), "the setting clean changed from 2 to 1"],

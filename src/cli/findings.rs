@@ -1,5 +1,6 @@
 //! `taskie findings`: lists what reviews found and what became of it. `taskie resolve`: records what the user decides.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -35,12 +36,16 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
                 title,
                 ..entry.finding
             };
-            (entry.id, finding)
+            (entry.id, reviewed::in_project(&place.root, finding))
         });
         let findings: Vec<(String, Finding)> = findings.collect();
         match format {
             "sarif" => {
-                let elsewhere = place.instance.dir.join(state_file::FILE);
+                let elsewhere = match place.instance.dir.is_absolute() {
+                    // It is in a git directory outside of the work tree.
+                    true => PathBuf::from("."),
+                    false => place.instance.dir.join(state_file::FILE),
+                };
                 let log = reviewed::sarif(chart, &findings, &elsewhere.to_string_lossy());
                 say_json_text(&report::pretty(&log));
             }

@@ -35,7 +35,7 @@ fn annotation(level: &str, id: &str, finding: &Finding) -> String {
 }
 
 /// Returns a finding with its file as it is from the root on, if it is in the project.
-fn in_project(root: &Path, mut finding: Finding) -> Finding {
+pub(super) fn in_project(root: &Path, mut finding: Finding) -> Finding {
     let inside = (finding.file.as_ref()).and_then(|file| Path::new(file).strip_prefix(root).ok());
     if let Some(inside) = inside.and_then(Path::to_str) {
         finding.file = Some(inside.to_owned());
@@ -136,8 +136,9 @@ impl<'p> ReviewReport<'p> {
                     .to_owned(),
             );
         } else if is_read && code == 3 {
-            messages
-                .push("It gave no verdict, and it names no finding: see the review.".to_owned());
+            messages.push(
+                "It gave no verdict, so nothing that it found counts: see the review.".to_owned(),
+            );
         } else if is_read && code == 1 && findings.is_empty() && !is_best {
             messages.push(
                 "Its verdict is not PASS, and it names no finding: see the review.".to_owned(),

@@ -3,6 +3,7 @@
 use super::{DecisionEntry, Entry};
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::{self, Context};
+use crate::engine::event::Trigger;
 
 /// A review cycle that was left without having passed: by a command, by a change of the state, or because it has no reviews.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -65,8 +66,10 @@ impl<'c> Finder<'c> {
         self.state = decision.after(self.state.take());
         let cycle = self.state.as_ref().and_then(|after| self.cycle(after));
         let advances = decision.fired.iter().any(|rule| self.chart.advances(rule));
-        // A cycle that something else was put before, and that had no review yet, comes later.
-        let is_put_off = !advances && !is_begun;
+        // A cycle that something else was put before, and that had no review yet, comes later. Whoever enters a phase puts
+        // nothing before it.
+        let is_entered = matches!(decision.event.trigger, Trigger::Enter { .. });
+        let is_put_off = !advances && !is_begun && !is_entered;
         self.go_on(cycle, decision.is_reviewed && advances || is_put_off);
     }
 
