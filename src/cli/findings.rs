@@ -1,6 +1,6 @@
 //! `taskie findings`: lists what reviews found and what became of it. `taskie resolve`: records what the user decides.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use crate::cli::{place, reviewed};
 use crate::diagnostic::quote::quoted;
 use crate::lint::report;
 use crate::page::{self, FAINT, Page};
+use crate::project::git;
 use crate::project::ledger::{self, LedgerEntry};
 use crate::project::state_file;
 use crate::reviewer::finding::Finding;
@@ -30,23 +31,30 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let mut entries = place.snapshot().ledger();
     let format = matches.get_one::<String>("format").map(String::as_str);
     if let Some(format @ ("sarif" | "github")) = format {
+        // These programs look for files from the top of the repository on.
+        let top = git::work_tree(&place.root).unwrap_or(&place.root);
+        let from_top = |file: &Path| {
+            let file = place.root.join(file);
+            let file = file.strip_prefix(top).unwrap_or(&file);
+            file.to_string_lossy().into_owned()
+        };
         let findings = entries.into_iter().map(|entry| {
-            let title = format!("{} ({})", entry.finding.title, entry.state);
             let finding = Finding {
-                title,
+                title: format!("{} ({})", entry.finding.title, entry.state),
+                file: entry.finding.file.map(|file| from_top(Path::new(&file))),
                 ..entry.finding
             };
-            (entry.id, reviewed::in_project(&place.root, finding))
+            (entry.id, finding)
         });
         let findings: Vec<(String, Finding)> = findings.collect();
         match format {
             "sarif" => {
                 let elsewhere = match place.instance.dir.is_absolute() {
                     // It is in a git directory outside of the work tree.
-                    true => PathBuf::from("."),
-                    false => place.instance.dir.join(state_file::FILE),
+                    true => ".".to_owned(),
+                    false => from_top(&place.instance.dir.join(state_file::FILE)),
                 };
-                let log = reviewed::sarif(chart, &findings, &elsewhere.to_string_lossy());
+                let log = reviewed::sarif(chart, &findings, &elsewhere);
                 say_json_text(&report::pretty(&log));
             }
             _ => reviewed::annotations(chart, &findings, reviewed::ANNOTATIONS)

@@ -35,7 +35,7 @@ fn annotation(level: &str, id: &str, finding: &Finding) -> String {
 }
 
 /// Returns a finding with its file as it is from the root on, if it is in the project.
-pub(super) fn in_project(root: &Path, mut finding: Finding) -> Finding {
+fn in_project(root: &Path, mut finding: Finding) -> Finding {
     let inside = (finding.file.as_ref()).and_then(|file| Path::new(file).strip_prefix(root).ok());
     if let Some(inside) = inside.and_then(Path::to_str) {
         finding.file = Some(inside.to_owned());

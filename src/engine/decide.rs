@@ -475,12 +475,19 @@ impl Deciding {
     /// Returns the decision about a run that this world no longer asks for.
     fn set_aside(&self, ended: &Ended) -> Result<Decision, Fault> {
         let Invocation { cycle, n, file, .. } = &ended.invocation;
-        let had = match &ended.outcome {
-            Outcome::Failed(why) => format!("It had failed: {why}."),
-            Outcome::Gate(FailedGate { command, .. }) => {
-                format!("The gate `{command}` had failed.")
-            }
-            Outcome::Ran { .. } => format!("Its review is in {}.", self.names.path(file)?),
+        let what = match &ended.outcome {
+            // It may have failed before its reviewer was started.
+            Outcome::Failed(why) => format!(
+                "The {cycle} {n} failed: {why}. The state has changed, and no longer asks for it."
+            ),
+            Outcome::Gate(FailedGate { command, .. }) => format!(
+                "The gate `{command}` failed. The state has changed, and no longer asks for the {cycle} {n}."
+            ),
+            Outcome::Ran { .. } => format!(
+                "The {cycle} {n} does not count: the state changed while it ran, and no longer asks for it. Its review \
+                 is in {}.",
+                self.names.path(file)?
+            ),
         };
         let program = self.names.chart.program();
         // Nobody else shows what it has found.
@@ -489,10 +496,7 @@ impl Deciding {
         let result = result
             .map(|result| format!(" {result}"))
             .unwrap_or_default();
-        let message = format!(
-            "The {cycle} {n} does not count: the state changed while it ran, and no longer asks for it. {had} \
-             `{program} status` says what comes next.{result}"
-        );
+        let message = format!("{what} `{program} status` says what comes next.{result}");
         Ok(Decision {
             messages: vec![message],
             answer: Answer::Allow,

@@ -107,7 +107,7 @@ impl KeptNotices {
     fn in_words(&self, chart: &Chart, context: &Context, session: Option<&str>) -> Vec<String> {
         let next = text(context, chart.next.as_ref());
         let phase = text(context, Some(&chart.state));
-        let running = Round::running(chart, context);
+        let now = Round::unfinished(chart, context);
         let last = self.notices.len().saturating_sub(1);
         let in_words = |(at, notice): (usize, &Notice)| {
             // What was changed before a cycle was left is no longer how it goes on.
@@ -115,12 +115,13 @@ impl KeptNotices {
             let later = self.notices.iter().skip(at);
             let is_left = later.filter_map(|later| later.left.as_ref()).any(is_left);
             let of = notice.of.as_ref();
-            let is_over = is_left || of.is_some_and(|of| !of.is_same(running.as_ref()));
-            let goes_on = (!notice.fields.is_empty()).then_some(if is_over {
-                " went on"
-            } else {
-                " goes on"
-            });
+            let is_over = is_left || of.is_some_and(|of| !of.is_same(now.as_ref()));
+            let goes_on = match &now {
+                _ if is_over => " went on",
+                Some(now) if now.is_paused => " will go on",
+                _ => " goes on",
+            };
+            let goes_on = (!notice.fields.is_empty()).then_some(goes_on);
             let next = next.filter(|_| at == last && notice.left.is_some());
             let next = next.map(|next| format!(", and {} comes next", named(chart, next)));
             let fields: Vec<String> = notice
@@ -210,11 +211,11 @@ impl KeptNotices {
         if fields.is_empty() {
             return;
         }
-        let running = Round::running(chart, context);
-        let title = running.as_ref().map(|round| round.title(chart));
+        let now = Round::unfinished(chart, context);
+        let title = now.as_ref().map(|round| round.title(chart));
         let of = title.unwrap_or_else(|| chart.scope.noun.clone());
         self.notices.push(Notice {
-            of: running,
+            of: now,
             what: format!("The {of}"),
             fields,
             by: Some(by.clone()),
@@ -379,7 +380,14 @@ pub(crate) fn note(
             kept.observe(chart, &after, by);
         }
         // What a stop decides, it says itself.
-        _ => kept.take_over(chart, &after),
+        _ => {
+            if let Some(passed) = kept.round.take().filter(|_| decision.advances()) {
+                // It was paused while it ran, and nobody returns to it.
+                let is_about = |left: &Round| left.is_same(Some(&passed));
+                (kept.notices).retain(|notice| !notice.left.as_ref().is_some_and(is_about));
+            }
+            kept.take_over(chart, &after);
+        }
     }
     // A stop calls the user itself, unless it was woken to report to them first.
     let is_later = By::command(chart, event).is_some() || event.fields["wakes"] == true;

@@ -18,7 +18,7 @@ use crate::project::git::{entries, output_within};
 pub(super) const CHUNK: usize = 500;
 
 /// Of how many files that git cannot store each is found: that takes a few commands.
-const REFUSED: usize = 50;
+const REFUSED: usize = 200;
 
 /// Line ends are nobody's business here. Where the program of a filter is missing, files are stored as they are.
 pub(super) const UNFILTERED: [&str; 8] = [
