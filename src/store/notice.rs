@@ -14,6 +14,9 @@ use crate::text::{in_words, uncapitalized};
 pub(super) struct Notice {
     /// The cycle that was left: it is moot when that goes on.
     pub(super) left: Option<Round>,
+    /// What came next then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) next: Option<String>,
     /// The cycle whose fields were changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) of: Option<Round>,

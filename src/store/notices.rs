@@ -122,7 +122,8 @@ impl KeptNotices {
                 _ => " goes on",
             };
             let goes_on = (!notice.fields.is_empty()).then_some(goes_on);
-            let next = next.filter(|_| at == last && notice.left.is_some());
+            // Something else may have come since.
+            let next = next.filter(|next| at == last && notice.next.as_deref() == Some(next));
             let next = next.map(|next| format!(", and {} comes next", named(chart, next)));
             let fields: Vec<String> = notice
                 .fields
@@ -296,9 +297,10 @@ impl KeptNotices {
                 By::Unknown | By::Removed | By::Elsewhere => Some(format!("The {title} was left")),
                 By::Command { .. } => Some(format!("The {title} was left without having passed")),
             };
-            let left = Some(round);
+            let (left, next) = (Some(round), text(context, chart.next.as_ref()));
             self.notices.extend(what.map(|what| Notice {
                 left,
+                next: next.map(str::to_owned),
                 what,
                 by: Some(by),
                 ..Notice::default()

@@ -1,8 +1,13 @@
 //! The sentence that ends an instance: what is done, what its reviews cost, and what is left for later.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use super::figures::Figures;
 use super::progress::{in_words, progress};
+use crate::chart::Chart;
 use crate::engine::context;
+use crate::engine::world::{Source, World};
 use crate::page::counted;
 use crate::project::ledger::{LedgerEntry, OPEN};
 use crate::run::place::Place;
@@ -38,12 +43,30 @@ pub(crate) fn finished(place: &Place) -> String {
     };
     let parts: Vec<String> = done.chain([reviews, left]).collect();
     let unpassed = receipts::unpassed(place);
-    let is_begun = |cycle: &str| {
-        past.iter().any(|review| review.run.cycle == cycle)
-            || unpassed.iter().any(|left| left.cycle == cycle)
-    };
-    let cycles = chart.cycles.keys().map(String::as_str);
-    let never: Vec<&str> = cycles.filter(|cycle| !is_begun(cycle)).collect();
+    let done = done_rows(chart, &snapshot.as_world());
+    let never = chart.cycles.values().flat_map(|cycle| {
+        let reviews = past.iter().map(|review| &review.run);
+        let reviews: Vec<_> = reviews.filter(|run| run.cycle == cycle.id).collect();
+        let left: Vec<_> = unpassed.iter().filter(|left| left.cycle == cycle.id).collect();
+        let is_never = |row: &&String| {
+            let file = |n: i64| {
+                cycle.review.render(|hole| match hole {
+                    "base" => Ok(row.to_string()),
+                    "n" => Ok(n.to_string()),
+                    _ => Err(()),
+                })
+            };
+            cycle.base.holes().next().is_some()
+                && cycle.base.matches(row).is_some()
+                && !reviews.iter().any(|run| file(run.n).as_ref() == Ok(&run.file))
+                && !left.iter().any(|left| left.base == **row)
+        };
+        match reviews.is_empty() && left.is_empty() {
+            true => vec![cycle.id.clone()],
+            false => (done.iter().filter(is_never)).map(|row| cycle.title(row)).collect(),
+        }
+    });
+    let never: Vec<String> = never.collect();
     let never = (!past.is_empty() && !never.is_empty())
         .then(|| format!(" Never run by taskie: {}.", never.join(", ")));
     let unpassed = unpassed.iter().map(|left| left.title(chart));
@@ -62,4 +85,18 @@ pub(crate) fn finished(place: &Place) -> String {
         place.instance.name,
         parts.join(", ")
     )
+}
+
+/// Returns the rows that are finished and have a file, as cycles name what they are about: by the file's name without what
+/// comes after its last dot.
+fn done_rows(chart: &Chart, world: &Arc<dyn World>) -> Vec<String> {
+    let tables = chart.tables.iter().filter(|(_, table)| !table.finished.is_empty());
+    let rows = tables.filter_map(|(name, _)| {
+        let table = world.look(&Source::Table(name.clone())).ok()?;
+        let rows = table.get_attr("rows").ok()?.try_iter().ok()?;
+        let done = rows.filter(|row| row.get_attr("done").is_ok_and(|done| done.is_true()));
+        let files = done.filter_map(|row| row.get_attr("path").ok()?.as_str().map(str::to_owned));
+        Some(files.filter_map(|file| Some(Path::new(&file).file_stem()?.to_str()?.to_owned())))
+    });
+    rows.flatten().collect()
 }
