@@ -47,7 +47,10 @@ pub(crate) fn finished(place: &Place) -> String {
     let never = chart.cycles.values().flat_map(|cycle| {
         let reviews = past.iter().map(|review| &review.run);
         let reviews: Vec<_> = reviews.filter(|run| run.cycle == cycle.id).collect();
-        let left: Vec<_> = unpassed.iter().filter(|left| left.cycle == cycle.id).collect();
+        let left: Vec<_> = unpassed
+            .iter()
+            .filter(|left| left.cycle == cycle.id)
+            .collect();
         let is_never = |row: &&String| {
             let file = |n: i64| {
                 cycle.review.render(|hole| match hole {
@@ -58,12 +61,16 @@ pub(crate) fn finished(place: &Place) -> String {
             };
             cycle.base.holes().next().is_some()
                 && cycle.base.matches(row).is_some()
-                && !reviews.iter().any(|run| file(run.n).as_ref() == Ok(&run.file))
+                && !reviews
+                    .iter()
+                    .any(|run| file(run.n).as_ref() == Ok(&run.file))
                 && !left.iter().any(|left| left.base == **row)
         };
         match reviews.is_empty() && left.is_empty() {
             true => vec![cycle.id.clone()],
-            false => (done.iter().filter(is_never)).map(|row| cycle.title(row)).collect(),
+            false => (done.iter().filter(is_never))
+                .map(|row| cycle.title(row))
+                .collect(),
         }
     });
     let never: Vec<String> = never.collect();
@@ -90,7 +97,10 @@ pub(crate) fn finished(place: &Place) -> String {
 /// Returns the rows that are finished and have a file, as cycles name what they are about: by the file's name without what
 /// comes after its last dot.
 fn done_rows(chart: &Chart, world: &Arc<dyn World>) -> Vec<String> {
-    let tables = chart.tables.iter().filter(|(_, table)| !table.finished.is_empty());
+    let tables = chart
+        .tables
+        .iter()
+        .filter(|(_, table)| !table.finished.is_empty());
     let rows = tables.filter_map(|(name, _)| {
         let table = world.look(&Source::Table(name.clone())).ok()?;
         let rows = table.get_attr("rows").ok()?.try_iter().ok()?;
