@@ -86,7 +86,6 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         let Some(first) = group.first() else { continue };
         // What an answer says, no reviewer has confirmed.
         let is_claim = words.answers.contains(&first.state);
-        let is_claim = is_claim && words.unanswered.as_ref() != Some(&first.state);
         let head = if is_claim { "answered: " } else { "" };
         page.text(FAINT, &format!("{head}{}", shown(&first.state)));
         for entry in group {

@@ -90,14 +90,8 @@ pub(crate) fn entries(
             review.n <= count && review.file == files.replace("{n}", &review.n.to_string())
         });
         let is_over = is_known && !is_of_cycle;
-        // Nobody has put off what a review found that has not passed, or what an answer passes over.
-        let is_so = || {
-            let verdict = review.verdict.as_ref();
-            words.put_off().is_none()
-                || answer.is_empty() && verdict.is_none_or(|verdict| chart.is_best_verdict(verdict))
-        };
         let silent = match &words.unanswered {
-            Some(word) if is_over && is_so() => word,
+            Some(word) if is_over => word,
             _ => OPEN,
         };
         let before = file.and_then(|file| {

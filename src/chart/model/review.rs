@@ -67,11 +67,11 @@ pub struct CycleSource {
 pub struct Findings {
     /// The severities that a finding may have, from the worst to the mildest.
     pub severities: Vec<String>,
-    /// What the answer to a review can say of a finding: `plan-review-2.1: fixed`. The first one says that it is gone.
+    /// What the answer to a review can say of a finding: `plan-review-2.1: fixed`. The first one says that it is gone,
+    /// the last one, if there are several, that it is left for later.
     #[serde(default)]
     pub answers: Vec<String>,
-    /// What a finding is that no answer names when its cycle is over; where it is one of `answers`, only if its review has
-    /// passed and has no answer at all. A cycle is over if it isn't running and no
+    /// What a finding is that no answer names when its cycle is over. A cycle is over if it isn't running and no
     /// other field of type `phase`, such as one that a pause sets, has one of its phases. Until then, and without this
     /// key, the finding is `open`.
     pub unanswered: Option<String>,
@@ -82,10 +82,10 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Returns what a finding is that still has to be done later, if a finding can be that.
+    /// Returns what a finding is that an answer leaves for later, if an answer can do that.
     pub fn put_off(&self) -> Option<&str> {
-        let word = self.unanswered.as_deref();
-        word.filter(|word| self.answers.iter().any(|answer| answer == word))
+        let (_, others) = self.answers.split_first()?;
+        others.last().map(String::as_str)
     }
 }
 
