@@ -1,6 +1,6 @@
 //! `taskie findings`: lists what reviews found and what became of it. `taskie resolve`: records what the user decides.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -34,9 +34,15 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         // These programs look for files from the top of the repository on.
         let top = git::work_tree(&place.root).unwrap_or(&place.root);
         let from_top = |file: &Path| {
-            let file = place.root.join(file);
-            let file = file.strip_prefix(top).unwrap_or(&file);
-            file.to_string_lossy().into_owned()
+            let mut path = PathBuf::new();
+            for step in place.root.join(file).components() {
+                match step {
+                    Component::ParentDir => drop(path.pop()),
+                    step => path.push(step),
+                }
+            }
+            let path = path.strip_prefix(top).unwrap_or(&path);
+            path.to_string_lossy().into_owned()
         };
         let findings = entries.into_iter().map(|entry| {
             let finding = Finding {

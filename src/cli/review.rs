@@ -191,6 +191,12 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     if let Some(running) = under_way::running(&place).filter(|_| !is_preview) {
         return Err(Refused::Failed(CliError::new(running)));
     }
+    if !is_preview && !place.is_in_cycle() {
+        // Another review begins: it is nobody's who had one that is over, and has not stopped since.
+        for session in driver::of(&place.store, &place.instance.name) {
+            driver::leave(&place.store, &place.instance.name, &session);
+        }
+    }
     // Only what a review has read stays what it was compared with.
     let begins = || coming::entered(&place.snapshot(), &asked::began(chart));
     let known = match change::base(&place) {

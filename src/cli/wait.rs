@@ -268,7 +268,8 @@ fn stop(place: &Place, session: &str) -> u8 {
     let is_open = || was_due && (reply.is_unfinished || place.is_in_cycle());
     match () {
         () if reply.blocks() => 1,
-        () if !reply.has_failed() && !is_open() => 0,
+        // A change that has not begun yet waits for nothing.
+        () if !reply.has_failed() && (text.is_empty() || !is_open()) => 0,
         () if asked::is_agents(place, session) => 1,
         () => 3,
     }

@@ -477,15 +477,14 @@ impl Deciding {
         let Invocation { cycle, n, file, .. } = &ended.invocation;
         let what = match &ended.outcome {
             // It may have failed before its reviewer was started.
-            Outcome::Failed(why) => format!(
-                "The {cycle} {n} failed: {why}. The state has changed, and no longer asks for it."
-            ),
+            Outcome::Failed(why) => {
+                format!("The {cycle} {n} failed: {why}. The state has changed since it was due.")
+            }
             Outcome::Gate(FailedGate { command, .. }) => format!(
-                "The gate `{command}` failed. The state has changed, and no longer asks for the {cycle} {n}."
+                "The gate `{command}` failed. The state has changed since the {cycle} {n} was due."
             ),
             Outcome::Ran { .. } => format!(
-                "The {cycle} {n} does not count: the state changed while it ran, and no longer asks for it. Its review \
-                 is in {}.",
+                "The {cycle} {n} does not count: the state changed while it ran. Its review is in {}.",
                 self.names.path(file)?
             ),
         };

@@ -114,6 +114,7 @@ impl KeptNotices {
             let is_left = |left: &Round| left.is_same(notice.of.as_ref());
             let later = self.notices.iter().skip(at);
             let is_left = later.filter_map(|later| later.left.as_ref()).any(is_left);
+            let is_left = is_left && !now.as_ref().is_some_and(|now| now.is_paused);
             let of = notice.of.as_ref();
             let is_over = is_left || of.is_some_and(|of| !of.is_same(now.as_ref()));
             let goes_on = match &now {
