@@ -1,6 +1,5 @@
 //! `taskie findings`: lists what reviews found and what became of it. `taskie resolve`: records what the user decides.
 
-use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -14,7 +13,6 @@ use crate::cli::{place, reviewed};
 use crate::diagnostic::quote::quoted;
 use crate::lint::report;
 use crate::page::{self, FAINT, Page};
-use crate::project::git;
 use crate::project::ledger::{self, LedgerEntry};
 use crate::project::state_file;
 use crate::reviewer::finding::Finding;
@@ -31,26 +29,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let mut entries = place.snapshot().ledger();
     let format = matches.get_one::<String>("format").map(String::as_str);
     if let Some(format @ ("sarif" | "github")) = format {
-        // These programs look for files from the top of the repository on.
-        let top = git::work_tree(&place.root).unwrap_or(&place.root);
-        let from_top = |file: &Path| {
-            let mut path = PathBuf::new();
-            for step in place.root.join(file).components() {
-                match step {
-                    Component::ParentDir => drop(path.pop()),
-                    step => path.push(step),
-                }
-            }
-            let path = path.strip_prefix(top).unwrap_or(&path);
-            path.to_string_lossy().into_owned()
-        };
         let findings = entries.into_iter().map(|entry| {
             let finding = Finding {
                 title: format!("{} ({})", entry.finding.title, entry.state),
-                file: entry.finding.file.map(|file| from_top(Path::new(&file))),
                 ..entry.finding
             };
-            (entry.id, finding)
+            (entry.id, reviewed::from_top(&place.root, finding))
         });
         let findings: Vec<(String, Finding)> = findings.collect();
         match format {
@@ -58,7 +42,10 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
                 let elsewhere = match place.instance.dir.is_absolute() {
                     // It is in a git directory outside of the work tree.
                     true => ".".to_owned(),
-                    false => from_top(&place.instance.dir.join(state_file::FILE)),
+                    false => {
+                        let file = place.instance.dir.join(state_file::FILE);
+                        reviewed::path_from_top(&place.root, &file).unwrap_or_default()
+                    }
                 };
                 let log = reviewed::sarif(chart, &findings, &elsewhere);
                 say_json_text(&report::pretty(&log));

@@ -191,12 +191,6 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     if let Some(running) = under_way::running(&place).filter(|_| !is_preview) {
         return Err(Refused::Failed(CliError::new(running)));
     }
-    if !is_preview && !place.is_in_cycle() {
-        // Another review begins: it is nobody's who had one that is over, and has not stopped since.
-        for session in driver::of(&place.store, &place.instance.name) {
-            driver::leave(&place.store, &place.instance.name, &session);
-        }
-    }
     // Only what a review has read stays what it was compared with.
     let begins = || coming::entered(&place.snapshot(), &asked::began(chart));
     let known = match change::base(&place) {
@@ -254,7 +248,11 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
             if coming::entered(&place.snapshot(), &asked::began(chart))?.is_some() {
                 let mut began = asked::began(chart);
                 began.fields.clone_from(&event.fields);
-                perform(&place, &began)?;
+                let began = perform(&place, &began)?;
+                if !matches!(began.decision.answer, Answer::Refuse(_)) {
+                    // A session whose reviews are over, and that has not stopped since, has no part in this one.
+                    driver::leave(&place.store, &place.instance.name);
+                }
             }
             perform(&place, &event)
         })?,

@@ -11,6 +11,7 @@ use crate::engine::decision::{Answer, Ended, Outcome};
 use crate::lint::report;
 use crate::page::{self, Page, counted, paint, paint_words, span};
 use crate::project::change::Change;
+use crate::project::git;
 use crate::reviewer::finding::Finding;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -34,13 +35,27 @@ fn annotation(level: &str, id: &str, finding: &Finding) -> String {
     )
 }
 
-/// Returns a finding with its file as it is from the root on, if it is in the project.
-fn in_project(root: &Path, mut finding: Finding) -> Finding {
-    let inside = (finding.file.as_ref()).and_then(|file| Path::new(file).strip_prefix(root).ok());
-    if let Some(inside) = inside.and_then(Path::to_str) {
-        finding.file = Some(inside.to_owned());
+/// Returns a finding with its file as it is from the top of the repository on: other programs look for it from there.
+pub(super) fn from_top(root: &Path, finding: Finding) -> Finding {
+    let file = finding
+        .file
+        .map(|file| path_from_top(root, Path::new(&file)).unwrap_or(file));
+    Finding { file, ..finding }
+}
+
+/// Returns the path of a file of the project at `root` from the top of the repository on; `None` if it is outside.
+pub(super) fn path_from_top(root: &Path, file: &Path) -> Option<String> {
+    let mut path = PathBuf::new();
+    for step in root.join(file).components() {
+        match step {
+            Component::ParentDir => drop(path.pop()),
+            step => path.push(step),
+        }
     }
-    finding
+    let inside = path
+        .strip_prefix(git::work_tree(root).unwrap_or(root))
+        .ok()?;
+    Some(inside.to_str()?.to_owned())
 }
 
 /// Returns the file of a finding; `None` if it is not in the project, where other programs look for it.
@@ -98,7 +113,7 @@ impl<'p> ReviewReport<'p> {
         let mut findings: Vec<(String, Finding)> = found
             .iter()
             .flat_map(|(found, file)| found.named(file))
-            .map(|(id, finding)| (id, in_project(&place.root, finding.clone())))
+            .map(|(id, finding)| (id, from_top(&place.root, finding.clone())))
             .collect();
         let rank = |finding: &Finding| severities.iter().position(|one| *one == finding.severity);
         findings.sort_by_key(|(_, finding)| rank(finding));

@@ -303,9 +303,7 @@ pub(super) fn abandon(place: &Place) {
     if !part::is_own(place) {
         return;
     }
-    for session in driver::of(&place.store, &place.instance.name) {
-        driver::leave(&place.store, &place.instance.name, &session);
-    }
+    driver::leave(&place.store, &place.instance.name);
     commits::forget(place);
     let _ = fs::remove_file(place.dir().join(state_file::FILE));
     change::release(place);

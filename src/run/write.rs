@@ -34,7 +34,7 @@ use crate::store::owed::Debt;
 use crate::store::{Store, driver, last_chart, notices, postponed};
 use crate::text::shown;
 
-/// Why nothing is written where the user could not be told of it.
+/// Why nothing is written where that could not be reported to the user.
 const UNNOTED: &str = "the notices for the user cannot be recorded";
 
 /// Returns the instance as notices call it.

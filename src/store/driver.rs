@@ -328,12 +328,14 @@ pub(crate) fn forget(store: &Store, session: &str) {
     record::remove(store, session, SESSION);
 }
 
-/// Removes what says that a session drives an instance. What it has claimed since, it drives all the same.
-pub(crate) fn leave(store: &Store, instance: &str, session: &str) {
-    if has_claimed(store, instance, session) {
-        forget(store, session);
-    } else if let Ok(_lock) = WriteLock::acquire(store, instance) {
-        release(store, instance, session);
+/// Removes what says that sessions drive an instance. What they have claimed since, they drive all the same.
+pub(crate) fn leave(store: &Store, instance: &str) {
+    for session in of(store, instance) {
+        if has_claimed(store, instance, &session) {
+            forget(store, &session);
+        } else if let Ok(_lock) = WriteLock::acquire(store, instance) {
+            release(store, instance, &session);
+        }
     }
 }
 

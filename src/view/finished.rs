@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::figures::Figures;
 use super::progress::{in_words, progress};
 use crate::chart::Chart;
-use crate::engine::context;
 use crate::engine::world::{Source, World};
+use crate::engine::{context, inspect};
 use crate::page::counted;
 use crate::project::ledger::{LedgerEntry, OPEN};
 use crate::run::place::Place;
@@ -43,34 +43,20 @@ pub(crate) fn finished(place: &Place) -> String {
     };
     let parts: Vec<String> = done.chain([reviews, left]).collect();
     let unpassed = receipts::unpassed(place);
-    let done = done_rows(chart, &snapshot.as_world());
+    let files = inspect::reviews(chart, past.iter().map(|review| review.run.file.as_str()));
+    let reviewed = files.iter().map(|file| (&file.cycle, &file.base));
+    let begun: Vec<_> = reviewed
+        .chain(unpassed.iter().map(|left| (&left.cycle, &left.base)))
+        .collect();
+    let rows = done_rows(chart, &snapshot.as_world());
     let never = chart.cycles.values().flat_map(|cycle| {
-        let reviews = past.iter().map(|review| &review.run);
-        let reviews: Vec<_> = reviews.filter(|run| run.cycle == cycle.id).collect();
-        let left: Vec<_> = unpassed
-            .iter()
-            .filter(|left| left.cycle == cycle.id)
-            .collect();
-        let is_never = |row: &&String| {
-            let file = |n: i64| {
-                cycle.review.render(|hole| match hole {
-                    "base" => Ok(row.to_string()),
-                    "n" => Ok(n.to_string()),
-                    _ => Err(()),
-                })
-            };
-            cycle.base.holes().next().is_some()
-                && cycle.base.matches(row).is_some()
-                && !reviews
-                    .iter()
-                    .any(|run| file(run.n).as_ref() == Ok(&run.file))
-                && !left.iter().any(|left| left.base == **row)
-        };
-        match reviews.is_empty() && left.is_empty() {
-            true => vec![cycle.id.clone()],
-            false => (done.iter().filter(is_never))
+        let is_never =
+            |row: &&String| cycle.base.matches(row).is_some() && !begun.contains(&(&cycle.id, row));
+        match begun.iter().any(|(id, _)| *id == &cycle.id) {
+            true => (rows.iter().filter(is_never))
                 .map(|row| cycle.title(row))
                 .collect(),
+            false => vec![cycle.id.clone()],
         }
     });
     let never: Vec<String> = never.collect();
