@@ -14,6 +14,7 @@ use super::place::{self, Absent};
 use crate::chart::Chart;
 use crate::chart::choice::OWN;
 use crate::chart::model::FieldType;
+use crate::engine::context::ends_pause;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
@@ -265,7 +266,13 @@ fn transition(
                 let _ = notices::add(instance, place, &finished, phase);
             }
         }
-        Trigger::Enter { phase, .. } => say(&format!("Entered {phase} in {noun} '{name}'.")),
+        Trigger::Enter { phase, .. } => {
+            let before = &performed.before;
+            let is_resumed = ends_pause(chart, before, &performed.context);
+            let and = is_resumed.then(|| format!(" {}.", notices::PAUSE_ENDED));
+            let and = and.unwrap_or_default();
+            say(&format!("Entered {phase} in {noun} '{name}'.{and}"));
+        }
         _ if decision.says.is_empty() && !decision.patch.is_empty() => {
             let fields = std::iter::once(&chart.state).chain(&chart.next);
             let values = fields.filter_map(|field| performed.context.get(field)?.as_str());

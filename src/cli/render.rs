@@ -80,7 +80,10 @@ pub(crate) fn run(
     if let Some(why) = why_elsewhere(&place, session.as_deref()).filter(|_| wanted.is_none()) {
         return Err(CliError::new(why));
     }
-    let mut seen = json!({ "bare": driver::is_bare(&place.store) });
+    let mut seen = json!({
+        "bare": driver::is_bare(&place.store),
+        "sandboxed": asked::was_sandboxed(&place, session.as_deref()),
+    });
     change::see(&place, &mut seen);
     let event = assumed.stop(&cwd.display().to_string(), session.as_deref(), seen);
     let snapshot = coming::at_stop(&place, snapshot, &event);

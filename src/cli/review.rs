@@ -35,7 +35,7 @@ use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::{asked, change, coming, commits, part, under_way};
 use crate::store::{driver, postponed, running::Running};
-use crate::text::shown;
+use crate::text::{capitalized, shown};
 
 /// The name of the command.
 pub(super) const NAME: &str = wait::COMMAND;
@@ -154,6 +154,9 @@ fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         commits::begin(&place, &change);
     }
     decision.says.iter().for_each(|text| say(text));
+    if let Some(why) = hook::why_elsewhere(&place, event.session.as_deref()) {
+        say(&format!("{}.", capitalized(&why)));
+    }
     Ok(0)
 }
 

@@ -38,12 +38,24 @@ pub fn running_cycle<'c>(chart: &'c Chart, context: &Context) -> Option<&'c Cycl
 /// Returns the cycle that is not over: the running one, or the one that the user can return to, because a field remembers one
 /// of its phases. `value` reads a field.
 pub fn unfinished(chart: &Chart, value: impl Fn(&str) -> Json) -> Option<&Cycle> {
-    let fields = chart.context.iter();
-    let remembered =
-        fields.filter(|(name, field)| field.kind == FieldType::Phase && **name != chart.state);
-    let names = chart.next.iter().chain(remembered.map(|(name, _)| name));
+    let names = chart.next.iter().chain(remembered(chart));
     let mut cycles = names.filter_map(|name| cycle_of(chart, value(name).as_str()?));
     cycles.next()
+}
+
+/// Returns the fields that hold a phase to return to.
+fn remembered(chart: &Chart) -> impl Iterator<Item = &String> {
+    let fields = chart.context.iter();
+    let fields = fields.filter(|(name, field)| {
+        field.kind == FieldType::Phase && **name != chart.state && Some(*name) != chart.next.as_ref()
+    });
+    fields.map(|(name, _)| name)
+}
+
+/// Returns whether there was a phase to return to, and there no longer is.
+pub fn ends_pause(chart: &Chart, before: &Context, after: &Context) -> bool {
+    let is_paused = |context| remembered(chart).any(|name| text(context, Some(name)).is_some());
+    is_paused(before) && !is_paused(after)
 }
 
 /// Returns what a cycle is about in this context: the stem of the names of its reviews; `None` if a field has no such part.

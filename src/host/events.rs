@@ -132,14 +132,15 @@ pub const EVENT_WORDS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The words and lists of an event that say how its session goes on after it.
-const LASTING: &[&str] = &["background_tasks", "permission_mode"];
+/// What an event says that stays so after it.
+const LASTING: &[&str] = &["background_tasks", "permission_mode", "sandboxed"];
 
 /// Returns the fields of a stop that the next one is likely to have, too; of what runs in the background, only how much.
 pub fn lasting(fields: &Json) -> IndexMap<String, Json> {
     let known = |name: &&str| {
         let value = match fields.get(*name)? {
             Json::Array(items) if items.is_empty() => return None,
+            Json::Bool(false) => return None,
             Json::Array(items) => items.iter().map(|_| Json::Object(Map::new())).collect(),
             word => word.clone(),
         };

@@ -233,9 +233,35 @@ fn said(answer: &str, id: &str, words: &[String]) -> Option<(String, Option<Stri
             let start = rest.get(..word.len());
             start.is_some_and(|start| start.eq_ignore_ascii_case(word))
         })?;
-        let why = rest[word.len()..].trim_matches(is_mark);
-        Some((word.clone(), (!why.is_empty()).then(|| why.to_owned())))
+        Some((word.clone(), reason(&rest[word.len()..])))
     })
+}
+
+/// Returns the reason that follows a word, without what divides them, and without marks that begin before it or a full stop.
+fn reason(rest: &str) -> Option<String> {
+    let is_mark = |char: char| !char.is_alphanumeric();
+    let text = rest.trim_start_matches(is_mark);
+    let (marks, _) = rest.split_at(rest.len() - text.len());
+    let opens = marks.rsplit([':', '-', '\u{2013}', '\u{2014}']).next();
+    let opens = opens.filter(|opens| opens.len() < marks.len());
+    let opens = opens.map_or("", str::trim_start);
+    let mut why = &rest[marks.len() - opens.len()..];
+    loop {
+        why = why.trim_end_matches([' ', '.', ',', ';', ':', '|']);
+        let Some(last) = why.chars().next_back().filter(|last| "*_`~)".contains(*last)) else {
+            break;
+        };
+        let before = why.trim_end_matches(last);
+        let begins = match last {
+            ')' => "(",
+            _ => &why[before.len()..],
+        };
+        if before.contains(begins) {
+            break;
+        }
+        why = before;
+    }
+    why.contains(char::is_alphanumeric).then(|| why.to_owned())
 }
 
 #[cfg(test)]
@@ -290,8 +316,18 @@ mod tests {
             ("a-1.2 (major): fixed", Some(("fixed", None))),
             (
                 "- **a-1.2 (major, src/a.rs:3)**: Declined: not ours (yet)",
-                Some(("declined", Some("not ours (yet"))),
+                Some(("declined", Some("not ours (yet)"))),
             ),
+            (
+                "a-1.2: declined: it is *meant*.",
+                Some(("declined", Some("it is *meant*"))),
+            ),
+            (
+                "**a-1.2: declined** - `x` is meant (see b)",
+                Some(("declined", Some("`x` is meant (see b)"))),
+            ),
+            ("- **a-1.2: declined: no.**", Some(("declined", Some("no")))),
+            ("a-1.2: declined: **", Some(("declined", None))),
             ("1. `a-1.2` (minor) — **fixed**", Some(("fixed", None))),
             ("a-1.2: fixed (major)", Some(("fixed", Some("major")))),
             ("a-1.2 (major fixed", None),

@@ -66,18 +66,24 @@ pub(crate) fn changed(
     changed.map(|(name, _)| name.clone()).collect()
 }
 
-/// Returns such numbers for files of which only the hash is known. Where that is not the hash of what is there now, nobody
-/// knows whether only the status of a row is different.
+/// Returns such numbers for files of which only hashes are known: of the whole content, and of the content without the status of
+/// its rows. Where the first is not that of what is there now and the second is unknown, nobody knows what has changed.
 pub(crate) fn of_hashes(
     chart: &Chart,
     dir: &Path,
-    hashes: &IndexMap<String, String>,
+    (hashes, without_status): (&IndexMap<String, String>, &IndexMap<String, String>),
 ) -> IndexMap<String, u64> {
     let number = |name: &str, sha256: &str| {
-        let text = disk::read_regular(&dir.join(name)).ok().flatten();
-        match text.filter(|text| hash::of_text(text) == sha256) {
-            Some(text) => Some(content(chart, name, &text)),
-            None => (with_status(chart, name).next().is_none()).then(|| hash::number(sha256)),
+        let now = disk::read_regular(&dir.join(name)).ok().flatten();
+        let now = now.map(|bytes| (hash::of_text(&bytes), lasting(chart, name, &bytes)));
+        let rest = without_status.get(name);
+        match now {
+            Some((whole, text)) if whole == sha256 => Some(hash::number(text)),
+            Some((_, text)) if rest == Some(&hash::of_text(text.as_bytes())) => {
+                Some(hash::number(text))
+            }
+            _ if rest.is_none() && has_status(chart, name) => None,
+            _ => Some(hash::number(sha256)),
         }
     };
     let numbers = hashes.iter();
@@ -86,19 +92,29 @@ pub(crate) fn of_hashes(
         .collect()
 }
 
+/// Returns whether the rows of a file have a status.
+pub(crate) fn has_status(chart: &Chart, name: &str) -> bool {
+    with_status(chart, name).next().is_some()
+}
+
 /// Returns the tables in a file whose rows have a status.
-pub(crate) fn with_status<'c>(chart: &'c Chart, name: &str) -> impl Iterator<Item = &'c Table> {
+fn with_status<'c>(chart: &'c Chart, name: &str) -> impl Iterator<Item = &'c Table> {
     let tables = chart.tables.values();
     tables.filter(move |table| !table.finished.is_empty() && table.file.matches(name).is_some())
 }
 
-/// Returns a number for the content of a file. The status of a row does not count: that changes when the work goes on.
+/// Returns a number for the content of a file.
 fn content(chart: &Chart, name: &str, bytes: &[u8]) -> u64 {
+    hash::number(lasting(chart, name, bytes))
+}
+
+/// Returns what of the content of a file counts. The status of a row does not: that changes when the work goes on.
+pub(crate) fn lasting(chart: &Chart, name: &str, bytes: &[u8]) -> String {
     let mut text = String::from_utf8_lossy(bytes).into_owned();
     for table in with_status(chart, name) {
         text = file_values::without_status(table, &text);
     }
     // Emphasis and the width of a column come and go with a status.
     text.retain(|char| !char.is_whitespace() && !"*_`~".contains(char));
-    hash::number(text)
+    text
 }

@@ -69,6 +69,6 @@ fn in_journal(chart: &Chart, review: ReviewEntry, dir: &Path, name: &str) -> jou
         bytes: own.map_or(u64::MAX, |text| text.len() as u64),
         by: review.by,
         tokens: review.tokens,
-        subject: seen::of_hashes(chart, dir, &review.subject),
+        subject: seen::of_hashes(chart, dir, (&review.subject, &review.without_status)),
     }
 }

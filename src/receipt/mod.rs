@@ -61,6 +61,9 @@ pub(crate) struct ReviewEntry {
     pub(crate) file: String,
     /// The files that it was about, each with the hash of its content.
     pub(crate) subject: IndexMap<String, String>,
+    /// Those of them whose rows have a status, each with the hash of its content without that.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(crate) without_status: IndexMap<String, String>,
     /// The answer to the review before it, if there is one: its file and its hash.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) answers: IndexMap<String, String>,

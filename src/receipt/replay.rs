@@ -67,7 +67,7 @@ impl Ready {
 
     /// Returns whether the work itself changes a file: one with a table whose rows are finished.
     pub(super) fn is_worked_in(&self, file: &str) -> bool {
-        seen::with_status(&self.chart, file).next().is_some()
+        seen::has_status(&self.chart, file)
     }
 }
 

@@ -28,6 +28,7 @@ use crate::process::version::version_of;
 use crate::project::change;
 use crate::project::ledger;
 use crate::project::manifest::Manifest;
+use crate::project::seen;
 use crate::project::state_file::{self, Reading};
 use crate::receipt::chain::Chain;
 use crate::receipt::charts::{self, Whole};
@@ -60,6 +61,11 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
     let of_file = |name: &str| place.read(name).map(|text| hash::of_text(&text));
     let subject = invocation.subject.iter();
     let subject = subject.map(|name| (name.clone(), of_file(name).unwrap_or_default()));
+    let with_status = invocation.subject.iter().filter_map(|name| {
+        let text = seen::has_status(&place.chart, name).then(|| place.read(name))??;
+        let text = seen::lasting(&place.chart, name, &text);
+        Some((name.clone(), hash::of_text(text.as_bytes())))
+    });
     let view = snapshot.view();
     let record = OnRecord::of(place);
     let answer = view
@@ -86,6 +92,7 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
         invocation: invocation.name.clone(),
         file: invocation.file.clone(),
         subject: subject.collect(),
+        without_status: with_status.collect(),
         answers,
         commands: view.gate_lines().unwrap_or_default(),
         rulings: rulings(place),

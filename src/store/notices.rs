@@ -16,11 +16,14 @@ use super::round::Round;
 use super::{Store, driver, record};
 use crate::chart::Chart;
 use crate::chart::model::{Field, FieldType};
-use crate::engine::context::{Context, cycle_of, text};
+use crate::engine::context::{Context, cycle_of, ends_pause, text};
 use crate::engine::decision::Decision;
 use crate::engine::event::{Event, Trigger};
 
 const KIND: &str = "notices";
+
+/// What is said of a pause that another phase has ended, without a full stop.
+pub(crate) const PAUSE_ENDED: &str = "The pause is over";
 
 /// The most notices that wait for a stop.
 const MOST: usize = 20;
@@ -380,7 +383,17 @@ pub(crate) fn note(
             if is_same && matches!(event.trigger, Trigger::Command(_)) {
                 kept.add_changed(chart, &after, &by);
             }
-            kept.observe(chart, &after, by);
+            let known = kept.notices.len();
+            kept.observe(chart, &after, by.clone());
+            // The user has paused, and whoever enters another phase need not be the user.
+            let is_entered = matches!(event.trigger, Trigger::Enter { .. });
+            if is_entered && ends_pause(chart, before, &after) && kept.notices.len() <= known {
+                kept.notices.push(Notice {
+                    what: PAUSE_ENDED.to_owned(),
+                    by: Some(by),
+                    ..Notice::default()
+                });
+            }
         }
         // What a stop decides, it says itself.
         _ => {

@@ -231,6 +231,18 @@ fn a_clone_verifies_without_anything_of_this_machine() {
         reviews.collect::<Vec<_>>()
     };
     assert_eq!(verdicts(&clone), verdicts(&project));
+    // A status is set as the work goes on. What a task is, is what a review has read.
+    let changed = |text: String| {
+        clone.write("tasks.md", &text);
+        let json = clone.run(&["status", "--all", "--json"]).json();
+        let reviews = json["reviews"].as_array().unwrap().clone();
+        let mut of = reviews.iter().filter(|review| review["cycle"] == "tasks-review");
+        of.next_back().unwrap()["changed"].clone()
+    };
+    let tasks = fs::read_to_string(clone.plan().join("tasks.md")).unwrap();
+    assert_eq!(changed(tasks.replacen("open", "done", 1)), json!([]));
+    assert_eq!(changed(format!("{tasks}Another rule.\n")), json!(["tasks.md"]));
+    clone.write("tasks.md", &tasks);
 
     // What comes after the reviews is not reviewed.
     fs::write(clone.root.join("b.txt"), "newer\n").unwrap();
