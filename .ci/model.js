@@ -317,7 +317,7 @@ async function tampered([folder]) {
   const gates = ["sh check.sh"];
   const by = / \(state\.json was changed, and not by taskie\)\./.source;
   const ways = [
-    [state({ consecutive_clean: 1 }), `The code-review \\S+ goes on with 1 instead of 0 as clean reviews in a row${by}`],
+    [state({ consecutive_clean: 1 }), `The code-review \\S+ was given 1 instead of 0 as clean reviews in a row${by}`],
     [config({ gates, stall: 0, clean: 1 }), "the setting clean changed from 2 to 1"],
     [config({ stall: 0, clean: 1 }), "the setting gates changed from \\[\"sh check\\.sh\"\\] to \\[\\]"],
     [edit("task-1-review-1.md", "A review", "Praise"), "task-1-review-1\\.md was changed after the review"],
@@ -329,7 +329,7 @@ async function tampered([folder]) {
     [run("skip"), "The code-review \\S+ was left without having passed, and complete-task comes next \\(`taskie skip`"],
     [run("pause"), "The code-review \\S+ was paused \\(`taskie pause`"],
     [run("enter", "all-code-review", "--force"), "The code-review \\S+ was left without having passed[^]*\\(`taskie enter all-code-review --force`"],
-    [state({ max_reviews: 0 }), `The code-review \\S+ goes on with 0 instead of 20 as the most reviews that a cycle may have${by}`],
+    [state({ max_reviews: 0 }), `The code-review \\S+ was given 0 instead of 20 as the most reviews that a cycle may have${by}`],
     [state({ phase: "complete", next_phase: null }), `The code-review \\S+ was left${by}`],
   ];
   // Some of them in one session, in which the host counts how often it is sent back.

@@ -150,6 +150,9 @@ pub(crate) fn run(
         };
         transition(&place, &event, index == 0, false)?;
     }
+    if chart.cancels() == Some(name) {
+        under_way::await_end(&place);
+    }
     place::name_choice(&place, matches);
     Ok(ExitCode::SUCCESS)
 }
@@ -302,7 +305,10 @@ fn transition(
         }
     {
         match moves_on && under_way::end(place) {
-            true => say("The review that was running is ended: nothing waits for it anymore."),
+            true => {
+                under_way::await_end(place);
+                say("The review that was running is ended: nothing waits for it anymore.");
+            }
             false => say(&running),
         }
     }

@@ -88,6 +88,7 @@ fields! {
     "permissions", Text, "the value of `--permissions`; `restricted` in CI", "`taskie review`";
     "prompt", Text, "the user's prompt", "hook events";
     "range", Text, "the git trees before and after the change, as arguments of `git diff`", "`taskie review`";
+    "reviewing", False, "a review of the instance is running", "commands";
     "rules", Text, "a number for the settings that the review goes by, and for what the user has ruled", "`taskie review`";
     "sandboxed", False, "the host runs the agent's commands in a sandbox, where `.git` may be read-only", "hook events";
     "session_crons", List, "the session's scheduled prompts", "hook events";

@@ -32,6 +32,8 @@ impl Link {
 #[derive(Debug, Default)]
 pub(crate) struct Chain {
     pub(crate) links: Vec<Link>,
+    /// A line cannot be read, was changed, or goes on from none that is before it.
+    pub(crate) is_broken: bool,
     /// What each goes back to, directly or not.
     before: Vec<Vec<bool>>,
 }
@@ -41,11 +43,10 @@ impl Chain {
     pub(crate) fn read(text: &str) -> Self {
         let mut chain = Self::default();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
-            let Ok(line) = Line::parse(line) else {
-                continue;
-            };
-            if let Ok(statement) = line.statement() {
-                chain.add(line.sha256, statement);
+            let read = Line::parse(line).and_then(|line| Ok((line.statement()?, line.sha256)));
+            match read {
+                Ok((statement, sha256)) => chain.add(sha256, statement),
+                Err(_) => chain.is_broken = true,
             }
         }
         chain
@@ -59,7 +60,10 @@ impl Chain {
         let mut before = vec![false; self.links.len()];
         for name in statement.predicate.follows() {
             let found = self.links.iter().position(|link| link.sha256 == *name);
-            let Some(at) = found else { continue };
+            let Some(at) = found else {
+                self.is_broken = true;
+                continue;
+            };
             before[at] = true;
             let further = self.before[at].iter().enumerate();
             further.for_each(|(at, is_before)| before[at] |= is_before);

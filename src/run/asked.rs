@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 
 use serde_json::{Value as Json, json};
 
-use super::{beside, change, coming, part, place::Place};
+use super::{beside, change, coming, part, place::Place, under_way};
 use crate::chart::Chart;
 use crate::engine::decision::{Answer, Gates, Step};
 use crate::engine::event::{Event, Trigger};
@@ -51,6 +51,7 @@ pub(crate) fn of_command(place: &Place) -> Json {
     let mut fields = typed_at(place);
     let at_work = at_work(place, &place.journal().read(), &drivers(place));
     fields["stopped"] = at_work.has_stopped.into();
+    fields["reviewing"] = under_way::running(place).is_some().into();
     fields["own"] = (place.chart.scope.since.is_some() && part::is_own(place)).into();
     fields
 }
@@ -66,7 +67,9 @@ pub(crate) fn drivers(place: &Place) -> Vec<String> {
 /// Returns whether the agent of these sessions is at work, by the journal's `lines`.
 pub(crate) fn at_work(place: &Place, lines: &[Line], drivers: &[String]) -> AtWork {
     let mut at_work = AtWork::of(&place.chart, lines, drivers);
-    at_work.has_stopped |= is_killed(place);
+    // A stop that finds nothing to do about a change leaves no line.
+    let is_quiet = || place.chart.scope.since.is_some() && change::is_confirmed(place);
+    at_work.has_stopped |= is_killed(place) || is_quiet();
     at_work
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value as Json};
 
 use crate::engine::context::Context;
-use crate::hash;
+use crate::hash::{self, IndexMap};
 use crate::project::state_file;
 use crate::receipt::chain::Chain;
 use crate::receipt::check;
@@ -91,9 +91,9 @@ impl OnRecord {
             .or_else(|| self.open.iter().find_map(Entry::base))
     }
 
-    /// Returns the hash of the receipts if a line is gone, and the record does not say so yet: the one from which its open entries
-    /// go on, otherwise the last one that this machine has written. In another checkout, the lines which are there have left the
-    /// state.
+    /// Returns the hash of the receipts if a line is gone or was changed, and the record does not say so yet: the one from which
+    /// its open entries go on, otherwise the last one that this machine has written. In another checkout, the lines which are
+    /// there have left the state. Of the lines before, that is said once.
     pub(super) fn cut(&self, place: &Place, fields: &Context) -> Option<String> {
         let chain = &self.chain;
         let is_there = |sha256: &String| chain.links.iter().any(|link| link.sha256 == *sha256);
@@ -104,7 +104,13 @@ impl OnRecord {
                 self.open.is_empty() && !is_there(&last) && !chain.states(&[]).contains(fields)
             }
         };
-        if !is_cut {
+        let is_edited = |edited: &IndexMap<String, Option<String>>| edited.contains_key(statement::FILE);
+        let is_broken = || {
+            let mut open = self.open.iter().map(Entry::edited);
+            let mut sealed = self.sealed().map(Entry::edited);
+            chain.is_broken && !open.any(is_edited) && !sealed.any(is_edited)
+        };
+        if !is_cut && !is_broken() {
             return None;
         }
         let text = statement::read(&place.dir()).unwrap_or_default();

@@ -86,9 +86,9 @@ fn decided(
     };
     match result {
         Ok(performed) => {
+            line.named.clone_from(&performed.named);
             line.fill(&place.chart, &performed.decision, &performed.before);
             line.called(performed.called.as_deref());
-            line.named.clone_from(&performed.named);
             line.stuck = line.stuck.or_else(|| performed.unusable.clone());
         }
         Err(stuck) => {

@@ -29,7 +29,7 @@ impl std::fmt::Display for Stale {
         let review = &self.review.file;
         write!(
             out,
-            "No review has seen {}{more} as it is now: changed since {review}.",
+            "No clean review has seen {}{more} as it is now: changed since {review}.",
             shown(first)
         )
     }

@@ -1,6 +1,8 @@
 //! The review that is under way, as others see it, and what the journal keeps of it when it is over or lost.
 
 use std::sync::Arc;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use crate::clock;
 use crate::engine::decision::{Effort, Invocation, Outcome};
@@ -14,6 +16,12 @@ use crate::run::snapshot::Snapshot;
 use crate::store::journal::{self, Line};
 use crate::store::lock::ReviewLock;
 use crate::store::running::{self, Running};
+
+/// How long a command waits for the end of a review that it has asked to end.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How often it looks.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Why a review has no verdict of which nothing else is known.
 pub(crate) const KILLED: &str = "what ran it was killed";
@@ -103,6 +111,16 @@ pub(crate) fn files_seen(place: &Place) -> Option<u64> {
 /// Ends the review that is running; returns whether it could be asked to end.
 pub(crate) fn end(place: &Place) -> bool {
     running::cancel(&place.store, &place.instance.name, &place.dir()).is_ok()
+}
+
+/// Waits until the review that was asked to end is over, for a short time.
+pub(crate) fn await_end(place: &Place) {
+    let until = Instant::now() + PATIENCE;
+    while ReviewLock::is_held(&place.store, &place.instance.name, &place.dir())
+        && Instant::now() < until
+    {
+        sleep(LOOK);
+    }
 }
 
 fn said_of_running(place: &Place, end: &str) -> String {

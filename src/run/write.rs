@@ -285,7 +285,9 @@ pub(crate) fn claimant<'e>(
     let session = event.session.as_deref().filter(|_| is_open)?;
     let takes_up = match &event.trigger {
         Trigger::Hook(name) if is_event(name) => false,
-        Trigger::Hook(_) | Trigger::Enter { .. } => true,
+        // Of a change that is over, nothing comes next.
+        Trigger::Hook(_) => place.chart.scope.since.is_none() || place.is_in_cycle(),
+        Trigger::Enter { .. } => true,
         Trigger::Command(_) => driver::of(&place.store, &place.instance.name).is_empty(),
     };
     takes_up.then_some(session)

@@ -333,7 +333,7 @@ impl DecisionLine {
         self.call = reason.map(|reason| plain_line(reason, LENGTH));
     }
 
-    /// Adds what was decided. `before` holds the fields that it writes, as they were.
+    /// Adds what was decided, beside what was named. `before` holds the fields that it writes, as they were.
     pub(crate) fn fill(
         &mut self,
         chart: &Chart,
@@ -359,7 +359,10 @@ impl DecisionLine {
         let is_aside = self.review.as_ref().is_some_and(|review| review.superseded);
         let why = match &decision.answer {
             Answer::Refuse(why) => Some(why),
-            Answer::Allow if is_aside || self.fired().next().is_none() => decision.messages.first(),
+            Answer::Allow if is_aside || self.fired().next().is_none() => {
+                let mut messages = decision.messages.iter();
+                messages.find(|message| !self.named.contains(message))
+            }
             _ => None,
         };
         self.stuck = why.map(|why| plain_line(why, LENGTH));

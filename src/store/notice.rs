@@ -17,12 +17,9 @@ pub(super) struct Notice {
     /// What came next then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) next: Option<String>,
-    /// The cycle whose fields were changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) of: Option<Round>,
     /// What has happened, without a full stop.
     pub(super) what: String,
-    /// With which fields the instance goes on, after that.
+    /// Which fields it was given then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) fields: Vec<ChangedField>,
     /// `None` where that is no news.

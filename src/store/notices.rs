@@ -110,22 +110,8 @@ impl KeptNotices {
     fn in_words(&self, chart: &Chart, context: &Context, session: Option<&str>) -> Vec<String> {
         let next = text(context, chart.next.as_ref());
         let phase = text(context, Some(&chart.state));
-        let now = Round::unfinished(chart, context);
         let last = self.notices.len().saturating_sub(1);
         let in_words = |(at, notice): (usize, &Notice)| {
-            // What was changed before a cycle was left is no longer how it goes on.
-            let is_left = |left: &Round| left.is_same(notice.of.as_ref());
-            let later = self.notices.iter().skip(at);
-            let is_left = later.filter_map(|later| later.left.as_ref()).any(is_left);
-            let is_left = is_left && !now.as_ref().is_some_and(|now| now.is_paused);
-            let of = notice.of.as_ref();
-            let is_over = is_left || of.is_some_and(|of| !of.is_same(now.as_ref()));
-            let goes_on = match &now {
-                _ if is_over => " went on",
-                Some(now) if now.is_paused => " will go on",
-                _ => " goes on",
-            };
-            let goes_on = (!notice.fields.is_empty()).then_some(goes_on);
             // Something else may have come since.
             let next = next.filter(|next| at == last && notice.next.as_deref() == Some(next));
             let next = next.map(|next| format!(", and {} comes next", named(chart, next)));
@@ -134,12 +120,11 @@ impl KeptNotices {
                 .iter()
                 .map(|field| field.in_words(chart))
                 .collect();
-            let with = (!fields.is_empty()).then(|| format!(" with {}", fields.join(", ")));
+            let given = (!fields.is_empty()).then(|| format!(" was given {}", fields.join(", ")));
             let by = notice.by.as_ref();
             let by = by.map(|by| format!(" ({})", by.in_words(session)));
-            let parts = [next, with, by].into_iter().flatten();
-            let (what, goes_on) = (&notice.what, goes_on.unwrap_or_default());
-            format!("{what}{goes_on}{}.", parts.collect::<String>())
+            let parts = [next, given, by].into_iter().flatten();
+            format!("{}{}.", notice.what, parts.collect::<String>())
         };
         let notices = self.notices.iter().enumerate();
         let holds = |notice: &Notice| notice.phase.is_none() || notice.phase.as_deref() == phase;
@@ -153,29 +138,22 @@ impl KeptNotices {
         self.fields = context.clone();
     }
 
-    /// Returns the fields of a state that are not as they were and that matter: name, old and new value. Where no cycle was left
-    /// to be finished, those do that are looser, what a change starts from, and where the instance is.
+    /// Returns the fields of a state that are not as they were and that matter: name, old and new value.
     fn changed<'a>(
         &'a self,
         chart: &'a Chart,
         context: &'a Context,
     ) -> impl Iterator<Item = (&'a String, &'a Json, &'a Json)> {
-        // Between two cycles, what a change starts from is moved by this program itself.
-        let is_watched = self.round.is_some() || chart.scope.since.is_none();
-        let fields = self.fields.iter().filter(move |_| is_watched);
         let is_elsewhere = self.fields.get(&chart.state) != context.get(&chart.state);
         let now = Round::unfinished(chart, context);
-        fields.filter_map(move |(name, old)| {
-            let (field, new) = (chart.context.get(name)?, context.get(name)?);
+        self.fields.iter().filter_map(move |(name, old)| {
+            let new = context.get(name).filter(|_| chart.context.contains_key(name))?;
             let matters = || match &self.round {
                 // What is left is named by itself, and another phase says enough.
                 Some(round) if is_place(chart, name) => {
                     (*name == chart.state || !is_elsewhere) && round.is_in_place(now.as_ref())
                 }
-                Some(_) => true,
-                // Whoever begins a cycle leaves none. No cycle begins after its first review.
-                None if is_place(chart, name) => now.as_ref().is_none_or(|now| now.count > 0),
-                None => starts(chart, name) || field.is_looser(new, old),
+                _ => true,
             };
             (new != old && matters()).then_some((name, old, new))
         })
@@ -187,13 +165,20 @@ impl KeptNotices {
         let is_purpose = |name: &str| {
             matches!(by, By::Command { .. }) && (starts(chart, name) || is_place(chart, name))
         };
+        let now = Round::unfinished(chart, context);
+        // No cycle begins after its first review.
+        let is_late = self.round.is_none() && now.as_ref().is_none_or(|now| now.count > 0);
         // What another machine has done since is no news, unless it lets a cycle end sooner.
         let is_news = |name: &str, old: &Json, new: &Json| {
-            let is_looser = |field: &Field| field.is_looser(new, old);
-            *by != By::Elsewhere
-                || self.round.is_none()
-                || starts(chart, name)
-                || chart.context.get(name).is_some_and(is_looser)
+            let field = chart.context.get(name);
+            let is_looser = || field.is_some_and(|field: &Field| field.is_looser(new, old));
+            match by {
+                By::Unknown | By::Removed => true,
+                By::Elsewhere => {
+                    starts(chart, name) || is_late && is_place(chart, name) || is_looser()
+                }
+                By::Command { .. } => self.round.is_some() || is_looser(),
+            }
         };
         let changed = self.changed(chart, context);
         let changed =
@@ -216,11 +201,9 @@ impl KeptNotices {
         if fields.is_empty() {
             return;
         }
-        let now = Round::unfinished(chart, context);
         let title = now.as_ref().map(|round| round.title(chart));
         let of = title.unwrap_or_else(|| chart.scope.noun.clone());
         self.notices.push(Notice {
-            of: now,
             what: format!("The {of}"),
             fields,
             by: Some(by.clone()),
@@ -235,9 +218,12 @@ impl KeptNotices {
             if starts(chart, name) || is_place(chart, name) {
                 return true;
             }
-            *new = context.get(name).cloned().unwrap_or_default();
+            let now = context.get(name).cloned().unwrap_or_default();
             let field = chart.context.get(name);
-            new != old && (is_in_cycle || field.is_some_and(|field| field.is_looser(new, old)))
+            let is_as_changed = now == *new;
+            *new = now;
+            let is_looser = || field.is_some_and(|field| field.is_looser(new, old));
+            new != old && (is_in_cycle || is_as_changed || is_looser())
         });
     }
 
@@ -266,7 +252,15 @@ impl KeptNotices {
     fn observe_found(&mut self, chart: &Chart, found: Found<'_>, record: &impl Recorded) {
         let Found { context, is_gone } = found;
         if is_gone {
-            return self.observe(chart, context, By::Removed);
+            let is_lost = self.round.is_none() && chart.scope.since.is_none();
+            let is_lost = is_lost && self.changed(chart, context).next().is_some();
+            self.observe(chart, context, By::Removed);
+            self.notices.extend(is_lost.then(|| Notice {
+                what: format!("Where the {} stands is lost", chart.scope.noun),
+                by: Some(By::Removed),
+                ..Notice::default()
+            }));
+            return;
         }
         let by = match self.has_changed(chart, context) && record.explains(context) {
             true => By::Elsewhere,
@@ -316,7 +310,11 @@ impl KeptNotices {
         let running = Round::running(chart, context);
         self.notices.retain(|notice| {
             let left = notice.left.as_ref();
-            !left.is_some_and(|left| left.goes_on(chart, running.as_ref()))
+            let is_asked_again = matches!(notice.by, Some(By::Command { .. }));
+            !left.is_some_and(|left| match is_asked_again {
+                true => left.goes_on(chart, running.as_ref()),
+                false => left.has_all(running.as_ref()),
+            })
         });
         self.take_over(chart, context);
     }

@@ -50,8 +50,12 @@ impl Round {
 
     /// Returns whether `now` is the same one with all of its reviews. A change begins again whenever somebody asks for that.
     pub(super) fn goes_on(&self, chart: &Chart, now: Option<&Self>) -> bool {
-        let has_all = |now: &Self| chart.scope.since.is_some() || now.count >= self.count;
-        self.is_same(now) && now.is_some_and(has_all)
+        self.has_all(now) || chart.scope.since.is_some() && self.is_same(now)
+    }
+
+    /// Returns whether `now` is the same one with all of its reviews.
+    pub(super) fn has_all(&self, now: Option<&Self>) -> bool {
+        self.is_same(now) && now.is_some_and(|now| now.count >= self.count)
     }
 
     pub(super) fn title(&self, chart: &Chart) -> String {

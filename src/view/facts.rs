@@ -274,7 +274,7 @@ impl Facts {
             "chart": self.chart.id, self.chart.scope.noun.as_str(): self.name, "directory": self.dir,
             "started": self.is_started, "usable": self.is_usable, "stage": self.stage, "final": self.is_final,
             "phase": self.phase(), "due": self.due(), "driver": self.driver, "cycle": cycle,
-            "reviews": self.reviews, "skipped": unpassed, "spent": self.totals.all,
+            "reviews": self.reviews, "not_passed": unpassed, "spent": self.totals.all,
             "progress": self.progress, "running": running, "others": self.others,
             "next": next, "stop": self.stop, "waits_for": self.waits, "context": self.context,
             "warnings": self.warnings,

@@ -64,11 +64,11 @@ pub(crate) fn finished(place: &Place) -> String {
         .then(|| format!(" Never run by taskie: {}.", never.join(", ")));
     let unpassed = unpassed.iter().map(|left| left.title(chart));
     let unpassed: Vec<String> = unpassed.collect();
-    let skipped =
-        (!unpassed.is_empty()).then(|| format!(" Skipped: {}.", shown(&unpassed.join(", "))));
+    let left =
+        (!unpassed.is_empty()).then(|| format!(" Not passed: {}.", shown(&unpassed.join(", "))));
     let stale = stale::find(place).map(|stale| format!(" {stale}"));
     let edits = receipts::edits(place).map(|edits| format!(" {edits}"));
-    let gaps: String = [skipped, never, stale, edits]
+    let gaps: String = [left, never, stale, edits]
         .into_iter()
         .flatten()
         .collect();

@@ -61,12 +61,12 @@ fn tables(facts: &Facts) -> Vec<Json> {
 fn reviews(place: &Place, facts: &Facts) -> Vec<Json> {
     let group = |(first, group): (&ReviewFacts, &[ReviewFacts])| {
         let reviews: Vec<Json> = group.iter().map(|review| values(place, review)).collect();
-        let end = if first.is_skipped { " (skipped)" } else { "" };
+        let end = if first.is_unpassed { " (not passed)" } else { "" };
         json!({ "title": screen::title(facts, first) + end, "reviews": reviews })
     };
     let unreviewed = facts
         .unreviewed()
-        .map(|left| json!({ "title": left.title(&facts.chart) + " (skipped)", "reviews": [] }));
+        .map(|left| json!({ "title": left.title(&facts.chart) + " (not passed)", "reviews": [] }));
     (facts.groups().into_iter().map(group))
         .chain(unreviewed)
         .collect()

@@ -40,8 +40,8 @@ pub(crate) struct ReviewFacts {
     /// The files that it was about and that have changed since, if it is the last one about them and had no finding that counts.
     pub(crate) changed: Vec<String>,
     /// Its cycle was left without having passed.
-    #[serde(rename = "skipped")]
-    pub(crate) is_skipped: bool,
+    #[serde(rename = "not_passed")]
+    pub(crate) is_unpassed: bool,
 }
 
 impl ReviewFacts {
@@ -97,7 +97,7 @@ pub(super) fn on_disk(
                 .unwrap_or_default(),
             answer: file.answer.clone(),
             is_answered: names.binary_search(&file.answer).is_ok(),
-            is_skipped: unpassed
+            is_unpassed: unpassed
                 .iter()
                 .any(|left| left.cycle == file.cycle && left.base == file.base),
             file: format!("{}/{}", place.instance.dir.display(), file.name),

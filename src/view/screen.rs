@@ -256,8 +256,8 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
             if skipped > 0 {
                 marks.insert(0, paint(FAINT, unbroken(&format!("… {skipped} earlier"))));
             }
-            if first.is_skipped {
-                marks.push(paint_words(ALERT, "(skipped)"));
+            if first.is_unpassed {
+                marks.push(paint_words(ALERT, "(not passed)"));
             }
             let changed = group.last().map_or(&[][..], |review| &review.changed);
             if let Some((first, others)) = changed.split_first() {
@@ -280,7 +280,7 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
         rows.push(format!(
             "{}  {}",
             unbroken(&format!("{name:<widest$}")),
-            paint_words(ALERT, "(skipped)")
+            paint_words(ALERT, "(not passed)")
         ));
     }
     rows

@@ -506,7 +506,7 @@ fn the_end_names_what_is_still_open() {
         (
             &json!("ask"),
             &json!(
-                "The all-code-review was left, and no review had run since it began. Still open: 1, 2. Ask the user what becomes of them: implement one (/taskie:complete-task), or give it the status `cancelled` in tasks.md."
+                "The all-code-review was left without having passed. Still open: 1, 2. Ask the user what becomes of them: implement one (/taskie:complete-task), or give it the status `cancelled` in tasks.md."
             )
         )
     );

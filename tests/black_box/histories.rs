@@ -203,7 +203,7 @@ fn work_that_is_undone_is_named() {
         let verified = project.run(&["verify", "--json"]);
         let page = project.run(&["report", "--markdown"]).stdout;
         let is_refused = verified.code == 1 && verified.json()["files"][file].is_null();
-        let said = format!("No review has seen {file} as it is now");
+        let said = format!("No clean review has seen {file} as it is now");
         let is_named = status["warnings"].to_string().contains(&said) && page.contains(&said);
         (is_named, is_refused)
     };

@@ -654,7 +654,7 @@ fn the_samples_are_what_the_engine_reads() {
     let ran = project.run(&["next"]);
     // Of the two tasks the first is done.
     let expected = format!(
-        "next: complete-task\nwhy:  The tasks-review was left, and no review had run since it began. Next task: 2.\nplan: {PLAN}\n"
+        "next: complete-task\nwhy:  The tasks-review was left without having passed. Next task: 2.\nplan: {PLAN}\n"
     );
     assert_eq!((ran.code, ran.stdout), (0, expected));
     project.set_state(json!({ "current_task": "2" }));

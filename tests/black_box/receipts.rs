@@ -273,7 +273,7 @@ fn a_clean_review_is_stale_when_the_code_changes() {
     assert_eq!(stale(), json!([]));
     fs::write(project.root.join("a.txt"), "three\n").unwrap();
     assert_eq!(stale(), json!(["a.txt"]));
-    let said = "No review has seen a.txt as it is now: changed since task-1-review-2.md.";
+    let said = "No clean review has seen a.txt as it is now: changed since task-1-review-2.md.";
     let status = project.run(&["status", "--json"]).json();
     assert!(status["warnings"].to_string().contains(said), "{status}");
     let page = project.root.join("page.html");
@@ -282,7 +282,7 @@ fn a_clean_review_is_stale_when_the_code_changes() {
     fs::remove_file(page).unwrap();
     let markdown = project.run(&["report", "--markdown"]).stdout;
     assert!(
-        markdown.contains("No review has seen a.txt as it is now"),
+        markdown.contains("No clean review has seen a.txt as it is now"),
         "{markdown}"
     );
     // The first line is about everything: the record is sound.
@@ -296,7 +296,7 @@ fn a_clean_review_is_stale_when_the_code_changes() {
         "{}",
         ran.stdout
     );
-    let said = "No review has seen a.txt as it is now: changed since task-1-review-2.md.";
+    let said = "No clean review has seen a.txt as it is now: changed since task-1-review-2.md.";
     // While the next task is worked on, and at the end.
     let next = || project.run(&["next", "--json"]).json()["stale"].clone();
     assert_eq!(next(), json!(["a.txt"]));
@@ -332,7 +332,7 @@ fn a_file_of_another_kind_is_another_version() {
         let status = project.run(&["status", "--json"]).json();
         let said = status["warnings"]
             .to_string()
-            .contains("No review has seen b.txt");
+            .contains("No clean review has seen b.txt");
         (ran.code, ran.json()["files"]["b.txt"].is_null(), said)
     };
     assert_eq!(unseen(), (0, false, false));
@@ -831,6 +831,30 @@ fn a_review_of_code_that_names_no_command_is_named() {
     }
 }
 
+/// Whatever line is changed: the end of the plan says so, once.
+#[test]
+fn a_record_that_is_changed_before_its_last_line_is_named() {
+    let changes: [fn(&mut Vec<String>); 4] = [
+        |lines| drop(lines.remove(0)),
+        |lines| lines[1] = lines[1].replace("PASS", "FAIL"),
+        |lines| lines.swap(0, 1),
+        |lines| drop(lines.drain(..lines.len() - 1)),
+    ];
+    for change in changes {
+        let project = reviewed();
+        let mut changed = lines(&project);
+        change(&mut changed);
+        write(&project, &changed);
+        let said = "receipts.jsonl was changed, and not by taskie";
+        let ended = project.run(&["enter", "complete", "--force"]);
+        ok(&ended);
+        assert!(ended.stdout.contains(said), "{}", ended.stdout);
+        let status = project.run(&["status"]).stdout;
+        let status = status.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(status.matches(said).count(), 1, "{status}");
+    }
+}
+
 /// Changes fields of the state by hand.
 pub(crate) fn edit(project: &Project, changes: &Value) {
     let mut state = project.state();
@@ -847,15 +871,17 @@ fn what_changes_between_cycles_is_named() {
     let by = "(state.json was changed, and not by taskie).";
     edit(&project, &json!({ "max_reviews": 0 }));
     let said = format!(
-        "The plan goes on with 0 instead of 8 as the most reviews that a cycle may have {by}"
+        "The plan was given 0 instead of 8 as the most reviews that a cycle may have {by}"
     );
     assert_eq!(project.stop().message().lines().next(), Some(&*said));
     edit(
         &project,
         &json!({ "max_reviews": 8, "next_phase": "complete" }),
     );
-    let said =
-        format!("The plan goes on with complete instead of complete-task as the next phase {by}");
+    let said = format!(
+        "The plan was given 8 instead of 0 as the most reviews that a cycle may have, \
+         complete instead of complete-task as the next phase {by}"
+    );
     assert_eq!(project.stop().message().lines().next(), Some(&*said));
     edit(
         &project,
@@ -863,7 +889,7 @@ fn what_changes_between_cycles_is_named() {
     );
     let message = project.stop().message();
     assert!(
-        message.contains("The plan goes on with the phase complete instead of code-review"),
+        message.contains("The plan was given the phase complete instead of code-review"),
         "{message}"
     );
     let verified = project.run(&["verify", "--json"]).json();
@@ -875,6 +901,25 @@ fn what_changes_between_cycles_is_named() {
             .contains("state.json is not as the record has left it"),
         "{left} {verified}"
     );
+
+    // A cycle that begins in this way begins with the clean reviews of the one before.
+    let project = reviewed();
+    let begun = json!({
+        "phase": "complete-task", "next_phase": "code-review", "current_task": "2", "phase_iteration": 0,
+    });
+    edit(&project, &begun);
+    let said = "The code-review task-2 was given 2 instead of 1 as the current task, the phase \
+        complete-task instead of code-review, 0 instead of 2 as reviews run so far in this cycle, \
+        code-review instead of complete-task as the next phase";
+    let said = format!("{said} {by}");
+    assert_eq!(project.stop().message().lines().next(), Some(&*said));
+
+    // Nothing is left of what was known.
+    let project = reviewed();
+    fs::remove_file(project.plan().join("state.json")).unwrap();
+    let said = "Where the plan stands is lost (state.json was removed, and not by taskie).";
+    assert_eq!(project.stop().message().lines().next(), Some(said));
+    assert!(!project.stop().message().contains("is lost"));
 
     let project = reviewed();
     project.set_for_all(&json!({ "clean": 1, "stall": 0 }));

@@ -12,7 +12,7 @@ macro_rules! sources {
         /// All of them with their names, in the order of the reference.
         pub const SOURCES: &[(&str, &BuiltIn)] = &[$((stringify!($module), &super::$module::SOURCE),)*];
 
-        /// The name of a source, written as in expressions: whoever asks for one of them hears of every new one.
+        /// The name of a source, written as in expressions, for whoever treats some of them in a way of their own.
         #[expect(non_camel_case_types, reason = "they are the names that charts write")]
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum SourceName { $($module,)* }
