@@ -312,7 +312,7 @@ fn other(value: &Value) -> Value {
 }
 
 /// What decides nothing in a record: no chart asks for it, and nothing is compared with it.
-const IDLE: [&str; 19] = [
+const IDLE: [&str; 20] = [
     "at",
     "by",
     "seconds",
@@ -322,6 +322,7 @@ const IDLE: [&str; 19] = [
     "program",
     "program_sha256",
     "subject",
+    "without_status",
     "answers",
     "tree",
     "head",
