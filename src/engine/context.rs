@@ -47,7 +47,9 @@ pub fn unfinished(chart: &Chart, value: impl Fn(&str) -> Json) -> Option<&Cycle>
 fn remembered(chart: &Chart) -> impl Iterator<Item = &String> {
     let fields = chart.context.iter();
     let fields = fields.filter(|(name, field)| {
-        field.kind == FieldType::Phase && **name != chart.state && Some(*name) != chart.next.as_ref()
+        field.kind == FieldType::Phase
+            && **name != chart.state
+            && Some(*name) != chart.next.as_ref()
     });
     fields.map(|(name, _)| name)
 }

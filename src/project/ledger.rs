@@ -248,7 +248,11 @@ fn reason(rest: &str) -> Option<String> {
     let mut why = &rest[marks.len() - opens.len()..];
     loop {
         why = why.trim_end_matches([' ', '.', ',', ';', ':', '|']);
-        let Some(last) = why.chars().next_back().filter(|last| "*_`~)".contains(*last)) else {
+        let Some(last) = why
+            .chars()
+            .next_back()
+            .filter(|last| "*_`~)".contains(*last))
+        else {
             break;
         };
         let before = why.trim_end_matches(last);

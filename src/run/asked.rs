@@ -114,7 +114,8 @@ pub(crate) fn was_sandboxed(place: &Place, session: Option<&str>) -> bool {
         Line::Review(_) | Line::Gate(_) => None,
     });
     let mut own = stops.filter(|stop| stop.session.as_deref() == session);
-    own.next().is_some_and(|stop| stop.lasting.contains_key("sandboxed"))
+    own.next()
+        .is_some_and(|stop| stop.lasting.contains_key("sandboxed"))
 }
 
 /// Returns the next stop of a session.

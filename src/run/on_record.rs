@@ -104,7 +104,8 @@ impl OnRecord {
                 self.open.is_empty() && !is_there(&last) && !chain.states(&[]).contains(fields)
             }
         };
-        let is_edited = |edited: &IndexMap<String, Option<String>>| edited.contains_key(statement::FILE);
+        let is_edited =
+            |edited: &IndexMap<String, Option<String>>| edited.contains_key(statement::FILE);
         let is_broken = || {
             let mut open = self.open.iter().map(Entry::edited);
             let mut sealed = self.sealed().map(Entry::edited);

@@ -147,7 +147,9 @@ impl KeptNotices {
         let is_elsewhere = self.fields.get(&chart.state) != context.get(&chart.state);
         let now = Round::unfinished(chart, context);
         self.fields.iter().filter_map(move |(name, old)| {
-            let new = context.get(name).filter(|_| chart.context.contains_key(name))?;
+            let new = context
+                .get(name)
+                .filter(|_| chart.context.contains_key(name))?;
             let matters = || match &self.round {
                 // What is left is named by itself, and another phase says enough.
                 Some(round) if is_place(chart, name) => {

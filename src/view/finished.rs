@@ -68,10 +68,7 @@ pub(crate) fn finished(place: &Place) -> String {
         (!unpassed.is_empty()).then(|| format!(" Not passed: {}.", shown(&unpassed.join(", "))));
     let stale = stale::find(place).map(|stale| format!(" {stale}"));
     let edits = receipts::edits(place).map(|edits| format!(" {edits}"));
-    let gaps: String = [left, never, stale, edits]
-        .into_iter()
-        .flatten()
-        .collect();
+    let gaps: String = [left, never, stale, edits].into_iter().flatten().collect();
     format!(
         "The {} '{}' is {phase}: {}.{gaps}",
         chart.scope.noun,

@@ -32,12 +32,17 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry])
     let groups = facts.groups();
     let reviews = groups.iter().map(|(first, group)| {
         let verdicts: Vec<String> = group.iter().map(verdict).collect();
-        let end = if first.is_unpassed { " (not passed)" } else { "" };
+        let end = if first.is_unpassed {
+            " (not passed)"
+        } else {
+            ""
+        };
         let name = title(facts, first);
         format!("- {}: {}{end}", shown(&name), verdicts.join(", "))
     });
     let unreviewed = facts.unreviewed();
-    let unreviewed = unreviewed.map(|left| format!("- {}: (not passed)", shown(&left.title(chart))));
+    let unreviewed =
+        unreviewed.map(|left| format!("- {}: (not passed)", shown(&left.title(chart))));
     section(&mut parts, "Reviews", reviews.chain(unreviewed).collect());
     let rulings = chart.findings.rulings.values();
     let is_ruling = |state: &String| rulings.clone().any(|word| word == state);

@@ -61,7 +61,11 @@ fn tables(facts: &Facts) -> Vec<Json> {
 fn reviews(place: &Place, facts: &Facts) -> Vec<Json> {
     let group = |(first, group): (&ReviewFacts, &[ReviewFacts])| {
         let reviews: Vec<Json> = group.iter().map(|review| values(place, review)).collect();
-        let end = if first.is_unpassed { " (not passed)" } else { "" };
+        let end = if first.is_unpassed {
+            " (not passed)"
+        } else {
+            ""
+        };
         json!({ "title": screen::title(facts, first) + end, "reviews": reviews })
     };
     let unreviewed = facts

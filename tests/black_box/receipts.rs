@@ -236,12 +236,17 @@ fn a_clone_verifies_without_anything_of_this_machine() {
         clone.write("tasks.md", &text);
         let json = clone.run(&["status", "--all", "--json"]).json();
         let reviews = json["reviews"].as_array().unwrap().clone();
-        let mut of = reviews.iter().filter(|review| review["cycle"] == "tasks-review");
+        let mut of = reviews
+            .iter()
+            .filter(|review| review["cycle"] == "tasks-review");
         of.next_back().unwrap()["changed"].clone()
     };
     let tasks = fs::read_to_string(clone.plan().join("tasks.md")).unwrap();
     assert_eq!(changed(tasks.replacen("open", "done", 1)), json!([]));
-    assert_eq!(changed(format!("{tasks}Another rule.\n")), json!(["tasks.md"]));
+    assert_eq!(
+        changed(format!("{tasks}Another rule.\n")),
+        json!(["tasks.md"])
+    );
     clone.write("tasks.md", &tasks);
 
     // What comes after the reviews is not reviewed.
@@ -870,9 +875,8 @@ fn what_changes_between_cycles_is_named() {
     let project = reviewed();
     let by = "(state.json was changed, and not by taskie).";
     edit(&project, &json!({ "max_reviews": 0 }));
-    let said = format!(
-        "The plan was given 0 instead of 8 as the most reviews that a cycle may have {by}"
-    );
+    let said =
+        format!("The plan was given 0 instead of 8 as the most reviews that a cycle may have {by}");
     assert_eq!(project.stop().message().lines().next(), Some(&*said));
     edit(
         &project,
