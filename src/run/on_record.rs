@@ -72,6 +72,16 @@ impl OnRecord {
         self.sealed().filter_map(Entry::review).chain(open)
     }
 
+    /// Returns whether the state is like this after one of its ends.
+    fn leads_to(&self, fields: &Context) -> bool {
+        let states = self.chain.states(&self.open);
+        let is_it = |left: &Context| {
+            let mut fields_left = left.iter();
+            fields_left.all(|(name, value)| fields.get(name) == Some(value))
+        };
+        states.iter().any(is_it)
+    }
+
     /// Returns whether a decision since the last review has found this answer to it.
     pub(super) fn has_seen(&self, answer: &str) -> bool {
         let decisions = self.open.iter().rev().map_while(|entry| match entry {
@@ -156,15 +166,11 @@ impl Recorded for Place {
             true => check::lines(&self.root, &text(), None).flaws.is_empty(),
             false => record.is_own,
         };
-        if !is_sound {
-            return false;
-        }
-        let states = record.chain.states(&record.open);
-        let is_it = |left: &Context| {
-            left.iter()
-                .all(|(name, value)| fields.get(name) == Some(value))
-        };
-        states.iter().any(is_it)
+        is_sound && record.leads_to(fields)
+    }
+
+    fn agrees(&self, fields: &Context) -> bool {
+        OnRecord::of(self).leads_to(fields)
     }
 }
 

@@ -33,6 +33,9 @@ pub(crate) trait Recorded {
     /// Returns the fields as it has left them; `None` if there is no record, or if it has several ends.
     fn left(&self) -> Option<Context>;
 
+    /// Returns whether its entries lead to a state like this, whoever has added them.
+    fn agrees(&self, context: &Context) -> bool;
+
     /// Returns whether it says that this program has left the state like this.
     fn explains(&self, context: &Context) -> bool;
 }
@@ -161,8 +164,8 @@ impl KeptNotices {
         })
     }
 
-    /// Adds what has become of the fields, in one sentence.
-    fn add_changed(&mut self, chart: &Chart, context: &Context, by: &By) {
+    /// Adds what has become of the fields, in one sentence; `is_recorded`: its record leads to that.
+    fn add_changed(&mut self, chart: &Chart, context: &Context, by: &By, is_recorded: bool) {
         // Where a command goes, and where it has a change begin, is its purpose.
         let is_purpose = |name: &str| {
             matches!(by, By::Command { .. }) && (starts(chart, name) || is_place(chart, name))
@@ -170,16 +173,16 @@ impl KeptNotices {
         let now = Round::unfinished(chart, context);
         // No cycle begins after its first review.
         let is_late = self.round.is_none() && now.as_ref().is_none_or(|now| now.count > 0);
-        // What another machine has done since is no news, unless it lets a cycle end sooner.
+        // What is on record is no news, unless it lets a cycle end sooner.
         let is_news = |name: &str, old: &Json, new: &Json| {
             let field = chart.context.get(name);
             let is_looser = || field.is_some_and(|field: &Field| field.is_looser(new, old));
             match by {
-                By::Unknown | By::Removed => true,
-                By::Elsewhere => {
+                By::Command { .. } => self.round.is_some() || is_looser(),
+                _ if is_recorded => {
                     starts(chart, name) || is_late && is_place(chart, name) || is_looser()
                 }
-                By::Command { .. } => self.round.is_some() || is_looser(),
+                By::Unknown | By::Removed | By::Brought | By::Elsewhere => true,
             }
         };
         let changed = self.changed(chart, context);
@@ -254,25 +257,32 @@ impl KeptNotices {
     fn observe_found(&mut self, chart: &Chart, found: Found<'_>, record: &impl Recorded) {
         let Found { context, is_gone } = found;
         if is_gone {
-            let is_lost = self.round.is_none() && chart.scope.since.is_none();
-            let is_lost = is_lost && self.changed(chart, context).next().is_some();
-            self.observe(chart, context, By::Removed);
-            self.notices.extend(is_lost.then(|| Notice {
-                what: format!("Where the {} stands is lost", chart.scope.noun),
-                by: Some(By::Removed),
-                ..Notice::default()
-            }));
-            return;
+            return self.observe_removed(chart, context);
         }
-        let by = match self.has_changed(chart, context) && record.explains(context) {
-            true => By::Elsewhere,
-            false => By::Unknown,
+        let by = match self.has_changed(chart, context) {
+            true if record.explains(context) => By::Elsewhere,
+            true if record.agrees(context) => By::Brought,
+            _ => By::Unknown,
         };
+        // What came together with its entries is named as that.
+        let is_recorded = by == By::Elsewhere || by == By::Brought && self.round.is_none();
         // Where the record explains it, the cycle that was left has had its reviews.
-        if by == By::Unknown || self.is_in_place(chart, context) {
-            self.add_changed(chart, context, &by);
+        if by != By::Elsewhere || self.is_in_place(chart, context) {
+            self.add_changed(chart, context, &by, is_recorded);
         }
         self.observe(chart, context, by);
+    }
+
+    /// Takes note of a state that is gone, and not by this program.
+    fn observe_removed(&mut self, chart: &Chart, context: &Context) {
+        let is_lost = self.round.is_none() && chart.scope.since.is_none();
+        let is_lost = is_lost && self.changed(chart, context).next().is_some();
+        self.observe(chart, context, By::Removed);
+        self.notices.extend(is_lost.then(|| Notice {
+            what: format!("Where the {} stands is lost", chart.scope.noun),
+            by: Some(By::Removed),
+            ..Notice::default()
+        }));
     }
 
     /// Compares what was known with a state, and says what has become of the cycle that was not over.
@@ -289,12 +299,14 @@ impl KeptNotices {
             let what = match &by {
                 _ if is_again && is_paused(&round) => Some(format!("The {title} was paused")),
                 // It is among the fields that were changed.
-                By::Unknown | By::Removed | By::Elsewhere if is_again => None,
+                By::Unknown | By::Removed | By::Brought | By::Elsewhere if is_again => None,
                 By::Command { .. } if is_again => Some(format!(
                     "The {title} was started over without having passed"
                 )),
                 // It may have passed on another machine.
-                By::Unknown | By::Removed | By::Elsewhere => Some(format!("The {title} was left")),
+                By::Unknown | By::Removed | By::Brought | By::Elsewhere => {
+                    Some(format!("The {title} was left"))
+                }
                 By::Command { .. } => Some(format!("The {title} was left without having passed")),
             };
             let (left, next) = (Some(round), text(context, chart.next.as_ref()));
@@ -371,7 +383,14 @@ pub(crate) fn note(
         Some(record) => KeptNotices::found((chart, store, instance), before, record),
         None => {
             let known = KeptNotices::read(store, instance);
-            (known.clone(), known)
+            let mut kept = known.clone();
+            // Only its first phase begins a new one.
+            let is_first =
+                matches!(&event.trigger, Trigger::Enter { phase, .. } if *phase == chart.initial);
+            if !is_first && chart.scope.since.is_none() {
+                kept.observe_removed(chart, before);
+            }
+            (known, kept)
         }
     };
     kept.before = None;
@@ -381,7 +400,7 @@ pub(crate) fn note(
         Some(by) if !is_put_off(chart, event, before, decision) => {
             let is_same = kept.is_in_place(chart, &after);
             if is_same && matches!(event.trigger, Trigger::Command(_)) {
-                kept.add_changed(chart, &after, &by);
+                kept.add_changed(chart, &after, &by, false);
             }
             let known = kept.notices.len();
             kept.observe(chart, &after, by.clone());

@@ -924,6 +924,10 @@ fn what_changes_between_cycles_is_named() {
     let said = "Where the plan stands is lost (state.json was removed, and not by taskie).";
     assert_eq!(project.stop().message().lines().next(), Some(said));
     assert!(!project.stop().message().contains("is lost"));
+    let project = reviewed();
+    fs::remove_file(project.plan().join("state.json")).unwrap();
+    ok(&project.run(&["enter", "complete-task", "--task", "2"]));
+    assert_eq!(project.stop().message().lines().next(), Some(said));
 
     let project = reviewed();
     project.set_for_all(&json!({ "clean": 1, "stall": 0 }));
@@ -1145,6 +1149,33 @@ fn a_cycle_that_goes_on_in_a_clone_verifies() {
     assert_eq!(
         (ran.code, &ran.json()["receipts"][0]["flaws"]),
         (0, &json!([]))
+    );
+}
+
+/// Between two cycles, what came together with its entries is named as that, and not as an edit.
+#[test]
+fn what_git_brings_between_two_cycles_is_no_edit() {
+    let project = reviewed();
+    let commit = |project: &Project| {
+        git(&project.root, &["add", "-A"]);
+        git(&project.root, &["commit", "-qm", "work"]);
+    };
+    commit(&project);
+    let clone = Project::empty();
+    let root = project.root.to_str().unwrap();
+    git(&clone.root, &["clone", "-q", root, "."]);
+    ok(&clone.run(&["limit", "12"]));
+    ok(&clone.run(&["enter", "complete-task", "--task", "2"]));
+    commit(&clone);
+    git(
+        &project.root,
+        &["pull", "-q", clone.root.to_str().unwrap(), "HEAD"],
+    );
+    let message = project.stop().message();
+    assert!(!message.contains("was given"), "{message}");
+    assert!(
+        message.contains("entries were added to the record, and not by taskie in this work tree"),
+        "{message}"
     );
 }
 
