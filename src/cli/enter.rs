@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::error::CliError;
 use super::grammar::{self, options};
-use super::output::{is_reviewer, say, tell, warn};
+use super::output::{is_reviewer, renamed, say, tell, warn};
 use super::place::{self, Absent};
 use crate::chart::Chart;
 use crate::chart::choice::OWN;
@@ -244,7 +244,7 @@ fn transition(
         let (program, option) = (chart.program(), place.option());
         let help = format!("`{program} status {option}` says what comes next");
         return Err(CliError::with_help(
-            why.clone(),
+            renamed(chart, why),
             match is_first {
                 true => format!("nothing was written; {help}"),
                 false => help,
@@ -292,7 +292,7 @@ fn transition(
     let is_kept = obstacle.is_none() || event.session.is_none();
     let said = decision.says.iter().filter(|_| is_kept);
     for line in said.chain(&obstacle).chain(&decision.messages) {
-        say(line);
+        say(&renamed(chart, line));
     }
     let moves_on = decision.advances();
     let is_command = matches!(event.trigger, Trigger::Command(_));

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::enter::obstacle;
 use super::error::CliError;
-use super::output::{is_reviewer, say, say_json, say_styled, warn};
+use super::output::{is_reviewer, renamed, say, say_json, say_styled, warn};
 use super::place;
 use crate::chart::Chart;
 use crate::engine::context;
@@ -68,6 +68,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let obstacle = stops.then(|| obstacle(&place, asked_by.as_deref()));
     let elsewhere = why_elsewhere(&place, asked_by.as_deref()).map(|why| capitalized(&why) + ".");
     let why = elsewhere.or(obstacle.flatten()).unwrap_or(why);
+    let why = renamed(chart, &why);
     let stale = stale::find(&place);
     if matches.get_flag("json") {
         let stale = stale.map(|stale| stale.files);

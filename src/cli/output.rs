@@ -13,6 +13,7 @@ use clap::ArgMatches;
 use serde_json::Value as Json;
 
 use super::error::CliError;
+use crate::chart::Chart;
 use crate::files::json::versioned;
 use crate::host::events::REVIEWER;
 use crate::host::hosts;
@@ -43,6 +44,14 @@ pub(crate) fn refuse_agents(what: &str, command: &str) -> Result<(), CliError> {
 pub(crate) fn say(line: &str) {
     let line = shown_lines(line);
     let _ = writeln!(std::io::stdout().lock(), "{}", fitted(&line, columns()));
+}
+
+/// Returns a text of a chart, with its commands as they are typed on the host around this process.
+pub(super) fn renamed(chart: &Chart, text: &str) -> String {
+    match hosts::around() {
+        Some(host) => host.rename_commands(text, chart.plugin()),
+        None => text.to_owned(),
+    }
 }
 
 /// Prints a report with styles in it to stdout.

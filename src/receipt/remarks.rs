@@ -243,13 +243,15 @@ impl Remarks {
         let before = std::mem::replace(&mut self.commands, now.clone());
         for (file, old) in &before {
             let new = now.get(file).map_or(&[][..], Vec::as_slice);
-            if !old.iter().all(|line| new.contains(line)) {
-                let [old, new] = [old, new].map(|lines| match lines.is_empty() {
+            let gone = old.iter().filter(|line| !new.contains(line)).cloned();
+            let gone: Vec<String> = gone.collect();
+            if !gone.is_empty() {
+                let [gone, new] = [&gone, new].map(|lines| match lines.is_empty() {
                     true => "none".to_owned(),
                     false => format!("`{}`", cut(shown(&lines.join("`, `")).into_owned(), VALUE)),
                 });
                 let file = shown(file);
-                let what = format!("the commands in {file} changed from {old} to {new}");
+                let what = format!("the commands in {file} changed from {gone} to {new}");
                 self.add(&review.at, what, false);
             }
         }
