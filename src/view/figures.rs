@@ -13,6 +13,7 @@ use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
 use crate::host::events::is_stop;
 use crate::page::{self, counted, span, usd};
+use crate::run::asked::RULES;
 use crate::store::journal::{GateLine, Line, ReviewLine};
 use crate::text::shown;
 
@@ -48,9 +49,9 @@ pub(crate) struct Waited {
     pub(crate) calls: usize,
     /// How long it took until something happened after each of them.
     seconds: u64,
-    /// Since when an agent has been waiting, by instance.
+    /// Since when an agent has been waiting, by instance, and whether its session is known.
     #[serde(skip)]
-    since: HashMap<String, Duration>,
+    since: HashMap<String, (Duration, bool)>,
 }
 
 impl Waited {
@@ -59,16 +60,20 @@ impl Waited {
         let (Line::Decision(decided), Some(at)) = (line, clock::time(line.at())) else {
             return;
         };
-        if decided.event == "SessionEnd" {
+        let is_known = decided.session.is_some();
+        // Without the session, the user has a look at what comes next.
+        let is_look = decided.event == RULES && !is_known;
+        let waits_in_session = matches!(self.since.get(&decided.instance), Some((_, true)));
+        if decided.event == "SessionEnd" || is_look && waits_in_session {
             return;
         }
-        if let Some(since) = self.since.remove(&decided.instance) {
+        if let Some((since, _)) = self.since.remove(&decided.instance) {
             let took = at.saturating_sub(since).as_secs();
             self.seconds = self.seconds.saturating_add(took);
         }
         if decided.call.is_some() && is_stop(&decided.event) {
             self.calls += 1;
-            self.since.insert(decided.instance.clone(), at);
+            self.since.insert(decided.instance.clone(), (at, is_known));
         }
     }
 
