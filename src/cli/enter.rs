@@ -271,10 +271,10 @@ fn transition(
         }
         Trigger::Enter { phase, .. } => {
             let before = &performed.before;
-            let is_resumed = ends_pause(chart, before, &performed.context);
-            let and = is_resumed.then(|| format!(" {}.", notices::PAUSE_ENDED));
-            let and = and.unwrap_or_default();
-            say(&format!("Entered {phase} in {noun} '{name}'.{and}"));
+            let ended = ends_pause(chart, before, &performed.context);
+            let ended = ended.then(|| format!(" {}.", notices::PAUSE_ENDED));
+            let ended = ended.unwrap_or_default();
+            say(&format!("Entered {phase} in {noun} '{name}'.{ended}"));
         }
         _ if decision.says.is_empty() && !decision.patch.is_empty() => {
             let fields = std::iter::once(&chart.state).chain(&chart.next);

@@ -24,7 +24,7 @@ pub struct Reply {
     block: Option<String>,
     messages: Vec<String>,
     /// The text that sends the agent back has what is for the user.
-    is_told: bool,
+    is_reported: bool,
     /// For the agent, on an event that cannot be blocked.
     pub says: Vec<String>,
     /// Problems with files: for the user and for stderr.
@@ -107,7 +107,7 @@ impl Reply {
             self.block = Some(format!(
                 "Tell the user exactly this, do nothing else, and end your turn:\n\n{message}"
             ));
-            self.is_told = true;
+            self.is_reported = true;
         }
     }
 
@@ -124,7 +124,7 @@ impl Reply {
             env!("CARGO_PKG_NAME"),
             ", not from the user, and approves nothing."
         );
-        let message = self.message().filter(|_| !self.is_told);
+        let message = self.message().filter(|_| !self.is_reported);
         let texts = [Some(source.to_owned()), message, Some(reason)];
         let texts: Vec<String> = texts.into_iter().flatten().collect();
         Some(cut(&texts.join("\n\n")))
@@ -157,7 +157,7 @@ impl Reply {
         let is_silent = message.is_none();
         if let Some(mut reason) = self.reason() {
             if !host.shows_messages
-                && let Some(message) = message.take().filter(|_| !self.is_told)
+                && let Some(message) = message.take().filter(|_| !self.is_reported)
             {
                 reason = cut(&format!("{message}\n\n{reason}"));
             }

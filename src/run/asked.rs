@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 
 use serde_json::{Value as Json, json};
 
-use super::{beside, change, coming, part, place::Place, under_way};
+use super::{beside, change, coming, part, place::Place};
 use crate::chart::Chart;
 use crate::engine::decision::{Answer, Gates, Step};
 use crate::engine::event::{Event, Trigger};
@@ -16,6 +16,7 @@ use crate::run::perform::{foresee, peek};
 use crate::store::at_work::AtWork;
 use crate::store::driver;
 use crate::store::journal::{GateLine, Line};
+use crate::store::lock::ReviewLock;
 use crate::store::running::{self, Running};
 use crate::text::full_stop;
 
@@ -51,7 +52,8 @@ pub(crate) fn of_command(place: &Place) -> Json {
     let mut fields = typed_at(place);
     let at_work = at_work(place, &place.journal().read(), &drivers(place));
     fields["stopped"] = at_work.has_stopped.into();
-    fields["reviewing"] = under_way::running(place).is_some().into();
+    let (store, name) = (&place.store, &place.instance.name);
+    fields["reviewing"] = ReviewLock::is_held(store, name, &place.dir()).into();
     fields["own"] = (place.chart.scope.since.is_some() && part::is_own(place)).into();
     fields
 }

@@ -99,8 +99,8 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     let state = snapshot.state.text().unwrap_or_default();
     let (store, name) = (&place.store, &place.instance.name);
     let goes_on = event.fields["stop_hook_active"] == true;
-    let is_told = goes_on && SEND_BACK.is_for(store, name, state);
-    if let Some(performed) = sent_back(event, &invocation, is_told) {
+    let was_sent_back = goes_on && SEND_BACK.is_for(store, name, state);
+    if let Some(performed) = sent_back(event, &invocation, was_sent_back) {
         // If it stays unknown, the agent is sent back until the host ignores it.
         let _ = SEND_BACK.note(store, name, state, None);
         return answered(performed);
@@ -180,8 +180,8 @@ pub(crate) fn or_called(stop: &Event, step: Step) -> Step {
 }
 
 /// Returns the answer to a stop whose host does not wait as long as the review may take: the agent runs it with a command. It is
-/// sent back for that once a turn for each review: `is_told` says that it was.
-fn sent_back(event: &Event, invocation: &Invocation, is_told: bool) -> Option<Performed> {
+/// sent back for that once a turn for each review: `was_sent_back` says that it was.
+fn sent_back(event: &Event, invocation: &Invocation, was_sent_back: bool) -> Option<Performed> {
     let longest = event.fields["longest_review"].as_u64();
     let longest = longest.filter(|longest| event.is_stop() && invocation.timeout > *longest)?;
     let host = event.fields["host"].as_str().unwrap_or("the host");
@@ -194,7 +194,7 @@ fn sent_back(event: &Event, invocation: &Invocation, is_told: bool) -> Option<Pe
         session.unwrap_or_default()
     );
     let cycle = &invocation.cycle;
-    Some(match is_told {
+    Some(match was_sent_back {
         true => Performed::allowed(format!(
             "The {cycle} is still due, and only the agent can run it here: `{command}`."
         )),

@@ -3,7 +3,7 @@
 use anstream::adapter::strip_str;
 
 use super::facts::Facts;
-use super::reviews::ReviewFacts;
+use super::reviews::{NOT_PASSED, ReviewFacts};
 use super::screen::title;
 use crate::project::ledger::{LedgerEntry, OPEN};
 use crate::run::place::Place;
@@ -32,17 +32,12 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry])
     let groups = facts.groups();
     let reviews = groups.iter().map(|(first, group)| {
         let verdicts: Vec<String> = group.iter().map(verdict).collect();
-        let end = if first.is_unpassed {
-            " (not passed)"
-        } else {
-            ""
-        };
-        let name = title(facts, first);
+        let (name, end) = (title(facts, first), first.end());
         format!("- {}: {}{end}", shown(&name), verdicts.join(", "))
     });
     let unreviewed = facts.unreviewed();
     let unreviewed =
-        unreviewed.map(|left| format!("- {}: (not passed)", shown(&left.title(chart))));
+        unreviewed.map(|left| format!("- {}: {NOT_PASSED}", shown(&left.title(chart))));
     section(&mut parts, "Reviews", reviews.chain(unreviewed).collect());
     let rulings = chart.findings.rulings.values();
     let is_ruling = |state: &String| rulings.clone().any(|word| word == state);

@@ -44,7 +44,16 @@ pub(crate) struct ReviewFacts {
     pub(crate) is_unpassed: bool,
 }
 
+/// What stands beside a cycle that was left without having passed.
+pub(super) const NOT_PASSED: &str = "(not passed)";
+
 impl ReviewFacts {
+    /// Returns that, after a space, if its cycle is one.
+    pub(super) fn end(&self) -> String {
+        let end = self.is_unpassed.then(|| format!(" {NOT_PASSED}"));
+        end.unwrap_or_default()
+    }
+
     pub(super) fn is_about_the_same(&self, other: &Self) -> bool {
         self.cycle == other.cycle && self.base == other.base
     }

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::facts::{CycleFacts, Facts, in_words};
 use super::progress;
-use super::reviews::ReviewFacts;
+use super::reviews::{NOT_PASSED, ReviewFacts};
 use super::turn::{Next, Waits};
 use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, span,
@@ -257,7 +257,7 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
                 marks.insert(0, paint(FAINT, unbroken(&format!("… {skipped} earlier"))));
             }
             if first.is_unpassed {
-                marks.push(paint_words(ALERT, "(not passed)"));
+                marks.push(paint_words(ALERT, NOT_PASSED));
             }
             let changed = group.last().map_or(&[][..], |review| &review.changed);
             if let Some((first, others)) = changed.split_first() {
@@ -280,7 +280,7 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
         rows.push(format!(
             "{}  {}",
             unbroken(&format!("{name:<widest$}")),
-            paint_words(ALERT, "(not passed)")
+            paint_words(ALERT, NOT_PASSED)
         ));
     }
     rows

@@ -1081,7 +1081,7 @@ fn an_id_a_home_and_an_option_that_cannot_be_used() {
 }
 
 #[test]
-fn a_chart_has_so_many_phases() {
+fn the_number_of_phases_is_limited() {
     let phases: String = (0..600).map(|n| format!("p{n} = {{}}\n")).collect();
     let report = check(&over_base(&format!("[phases]\n{phases}")), "json");
     assert!(

@@ -198,7 +198,7 @@ fn no_review_is_paid_for_whose_block_would_be_ignored() {
 
 /// A host that shows the user nothing has the agent tell it: with a block, or by one that is for nothing else, once per text.
 #[test]
-fn the_agent_tells_what_the_host_does_not_show() {
+fn the_agent_reports_what_the_host_does_not_show() {
     let reviewer = Reviewer::fail().exits(3);
     let (project, mut event) = stops("copilot-Stop.1.0.102", due(), &reviewer);
     let stop = |event: &Value| answer(&project, event, "stop", &[], None);
@@ -247,7 +247,7 @@ fn the_agent_tells_what_the_host_does_not_show() {
 
 /// What has come with the agent's work, it does not tell again, whatever else there is to tell.
 #[test]
-fn the_agent_tells_a_text_once() {
+fn the_agent_reports_a_text_once() {
     let (project, mut event) = stops("copilot-Stop.1.0.102", due(), &Reviewer::fail());
     project.set(&json!({ "notify": ["no-program"] }));
     let stop = |event: &Value| answer(&project, event, "stop", &[], None).json();
@@ -264,7 +264,7 @@ fn the_agent_tells_a_text_once() {
 
 /// Whose turn it is, the agent reports once, whatever else it reports with it.
 #[test]
-fn the_agent_tells_once_whose_turn_it_is() {
+fn the_agent_reports_once_whose_turn_it_is() {
     let (project, mut event) = stops("copilot-Stop.1.0.102", due(), &Reviewer::fail());
     let mut stop = |active: bool| {
         event["stop_hook_active"] = json!(active);
@@ -284,7 +284,7 @@ fn the_agent_tells_once_whose_turn_it_is() {
 
 /// What cannot be decided is reported once per turn, too.
 #[test]
-fn the_agent_tells_that_nothing_could_be_decided() {
+fn the_agent_reports_that_nothing_could_be_decided() {
     let (project, mut event) = stops("copilot-Stop.1.0.102", due(), &Reviewer::pass());
     project.set(&json!({ "clean": "twice" }));
     let stop = |event: &Value| answer(&project, event, "stop", &[], None).json();

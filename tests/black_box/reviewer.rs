@@ -263,7 +263,7 @@ fn processes_left_by_a_reviewer_are_killed() {
 }
 
 #[test]
-fn a_hook_that_is_told_to_end_takes_the_reviewer_with_it() {
+fn a_hook_that_is_asked_to_end_takes_the_reviewer_with_it() {
     for (name, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
         let project = Project::in_state(json!({ "consecutive_clean": 1 }));
         let before = project.read("state.json");
@@ -307,7 +307,7 @@ fn a_hook_that_is_told_to_end_takes_the_reviewer_with_it() {
 /// The host kills the hook and everything that it started at once: whichever dies first, nothing is written and no
 /// process is left.
 #[test]
-fn a_hook_and_its_reviewer_that_are_told_to_end_together() {
+fn a_hook_and_its_reviewer_that_are_asked_to_end_together() {
     for hook_first in [true, false] {
         let project = Project::in_state(json!({ "consecutive_clean": 1 }));
         let before = project.read("state.json");

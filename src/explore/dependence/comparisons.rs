@@ -14,7 +14,7 @@ use crate::expr::syntax::dotted;
 impl Reader<'_> {
     /// Returns whether it can be decided if one equals the other, for each pair of values that they can have.
     pub(super) fn equal(&mut self, left: &Val, right: &Val) -> Val {
-        self.pairwise(left, right, Self::is_told_apart)
+        self.pairwise(left, right, Self::is_distinguished)
     }
 
     /// Returns what depends on whether some values are equal: on the inputs of each pair for which that is not known.
@@ -22,12 +22,12 @@ impl Reader<'_> {
         &mut self,
         left: &Val,
         right: &Val,
-        is_told_apart: impl Fn(&mut Self, &Term, &Term) -> bool,
+        is_distinguished: impl Fn(&mut Self, &Term, &Term) -> bool,
     ) -> Val {
         let mut computed = &left.computed | &right.computed;
         for one in &left.terms {
             for other in &right.terms {
-                if !is_told_apart(self, one, other) {
+                if !is_distinguished(self, one, other) {
                     for term in [one, other] {
                         computed.extend(self.inputs(&Val::of(term.clone())));
                     }
@@ -38,7 +38,7 @@ impl Reader<'_> {
     }
 
     /// Returns whether the values that are tried distinguish two things, and notes what they are compared with.
-    fn is_told_apart(&mut self, one: &Term, other: &Term) -> bool {
+    fn is_distinguished(&mut self, one: &Term, other: &Term) -> bool {
         match (one, other) {
             (
                 Term::Input { path, list },
@@ -169,8 +169,8 @@ impl Reader<'_> {
         }
         let is_list = matches!(source, Expr::List(_) | Expr::Tuple(_) | Expr::Const(_));
         self.pairwise(left, right, |reader, one, other| match other {
-            _ if is_list => reader.is_told_apart(one, other),
-            Term::Input { list: true, .. } => reader.is_told_apart(one, other),
+            _ if is_list => reader.is_distinguished(one, other),
+            Term::Input { list: true, .. } => reader.is_distinguished(one, other),
             Term::Input { path, .. } if reader.kind(path) == Kind::Text => {
                 reader.part_of(one, path)
             }

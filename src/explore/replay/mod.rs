@@ -351,7 +351,7 @@ impl<'s> Replay<'s> {
             let Ok(Step::Done(decision)) = step else {
                 return None;
             };
-            self.is_as_told(&decision, edge).then_some(())?;
+            self.is_as_predicted(&decision, edge).then_some(())?;
             after.started |= !decision.patch.is_empty();
             after.context.extend(decision.patch);
         }
@@ -368,7 +368,7 @@ impl<'s> Replay<'s> {
     }
 
     /// Returns whether a decision is the transition that the search says it is.
-    fn is_as_told(&self, decision: &Decision, edge: &Edge) -> bool {
+    fn is_as_predicted(&self, decision: &Decision, edge: &Edge) -> bool {
         let tree = &self.search.moves.tree;
         let assigned = edge.done.assigned.iter().chain(&edge.sets);
         let mut assigned = assigned

@@ -57,7 +57,7 @@ fn a_result_is_found_by_what_was_looked_at_and_nothing_else() {
 }
 
 #[test]
-fn what_is_looked_at_in_another_order_is_told_apart() {
+fn what_is_looked_at_in_another_order_is_another_result() {
     let mut memo = Memo::default();
     let mut looks = Looks::default();
     looks.insert(Look::field(0));

@@ -35,7 +35,7 @@ fn what_guards_ask_beyond_the_values_that_are_tried_is_neither_proved_nor_refute
 
 /// (what the chart has beside its base, the code, the claim)
 #[test]
-fn what_comes_of_values_that_are_not_tried_is_neither_proved_nor_refuted() {
+fn what_follows_from_values_that_are_not_tried_is_neither_proved_nor_refuted() {
     let taken = "tables.rows.open | rejectattr('id', 'eq', 'done') | list | length == 10";
     let field = format!(
         "[[on.Stop]]\nassign = {{ t = \"{{% if {taken} %}}alpha{{% else %}}beta{{% endif %}}\" }}\n\
