@@ -75,15 +75,17 @@ pub(crate) fn of_hashes(
 ) -> IndexMap<String, u64> {
     let number = |name: &str, sha256: &str| {
         let now = disk::read_regular(&dir.join(name)).ok().flatten();
-        let now = now.map(|bytes| (hash::of_text(&bytes), lasting(chart, name, &bytes)));
         let rest = without_status.get(name);
-        match now {
-            Some((whole, text)) if whole == sha256 => Some(hash::number(text)),
-            Some((_, text)) if rest == Some(&hash::of_text(text.as_bytes())) => {
-                Some(hash::number(text))
-            }
-            _ if rest.is_none() && has_status(chart, name) => None,
-            _ => Some(hash::number(sha256)),
+        let same = now.and_then(|bytes| {
+            let text = lasting(chart, name, &bytes);
+            let is_same =
+                hash::of_text(&bytes) == sha256 || rest == Some(&hash::of_text(text.as_bytes()));
+            is_same.then_some(text)
+        });
+        match same {
+            Some(text) => Some(hash::number(text)),
+            None if rest.is_none() && has_status(chart, name) => None,
+            None => Some(hash::number(sha256)),
         }
     };
     let numbers = hashes.iter();

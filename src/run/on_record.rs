@@ -76,8 +76,8 @@ impl OnRecord {
     fn leads_to(&self, fields: &Context) -> bool {
         let states = self.chain.states(&self.open);
         let is_it = |left: &Context| {
-            let mut fields_left = left.iter();
-            fields_left.all(|(name, value)| fields.get(name) == Some(value))
+            left.iter()
+                .all(|(name, value)| fields.get(name) == Some(value))
         };
         states.iter().any(is_it)
     }
