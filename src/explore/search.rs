@@ -48,8 +48,17 @@ pub(crate) struct Search {
     /// For each edge, the number of those that differ from it only in what they need.
     alike: Vec<u32>,
     all_alike: IndexSet<Edge, FxBuildHasher>,
-    /// The edges of each move, by what it looks at.
-    known: Vec<Memo<Rc<[u32]>>>,
+    /// How each move ends, by what it looks at.
+    known: Vec<Memo<Rc<Ends>>>,
+}
+
+/// How a move ends in a state.
+#[derive(Debug)]
+struct Ends {
+    /// The edges that it can take, without those that exist only for settings for which another one exists, too.
+    edges: Vec<u32>,
+    /// All edges, each with the tail of its decision.
+    all: Vec<(u32, Option<u32>)>,
 }
 
 impl Search {
@@ -100,8 +109,8 @@ impl Search {
             }
             search.steps.push(Vec::new());
             for mover in 0..search.moves.all.len() {
-                let edges = search.edges_of(mover, at);
-                for edge in edges.iter().map(|edge| *edge as usize) {
+                let ends = search.ends_of(mover, at);
+                for edge in ends.edges.iter().map(|edge| *edge as usize) {
                     search.follow(at, edge);
                 }
             }
@@ -125,7 +134,8 @@ impl Search {
         let mut found = Vec::new();
         for from in 0..self.looked_at() {
             for mover in 0..self.moves.all.len() {
-                for edge in self.edges_of(mover, from).iter().map(|edge| *edge as usize) {
+                let ends = self.ends_of(mover, from);
+                for edge in ends.edges.iter().map(|edge| *edge as usize) {
                     let done = &self.edges[edge].done;
                     let mut fired = done.fired.iter();
                     if done.fault.is_none() && fired.any(|place| places.contains(place)) {
@@ -174,23 +184,48 @@ impl Search {
         }
     }
 
-    /// Returns the results of a move in a state.
-    fn edges_of(&mut self, mover: usize, at: usize) -> Rc<[u32]> {
+    /// Returns how a move ends in a state.
+    fn ends_of(&mut self, mover: usize, at: usize) -> Rc<Ends> {
         if let Some(known) = self.known[mover].get(&self.states[at], &[]) {
             return Rc::clone(&known.value);
         }
         let state = self.states[at].clone();
         let mut looks = Looks::default();
         let endings = self.moves.endings_of(mover, &state, &mut looks).into_iter();
-        let edges = endings.map(|ending| self.number(ending.edge));
-        let edges: IndexSet<u32> = edges.collect();
-        let edges: Rc<[u32]> = self.widest(&edges).into();
-        for edge in edges.iter() {
+        let all = endings.map(|ending| (self.number(ending.edge), ending.tail));
+        let all: Vec<(u32, Option<u32>)> = all.collect();
+        let edges = self.widest(&all.iter().map(|(edge, _)| *edge).collect());
+        for edge in &edges {
             let examples = &mut self.examples[*edge as usize];
             examples.extend((examples.len() < EXAMPLES).then_some(at));
         }
-        self.known[mover].put(&state, &[], &looks, Rc::clone(&edges));
-        edges
+        let ends = Rc::new(Ends { edges, all });
+        self.known[mover].put(&state, &[], &looks, Rc::clone(&ends));
+        ends
+    }
+
+    /// Returns the tails of the decisions that lead to an edge in a state. Where the edge needs less than one of them, these
+    /// parameters have their defaults.
+    pub(crate) fn tails(&self, step: Transition) -> impl Iterator<Item = Option<u32>> {
+        let edge = &self.edges[step.edge];
+        let known = self.known[edge.mover].get(&self.states[step.from], &[]);
+        let all = known.into_iter().flat_map(|known| &known.value.all);
+        let is_alike = move |own: usize| {
+            self.alike[own] == self.alike[step.edge] && self.is_by_default(&self.edges[own], edge)
+        };
+        all.filter_map(move |(own, tail)| is_alike(*own as usize).then_some(*tail))
+    }
+
+    /// Returns whether an edge needs what `wider` needs, and of other parameters nothing but their defaults.
+    fn is_by_default(&self, edge: &Edge, wider: &Edge) -> bool {
+        let tree = &self.moves.tree;
+        edge.needs.iter().all(|need| {
+            let (field, set) = *need;
+            let default = tree.likely(field, tree.members(set));
+            let is_default = || tree.default_of(field) == Some(tree.value(default));
+            wider.needs.contains(need)
+                || wider.needs.iter().all(|(asked, _)| *asked != field) && is_default()
+        })
     }
 
     /// Returns whether a decision in a state looks at this.

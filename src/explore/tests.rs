@@ -327,7 +327,8 @@ fn every_edge_is_a_decision_of_decide() {
                         continue;
                     }
                     let edge = ending.edge;
-                    let witnesses = search.moves.witnesses(&situation, &edge);
+                    let tails = [ending.tail];
+                    let witnesses = search.moves.witnesses(mover, &situation, tails);
                     assert!(!witnesses.is_empty(), "{edge:?}");
                     let questions = &search.moves.tree.questions;
                     let is_settled = |(asked, _): &(u32, u32)| {

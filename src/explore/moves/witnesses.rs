@@ -1,6 +1,6 @@
 //! What is chosen so that a move takes a transition, and whether something is assumed for that.
 
-use super::{Edge, Ending, Moves};
+use super::Moves;
 use crate::explore::answer::Answer;
 use crate::explore::decision_tree::{Choices, Progress, Tree, What, Witness, over};
 use crate::explore::imagined_world::Question;
@@ -14,20 +14,19 @@ const TRIALS: usize = 400;
 const EXAMPLES: usize = 8;
 
 impl Moves {
-    /// Returns some witnesses of a move that leads to an edge: those without assumptions, if there are any. Where an edge
-    /// needs less than an ending, these parameters have their defaults.
-    pub(crate) fn witnesses(&mut self, state: &Situation, edge: &Edge) -> Vec<Witness> {
+    /// Returns some witnesses of a move that ends with one of these tails: those without assumptions, if there are any.
+    pub(crate) fn witnesses(
+        &mut self,
+        mover: usize,
+        state: &Situation,
+        tails: impl IntoIterator<Item = Option<u32>>,
+    ) -> Vec<Witness> {
         let mut found: Vec<Choices> = Vec::new();
         let mut left = TRIALS;
-        let any = edge.without_needs();
-        for Ending { edge: own, tail } in self.endings_of(edge.mover, state, &mut Looks::default())
-        {
-            if own.without_needs() != any || !self.is_by_default(&own, edge) {
-                continue;
-            }
-            match (tail, self.all[edge.mover].trigger.clone()) {
+        for tail in tails {
+            match (tail, self.all[mover].trigger.clone()) {
                 (Some(tail), Some(trigger)) => {
-                    let head = Progress::of(What::Head(edge.mover), &trigger, state);
+                    let head = Progress::of(What::Head(mover), &trigger, state);
                     self.trace(&head, tail, &mut left, &mut found);
                 }
                 _ => found.push(Choices::default()),
@@ -43,17 +42,6 @@ impl Moves {
         found.truncate(WITNESSES);
         let witnesses = |choices: &Choices| tree.witnesses(choices);
         found.iter().flat_map(witnesses).collect()
-    }
-
-    /// Returns whether an edge needs what `wider` needs, and of other parameters nothing but their defaults.
-    fn is_by_default(&self, edge: &Edge, wider: &Edge) -> bool {
-        edge.needs.iter().all(|need| {
-            let (field, set) = *need;
-            let default = self.tree.likely(field, self.tree.members(set));
-            let is_default = || self.tree.default_of(field) == Some(self.tree.value(default));
-            wider.needs.contains(need)
-                || wider.needs.iter().all(|(asked, _)| *asked != field) && is_default()
-        })
     }
 
     /// Finds the choices from a part on whose result is a tail.

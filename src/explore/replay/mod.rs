@@ -242,9 +242,10 @@ impl<'s> Replay<'s> {
         if self.is_known(step.from) {
             return true;
         }
-        let state = &self.search.states[step.from];
+        let edge = &self.search.edges[step.edge];
         *self.sure.entry(step).or_insert_with(|| {
-            let own = self.moves.witnesses(state, &self.search.edges[step.edge]);
+            let (state, tails) = (&self.search.states[step.from], self.search.tails(step));
+            let own = self.moves.witnesses(edge.mover, state, tails);
             let tree = &self.moves.tree;
             !own.iter().all(|own| tree.is_assumed_of_conditions(own))
         })
@@ -290,8 +291,9 @@ impl<'s> Replay<'s> {
         let (tries, known) = self.witnesses.entry(step.edge).or_default();
         if with_new && *tries < TRIES {
             *tries += 1;
-            let state = &self.search.states[step.from];
-            known.extend(self.moves.witnesses(state, &self.search.edges[step.edge]));
+            let (state, tails) = (&self.search.states[step.from], self.search.tails(step));
+            let mover = self.search.edges[step.edge].mover;
+            known.extend(self.moves.witnesses(mover, state, tails));
         }
         known.iter().cloned().collect()
     }
