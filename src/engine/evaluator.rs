@@ -50,6 +50,8 @@ pub enum Kind {
     Items,
     /// Its value.
     Value,
+    /// The value of a name that the chart defines.
+    Let,
 }
 
 /// Knows what a chart's expressions and texts give before they are evaluated, or afterwards takes them to give something
@@ -60,9 +62,14 @@ pub trait Evaluator: Debug + Send + Sync {
         None
     }
 
-    /// Returns what an expression or a text gives for the names of `root`, where that is known: of a list some item, of a
-    /// text anything.
-    fn recall(&self, _kind: Kind, _source: &str, _root: &Value) -> Option<Value> {
+    /// Returns what an expression or a text gives for the names of `root`, where that is known: of a list one with as few
+    /// items as matter, of a text anything.
+    fn recall(
+        &self,
+        _kind: Kind,
+        _source: &str,
+        _root: &Value,
+    ) -> Option<Result<Value, ExprError>> {
         None
     }
 

@@ -43,14 +43,20 @@ impl Fault {
 
     /// Adds the place in the chart where an expression failed.
     pub fn at(place: impl fmt::Display) -> impl FnOnce(ExprError) -> Self {
-        move |error| match error.cause.as_ref().and_then(|cause| cause.downcast_ref()) {
-            // A user who gave a wrong option or setting doesn't need to know which expression used it.
-            Some(fault @ (Self::Argument { .. } | Self::File(_))) => fault.clone(),
-            _ => Self::Expression {
+        move |error| match Self::of_the_user(&error) {
+            Some(fault) => fault.clone(),
+            None => Self::Expression {
                 place: place.to_string(),
                 error,
             },
         }
+    }
+
+    /// Returns the fault for which an expression failed, where the user made it: whoever gave a wrong option or setting
+    /// doesn't need to know which expression used it.
+    pub fn of_the_user(error: &ExprError) -> Option<&Self> {
+        let fault = error.cause.as_ref()?.downcast_ref()?;
+        matches!(fault, Self::Argument { .. } | Self::File(_)).then_some(fault)
     }
 }
 

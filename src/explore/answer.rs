@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value as Json};
 
+use crate::expr::ExprError;
+
 /// The answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Answer {
@@ -12,8 +14,8 @@ pub(crate) enum Answer {
     AsItIs,
     /// The text can be rendered, whatever it says.
     Made,
-    /// The expression fails; with the number of its fault if it was evaluated on its own.
-    Fails(Option<u32>),
+    /// The expression fails; with its error if it was evaluated on its own.
+    Fails(Option<Box<ExprError>>),
     /// Of a context field: any value that it may hold.
     Unknown,
 }

@@ -1,12 +1,13 @@
 //! Counters that nothing bounds: expressions treat all values above some number alike, so one of them stands for all.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use super::answer::Answer;
 use super::dependence::Dependence;
 use crate::chart::Chart;
 use crate::chart::field::default_of;
 use crate::chart::model::FieldType;
+use crate::chart::uses::read_by_the_engine;
 
 /// Returns, for each field that only counts, the number from which on all its values have the same effect.
 ///
@@ -44,15 +45,4 @@ pub(super) fn tops<'d>(
         true => HashMap::new(),
         false => tops.collect(),
     }
-}
-
-/// Returns the fields that the engine itself reads, so that their values must be known: counts, limits, and what names
-/// of files are made of.
-pub(super) fn read_by_the_engine(chart: &Chart) -> BTreeSet<&str> {
-    let cycles = || chart.cycles.values();
-    let names = cycles().flat_map(|cycle| [&cycle.base, &cycle.review, &cycle.answer]);
-    let patterns = names.chain(chart.tables.values().map(|table| &table.file));
-    let holes = patterns.flat_map(|pattern| pattern.holes());
-    let counts = cycles().flat_map(|cycle| [cycle.count.as_str(), &cycle.limit]);
-    holes.map(|(hole, _)| hole).chain(counts).collect()
 }

@@ -22,7 +22,6 @@ pub mod report;
 pub mod search;
 mod state;
 pub mod trace;
-mod user_fields;
 
 use std::sync::Arc;
 

@@ -9,14 +9,10 @@ use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
 use super::answer::Answer;
-use super::counters::read_by_the_engine;
 use super::domain::{Domain, config_path};
-use super::user_fields::fields_of_the_user;
-use crate::chart::Chart;
 use crate::chart::field::default_of;
-use crate::chart::fragments::Role;
 use crate::chart::model::{Field, FieldType};
-use crate::expr::Expressions;
+use crate::chart::uses::{fields_of_the_user, steering};
 use crate::hash::IndexMap;
 
 /// A number beyond this is not tried as a setting just because a count is compared with it.
@@ -114,29 +110,4 @@ impl Domain {
         values.retain(|value| field.accepts(&chart.phases, value).is_ok());
         values.into_iter().collect()
     }
-}
-
-/// Returns the names on which it turns what happens next: those that guards, lists and file names look at, and those
-/// that are assigned to such a field. What only texts and arguments look at is not among them.
-fn steering(chart: &Chart, expressions: &Expressions) -> IndexSet<String> {
-    let own = [Some(chart.state.as_str()), chart.next.as_deref()];
-    let own = own.into_iter().flatten().chain(read_by_the_engine(chart));
-    let mut open: Vec<String> = own.map(str::to_owned).collect();
-    let fragments = chart.fragments();
-    let texts_of = |is_so: &dyn Fn(&Role<'_>) -> bool| {
-        let texts = fragments.iter().filter(|fragment| is_so(&fragment.role));
-        chart.names_in(expressions, texts.map(|fragment| fragment.text))
-    };
-    open.extend(texts_of(&|role| {
-        matches!(role, Role::Condition | Role::List | Role::Default)
-    }));
-    let mut found = IndexSet::new();
-    while let Some(name) = open.pop() {
-        if found.insert(name.clone()) {
-            let first = name.split('.').next().unwrap_or_default();
-            open.extend(texts_of(&|role| *role == Role::Assigned(first)));
-            found.insert(first.to_owned());
-        }
-    }
-    found
 }

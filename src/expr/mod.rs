@@ -17,6 +17,7 @@ pub mod vocabulary;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -35,7 +36,7 @@ pub const MAX_DEPTH: usize = 32;
 const BRIEF_LIMIT: usize = 8_000;
 
 /// Why an expression or a text gave no value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ExprError {
     /// The expression or text, or the name of the template in which it happened.
     pub source: String,
@@ -83,6 +84,12 @@ impl PartialEq for Cause {
 }
 
 impl Eq for Cause {}
+
+impl Hash for Cause {
+    fn hash<H: Hasher>(&self, into: &mut H) {
+        self.to_string().hash(into);
+    }
+}
 
 impl ExprError {
     /// Returns the error that `source` may fail for some values of what it looks at.

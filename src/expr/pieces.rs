@@ -40,6 +40,19 @@ pub(crate) fn pieces(text: &str, template: &dyn Fn(&str) -> Option<String>) -> V
     made.unwrap_or_else(|| vec![Piece::Hole(text.to_owned())])
 }
 
+/// Returns the names of the templates that a text includes; `None` where one is not known before it is rendered.
+pub(crate) fn included(text: &str) -> Option<Vec<String>> {
+    let tokens = tokens(text, false)?;
+    let blocks = tokens.windows(4);
+    let blocks = blocks.filter(|block| matches!(block[0].0, Token::BlockStart));
+    let named = blocks.filter_map(|block| match (&block[1].0, &block[2].0, &block[3].0) {
+        (Token::Ident("include"), Token::Str(name), Token::BlockEnd) => Some(Some(*name)),
+        (Token::Ident("include" | "import" | "from" | "extends"), ..) => Some(None),
+        _ => None,
+    });
+    named.map(|name| name.map(str::to_owned)).collect()
+}
+
 /// Takes a text apart in which some variables are set, and adds those that it sets.
 fn in_pieces(
     text: &str,

@@ -220,11 +220,13 @@ impl Names {
         root: &Value,
     ) -> Result<bool, Fault> {
         guard.map_or(Ok(true), |guard| {
-            if let Some(known) = self.evaluator.recall(Kind::Condition, &guard.0, root) {
-                return Ok(known.is_true());
-            }
-            let holds = self.expressions.holds(&guard.0, root);
-            let holds = self.evaluator.condition(&guard.0, holds);
+            let holds = match self.evaluator.recall(Kind::Condition, &guard.0, root) {
+                Some(known) => known.map(|known| known.is_true()),
+                None => {
+                    let holds = self.expressions.holds(&guard.0, root);
+                    self.evaluator.condition(&guard.0, holds)
+                }
+            };
             holds.map_err(Fault::at(place))
         })
     }
@@ -249,16 +251,11 @@ impl Names {
         text: &Text,
         root: &Value,
     ) -> Result<String, Fault> {
-        match self.is_made(text, root) {
-            true => Ok(String::new()),
-            false => self.text(place, text, root),
+        // Of a text that is only shown, all that matters is whether it can be made.
+        match self.evaluator.recall(Kind::Text, &text.0, root) {
+            Some(made) => made.map(|_| String::new()).map_err(Fault::at(place)),
+            None => self.text(place, text, root),
         }
-    }
-
-    /// Returns whether it is known that a text can be made, which is all that matters of one that is only shown.
-    fn is_made(&self, text: &Text, root: &Value) -> bool {
-        let known = self.evaluator.recall(Kind::Text, &text.0, root);
-        known.is_some()
     }
 
     /// Returns the arguments that a text stands for: an expression that is a list, one for each item.
@@ -268,8 +265,8 @@ impl Names {
         text: &Text,
         root: &Value,
     ) -> Result<Vec<String>, Fault> {
-        if self.is_made(text, root) {
-            return Ok(Vec::new());
+        if let Some(made) = self.evaluator.recall(Kind::Text, &text.0, root) {
+            return made.map(|_| Vec::new()).map_err(Fault::at(place));
         }
         let literal = Literal::Text(text.clone());
         let evaluate = || {
@@ -295,7 +292,7 @@ impl Names {
         let evaluate = || self.expressions.literal(literal, root);
         let text = literal.text();
         let known = text.and_then(|text| self.evaluator.recall(Kind::Value, &text.0, root));
-        let value = known.map_or_else(evaluate, Ok).map_err(Unfit::Error);
+        let value = known.unwrap_or_else(evaluate).map_err(Unfit::Error);
         let value = value.and_then(|value| self.admitted(field, &value));
         let assigned = self.evaluator.assigned(field, literal, value);
         assigned.map_err(|unfit| match unfit {
@@ -334,9 +331,10 @@ impl Names {
         expr: &str,
         root: &Value,
     ) -> Result<Vec<Value>, Fault> {
-        let evaluate = || self.expressions.items(expr, root);
-        let known = self.evaluator.recall(Kind::Items, expr, root);
-        let items = known.map_or_else(evaluate, |item| Ok(vec![item]));
+        let items = match self.evaluator.recall(Kind::Items, expr, root) {
+            Some(known) => known.map(|list| list.try_iter().into_iter().flatten().collect()),
+            None => self.expressions.items(expr, root),
+        };
         items.map_err(Fault::at(place))
     }
 
@@ -446,10 +444,10 @@ impl Names {
     fn let_value(self: &Arc<Self>, name: &str) -> Looked {
         let expr = self.chart.lets.get(name)?;
         Some(self.remembered(name, || {
-            let value = self
-                .expressions
-                .value(&expr.0, &self.root())
-                .map_err(Fault::at(format_args!("let.{name}")))?;
+            let root = self.root();
+            let known = self.evaluator.recall(Kind::Let, &expr.0, &root);
+            let value = known.unwrap_or_else(|| self.expressions.value(&expr.0, &root));
+            let value = value.map_err(Fault::at(format_args!("let.{name}")))?;
             match room_left(&value, MAX_LENGTH) {
                 None => Err(Fault::World(format!(
                     "`{name}` has more than {MAX_LENGTH} characters or items"

@@ -1,15 +1,18 @@
 //! The evaluation of a part in an imagined world, and its result as numbers.
 
 use super::walk::Descent;
-use super::{Exit, Leaf, Node, Progress, Segment, Tail, Target, Tree, Turn, What};
-use crate::engine::context::to_json;
+use super::{Exit, Leaf, Node, Segment, Tail, Target, Tree, Turn, What};
+use crate::engine::context::{to_json, to_value};
 use crate::engine::decide::{self, Flow, Part};
 use crate::engine::decision::{Answer as Reply, Ended, Fired, Invocation, Outcome, Step};
 use crate::engine::evaluator::Evaluator as _;
+use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::explore::answer::Answer;
-use crate::explore::imagined_world::{Base, ImaginedWorld, Kind, is_of_the_host};
+use crate::explore::imagined_world::{
+    Base, Expression, ImaginedWorld, Kind, Question, is_of_the_host,
+};
 use crate::explore::state::number;
 use crate::expr::ExprError;
 use crate::expr::source::{Literal, Text};
@@ -36,11 +39,11 @@ impl Tree {
             has_failed: matches!(run, Some(Outcome::Failed(_))),
             is_hook: is_of_the_host(at.trigger),
             answers: answers.collect(),
-            part: Some(descent.root),
+            part: Some(number(self.parts.insert_full(segment.what).0)),
         };
         let fork = ImaginedWorld::new(&self.domain, base);
-        let leaf = self.leaf(at, &fork);
-        let leaf = leaf.unwrap_or_else(|fault| self.failed(segment, fault));
+        let leaf = self.leaf(segment, at.trigger, &fork);
+        let leaf = leaf.unwrap_or_else(|fault| self.failed(fault));
         let leaf = number(self.leaves.insert_full(Rc::new(leaf)).0);
         // The first questions are those on the way to the node.
         for asked in fork.account().into_iter().skip(descent.depth) {
@@ -54,30 +57,34 @@ impl Tree {
     }
 
     /// Evaluates a part in a world.
-    fn leaf(&mut self, at: &Progress<'_>, fork: &ImaginedWorld) -> Result<Leaf, Fault> {
-        let (segment, names) = (at.segment, fork.names(at.trigger));
+    fn leaf(
+        &mut self,
+        segment: Segment,
+        trigger: &Trigger,
+        fork: &ImaginedWorld,
+    ) -> Result<Leaf, Fault> {
+        let names = fork.names(trigger);
         if let Some(review) = segment.review {
             names.set_review(Arc::new(self.runs[review as usize].clone()));
         }
         let part = match segment.what {
-            What::Outcome { index, .. } => {
-                let (kind, source) = self.expressions[index].clone();
-                let value = outcome(fork, &names, kind, &source);
-                let value = value.map_err(Fault::at("properties"))?;
+            What::Outcome { question, .. } => {
+                let Question::Outcome(expression) = self.question(question) else {
+                    return Ok(Leaf::Part(Vec::new()));
+                };
+                let value = outcome(fork, &names, expression);
+                let value = value.unwrap_or_else(|error| Answer::Fails(Some(error.into())));
                 return Ok(Leaf::Value(self.answer_id(&value)));
             }
             What::Check { list, index } => {
                 let mut found = Vec::new();
-                let chart = Arc::clone(&self.chart);
-                if let Some((name, checks)) = chart.checks.get_index(list) {
-                    let place = format!("checks.{name}[{index}]");
-                    let result = names.find(&checks[index], &mut found);
-                    result.map_err(Fault::at(place))?;
-                }
-                let count = Answer::Value(found.len().into());
+                let count = match names.find(&self.chart.checks[list][index], &mut found) {
+                    Ok(()) => Answer::Value(found.len().into()),
+                    Err(error) => Answer::Fails(Some(error.into())),
+                };
                 return Ok(Leaf::Value(self.answer_id(&count)));
             }
-            What::Head(_) => decide::head(names, at.trigger)?,
+            What::Head(_) => decide::head(names, trigger)?,
             What::Rule { list, index } => {
                 let (on, name) = (&self.chart.on, &self.chart.on.keys()[list]);
                 decide::rule(names, name, index, &on[list][index])?
@@ -87,12 +94,9 @@ impl Tree {
     }
 
     /// Returns the result of a part that fails. A command reports an option that does not fit, and changes nothing.
-    fn failed(&mut self, segment: Segment, fault: Fault) -> Leaf {
+    fn failed(&mut self, fault: Fault) -> Leaf {
         let is_reported = matches!(fault, Fault::Argument { .. });
         let fault = self.fault(fault);
-        if matches!(segment.what, What::Outcome { .. } | What::Check { .. }) {
-            return Leaf::Fault(fault);
-        }
         let exit = (!is_reported).then(|| Exit::failed(Tail::default(), fault));
         Leaf::Part(exit.into_iter().collect())
     }
@@ -201,23 +205,38 @@ fn seen_by_rules(invocation: Invocation) -> Invocation {
 fn outcome(
     fork: &ImaginedWorld,
     names: &Arc<Names>,
-    kind: Kind,
-    source: &str,
+    expression: &Expression,
 ) -> Result<Answer, ExprError> {
-    let (expressions, root) = (&names.expressions, names.root());
-    let text = |text: String| expressions.text(&Text(text), &root);
+    let Expression {
+        kind, source, it, ..
+    } = expression;
+    let expressions = &names.expressions;
+    let root = match it {
+        Some(it) => names.root_with(to_value(it)),
+        None => names.root(),
+    };
     Ok(match kind {
-        // A rule evaluates what is open about it in its own place; a property asks for it by itself.
         Kind::Condition => {
-            let holds = expressions.holds(source, &root);
+            let holds = fork.parts_hold(expression);
+            let holds = holds.map_or_else(|| expressions.holds(source, &root), Ok);
             fork.condition(source, holds)?.into()
         }
-        Kind::Text if fork.text_of_pieces(source) => true.into(),
-        Kind::Text => text(source.to_owned()).map(|_| Answer::Made)?,
+        Kind::Text => {
+            let whole = || {
+                let made = expressions.text(&Text(source.clone()), &root);
+                let made = made.map(|text| vec![text]);
+                fork.text(source, made).map(drop)
+            };
+            fork.text_of_pieces(expression).unwrap_or_else(whole)?;
+            true.into()
+        }
         Kind::Items => (!expressions.items(source, &root)?.is_empty()).into(),
-        Kind::Value => {
-            let value = expressions.literal(&Literal::Text(Text(source.to_owned())), &root)?;
-            Answer::held(to_json(&value).ok_or_else(|| ExprError::open(source))?)
+        Kind::Value | Kind::Let => {
+            let value = match kind {
+                Kind::Let => expressions.value(source, &root)?,
+                _ => expressions.literal(&Literal::Text(Text(source.clone())), &root)?,
+            };
+            to_json(&value).map_or(Answer::AsItIs, Answer::held)
         }
     })
 }

@@ -17,10 +17,10 @@ use serde_json::Value as Json;
 
 use super::answer::Answer;
 use super::budget::{Budget, Cut};
-use super::counters::read_by_the_engine;
 use super::domain::{Domain, config_path, field_of};
-use super::imagined_world::{Kind, Question};
+use super::imagined_world::Question;
 use super::state::{Chosen, Memo, Situation, number};
+use crate::chart::uses::read_by_the_engine;
 use crate::chart::{Chart, Cycle};
 use crate::engine::decision::Ended;
 use crate::engine::event::Trigger;
@@ -54,8 +54,8 @@ pub(crate) enum What {
     Head(usize),
     /// By the list and the place in it.
     Rule { list: usize, index: usize },
-    /// An expression that is evaluated by itself; a hook has a session of its own.
-    Outcome { index: usize, is_hook: bool },
+    /// An expression that is evaluated by itself, by the question for it; a hook has a session of its own.
+    Outcome { question: u32, is_hook: bool },
     /// How many things a check finds: by the list and the place in it.
     Check { list: usize, index: usize },
 }
@@ -86,10 +86,8 @@ impl<'t> Progress<'t> {
 pub(crate) enum Leaf {
     /// The ways in which the decision can go on.
     Part(Vec<Exit>),
-    /// Of an expression or a check: its value.
+    /// Of an expression or a check: its value, or why it has none.
     Value(u32),
-    /// Of an expression or a check: by its number.
-    Fault(u32),
 }
 
 /// What a part has done, and how the decision goes on.
@@ -203,7 +201,8 @@ pub(crate) struct Tree {
     pub(crate) questions: Numbered<Arc<Question>>,
     /// Where rules stand.
     pub(crate) places: Numbered<String>,
-    pub(crate) expressions: Numbered<(Kind, String)>,
+    /// The parts that assume something, each for itself.
+    parts: Numbered<What>,
     /// Sets of values, each in order.
     sets: Numbered<Box<[u32]>>,
     pub(crate) leaves: Numbered<Rc<Leaf>>,
@@ -244,13 +243,13 @@ impl Tree {
         Self {
             due,
             fields_of_names,
-            domain: Arc::new(domain),
             chart: Arc::clone(chart),
             // What a state says of itself must have a number before it is asked for.
             values: known.into_iter().collect(),
             questions,
             places: Numbered::default(),
-            expressions: Numbered::default(),
+            parts: Numbered::default(),
+            domain: Arc::new(domain),
             sets: Numbered::default(),
             leaves: Numbered::default(),
             faults: Vec::new(),

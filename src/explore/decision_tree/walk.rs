@@ -2,19 +2,17 @@
 
 use super::{Branch, Branches, Choices, Fork, Leaf, Node, Progress, Segment, Tree, What, over};
 use crate::engine::event::Trigger;
-use crate::explore::answer::Answer;
-use crate::explore::imagined_world::{Kind, Question, is_of_the_host};
+use crate::explore::imagined_world::{Expression, Kind, Question, is_of_the_host};
 use crate::explore::state::{Chosen, Look, Looks, number};
 use crate::hash::IndexMap;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A descent into the tree of a part: what it begins with, and how far it has come.
 pub(super) struct Descent<'d> {
     pub(super) at: &'d Progress<'d>,
-    /// The first node of the part.
-    pub(super) root: u32,
     /// What was chosen in the part.
     made: Choices,
     /// The number of questions on the way to the node.
@@ -59,7 +57,6 @@ impl Tree {
         self.begin(root);
         let mut descent = Descent {
             at,
-            root,
             made: Choices::new(),
             depth: 0,
             looks: Looks::default(),
@@ -100,8 +97,10 @@ impl Tree {
             }
             Node::Ask { question, options } => (*question, Rc::clone(options)),
         };
-        if let Question::Outcome { .. } = self.question(question) {
-            return self.beside(descent, at, question);
+        if let Question::Outcome(expression) = self.question(question) {
+            let review = descent.at.segment.review;
+            let review = review.filter(|_| self.domain.looks_at_review(&expression.source));
+            return self.beside(descent, at, question, review);
         }
         let described = self.described(descent, question, options.is_empty());
         if let Some(value) = described {
@@ -109,7 +108,12 @@ impl Tree {
             return self.behind(descent, next, &[]);
         }
         let values = match descent.chosen(question) {
-            Some(set) => self.members(set).to_vec(),
+            Some(set) => {
+                let mut left = self.members(set).to_vec();
+                // In the order in which they are tried: the quietest first.
+                left.sort_by_key(|left| options.iter().take_while(|it| *it != left).count());
+                left
+            }
             None => options.to_vec(),
         };
         let has_one = options.len() == 1;
@@ -173,19 +177,22 @@ impl Tree {
                 let mut assigned = exits.iter().flat_map(|exit| &exit.tail.assigned);
                 assigned.any(|(_, assigned)| *assigned == value)
             }
-            Leaf::Fault(_) => false,
         }
     }
 
-    /// Returns the paths through the tree from a node that asks for the value of an expression.
-    fn beside(&mut self, descent: &mut Descent<'_>, node: u32, asked: u32) -> Vec<Branch> {
-        let Question::Outcome { kind, source } = self.question(asked) else {
-            return Vec::new();
+    /// Returns the paths through the tree from a node that asks for the value of an expression, which sees this run.
+    fn beside(
+        &mut self,
+        descent: &mut Descent<'_>,
+        node: u32,
+        asked: u32,
+        review: Option<u32>,
+    ) -> Vec<Branch> {
+        let trigger = descent.at.trigger;
+        let what = What::Outcome {
+            question: asked,
+            is_hook: is_of_the_host(trigger),
         };
-        let (kind, source) = (*kind, source.clone());
-        let (trigger, review) = (descent.at.trigger, descent.at.segment.review);
-        let review = review.filter(|_| self.domain.looks_at_review(&source));
-        let what = self.expression(kind, source, trigger);
         let at = Progress {
             segment: Segment { what, review },
             choices: descent.all(),
@@ -194,10 +201,8 @@ impl Tree {
         let mut ends = Vec::new();
         let outcomes = self.walk(&at, &mut descent.looks);
         for outcome in outcomes.iter() {
-            let answer = match *self.leaves[outcome.leaf as usize] {
-                Leaf::Value(value) => value,
-                Leaf::Fault(fault) => self.answer_id(&Answer::Fails(Some(fault))),
-                Leaf::Part(_) => continue,
+            let Leaf::Value(answer) = *self.leaves[outcome.leaf as usize] else {
+                continue;
             };
             let next = self.next(node, answer);
             let mut chosen = outcome.choices();
@@ -256,11 +261,17 @@ impl Tree {
         }
     }
 
-    /// Returns an expression that is evaluated by itself, as a part of what is decided about an event.
-    pub(crate) fn expression(&mut self, kind: Kind, source: String, trigger: &Trigger) -> What {
+    /// Returns a condition by itself, as a part of what is decided about an event.
+    pub(crate) fn condition(&mut self, source: &str, trigger: &Trigger) -> What {
+        let condition = Question::Outcome(Expression {
+            kind: Kind::Condition,
+            source: source.to_owned(),
+            it: None,
+            part: None,
+        });
+        let question = number(self.questions.insert_full(Arc::new(condition)).0);
         let is_hook = is_of_the_host(trigger);
-        let index = self.expressions.insert_full((kind, source)).0;
-        What::Outcome { index, is_hook }
+        What::Outcome { question, is_hook }
     }
 
     /// Returns the node that an answer leads to.

@@ -6,8 +6,8 @@ use super::{Compared, Dependence, Kind, Openness, Term, Val, as_list, root_of};
 use crate::chart::Chart;
 use crate::chart::fragments::Role;
 use crate::chart::model::FieldType;
+use crate::chart::uses::fields_of_the_user;
 use crate::engine::names::types::{ChartNames, Uses};
-use crate::explore::user_fields::fields_of_the_user;
 use crate::expr::syntax::parse_expr;
 use crate::expr::{has_holes, single_expression};
 
@@ -88,7 +88,8 @@ impl Reader<'_> {
                 self.scopes.push(("it".to_owned(), as_list(items, false)));
             }
             match fragment.role {
-                Role::Condition => drop(self.alone(fragment.text, |reader| {
+                Role::Let if !self.types.is_boolean(fragment.text) => {}
+                Role::Condition | Role::Let => drop(self.alone(fragment.text, |reader| {
                     let value = reader.source(fragment.text);
                     reader.truth(value)
                 })),
@@ -97,7 +98,7 @@ impl Reader<'_> {
                 Role::Shown => self.text(fragment.text, true),
                 Role::Named => self.text(fragment.text, false),
                 Role::Printed => self.text(&format!("{{{{ {} }}}}", fragment.text), true),
-                Role::Default | Role::Let => {}
+                Role::Default => {}
             }
             self.scopes.clear();
         }

@@ -2,11 +2,11 @@
 
 use super::{Domain, GATE_TIMES, NO_SLUG, Values};
 use crate::chart::model::{Arg, FieldType};
+use crate::chart::uses::assigns_arg;
 use crate::engine::decision::FailedGate;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::LENGTH;
 use crate::explore::items::{self, Tried};
-use crate::explore::user_fields::assigns_arg;
 use crate::hash::IndexMap;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 use indexmap::IndexSet;

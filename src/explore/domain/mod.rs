@@ -72,7 +72,7 @@ pub(crate) struct FoundOut {
     reaches: BySource<Reach>,
     /// What the chart's texts are made of.
     pieces: BySource<Arc<[Piece]>>,
-    /// Whether a text always fits a field.
+    /// Whether a text always fits a field, and whether an expression is true or false.
     fits: BySource<bool>,
 }
 

@@ -8,11 +8,10 @@ use crate::engine::names::sources::SourceName;
 use crate::engine::names::types::{ChartNames, Uses};
 use crate::explore::dependence::Openness;
 use crate::expr::infer::{self, Scope as _};
-use crate::expr::pieces::{Piece, pieces};
+use crate::expr::pieces::{Piece, included, pieces};
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal};
 use crate::expr::types::Type;
-use minijinja::value::Value;
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 
@@ -59,10 +58,13 @@ impl Domain {
         let mut seen: HashSet<String> = HashSet::new();
         let mut open = vec![source.to_owned()];
         while let Some(source) = open.pop() {
-            let has_include = source.contains("{%") && source.contains("include");
-            let mut names = self.expressions.names_in(&source);
-            names.extend(has_include.then(|| "{%".to_owned()));
-            for name in names {
+            if source.contains("{%") {
+                let all = || chart.templates.names().into_iter().collect();
+                let texts = included(&source).unwrap_or_else(all).into_iter();
+                let texts = texts.filter(|name| seen.insert(format!("{{%{name}")));
+                open.extend(texts.filter_map(|name| chart.template(&name).ok()));
+            }
+            for name in self.expressions.names_in(&source) {
                 let mut parts = name.split('.');
                 let (root, key) = (parts.next().unwrap_or_default(), parts.next());
                 if chart.context.contains_key(root)
@@ -97,10 +99,6 @@ impl Domain {
                         let vars = chart.prompts.values().flatten();
                         open.extend(vars.map(|(_, expr)| expr.0.clone()));
                     }
-                    None if root == "{%" => {
-                        let texts = chart.templates.names().into_iter();
-                        open.extend(texts.filter_map(|name| chart.template(&name).ok()));
-                    }
                     _ => open.extend(chart.lets.get(root).map(|expr| expr.0.clone())),
                 }
             }
@@ -113,13 +111,29 @@ impl Domain {
         self.reach(source).review
     }
 
-    /// Returns true for a source that can be evaluated by itself: nothing is open about it, and it depends on nothing
-    /// of the rule, such as the phase that is entered.
-    pub(crate) fn is_separate(&self, kind: Kind, source: &str, root: &Value) -> bool {
-        let reach = self.reach(source);
-        let is_it = || root.get_attr("it").is_ok_and(|it| !it.is_undefined());
-        let is_bound = reach.open || reach.touched || reach.it && is_it();
-        !is_bound && !self.is_open(kind, source)
+    /// Returns true where the phase that is entered can make a difference.
+    pub(crate) fn looks_at_it(&self, source: &str) -> bool {
+        self.reach(source).it
+    }
+
+    /// Returns true for a source that can be evaluated by itself: it does not depend on what the rule's actions do, and what
+    /// is open about it can be assumed there. Of names, these are the ones that are true or false: others would tell more
+    /// values apart than those who use them.
+    pub(crate) fn is_separate(&self, kind: Kind, source: &str) -> bool {
+        let is_settled = || !self.is_assumed(kind, source);
+        let names = || ChartNames::new(&self.chart, &Uses::default());
+        let is_boolean = || once(&self.found_out.fits, source, || names().is_boolean(source));
+        !self.reach(source).touched
+            && match kind {
+                Kind::Condition | Kind::Text => true,
+                Kind::Items | Kind::Value => is_settled(),
+                Kind::Let => is_settled() && is_boolean(),
+            }
+    }
+
+    /// Returns true where the value of a source may have to be assumed, by each part of a decision for itself.
+    pub(crate) fn is_assumed(&self, kind: Kind, source: &str) -> bool {
+        self.reach(source).open || self.is_open(kind, source)
     }
 
     /// Returns what is open about an expression.
@@ -127,16 +141,15 @@ impl Domain {
         self.dependence.open.get(source)
     }
 
-    /// Returns true where trying values does not determine its value. A text that fails, and a list, is evaluated in
-    /// its place, too.
+    /// Returns true where trying values does not determine its value. Of a list, nothing is assumed.
     fn is_open(&self, kind: Kind, source: &str) -> bool {
-        self.open(source).is_some_and(|open| match kind {
-            Kind::Items => false,
-            Kind::Text => !open.fails.is_empty(),
-            Kind::Condition | Kind::Value => {
-                !open.fails.is_empty() || self.open_inputs(open).next().is_some()
-            }
-        })
+        let open = self.open(source).filter(|_| kind != Kind::Items);
+        open.is_some_and(|open| self.may_fail(source) || self.open_inputs(open).next().is_some())
+    }
+
+    /// Returns whether an expression or a text may fail for some values of what it looks at.
+    pub(crate) fn may_fail(&self, source: &str) -> bool {
+        self.open(source).is_some_and(|open| !open.fails.is_empty())
     }
 
     /// Returns what a text is made of.

@@ -2,15 +2,17 @@
 //! some, trying values leaves the result open: then it is assumed.
 
 use super::ImaginedWorld;
-use super::question::{Kind, Question};
+use super::question::{Expression, Kind, Question};
 use crate::chart::model::FieldType;
-use crate::engine::context::to_value;
+use crate::engine::context::{to_json, to_value};
 use crate::engine::evaluator::{Evaluator, Given, Unfit};
+use crate::engine::fault::Fault;
 use crate::engine::names::sources::SourceName;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::root_of;
 use crate::explore::domain::{Choice, field_of};
 use crate::expr::ExprError;
+use crate::expr::formula::conjuncts;
 use crate::expr::has_holes;
 use crate::expr::pieces::Piece;
 use crate::expr::source::Literal;
@@ -47,17 +49,25 @@ impl Evaluator for ImaginedWorld {
     }
 
     /// Recalls an expression that is evaluated by itself; `None` where it must be evaluated here.
-    fn recall(&self, kind: Kind, source: &str, root: &Value) -> Option<Value> {
+    fn recall(&self, kind: Kind, source: &str, root: &Value) -> Option<Result<Value, ExprError>> {
         let has_none = matches!(kind, Kind::Text | Kind::Value) && !has_holes(source);
-        if self.base.part.is_none() || has_none || !self.domain.is_separate(kind, source, root) {
+        if self.base.part.is_none() || has_none || !self.domain.is_separate(kind, source) {
             return None;
         }
-        let known = self.outcome(kind, source)?;
-        match kind {
+        let it = root.get_attr("it").ok().filter(|it| !it.is_undefined());
+        let it = it.as_ref().and_then(to_json);
+        let known = self.outcome(kind, source, it.as_ref());
+        Some(match (&*known, kind) {
+            // Its value is none that an answer can be.
+            (Answer::AsItIs, _) => return None,
+            (Answer::Fails(error), _) => Err((**error.as_ref()?).clone()),
             // Some item, whichever.
-            Kind::Items => (*known == true.into()).then(|| Value::from("")),
-            _ => Some(to_value(known.seen())),
-        }
+            (known, Kind::Items) => Ok(match *known == true.into() {
+                true => Value::from(vec![""]),
+                false => Value::from(Vec::<Value>::new()),
+            }),
+            (known, _) => Ok(to_value(known.seen())),
+        })
     }
 
     /// Returns what a condition is taken to be that came out like this: either, where something is open about it.
@@ -127,36 +137,68 @@ impl Evaluator for ImaginedWorld {
 }
 
 impl ImaginedWorld {
-    /// Returns the value of an expression that is evaluated by itself; `None` where it must be evaluated here. An
-    /// answer that is not known yet is guessed: the tree has no way behind it unless it is right.
-    fn outcome(&self, kind: Kind, source: &str) -> Option<Arc<Answer>> {
-        let question = Question::Outcome {
+    /// Returns what an expression gives that is evaluated by itself. An answer that is not known yet is guessed: the tree
+    /// has no way behind it unless it is right.
+    fn outcome(&self, kind: Kind, source: &str, it: Option<&Json>) -> Arc<Answer> {
+        let expression = Expression {
             kind,
             source: source.to_owned(),
+            it: it.filter(|_| self.domain.looks_at_it(source)).cloned(),
+            part: (self.base.part).filter(|_| self.domain.is_assumed(kind, source)),
         };
-        let answer = self.ask(question, || [true.into()].into());
-        (!matches!(*answer, Answer::Fails(_))).then_some(answer)
+        let question = Question::Outcome(expression);
+        self.ask(question, || [true.into()].into())
     }
 
-    /// Returns true where a text can be made of these pieces.
-    fn are_made(&self, pieces: &[Piece]) -> bool {
-        pieces.iter().all(|piece| match piece {
-            Piece::Hole(hole) => self.outcome(Kind::Text, hole).is_some(),
-            Piece::If(test, then, otherwise) => {
-                let holds = self.outcome(Kind::Condition, test);
-                let side = |holds: Arc<Answer>| match *holds == true.into() {
-                    true => then,
-                    false => otherwise,
-                };
-                holds.is_some_and(|holds| self.are_made(side(holds)))
+    /// Makes a text of what it consists of; `None` where it must be evaluated as a whole, which says better why it fails.
+    pub(crate) fn text_of_pieces(&self, text: &Expression) -> Option<Result<(), ExprError>> {
+        let Expression { source, it, .. } = text;
+        let pieces = self.domain.pieces(source);
+        if self.domain.may_fail(source) || pieces.iter().any(|piece| piece.has(source)) {
+            return None;
+        }
+        match self.make(&pieces, it.as_ref()) {
+            Ok(()) => Some(Ok(())),
+            Err(error) => {
+                Fault::of_the_user(&error)?;
+                // With other values of what it looks at, it can be made.
+                let options = vec![Answer::AsItIs, Answer::Made];
+                let is_made = || *self.assumption(None, source, options) == Answer::Made;
+                let is_open = text.part.is_some();
+                Some(if is_open && is_made() {
+                    Ok(())
+                } else {
+                    Err(error)
+                })
             }
+        }
+    }
+
+    /// Makes pieces of a text, one after the other.
+    fn make(&self, pieces: &[Piece], it: Option<&Json>) -> Result<(), ExprError> {
+        let given = |kind, source: &str| match &*self.outcome(kind, source, it) {
+            Answer::Fails(Some(error)) => Err((**error).clone()),
+            answer => Ok(*answer == true.into()),
+        };
+        pieces.iter().try_for_each(|piece| match piece {
+            Piece::Hole(hole) => given(Kind::Text, hole).map(drop),
+            Piece::If(test, then, otherwise) => match given(Kind::Condition, test)? {
+                true => self.make(then, it),
+                false => self.make(otherwise, it),
+            },
         })
     }
 
-    /// Returns whether a text can be made of what it consists of; otherwise it must be evaluated as a whole.
-    pub(crate) fn text_of_pieces(&self, source: &str) -> bool {
-        let pieces = self.domain.pieces(source);
-        !pieces.iter().any(|piece| piece.has(source)) && self.are_made(&pieces)
+    /// Returns whether all parts of a condition hold; `None` where it must be evaluated as a whole.
+    pub(crate) fn parts_hold(&self, condition: &Expression) -> Option<bool> {
+        let Expression {
+            kind, source, it, ..
+        } = condition;
+        let parts = conjuncts(source);
+        (parts.len() > 1 && !self.domain.is_assumed(*kind, source)).then_some(())?;
+        let holds = |part| self.outcome(*kind, part, it.as_ref()).value().as_bool();
+        let mut holds = parts.into_iter().map(holds);
+        holds.find(|it| *it != Some(true)).unwrap_or(Some(true))
     }
 
     /// Returns true where an open input of an expression has been looked at.

@@ -22,7 +22,7 @@ use crate::engine::possible_world::event;
 use crate::engine::world::World;
 use crate::hash::IndexMap;
 use crate::host::events::EVENTS;
-pub(crate) use question::{Asked, Kind, Question};
+pub(crate) use question::{Asked, Expression, Kind, Question};
 
 /// What is known before a decision: what a state says of itself, and answers.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(crate) struct Base {
     pub(crate) is_hook: bool,
     /// What is known, what was chosen, what was assumed and the values of expressions that are evaluated by themselves.
     pub(crate) answers: Vec<(Arc<Question>, Arc<Answer>)>,
-    /// The part of the decision, by number: each assumes for itself. `None`: all of it, in which nothing is evaluated by
+    /// The part of the decision, by number; each is taken once, and assumes for itself. `None`: all of it, in which nothing is evaluated by
     /// itself.
     pub(crate) part: Option<u32>,
 }

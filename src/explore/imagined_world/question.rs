@@ -3,6 +3,7 @@
 pub(crate) use crate::engine::evaluator::Kind;
 use crate::explore::answer::Answer;
 use crate::explore::domain::Choice;
+use serde_json::Value as Json;
 use std::sync::Arc;
 
 /// What a decision asks of a world.
@@ -24,7 +25,18 @@ pub(crate) enum Question {
         part: Option<u32>,
     },
     /// The value of an expression that is evaluated by itself.
-    Outcome { kind: Kind, source: String },
+    Outcome(Expression),
+}
+
+/// An expression or a text that is evaluated by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Expression {
+    pub(crate) kind: Kind,
+    pub(crate) source: String,
+    /// The phase that is entered, where that matters.
+    pub(crate) it: Option<Json>,
+    /// The part of the decision for which its value is assumed, where something is open about it.
+    pub(crate) part: Option<u32>,
 }
 
 /// One question of a decision, in the order in which they were asked.

@@ -6,7 +6,6 @@ use super::checks::everywhere;
 use crate::chart::Chart;
 use crate::chart::model::Rule;
 use crate::engine::event::Trigger;
-use crate::explore::imagined_world::Kind;
 use crate::explore::search::Search;
 use crate::expr::formula::conjuncts;
 use crate::expr::syntax::parse_expr;
@@ -99,7 +98,7 @@ fn blame(search: &mut Search, list: &str, rule: &Rule) -> Option<Blame> {
 /// Returns whether a condition is true in some state; `None` if it has no value somewhere.
 fn is_ever_true(search: &mut Search, condition: &str, trigger: &Trigger) -> Option<bool> {
     let tree = &mut search.moves.tree;
-    let what = tree.expression(Kind::Condition, condition.to_owned(), trigger);
+    let what = tree.condition(condition, trigger);
     let mut is_true = Some(false);
     everywhere(search, what, trigger, |_, _, outcomes| {
         let found = outcomes.into_iter().find(|it| it.result != Ok(false));

@@ -63,8 +63,9 @@ pub(super) fn checks(search: &mut Search) -> Vec<CheckSeen> {
                     };
                     match result {
                         Ok(true) if seen.found.len() < EXAMPLES => seen.found.push(example),
-                        Err(fault) if seen.faults.len() < EXAMPLES => {
-                            seen.faults.push((fault, example));
+                        Err(error) if seen.faults.len() < EXAMPLES => {
+                            let place = format!("checks.{name}[{index}]");
+                            seen.faults.push((Fault::at(place)(error), example));
                         }
                         _ => {}
                     }

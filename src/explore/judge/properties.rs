@@ -12,7 +12,7 @@ use crate::engine::names::Names;
 use crate::explore::answer::plain;
 use crate::explore::decision_tree::{Progress, Witness};
 use crate::explore::graph::path_to;
-use crate::explore::imagined_world::{Kind, Question};
+use crate::explore::imagined_world::Question;
 use crate::explore::moves::{Edge, Outcome, by_hand};
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::{Search, Transition};
@@ -158,11 +158,11 @@ impl Truth {
     /// Finds where a condition holds that a property expects to be so.
     fn of(search: &mut Search, property: &Property, condition: &str, expected: bool) -> Self {
         let tree = &mut search.moves.tree;
-        let what = tree.expression(Kind::Condition, condition.to_owned(), &by_hand());
+        let what = tree.condition(condition, &by_hand());
         let mut fault = None;
         let holds = everywhere(search, what, &by_hand(), |search, state, outcomes| {
             let found = outcomes.iter().find_map(|it| it.result.clone().err());
-            fault = found.map(|fault| (state, fault));
+            fault = found.map(|error| (state, Fault::at("properties")(error)));
             let tree = &search.moves.tree;
             let holds = |outcome: &Outcome| outcome.result == Ok(true);
             let surely = |outcome: &Outcome| {

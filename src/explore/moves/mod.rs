@@ -8,12 +8,13 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::answer::Answer;
 use super::decision_tree::{Leaf, Progress, Segment, Tail, Tree, What, Witness};
 use super::imagined_world::is_of_the_host;
 use super::state::{Chosen, Look, Looks, Memo, Situation, TRUE};
 use crate::chart::Chart;
 use crate::engine::event::Trigger;
-use crate::engine::fault::Fault;
+use crate::expr::ExprError;
 use rustc_hash::FxHashMap;
 use tails::Tails;
 
@@ -87,7 +88,7 @@ pub(crate) struct Ending {
 /// Whether something holds, and what was chosen for that.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    pub(crate) result: Result<bool, Fault>,
+    pub(crate) result: Result<bool, ExprError>,
     pub(crate) choices: Witness,
 }
 
@@ -175,9 +176,11 @@ impl Moves {
         let ends = self.tree.walk(at, looks);
         let tree = &self.tree;
         let results = ends.iter().flat_map(|end| {
-            let result = match *tree.leaves[end.leaf as usize] {
-                Leaf::Value(value) => Ok(value == TRUE || tree.value(value).as_u64() > Some(0)),
-                Leaf::Fault(fault) => Err(tree.faults[fault as usize].clone()),
+            let result = match &*tree.leaves[end.leaf as usize] {
+                Leaf::Value(value) => match tree.answer_of(*value) {
+                    Answer::Fails(Some(error)) => Err((**error).clone()),
+                    value => Ok(*value == true.into() || value.value().as_u64() > Some(0)),
+                },
                 Leaf::Part(_) => Ok(false),
             };
             let witnesses = tree.witnesses(&end.choices()).into_iter();

@@ -97,7 +97,7 @@ fn finding(
         let ends = tree.walk(&check, &mut Looks::default());
         let found = |leaf: &Leaf| match leaf {
             Leaf::Value(value) => usize::try_from(tree.value(*value).as_u64()?).ok(),
-            Leaf::Part(_) | Leaf::Fault(_) => None,
+            Leaf::Part(_) => None,
         };
         let ends = ends.iter().filter_map(|end| {
             let found = found(&tree.leaves[end.leaf as usize])?;

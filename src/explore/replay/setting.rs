@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 
 use super::{Position, Replay};
+use crate::chart::uses::guards_of;
 use crate::engine::possible_world::{Disk, event};
 use crate::explore::moves::{Edge, Setting, by_hand};
 use crate::explore::search::Search;
-use crate::explore::user_fields::guards_of;
 use serde_json::{Map, Value as Json};
 
 impl Replay<'_> {

@@ -1,15 +1,19 @@
-//! Context fields that the user can set to anything at any time.
+//! What a chart's fields and settings are for: which of them the engine reads, which only the user sets, and on which it
+//! turns what happens next.
+
+use std::collections::BTreeSet;
 
 use indexmap::IndexSet;
 
-use crate::chart::Chart;
-use crate::chart::model::{Field, FieldType, Rule};
+use super::Chart;
+use super::fragments::Role;
+use super::model::{Field, FieldType, Rule};
 use crate::expr::source::{Expr, Literal};
 use crate::expr::{Expressions, single_expression};
 
 /// Returns the integers that nothing sets but a command which does nothing else, by one of its options. Where the command
 /// has a guard, a field is taken to be set at any time all the same; what is shown of it is replayed with the guard.
-pub(super) fn fields_of_the_user(chart: &Chart) -> IndexSet<&str> {
+pub(crate) fn fields_of_the_user(chart: &Chart) -> IndexSet<&str> {
     let expressions = Expressions::new(chart.templates.clone());
     // The guard turns on nothing but the state, and on no number that may be such a field itself.
     let is_of_the_state = |guard: &Expr| {
@@ -49,17 +53,53 @@ pub(super) fn fields_of_the_user(chart: &Chart) -> IndexSet<&str> {
 }
 
 /// Returns true for a value that is the option of that name and nothing else.
-pub(super) fn assigns_arg(literal: &Literal, name: &str) -> bool {
+pub(crate) fn assigns_arg(literal: &Literal, name: &str) -> bool {
     let expr = literal.text().and_then(|text| single_expression(&text.0));
     expr.is_some_and(|expr| expr == format!("args.{name}"))
 }
 
 /// Returns the guards of the commands that set a field; none where one of them has no guard.
-pub(super) fn guards_of<'c>(chart: &'c Chart, field: &str) -> Vec<&'c str> {
+pub(crate) fn guards_of<'c>(chart: &'c Chart, field: &str) -> Vec<&'c str> {
     let rules = chart.commands.values().map(|command| &command.rule);
     let setters = rules.filter(|rule| rule.assign.contains_key(field));
     let guards: Option<Vec<&str>> = setters
         .map(|rule| rule.guard.as_ref().map(|guard| guard.0.as_str()))
         .collect();
     guards.unwrap_or_default()
+}
+
+/// Returns the fields that the engine itself reads, so that their values must be known: counts, limits, and what names
+/// of files are made of.
+pub(crate) fn read_by_the_engine(chart: &Chart) -> BTreeSet<&str> {
+    let cycles = || chart.cycles.values();
+    let names = cycles().flat_map(|cycle| [&cycle.base, &cycle.review, &cycle.answer]);
+    let patterns = names.chain(chart.tables.values().map(|table| &table.file));
+    let holes = patterns.flat_map(|pattern| pattern.holes());
+    let counts = cycles().flat_map(|cycle| [cycle.count.as_str(), &cycle.limit]);
+    holes.map(|(hole, _)| hole).chain(counts).collect()
+}
+
+/// Returns the names on which it turns what happens next: those that guards, lists and file names look at, and those
+/// that are assigned to such a field. What only texts and arguments look at is not among them.
+pub(crate) fn steering(chart: &Chart, expressions: &Expressions) -> IndexSet<String> {
+    let own = [Some(chart.state.as_str()), chart.next.as_deref()];
+    let own = own.into_iter().flatten().chain(read_by_the_engine(chart));
+    let mut open: Vec<String> = own.map(str::to_owned).collect();
+    let fragments = chart.fragments();
+    let texts_of = |is_so: &dyn Fn(&Role<'_>) -> bool| {
+        let texts = fragments.iter().filter(|fragment| is_so(&fragment.role));
+        chart.names_in(expressions, texts.map(|fragment| fragment.text))
+    };
+    open.extend(texts_of(&|role| {
+        matches!(role, Role::Condition | Role::List | Role::Default)
+    }));
+    let mut found = IndexSet::new();
+    while let Some(name) = open.pop() {
+        if found.insert(name.clone()) {
+            let first = name.split('.').next().unwrap_or_default();
+            open.extend(texts_of(&|role| *role == Role::Assigned(first)));
+            found.insert(first.to_owned());
+        }
+    }
+    found
 }
