@@ -36,8 +36,8 @@ pub(crate) struct Base {
     pub(crate) is_hook: bool,
     /// What is known, what was chosen, what was assumed and the values of expressions that are evaluated by themselves.
     pub(crate) answers: Vec<(Arc<Question>, Arc<Answer>)>,
-    /// The part of the decision, by number; each is taken once, and assumes for itself. `None`: all of it, in which nothing is evaluated by
-    /// itself.
+    /// The part of the decision, by number. Each is taken once, and assumes for itself. `None`: all of it, in which nothing
+    /// is evaluated by itself.
     pub(crate) part: Option<u32>,
 }
 
