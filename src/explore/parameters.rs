@@ -1,7 +1,7 @@
 //! What the user sets at any time: settings, and context fields that a command sets to whatever it is given.
 //!
-//! They are tried at their default, at their least values and around each number that a count of the chart is held
-//! against. A counter reaches both sides of each of these. A setting that only texts show is tried at its default.
+//! They are tried at their default, at their least values and around each number with which the chart compares
+//! a count. A counter reaches both sides of each of these. A setting that only texts show is tried at its default.
 
 use std::sync::Arc;
 

@@ -298,6 +298,32 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_a_text_includes_is_known_where_it_is_named() {
+        let known: &[(&str, &[&str])] = &[
+            (
+                "a {{ 'include' }} {% if include == 'a.md' %}b{% endif %}",
+                &[],
+            ),
+            (
+                "{%- include 'a.md' -%}{% include \"b.md\" %}",
+                &["a.md", "b.md"],
+            ),
+        ];
+        for (text, names) in known {
+            let names = names.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(included(text), Some(names), "{text}");
+        }
+        for text in [
+            "{% include name %}",
+            "{% include 'a' ~ '.md' %}",
+            "{% include 'a.md' ignore missing %}",
+            "{% extends 'a.md' %}",
+        ] {
+            assert_eq!(included(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn a_text_is_taken_apart() {
         let template = |name: &str| match name {
             "a.md" => Some("A {{ a }}".to_owned()),

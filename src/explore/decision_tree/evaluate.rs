@@ -1,12 +1,11 @@
 //! The evaluation of a part in an imagined world, and its result as numbers.
 
 use super::walk::Descent;
-use super::{Exit, Leaf, Node, Segment, Tail, Target, Tree, Turn, What};
+use super::{Exit, Leaf, Node, Progress, Segment, Tail, Target, Tree, Turn, What};
 use crate::engine::context::{to_json, to_value};
 use crate::engine::decide::{self, Flow, Part};
 use crate::engine::decision::{Answer as Reply, Ended, Fired, Invocation, Outcome, Step};
 use crate::engine::evaluator::Evaluator as _;
-use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::explore::answer::Answer;
@@ -42,7 +41,7 @@ impl Tree {
             part: Some(number(self.parts.insert_full(segment.what).0)),
         };
         let fork = ImaginedWorld::new(&self.domain, base);
-        let leaf = self.leaf(segment, at.trigger, &fork);
+        let leaf = self.leaf(at, &fork);
         let leaf = leaf.unwrap_or_else(|fault| self.failed(fault));
         let leaf = number(self.leaves.insert_full(Rc::new(leaf)).0);
         // The first questions are those on the way to the node.
@@ -57,13 +56,8 @@ impl Tree {
     }
 
     /// Evaluates a part in a world.
-    fn leaf(
-        &mut self,
-        segment: Segment,
-        trigger: &Trigger,
-        fork: &ImaginedWorld,
-    ) -> Result<Leaf, Fault> {
-        let names = fork.names(trigger);
+    fn leaf(&mut self, at: &Progress<'_>, fork: &ImaginedWorld) -> Result<Leaf, Fault> {
+        let (segment, names) = (at.segment, fork.names(at.trigger));
         if let Some(review) = segment.review {
             names.set_review(Arc::new(self.runs[review as usize].clone()));
         }
@@ -84,7 +78,7 @@ impl Tree {
                 };
                 return Ok(Leaf::Value(self.answer_id(&count)));
             }
-            What::Head(_) => decide::head(names, trigger)?,
+            What::Head(_) => decide::head(names, at.trigger)?,
             What::Rule { list, index } => {
                 let (on, name) = (&self.chart.on, &self.chart.on.keys()[list]);
                 decide::rule(names, name, index, &on[list][index])?

@@ -243,13 +243,13 @@ impl Tree {
         Self {
             due,
             fields_of_names,
+            domain: Arc::new(domain),
             chart: Arc::clone(chart),
             // What a state says of itself must have a number before it is asked for.
             values: known.into_iter().collect(),
             questions,
             places: Numbered::default(),
             parts: Numbered::default(),
-            domain: Arc::new(domain),
             sets: Numbered::default(),
             leaves: Numbered::default(),
             faults: Vec::new(),

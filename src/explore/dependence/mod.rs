@@ -1,7 +1,7 @@
 //! What each expression of a chart asks of the inputs, and whether trying some values determines its value.
 //!
 //! An input (a file, an option, a field of the event) has too many values to try them all. It is tried at the values
-//! that the chart holds it against, and one that is none of them: that is enough as long as expressions only compare.
+//! that the chart compares it with, and one that is none of them: that is enough as long as expressions only compare.
 //! Where one does anything else with an input, its value is left open, and both outcomes are explored. Only
 //! what is known here is settled; everything else is open.
 

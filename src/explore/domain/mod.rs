@@ -1,4 +1,4 @@
-//! The values that the model checker tries for each input of a decision, taken from what the chart holds it against.
+//! The values that the model checker tries for each input of a decision, taken from what the chart compares it with.
 //!
 //! A boolean is both; a word of a known set is each; an integer is each number it is compared with, that minus one and
 //! plus one; a text is each literal and each context field it is compared with, and one that is none of them. What

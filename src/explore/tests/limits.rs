@@ -16,6 +16,31 @@ fn without_time_nothing_is_proved_that_was_not_seen() {
     assert!(found.iter().all(is_open), "{found:?}");
 }
 
+/// A text that an option makes fail, and the guard of a phase that looks at the phase: each of their parts is evaluated by
+/// itself. Together, they have more than 1,296 combinations.
+#[test]
+fn what_a_part_does_not_look_at_multiplies_nothing() {
+    let names = |with: &str, one: &dyn Fn(char) -> String| {
+        let names: Vec<String> = ('a'..='d').map(one).collect();
+        names.join(with)
+    };
+    let lets = names("\n", &|name| {
+        format!("{name} = \"event.{name} in ['1', '2', '3', '4', '5']\"")
+    });
+    let (all, shown) = (
+        names(" and ", &|name| name.to_string()),
+        names(" ", &|name| format!("{{{{ {name} }}}}")),
+    );
+    let chart = counting(&format!(
+        "[phases.two]\nguard = \"it.id == 'two' and {all}\"\n\
+         [args.task]\nabout = \"x\"\ntype = \"string\"\none_of = \"['1']\"\n\
+         [commands.show]\nabout = \"x\"\nsay = \"{shown} {{{{ args.task }}}}\"\n[let]\n{lets}\n"
+    ));
+    let search = Search::of(&chart, &states(100));
+    let nodes = search.moves.tree.nodes.len();
+    assert!(nodes < 400, "{nodes} nodes");
+}
+
 /// (what the chart looks at, what is tried for it in words)
 #[test]
 fn the_texts_that_are_tried_are_named() {
