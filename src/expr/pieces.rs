@@ -19,25 +19,25 @@ pub(crate) enum Piece {
     If(String, Vec<Piece>, Vec<Piece>),
 }
 
-impl Piece {
-    /// Returns whether it consists of this text, or of others and this.
-    pub(crate) fn has(&self, text: &str) -> bool {
-        match self {
-            Self::Hole(hole) => hole == text,
-            Self::If(_, then, otherwise) => {
-                let mut parts = then.iter().chain(otherwise);
-                parts.any(|piece| piece.has(text))
-            }
-        }
-    }
-}
-
 /// Takes a text apart. Each piece begins with the variables that it needs. Where a condition needs one, it is a piece with
 /// all that it decides about. A text stays whole if one is needed that is set only on some ways, or if there are blocks
 /// that are not known here.
 pub(crate) fn pieces(text: &str, template: &dyn Fn(&str) -> Option<String>) -> Vec<Piece> {
     let made = in_pieces(text, template, 0, &mut Vec::new());
     made.unwrap_or_else(|| vec![Piece::Hole(text.to_owned())])
+}
+
+/// Leaves out the pieces that can always be made.
+pub(crate) fn open_ones(pieces: Vec<Piece>, may_fail: &dyn Fn(&str) -> bool) -> Vec<Piece> {
+    let open = pieces.into_iter().filter_map(|piece| match piece {
+        Piece::Hole(hole) => may_fail(&hole).then_some(Piece::Hole(hole)),
+        Piece::If(test, then, otherwise) => {
+            let [then, otherwise] = [then, otherwise].map(|side| open_ones(side, may_fail));
+            let is_open = !then.is_empty() || !otherwise.is_empty() || may_fail(&test);
+            is_open.then_some(Piece::If(test, then, otherwise))
+        }
+    });
+    open.collect()
 }
 
 /// Returns the names of the templates that a text includes; `None` where one is not known before it is rendered.

@@ -8,7 +8,9 @@ use super::built_in::{BuiltIn, Lookup};
 use super::findings;
 use super::types::{ChartNames, each, words};
 use super::{Looked, Names};
+use crate::chart::{Chart, Cycle};
 use crate::engine::context;
+use crate::engine::evaluator::Kind;
 use crate::engine::fault::Fault;
 use crate::engine::world::Source;
 use crate::expr::source::Expr;
@@ -103,6 +105,42 @@ pub(in crate::engine) fn implied(names: &ChartNames<'_>) -> Vec<String> {
         .collect()
 }
 
+/// An expression or a text of a cycle.
+pub struct Asked<'c> {
+    pub kind: Kind,
+    pub source: &'c String,
+}
+
+/// Returns the expressions and texts of cycles on which `cycle.KEY` turns; without a key, all of them.
+pub fn asked<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<Asked<'c>> {
+    let asked = |kind: Kind| move |source: &'c String| Asked { kind, source };
+    let is_asked = |name: &str| key.is_none_or(|key| key == name);
+    let of_cycle = |cycle: &'c Cycle| {
+        let guards = cycle.advance.iter().filter(|_| is_asked("next"));
+        let guards = guards.filter_map(|target| target.guard.as_ref());
+        let ready = cycle.ready.iter().filter(|_| is_asked("ready"));
+        let exit = [&cycle.exit].into_iter().filter(|_| is_asked("exit"));
+        let conditions = guards.chain(ready).chain(exit).map(|expr| &expr.0);
+        let conditions = conditions.map(asked(Kind::Condition));
+        let texts = cycle.text.values().filter(|_| is_asked("text"));
+        let subject = cycle.subject.iter().filter(|_| is_asked("subject"));
+        let texts = texts.map(|text| &text.0).map(asked(Kind::Text));
+        let subject = subject.map(|text| &text.0).map(asked(Kind::Items));
+        conditions.chain(texts).chain(subject).collect::<Vec<_>>()
+    };
+    chart.cycles.values().flat_map(of_cycle).collect()
+}
+
+/// Returns whether `cycle.KEY` can have no value, whatever it turns on: the names of files are made of fields, which can
+/// be null, and without a cycle some names have no fields.
+pub(super) fn may_fail(chart: &Chart, key: &str) -> bool {
+    let is_always_open = |cycle: &Cycle| cycle.advance.last().is_some_and(|it| it.guard.is_none());
+    match key {
+        "next" => !chart.cycles.values().all(is_always_open),
+        key => ["review", "last", "subject", "text"].contains(&key),
+    }
+}
+
 /// Looks up `cycle.KEY`.
 fn value(names: &Arc<Names>, key: &str) -> Looked {
     let Some(cycle) = names.running() else {
@@ -129,12 +167,14 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
         }
         "stalled" => names.nested("cycle.stalled", || {
             let rounds = names.rounds(cycle)?;
-            let (1.., Ok(subject)) = (rounds, names.subject(cycle)) else {
+            let (1.., Ok(subject), Ok(files)) =
+                (rounds, names.subject(cycle), names.review_files(cycle))
+            else {
                 return Ok(Value::from(false));
             };
             names.look(&Source::Stalled {
                 cycle: cycle.id.clone(),
-                files: names.review_files(cycle)?,
+                files,
                 count: n,
                 subject,
                 rounds,

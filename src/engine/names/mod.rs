@@ -8,7 +8,7 @@ mod args;
 pub mod built_in;
 mod checks;
 mod config;
-pub(super) mod cycle;
+pub mod cycle;
 mod driver;
 mod drivers;
 mod event;

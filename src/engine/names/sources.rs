@@ -3,6 +3,7 @@
 use super::built_in::BuiltIn;
 use super::types::ChartNames;
 use super::{cycle, gate, review, spent};
+use crate::chart::Chart;
 use crate::expr::infer::Scope;
 use crate::expr::types::Type;
 
@@ -59,6 +60,17 @@ sources! {
 /// Returns the source of that name, with its name.
 pub(super) fn source(name: &str) -> Option<&'static (&'static str, &'static BuiltIn)> {
     SOURCES.iter().find(|(own, _)| *own == name)
+}
+
+/// Returns whether a name can have no value, whatever it turns on; `key` is what stands behind its first dot.
+pub fn may_fail(chart: &Chart, source: SourceName, key: Option<&str>) -> bool {
+    match (source, key) {
+        (SourceName::args, _) | (SourceName::cycle | SourceName::review, None) => true,
+        (SourceName::cycle, Some(key)) => cycle::may_fail(chart, key),
+        // The name of the answer's file is made of fields, which can be null; the others look at a text of the chart.
+        (SourceName::review, Some(key)) => ["answer", "unrun", "shown"].contains(&key),
+        _ => false,
+    }
 }
 
 /// Returns whether a name can stand alone; the others stand before a dot.

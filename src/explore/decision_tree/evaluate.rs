@@ -101,6 +101,9 @@ impl Tree {
         let chart = Arc::clone(&self.chart);
         let review = decision.ended.map(|mut ended| {
             ended.invocation = seen_by_rules(ended.invocation);
+            if matches!(ended.outcome, Outcome::Failed(_)) {
+                ended.outcome = failed();
+            }
             number(self.runs.insert_full(ended).0)
         });
         let mut tail = Tail {
@@ -170,7 +173,7 @@ impl Tree {
             verdict,
             found: Found::default(),
         });
-        let own = ran.chain([Outcome::Failed("it failed".to_owned())]);
+        let own = ran.chain([failed()]);
         let own = own.map(|outcome| Ended::new(invocation.clone(), outcome));
         // After a gate that fails, no rule sees which review was not started.
         let unseen = Invocation {
@@ -181,6 +184,11 @@ impl Tree {
         let gates = gates.map(|outcome| Ended::new(unseen.clone(), outcome));
         own.chain(gates).collect()
     }
+}
+
+/// Returns the outcome of a run that failed, for whichever reason: of that, nothing is known.
+fn failed() -> Outcome {
+    Outcome::Failed("it failed".to_owned())
 }
 
 /// Returns of a request what rules see of it once it has run. What only the process gets, such as its arguments and its

@@ -29,6 +29,7 @@ use crate::chart::model::Limited;
 use crate::engine::names::types;
 use crate::expr::Expressions;
 use crate::expr::pieces::Piece;
+use crate::expr::types::Type;
 use crate::hash::IndexMap;
 pub use choice::Choice;
 pub(crate) use choice::item_in_words;
@@ -72,7 +73,9 @@ pub(crate) struct FoundOut {
     reaches: BySource<Reach>,
     /// What the chart's texts are made of.
     pieces: BySource<Arc<[Piece]>>,
-    /// Whether a text always fits a field, and whether an expression is true or false.
+    /// The types of those that always have a value.
+    totals: BySource<Option<Type>>,
+    /// Whether a text always fits a field.
     fits: BySource<bool>,
 }
 
@@ -95,6 +98,8 @@ struct Reach {
     touched: bool,
     /// The item of a list, or the phase that is entered.
     it: bool,
+    /// Something that may have no value, as far as types tell.
+    may_fail: bool,
     /// Something of a cycle that trying values does not settle.
     open: bool,
 }

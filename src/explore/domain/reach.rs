@@ -2,15 +2,15 @@
 
 use super::{BySource, Domain, Reach};
 use crate::chart::model::{Check, FieldType};
-use crate::chart::{Chart, Cycle};
 use crate::engine::evaluator::Kind;
-use crate::engine::names::sources::SourceName;
+use crate::engine::names::cycle;
+use crate::engine::names::sources::{SourceName, may_fail};
 use crate::engine::names::types::{ChartNames, Uses};
 use crate::explore::dependence::Openness;
 use crate::expr::infer::{self, Scope as _};
-use crate::expr::pieces::{Piece, included, pieces};
+use crate::expr::pieces::{Piece, included, open_ones, pieces};
 use crate::expr::single_expression;
-use crate::expr::source::{Expr, Literal};
+use crate::expr::source::Literal;
 use crate::expr::types::Type;
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
@@ -46,9 +46,32 @@ impl Domain {
         })
     }
 
+    /// Returns the type of an expression or a text that always has a value, as far as its own types and names tell.
+    fn total(&self, source: &str) -> Option<Type> {
+        let names = ChartNames::new(&self.chart, &Uses::default());
+        once(&self.found_out.totals, source, || {
+            infer::total(source, &names)
+        })
+    }
+
     /// Returns what an expression or a text reaches.
     fn reach(&self, source: &str) -> Reach {
         once(&self.found_out.reaches, source, || self.find_reach(source))
+    }
+
+    /// Returns the names that an expression or a text uses, in the templates that it includes, too.
+    fn names_in(&self, source: &str) -> Vec<String> {
+        let templates = &self.chart.templates;
+        let (mut names, mut seen) = (Vec::new(), HashSet::new());
+        let mut texts = vec![source.to_owned()];
+        while let Some(text) = texts.pop() {
+            names.extend(self.expressions.names_in(&text));
+            let all = || templates.names().into_iter().collect();
+            let used = included(&text).unwrap_or_else(all).into_iter();
+            let new = used.filter(|name| seen.insert(name.clone()));
+            texts.extend(new.filter_map(|name| self.chart.template(&name).ok()));
+        }
+        names
     }
 
     /// Follows an expression or a text to all that it reaches.
@@ -58,13 +81,8 @@ impl Domain {
         let mut seen: HashSet<String> = HashSet::new();
         let mut open = vec![source.to_owned()];
         while let Some(source) = open.pop() {
-            if source.contains("{%") {
-                let all = || chart.templates.names().into_iter().collect();
-                let texts = included(&source).unwrap_or_else(all).into_iter();
-                let texts = texts.filter(|name| seen.insert(format!("{{%{name}")));
-                open.extend(texts.filter_map(|name| chart.template(&name).ok()));
-            }
-            for name in self.expressions.names_in(&source) {
+            reach.may_fail |= self.total(&source).is_none();
+            for name in self.names_in(&source) {
                 let mut parts = name.split('.');
                 let (root, key) = (parts.next().unwrap_or_default(), parts.next());
                 if chart.context.contains_key(root)
@@ -72,13 +90,15 @@ impl Domain {
                 {
                     continue;
                 }
-                match SourceName::of(root) {
+                let named = SourceName::of(root);
+                reach.may_fail |= named.is_some_and(|named| may_fail(chart, named, key));
+                match named {
                     // The outcome of a run.
                     Some(SourceName::review | SourceName::gate) => reach.review = true,
                     Some(SourceName::touched) => reach.touched = true,
                     Some(SourceName::it) => reach.it = true,
                     Some(SourceName::cycle) => {
-                        for asked in sources_of_cycles(chart, key) {
+                        for asked in cycle::asked(chart, key) {
                             reach.open |= self.is_open(asked.kind, asked.source);
                             open.push(asked.source.clone());
                         }
@@ -92,8 +112,10 @@ impl Domain {
                         }
                     }
                     Some(SourceName::checks) => {
-                        let checks = chart.checks.values().flatten();
-                        open.extend(checks.flat_map(sources_of_check).map(str::to_owned));
+                        // What others find is chosen.
+                        let checks = chart.checks.values().filter(|it| self.is_settled(it));
+                        let sources = checks.flatten().flat_map(sources_of_check);
+                        open.extend(sources.map(str::to_owned));
                     }
                     Some(SourceName::prompts) => {
                         let vars = chart.prompts.values().flatten();
@@ -121,8 +143,7 @@ impl Domain {
     /// values apart than those who use them.
     pub(crate) fn is_separate(&self, kind: Kind, source: &str) -> bool {
         let is_settled = || !self.is_assumed(kind, source);
-        let names = || ChartNames::new(&self.chart, &Uses::default());
-        let is_boolean = || once(&self.found_out.fits, source, || names().is_boolean(source));
+        let is_boolean = || self.total(source) == Some(Type::Boolean);
         !self.reach(source).touched
             && match kind {
                 Kind::Condition | Kind::Text => true,
@@ -152,11 +173,12 @@ impl Domain {
         self.open(source).is_some_and(|open| !open.fails.is_empty())
     }
 
-    /// Returns what a text is made of.
+    /// Returns the pieces of a text on which it turns whether it can be made: none where it always can.
     pub(crate) fn pieces(&self, text: &str) -> Arc<[Piece]> {
         let template = |name: &str| self.chart.template(name).ok();
+        let may_fail = |source: &str| self.reach(source).may_fail;
         once(&self.found_out.pieces, text, || {
-            pieces(text, &template).into()
+            open_ones(pieces(text, &template), &may_fail).into()
         })
     }
 
@@ -176,35 +198,4 @@ pub(crate) fn sources_of_check(check: &Check) -> impl Iterator<Item = &str> {
     let conditions = check.each.iter().chain(&check.guard);
     let conditions = conditions.map(|expr| expr.0.as_str());
     conditions.chain([check.say.0.as_str()])
-}
-
-/// An expression or a text of a cycle.
-struct Asked<'c> {
-    kind: Kind,
-    source: &'c String,
-}
-
-/// Returns the expressions and texts of cycles on which `cycle.KEY` turns; without a key, all of them.
-fn sources_of_cycles<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<Asked<'c>> {
-    let asked = |kind: Kind| move |source: &'c String| Asked { kind, source };
-    let of_cycle = |cycle: &'c Cycle| {
-        let guards = cycle.advance.iter();
-        let guards = guards.filter_map(|target| target.guard.as_ref());
-        let conditions: Vec<&Expr> = match key {
-            Some("exit") => vec![&cycle.exit],
-            Some("ready") => cycle.ready.iter().collect(),
-            Some("next") => guards.collect(),
-            Some(_) => Vec::new(),
-            None => guards.chain(&cycle.ready).chain([&cycle.exit]).collect(),
-        };
-        let is_asked = |name: &str| key.is_none_or(|key| key == name);
-        let texts = cycle.text.values().filter(|_| is_asked("text"));
-        let subject = cycle.subject.iter().filter(|_| is_asked("subject"));
-        let conditions = conditions.into_iter().map(|expr| &expr.0);
-        let conditions = conditions.map(asked(Kind::Condition));
-        let texts = texts.map(|text| &text.0).map(asked(Kind::Text));
-        let subject = subject.map(|text| &text.0).map(asked(Kind::Items));
-        conditions.chain(texts).chain(subject).collect::<Vec<_>>()
-    };
-    chart.cycles.values().flat_map(of_cycle).collect()
 }

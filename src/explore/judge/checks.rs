@@ -6,9 +6,7 @@ use std::sync::Arc;
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::explore::decision_tree::{Progress, What, Witness};
-use crate::explore::domain::Choice;
 use crate::explore::domain::reach::sources_of_check;
-use crate::explore::imagined_world::Question;
 use crate::explore::moves::{Outcome, by_hand};
 use crate::explore::search::{Search, Transition};
 use crate::explore::state::{Looks, Memo};
@@ -31,13 +29,13 @@ pub(super) struct CheckSeen {
 /// The number of examples of each that are kept.
 const EXAMPLES: usize = 12;
 
-/// Returns the results of the checks that decisions ask for.
+/// Returns the results of the checks of which decisions only choose how many things they find.
 pub(super) fn checks(search: &mut Search) -> Vec<CheckSeen> {
     let chart = Arc::clone(&search.moves.tree.chart);
     let mut all = Vec::new();
     for (list, (name, checks)) in chart.checks.iter().enumerate() {
-        let asked = Question::Choice(Choice::Findings(name.clone()));
-        if !search.moves.tree.questions.contains(&asked) {
+        // Others are evaluated where they are asked for.
+        if search.moves.tree.domain.is_settled(checks) {
             continue;
         }
         for (index, check) in checks.iter().enumerate() {

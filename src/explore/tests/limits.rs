@@ -1,6 +1,9 @@
 //! What the limits of a search leave open, and what is explored within them.
 
 use super::*;
+use crate::explore::domain::Domain;
+use crate::expr::pieces::Piece;
+use std::collections::BTreeSet;
 
 #[test]
 fn without_time_nothing_is_proved_that_was_not_seen() {
@@ -39,6 +42,67 @@ fn what_a_part_does_not_look_at_multiplies_nothing() {
     let search = Search::of(&chart, &states(100));
     let nodes = search.moves.tree.nodes.len();
     assert!(nodes < 400, "{nodes} nodes");
+}
+
+/// Whether a text can be made is not asked for where its types and names tell that. Each of the others is a piece on which
+/// that turns.
+#[test]
+fn a_text_that_can_always_be_made_asks_for_nothing() {
+    let open = "open = \"tables.tasks.open\"";
+    let lets = format!(
+        "{open}\nfirst = \"files.chapters[0].name\"\nids = \"tables.tasks.rows | map(attribute='id') | list\""
+    );
+    let domain = Domain::of(&chart(&[(open, &lets)]), &BTreeSet::new());
+    for text in [
+        "{{ phase }} {{ reviews + 1 }} {{ next_phase }} {{ review.file }}",
+        "{{ cycle.n }} {{ cycle.next }} {{ cycle.exit }} {{ cycle.ready }} {{ cycle.stalled }}",
+        "{{ ids | join(', ') }} {{ ids[:1] | join('') }} {{ ids | length }}",
+        "{% set all = ids | list %}{% if cycle.id is not none %}{{ all | brief('; ') }}{% endif %}",
+        "{% for chapter in files.chapters %}{{ chapter.name | replace('.md', '') }}{% endfor %}",
+        "{{ tables.tasks.rows | selectattr('done') | map(attribute='path') | join(' ') }}",
+        "{{ 'a' if open else event.prompt | trim }} {{ event.lines }}",
+    ] {
+        assert_eq!(*domain.pieces(text), [], "{text}");
+    }
+    for piece in [
+        "{{ first }}",
+        "{{ files.chapters[0].name }}",
+        "{{ ids | first }}",
+        "{{ ids | map('int') | list }}",
+        "{{ event.prompt | int }}",
+        "{{ event.background_tasks | map(attribute='type') | join(', ') }}",
+        "{{ event.lines + 1 }}",
+        "{{ reviews * 2 }}",
+        "{{ reviews // max_reviews }}",
+        "{{ cycle.last.review }}",
+        "{{ cycle.review }}",
+        "{{ cycle.subject }}",
+        "{{ review.answer }}",
+        "{{ args.reviews }}",
+        "{% include event.prompt ~ '.md' %}",
+    ] {
+        let made = [Piece::Hole(piece.to_owned())];
+        assert_eq!(*domain.pieces(piece), made);
+        assert_eq!(*domain.pieces(&format!("{{{{ phase }}}} {piece}")), made);
+        let beside = format!("{{% if open %}}{piece}{{% endif %}}{{% if ids %}}a{{% endif %}}");
+        let beside = domain.pieces(&beside);
+        assert!(
+            matches!(&*beside, [Piece::If(_, then, _)] if *then == made),
+            "{beside:?}"
+        );
+    }
+    // A condition without a value is one, whatever it decides about.
+    let test = domain.pieces("{% if first == 'a' %}b{% endif %}");
+    assert!(
+        matches!(&*test, [Piece::If(_, then, otherwise)] if then.is_empty() && otherwise.is_empty())
+    );
+    // With a guard on the last one, no target may be open.
+    let guarded = chart(&[(
+        "{ target = \"done\" }",
+        "{ guard = \"not open\", target = \"done\" }",
+    )]);
+    let domain = Domain::of(&guarded, &BTreeSet::new());
+    assert_eq!(domain.pieces("{{ cycle.next }}").len(), 1);
 }
 
 /// (what the chart looks at, what is tried for it in words)

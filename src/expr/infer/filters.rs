@@ -2,6 +2,7 @@
 
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::{self, CallArg};
+use minijinja::value::Value;
 
 use super::Infer;
 use crate::diagnostic::code::Code;
@@ -18,6 +19,7 @@ impl Infer<'_> {
         };
         let input = self.expr(input_expr);
         let span = input_expr.span();
+        self.may_fail |= !is_total(filter, &input);
         let first = filter.args.iter().find_map(|arg| match arg {
             CallArg::Pos(expr) => expr.as_const().map(|value| value.to_string()),
             _ => None,
@@ -61,6 +63,7 @@ impl Infer<'_> {
                     }
                     _ => None,
                 });
+                self.may_fail |= attribute.is_none() || filter.args.len() > 1;
                 Type::list(attribute.map_or(Type::Any, |path| {
                     self.attribute(&item, &path, filter.span())
                 }))
@@ -146,5 +149,25 @@ impl Infer<'_> {
         }
         path.split('.')
             .fold(item.clone(), |kind, name| self.field(&kind, name, span))
+    }
+}
+
+/// Returns whether a filter has a result for each input of this type. Of others, nothing is known.
+fn is_total(filter: &ast::Filter<'_>, input: &Type) -> bool {
+    let text = |arg: &CallArg<'_>| match arg {
+        CallArg::Pos(expr) => expr.as_const(),
+        _ => None,
+    };
+    let args: Vec<Option<Value>> = filter.args.iter().map(text).collect();
+    let args: Vec<Option<&str>> = args.iter().map(|it| it.as_ref()?.as_str()).collect();
+    match (filter.name, args.as_slice()) {
+        ("length" | "count", []) => *input != Type::Any,
+        ("list" | "flatten" | "set" | "unique" | "string" | "trim" | "capitalize", []) => true,
+        // It is looked into with its attribute.
+        ("map", _) => true,
+        (name, [Some(_)]) => matches!(name, "join" | "brief" | "selectattr" | "rejectattr"),
+        ("selectattr" | "rejectattr", [Some(_), Some("eq" | "ne"), _]) => true,
+        (name, [Some(_), Some(_)]) => matches!(name, "surround" | "replace"),
+        _ => false,
     }
 }

@@ -122,6 +122,22 @@ fn has_braces(source: &str) -> bool {
     source.starts_with("{{") && source.ends_with("}}")
 }
 
+/// Returns the type of an expression or a text that has a value whatever its names hold; `None` where it may fail, or
+/// where types do not tell.
+pub fn total(source: &str, scope: &dyn Scope) -> Option<Type> {
+    let mut infer = Infer::new(scope, Facts::default());
+    let kind = match super::has_holes(source) {
+        true => {
+            infer.template(source);
+            Type::Text
+        }
+        false => infer.expr(&parsed(source)?),
+    };
+    let mut problems = infer.problems.iter();
+    let is_sound = problems.all(|problem| problem.code == Code::PrintsNone);
+    (is_sound && !infer.may_fail && kind != Type::Any).then_some(kind)
+}
+
 /// Returns the type of a bare expression where these facts hold.
 pub fn kind(source: &str, scope: &dyn Scope, facts: &Facts) -> Type {
     let mut infer = Infer::new(scope, facts.clone());
@@ -190,6 +206,8 @@ struct Infer<'s> {
     is_again: bool,
     /// How many names' meanings are being looked into.
     meanings: usize,
+    /// Something may have no value, as far as its type says.
+    may_fail: bool,
 }
 
 impl<'s> Infer<'s> {
@@ -205,6 +223,7 @@ impl<'s> Infer<'s> {
             of_names: HashMap::new(),
             is_again: false,
             meanings: 0,
+            may_fail: false,
         }
     }
 
@@ -285,9 +304,16 @@ impl<'s> Infer<'s> {
     }
 
     fn quietly(&mut self, expr: &Expr<'_>) -> Type {
-        let mark = self.problems.len();
+        let (mark, may_fail) = (self.problems.len(), self.may_fail);
         let kind = self.expr(expr);
         self.problems.truncate(mark);
+        self.may_fail = may_fail;
+        kind
+    }
+
+    /// Says that something may have no value.
+    fn open(&mut self, kind: Type) -> Type {
+        self.may_fail = true;
         kind
     }
 
@@ -303,7 +329,7 @@ impl<'s> Infer<'s> {
     fn item_of(&mut self, list: &Type, span: Span) -> Type {
         match list {
             Type::List(item) => (**item).clone(),
-            Type::Any => Type::Any,
+            Type::Any => self.open(Type::Any),
             other => self.wrong(span, format!("expected a list, but this is {other}")),
         }
     }
@@ -351,13 +377,16 @@ impl<'s> Infer<'s> {
             }
             Expr::GetItem(get) => self.item(get),
             Expr::Slice(slice) => {
-                for bound in [&slice.start, &slice.stop, &slice.step]
-                    .into_iter()
-                    .flatten()
-                {
+                let bounds = [&slice.start, &slice.stop].into_iter().flatten();
+                for bound in bounds.chain(&slice.step) {
+                    let is_known = bound.as_const().is_some_and(|bound| bound.is_integer());
+                    self.may_fail |= !is_known || slice.step.is_some();
                     self.expr(bound);
                 }
-                self.expr(&slice.expr)
+                let kind = self.expr(&slice.expr);
+                let is_sliced = matches!(kind, Type::List(_) | Type::Text | Type::Word(_));
+                self.may_fail |= !is_sliced;
+                kind
             }
             Expr::UnaryOp(op) => match op.op {
                 UnaryOpKind::Not => {
@@ -399,6 +428,7 @@ impl<'s> Infer<'s> {
                     let help = hint(test.name, names(TESTS));
                     self.problem(Code::UnknownTest, test.span(), message, help);
                 }
+                self.may_fail |= !is_total(test.name, &test.args);
                 Type::Boolean
             }
             Expr::Call(call) => {
@@ -430,7 +460,7 @@ impl<'s> Infer<'s> {
 
     fn field(&mut self, kind: &Type, name: &str, span: Span) -> Type {
         match kind {
-            Type::Any => Type::Any,
+            Type::Any => self.open(Type::Any),
             Type::Record(fields) => fields.get(name).cloned().unwrap_or_else(|| {
                 let help = hint(name, fields.keys().map(String::as_str));
                 self.unknown(span, name, help)
@@ -448,8 +478,10 @@ impl<'s> Infer<'s> {
         let key = self.expr(&get.subscript_expr);
         match (&kind, get.subscript_expr.as_const()) {
             (Type::Record(_), Some(name)) => self.field(&kind, &name.to_string(), get.span()),
-            (Type::List(item), _) if matches!(key, Type::Integer | Type::Any) => (**item).clone(),
-            (Type::Any, _) => Type::Any,
+            (Type::List(item), _) if matches!(key, Type::Integer | Type::Any) => {
+                self.open((**item).clone())
+            }
+            (Type::Any, _) => self.open(Type::Any),
             _ => self.wrong(get.span(), format!("{kind} cannot be indexed by {key}")),
         }
     }
@@ -462,6 +494,7 @@ impl<'s> Infer<'s> {
 
     fn integer(&mut self, expr: &Expr<'_>) -> Type {
         let kind = self.expr(expr);
+        self.may_fail |= kind == Type::Any;
         if !matches!(kind, Type::Integer | Type::Any) {
             self.wrong(
                 expr.span(),
@@ -475,6 +508,15 @@ impl<'s> Infer<'s> {
         for arg in args {
             self.expr(value_of_arg(arg));
         }
+    }
+}
+
+/// Returns whether a test has a result for everything that has a value. Of others, nothing is known.
+fn is_total(test: &str, args: &[CallArg<'_>]) -> bool {
+    match args {
+        [] => matches!(test, "none" | "defined" | "string" | "true" | "false"),
+        [CallArg::Pos(_)] => matches!(test, "eq" | "ne" | "startingwith" | "endingwith"),
+        _ => false,
     }
 }
 

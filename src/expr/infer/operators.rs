@@ -45,6 +45,8 @@ impl Infer<'_> {
             | BinOpKind::FloorDiv
             | BinOpKind::Rem
             | BinOpKind::Pow => {
+                // Sums of integers of 64 bits have 128.
+                self.may_fail |= !matches!(op.op, BinOpKind::Add | BinOpKind::Sub);
                 self.integer(&op.left);
                 return self.integer(&op.right);
             }
@@ -96,6 +98,7 @@ impl Infer<'_> {
                     }
                 }
                 kind if kind.is_text() => {
+                    self.may_fail |= *kind == Type::Any;
                     if !left.is_text() {
                         let message =
                             format!("only a string can be in a string, but this is {left}");

@@ -130,7 +130,10 @@ impl Infer<'_> {
                 .iter()
                 .map(|word| format!("{start}{word}{end}"))
                 .collect(),
-            _ => self.scope.templates_like(&start, &end),
+            _ => {
+                self.open(Type::Any);
+                self.scope.templates_like(&start, &end)
+            }
         };
         let mut missing = Vec::new();
         for template in names {
