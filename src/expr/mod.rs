@@ -383,8 +383,11 @@ fn article(kind: ValueKind) -> String {
     }
 }
 
-/// Returns the items of the list that a filter is given.
+/// Returns the items of the list, or the set, that a filter is given.
 fn input(list: &Value) -> Result<Vec<Value>, minijinja::Error> {
+    if list.kind() == ValueKind::Map {
+        return Ok(list.try_iter()?.collect());
+    }
     items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))
 }
 

@@ -8,12 +8,14 @@ use super::built_in::{BuiltIn, Lookup};
 use super::findings;
 use super::types::{ChartNames, each, words};
 use super::{Looked, Names};
+use crate::chart::model::Amount;
 use crate::chart::{Chart, Cycle};
 use crate::engine::context;
 use crate::engine::evaluator::Kind;
 use crate::engine::fault::Fault;
 use crate::engine::world::Source;
-use crate::expr::source::Expr;
+use crate::expr::single_expression;
+use crate::expr::source::{Expr, Text};
 use crate::expr::types::Type;
 
 #[rustfmt::skip]
@@ -66,6 +68,11 @@ fn kind(names: &ChartNames<'_>) -> Type {
     let resumed = cycles().filter_map(|cycle| cycle.resume.as_ref()).collect();
     let advances = cycles().flat_map(|cycle| &cycle.advance);
     let targets = advances.map(|advance| &advance.target).collect();
+    let mut limits = cycles().filter_map(|cycle| names.chart.context.get(&cycle.limit));
+    let limit = match limits.any(|field| field.nullable) {
+        true => Type::Integer.or_none(),
+        false => Type::Integer,
+    };
     Type::record([
         ("id", words(names.chart.cycles.keys()).or_none()),
         ("post", leads(posts)),
@@ -74,7 +81,7 @@ fn kind(names: &ChartNames<'_>) -> Type {
         ("next", leads(targets)),
         ("review", Type::Text.or_none()),
         ("n", Type::Integer),
-        ("limit", Type::Integer),
+        ("limit", limit),
         ("due", Type::Boolean),
         ("owed", Type::Boolean),
         ("answered", Type::Boolean),
@@ -135,8 +142,18 @@ pub fn asked<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<Asked<'c>> {
 /// be null, and without a cycle some names have no fields.
 pub(super) fn may_fail(chart: &Chart, key: &str) -> bool {
     let is_always_open = |cycle: &Cycle| cycle.advance.last().is_some_and(|it| it.guard.is_none());
+    let is_limited = |text: &Text| {
+        let name = single_expression(&text.0).and_then(|expr| expr.strip_prefix("config."));
+        let setting = name.and_then(|name| chart.config.get(name));
+        setting.is_some_and(|it| !it.nullable && it.minimum.is_some_and(|least| least >= 0))
+    };
+    let is_number = |cycle: &Cycle| match &cycle.stall {
+        Some(Amount::Setting(text)) => is_limited(text),
+        _ => true,
+    };
     match key {
         "next" => !chart.cycles.values().all(is_always_open),
+        "stalled" => !chart.cycles.values().all(is_number),
         key => ["review", "last", "subject", "text"].contains(&key),
     }
 }

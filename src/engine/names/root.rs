@@ -98,8 +98,11 @@ impl Object for Record {
         Some(value)
     }
 
+    /// Two records that are compared differ in their names: their fields are looked up by nobody else, and minijinja
+    /// panics where it orders records without any.
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::NonEnumerable
+        let name = self.source.map_or("", |(name, _)| name);
+        Enumerator::Values(vec![Value::from(name)])
     }
 }
 

@@ -97,6 +97,6 @@ impl Object for TableView {
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::NonEnumerable
+        Enumerator::Str(&["exists"])
     }
 }

@@ -50,16 +50,18 @@ fn what_a_part_does_not_look_at_multiplies_nothing() {
 fn a_text_that_can_always_be_made_asks_for_nothing() {
     let open = "open = \"tables.tasks.open\"";
     let lets = format!(
-        "{open}\nfirst = \"files.chapters[0].name\"\nids = \"tables.tasks.rows | map(attribute='id') | list\""
+        "{open}\nfirst = \"files.chapters[0].name\"\nids = \"tables.tasks.rows | map(attribute='id') | list\"\n\
+         names = \"ids | set\"\nsum = \"reviews + 1\""
     );
     let domain = Domain::of(&chart(&[(open, &lets)]), &BTreeSet::new());
     for text in [
         "{{ phase }} {{ reviews + 1 }} {{ next_phase }} {{ review.file }}",
         "{{ cycle.n }} {{ cycle.next }} {{ cycle.exit }} {{ cycle.ready }} {{ cycle.stalled }}",
-        "{{ ids | join(', ') }} {{ ids[:1] | join('') }} {{ ids | length }}",
+        "{{ ids | join(', ') }} {{ tables.tasks.rows[:1] | length }} {{ phase[:3] }}",
         "{% set all = ids | list %}{% if cycle.id is not none %}{{ all | brief('; ') }}{% endif %}",
         "{% for chapter in files.chapters %}{{ chapter.name | replace('.md', '') }}{% endfor %}",
         "{{ tables.tasks.rows | selectattr('done') | map(attribute='path') | join(' ') }}",
+        "{{ ids | set | brief('; ') }} {{ 'a' if phase in (ids | unique) else 'b' }}",
         "{{ 'a' if open else event.prompt | trim }} {{ event.lines }}",
     ] {
         assert_eq!(*domain.pieces(text), [], "{text}");
@@ -91,11 +93,37 @@ fn a_text_that_can_always_be_made_asks_for_nothing() {
             "{beside:?}"
         );
     }
+    for text in [
+        // What a condition says of a name is not used.
+        "{{ cycle.id | length if cycle.n == 0 else '' }}",
+        "{% for sibling in siblings if not sibling.unreadable %}{{ sibling.context.next_phase | length }}{% endfor %}",
+        "{{ siblings | selectattr('context.next_phase', 'eq', none) | map(attribute='context.next_phase.a') | join('') }}",
+        // A variable that has the name of something else, and several at once.
+        "{% set first = first %}{{ first }}",
+        "{% for phase in [next_phase] %}{{ phase | length }}{% endfor %}",
+        "{% for row in tables.tasks.rows %}{% for row in ids %}{{ row | trim }}{% endfor %}{% endfor %}",
+        "{% for a, b in tables.tasks.rows %}{{ a }}{% endfor %}",
+        "{% for row in ids if loop == row %}{{ row }}{% endfor %}",
+        // A set has no order, and records have none.
+        "{{ names[:1] | join('') }}",
+        "{{ [event, files] | unique | join('') }}",
+        // A sum of what the chart computes, and numbers of more than 64 bits.
+        "{{ sum + 1 }}",
+        "{{ reviews + 1 + max_reviews }}",
+        "{{ 9223372036854775808 + reviews }}",
+        "{{ phase[:9223372036854775808] }}",
+    ] {
+        assert!(!domain.pieces(text).is_empty(), "{text}");
+    }
     // A condition without a value is one, whatever it decides about.
     let test = domain.pieces("{% if first == 'a' %}b{% endif %}");
     assert!(
         matches!(&*test, [Piece::If(_, then, otherwise)] if then.is_empty() && otherwise.is_empty())
     );
+    // A record of names can be compared with another one.
+    let records =
+        "message = \"{{ [event, files, scope, tables.tasks] | unique | list | length }}\"";
+    assert!(findings(&explore(&with_rule(records), &Caps::default())).is_empty());
     // With a guard on the last one, no target may be open.
     let guarded = chart(&[(
         "{ target = \"done\" }",

@@ -53,6 +53,7 @@ impl Infer<'_> {
                     "selectattr" => !matches!(test.as_deref(), Some("none" | "ne")),
                     _ => test.as_deref() == Some("none"),
                 };
+                let is_left = is_left && !self.is_strict;
                 Type::list(if is_left { item.with(&path) } else { item })
             }
             "map" => {
@@ -162,7 +163,12 @@ fn is_total(filter: &ast::Filter<'_>, input: &Type) -> bool {
     let args: Vec<Option<&str>> = args.iter().map(|it| it.as_ref()?.as_str()).collect();
     match (filter.name, args.as_slice()) {
         ("length" | "count", []) => *input != Type::Any,
-        ("list" | "flatten" | "set" | "unique" | "string" | "trim" | "capitalize", []) => true,
+        // Records have no order.
+        ("set" | "unique", []) => match input {
+            Type::List(item) => matches!(item.some(), Type::Text | Type::Word(_) | Type::Integer),
+            _ => false,
+        },
+        ("list" | "flatten" | "string" | "trim" | "capitalize", []) => true,
         // It is looked into with its attribute.
         ("map", _) => true,
         (name, [Some(_)]) => matches!(name, "join" | "brief" | "selectattr" | "rejectattr"),

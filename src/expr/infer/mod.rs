@@ -123,9 +123,11 @@ fn has_braces(source: &str) -> bool {
 }
 
 /// Returns the type of an expression or a text that has a value whatever its names hold; `None` where it may fail, or
-/// where types do not tell.
+/// where types do not tell. What conditions say of names is not used here, and no variable may have the name of
+/// something else: the one is a help for people, and how far the other reaches differs from statement to statement.
 pub fn total(source: &str, scope: &dyn Scope) -> Option<Type> {
     let mut infer = Infer::new(scope, Facts::default());
+    infer.is_strict = true;
     let kind = match super::has_holes(source) {
         true => {
             infer.template(source);
@@ -208,6 +210,8 @@ struct Infer<'s> {
     meanings: usize,
     /// Something may have no value, as far as its type says.
     may_fail: bool,
+    /// Nothing is taken for granted but declared types.
+    is_strict: bool,
 }
 
 impl<'s> Infer<'s> {
@@ -224,6 +228,7 @@ impl<'s> Infer<'s> {
             is_again: false,
             meanings: 0,
             may_fail: false,
+            is_strict: false,
         }
     }
 
@@ -311,6 +316,15 @@ impl<'s> Infer<'s> {
         kind
     }
 
+    /// Returns whether an expression is a name, or a field of one, that is neither a variable nor defined by the chart.
+    fn is_given(&self, expr: &Expr<'_>) -> bool {
+        dotted(expr).is_some_and(|path| {
+            let root = path.split('.').next().unwrap_or_default();
+            let is_local = self.locals.iter().any(|(local, _)| local == root);
+            !is_local && self.scope.meaning(root).is_none()
+        })
+    }
+
     /// Says that something may have no value.
     fn open(&mut self, kind: Type) -> Type {
         self.may_fail = true;
@@ -337,7 +351,9 @@ impl<'s> Infer<'s> {
     fn expr(&mut self, expr: &Expr<'_>) -> Type {
         let kind = self.declared(expr);
         match (&kind, dotted(expr)) {
-            (Type::Optional(inner), Some(path)) if self.is_not_none(&path) => (**inner).clone(),
+            (Type::Optional(inner), Some(path)) if !self.is_strict && self.is_not_none(&path) => {
+                (**inner).clone()
+            }
             _ => kind,
         }
     }
@@ -379,13 +395,16 @@ impl<'s> Infer<'s> {
             Expr::Slice(slice) => {
                 let bounds = [&slice.start, &slice.stop].into_iter().flatten();
                 for bound in bounds.chain(&slice.step) {
-                    let is_known = bound.as_const().is_some_and(|bound| bound.is_integer());
+                    let is_known = bound
+                        .as_const()
+                        .is_some_and(|bound| bound.as_i64().is_some());
                     self.may_fail |= !is_known || slice.step.is_some();
                     self.expr(bound);
                 }
                 let kind = self.expr(&slice.expr);
-                let is_sliced = matches!(kind, Type::List(_) | Type::Text | Type::Word(_));
-                self.may_fail |= !is_sliced;
+                // A set is a list without an order.
+                let is_list = matches!(kind, Type::List(_)) && self.is_given(&slice.expr);
+                self.may_fail |= !is_list && !matches!(kind, Type::Text | Type::Word(_));
                 kind
             }
             Expr::UnaryOp(op) => match op.op {
@@ -440,6 +459,7 @@ impl<'s> Infer<'s> {
     }
 
     fn var(&mut self, name: &str, span: Span) -> Type {
+        self.may_fail |= matches!(name, "loop" | "self");
         if let Some((_, kind)) = self.locals.iter().rev().find(|(local, _)| local == name) {
             return kind.clone();
         }
@@ -494,7 +514,11 @@ impl<'s> Infer<'s> {
 
     fn integer(&mut self, expr: &Expr<'_>) -> Type {
         let kind = self.expr(expr);
-        self.may_fail |= kind == Type::Any;
+        // Two integers of 64 bits have a sum. Those that the chart computes can be longer.
+        let is_short = expr
+            .as_const()
+            .is_some_and(|value| value.as_i64().is_some());
+        self.may_fail |= kind == Type::Any || !is_short && !self.is_given(expr);
         if !matches!(kind, Type::Integer | Type::Any) {
             self.wrong(
                 expr.span(),

@@ -45,7 +45,6 @@ impl Infer<'_> {
             | BinOpKind::FloorDiv
             | BinOpKind::Rem
             | BinOpKind::Pow => {
-                // Sums of integers of 64 bits have 128.
                 self.may_fail |= !matches!(op.op, BinOpKind::Add | BinOpKind::Sub);
                 self.integer(&op.left);
                 return self.integer(&op.right);

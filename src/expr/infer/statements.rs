@@ -174,14 +174,20 @@ impl Infer<'_> {
 
     fn bind(&mut self, target: &Expr<'_>, kind: Type) {
         match target {
-            Expr::Var(var) => self.locals.push((var.id.to_owned(), kind)),
+            Expr::Var(var) => {
+                let mut locals = self.locals.iter();
+                self.may_fail |=
+                    locals.any(|(local, _)| local == var.id) || self.scope.name(var.id).is_some();
+                self.locals.push((var.id.to_owned(), kind));
+            }
             Expr::List(list) => self.bind_all(&list.items),
             Expr::Tuple(tuple) => self.bind_all(&tuple.items),
-            _ => {}
+            _ => self.may_fail = true,
         }
     }
 
     fn bind_all(&mut self, targets: &[Expr<'_>]) {
+        self.may_fail = true;
         for target in targets {
             self.bind(target, Type::Any);
         }
