@@ -107,6 +107,9 @@ fn a_text_that_can_always_be_made_asks_for_nothing() {
         // A set has no order, and records have none.
         "{{ names[:1] | join('') }}",
         "{{ [event, files] | unique | join('') }}",
+        // A template by a name that none has, or that may be none.
+        "{% include phase[1:] %}",
+        "{% include review.verdict %}",
         // A sum of what the chart computes, and numbers of more than 64 bits.
         "{{ sum + 1 }}",
         "{{ reviews + 1 + max_reviews }}",

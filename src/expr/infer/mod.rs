@@ -404,8 +404,14 @@ impl<'s> Infer<'s> {
                 let kind = self.expr(&slice.expr);
                 // A set is a list without an order.
                 let is_list = matches!(kind, Type::List(_)) && self.is_given(&slice.expr);
-                self.may_fail |= !is_list && !matches!(kind, Type::Text | Type::Word(_));
-                kind
+                match kind {
+                    // A part of a word is another one.
+                    Type::Text | Type::Word(_) => Type::Text,
+                    kind => {
+                        self.may_fail |= !is_list;
+                        kind
+                    }
+                }
             }
             Expr::UnaryOp(op) => match op.op {
                 UnaryOpKind::Not => {

@@ -125,15 +125,13 @@ impl Infer<'_> {
         let (start, words, end) = ends(name);
         // The known words in the middle, otherwise any.
         let middle = words.map(|expr| self.quietly(expr));
+        self.may_fail |= !matches!(middle, Some(Type::Word(_)));
         let names: Vec<String> = match middle.as_ref().map(Type::some) {
             Some(Type::Word(words)) => words
                 .iter()
                 .map(|word| format!("{start}{word}{end}"))
                 .collect(),
-            _ => {
-                self.open(Type::Any);
-                self.scope.templates_like(&start, &end)
-            }
+            _ => self.scope.templates_like(&start, &end),
         };
         let mut missing = Vec::new();
         for template in names {
