@@ -98,8 +98,8 @@ impl Object for Record {
         Some(value)
     }
 
-    /// Two records that are compared differ in their names: their fields are looked up by nobody else, and minijinja
-    /// panics where it orders records without any.
+    /// Returns the record's name as its only key, so that two records can be compared: minijinja panics when it orders
+    /// maps that list no keys.
     fn enumerate(self: &Arc<Self>) -> Enumerator {
         let name = self.source.map_or("", |(name, _)| name);
         Enumerator::Values(vec![Value::from(name)])

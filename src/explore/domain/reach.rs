@@ -112,7 +112,7 @@ impl Domain {
                         }
                     }
                     Some(SourceName::checks) => {
-                        // What others find is chosen.
+                        // What the other lists find is chosen.
                         let checks = chart.checks.values().filter(|it| self.is_settled(it));
                         let sources = checks.flatten().flat_map(sources_of_check);
                         open.extend(sources.map(str::to_owned));
@@ -173,7 +173,7 @@ impl Domain {
         self.open(source).is_some_and(|open| !open.fails.is_empty())
     }
 
-    /// Returns the pieces of a text on which it turns whether it can be made: none where it always can.
+    /// Returns the pieces that decide whether a text can be made: none where it always can.
     pub(crate) fn pieces(&self, text: &str) -> Arc<[Piece]> {
         let template = |name: &str| self.chart.template(name).ok();
         let may_fail = |source: &str| self.reach(source).may_fail;

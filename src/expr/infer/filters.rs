@@ -169,7 +169,7 @@ fn is_total(filter: &ast::Filter<'_>, input: &Type) -> bool {
             _ => false,
         },
         ("list" | "flatten" | "string" | "trim" | "capitalize", []) => true,
-        // It is looked into with its attribute.
+        // Its attribute is checked where it is looked up.
         ("map", _) => true,
         (name, [Some(_)]) => matches!(name, "join" | "brief" | "selectattr" | "rejectattr"),
         ("selectattr" | "rejectattr", [Some(_), Some("eq" | "ne"), _]) => true,

@@ -123,8 +123,8 @@ fn has_braces(source: &str) -> bool {
 }
 
 /// Returns the type of an expression or a text that has a value whatever its names hold; `None` where it may fail, or
-/// where types do not tell. What conditions say of names is not used here, and no variable may have the name of
-/// something else: the one is a help for people, and how far the other reaches differs from statement to statement.
+/// where its types do not show that. Facts from conditions are not used: they are good enough to advise people, but some
+/// are wrong. A variable that shadows another name is refused, because a `set` is visible further than is followed here.
 pub fn total(source: &str, scope: &dyn Scope) -> Option<Type> {
     let mut infer = Infer::new(scope, Facts::default());
     infer.is_strict = true;
@@ -405,7 +405,7 @@ impl<'s> Infer<'s> {
                 // A set is a list without an order.
                 let is_list = matches!(kind, Type::List(_)) && self.is_given(&slice.expr);
                 match kind {
-                    // A part of a word is another one.
+                    // A part of a known word can be any text.
                     Type::Text | Type::Word(_) => Type::Text,
                     kind => {
                         self.may_fail |= !is_list;
