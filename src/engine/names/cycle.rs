@@ -8,14 +8,13 @@ use super::built_in::{BuiltIn, Lookup};
 use super::findings;
 use super::types::{ChartNames, each, words};
 use super::{Looked, Names};
-use crate::chart::model::Amount;
+use crate::chart::model::{Amount, setting_in};
 use crate::chart::{Chart, Cycle};
 use crate::engine::context;
 use crate::engine::evaluator::Kind;
 use crate::engine::fault::Fault;
 use crate::engine::world::Source;
-use crate::expr::single_expression;
-use crate::expr::source::{Expr, Text};
+use crate::expr::source::Expr;
 use crate::expr::types::Type;
 
 #[rustfmt::skip]
@@ -142,13 +141,11 @@ pub fn asked<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<Asked<'c>> {
 /// be null, and without a cycle some names have no fields.
 pub(super) fn may_fail(chart: &Chart, key: &str) -> bool {
     let is_always_open = |cycle: &Cycle| cycle.advance.last().is_some_and(|it| it.guard.is_none());
-    let is_limited = |text: &Text| {
-        let name = single_expression(&text.0).and_then(|expr| expr.strip_prefix("config."));
-        let setting = name.and_then(|name| chart.config.get(name));
-        setting.is_some_and(|it| !it.nullable && it.minimum.is_some_and(|least| least >= 0))
-    };
     let is_number = |cycle: &Cycle| match &cycle.stall {
-        Some(Amount::Setting(text)) => is_limited(text),
+        Some(Amount::Setting(text)) => {
+            let setting = setting_in(text).and_then(|name| chart.config.get(name));
+            setting.is_some_and(|setting| !setting.nullable && setting.minimum >= Some(0))
+        }
         _ => true,
     };
     match key {
