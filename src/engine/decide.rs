@@ -104,8 +104,6 @@ pub struct Part {
     pub decision: Decision,
     /// The run whose outcome this part has made visible.
     pub review: Option<Arc<Ended>>,
-    /// What went wrong in a text of an invocation; the decision treats it as a run that failed.
-    pub swallowed: Option<Fault>,
 }
 
 /// Decides only the head: a phase's guard, entry and arms, or a command.
@@ -129,7 +127,6 @@ struct Deciding {
     /// The rules tried so far; they belong to the decision however it ends.
     tried: Vec<Tried>,
     ended: Option<Ended>,
-    swallowed: Option<Fault>,
 }
 
 impl Deciding {
@@ -139,7 +136,6 @@ impl Deciding {
             decision: Decision::default(),
             tried: Vec::new(),
             ended,
-            swallowed: None,
         }
     }
 
@@ -148,7 +144,6 @@ impl Deciding {
             flow,
             review: self.names.review(),
             decision: self.decision,
-            swallowed: self.swallowed,
         }
     }
 
@@ -401,7 +396,7 @@ impl Deciding {
             // Without a subject, there is nothing to run: it counts as a run that failed.
             (Err(fault), None) => {
                 let outcome = Outcome::Failed(fault.to_string());
-                self.swallowed =
+                self.decision.swallowed =
                     Some(fault).filter(|fault| matches!(fault, Fault::Expression { .. }));
                 Ended::new(unnamed(cycle, name, names.count(cycle) + 1), outcome)
             }

@@ -105,6 +105,10 @@ impl Type {
             (Self::Word(a), Self::Word(b)) => Self::Word(Arc::new(a.union(b).cloned().collect())),
             (a, b) if a.is_text() && b.is_text() => Self::Text,
             (Self::List(a), Self::List(b)) => Self::list(a.join(b)),
+            (Self::Record(a), Self::Record(b)) if a.keys().eq(b.keys()) => {
+                let fields = a.iter().zip(b.values());
+                Self::record(fields.map(|((name, a), b)| (name.clone(), a.join(b))))
+            }
             _ => Self::Any,
         }
     }

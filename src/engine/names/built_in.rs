@@ -6,6 +6,7 @@ use minijinja::value::Value;
 
 use super::types::ChartNames;
 use super::{Looked, Names};
+use crate::engine::evaluator::Kind;
 use crate::engine::fault::Fault;
 use crate::expr::types::Type;
 
@@ -29,4 +30,10 @@ pub(super) enum Lookup {
     Fields(fn(&Arc<Names>, &str) -> Looked),
     /// It is given with the other names.
     It,
+}
+
+/// An expression of a chart, or a text with holes.
+pub struct Asked<'c> {
+    pub kind: Kind,
+    pub source: &'c String,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use minijinja::value::Value;
 
-use super::built_in::{BuiltIn, Lookup};
+use super::built_in::{Asked, BuiltIn, Lookup};
 use super::findings;
 use super::types::{ChartNames, each, words};
 use super::{Looked, Names};
@@ -14,6 +14,7 @@ use crate::engine::context;
 use crate::engine::evaluator::Kind;
 use crate::engine::fault::Fault;
 use crate::engine::world::Source;
+use crate::expr::has_holes;
 use crate::expr::source::Expr;
 use crate::expr::types::Type;
 
@@ -111,14 +112,8 @@ pub(in crate::engine) fn implied(names: &ChartNames<'_>) -> Vec<String> {
         .collect()
 }
 
-/// An expression or a text of a cycle.
-pub struct Asked<'c> {
-    pub kind: Kind,
-    pub source: &'c String,
-}
-
 /// Returns the expressions and texts of cycles on which `cycle.KEY` turns; without a key, all of them.
-pub fn asked<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<Asked<'c>> {
+pub(super) fn asked<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<Asked<'c>> {
     let asked = |kind: Kind| move |source: &'c String| Asked { kind, source };
     let is_asked = |name: &str| key.is_none_or(|key| key == name);
     let of_cycle = |cycle: &'c Cycle| {
@@ -132,7 +127,8 @@ pub fn asked<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<Asked<'c>> {
         let subject = cycle.subject.iter().filter(|_| is_asked("subject"));
         let texts = texts.map(|text| &text.0).map(asked(Kind::Text));
         let subject = subject.map(|text| &text.0).map(asked(Kind::Items));
-        conditions.chain(texts).chain(subject).collect::<Vec<_>>()
+        let texts = texts.chain(subject).filter(|text| has_holes(text.source));
+        conditions.chain(texts).collect::<Vec<_>>()
     };
     chart.cycles.values().flat_map(of_cycle).collect()
 }

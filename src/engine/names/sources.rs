@@ -1,10 +1,14 @@
 //! The sources of names: what stands here once is seen by the type checker, by decisions, and in the reference.
 
-use super::built_in::BuiltIn;
+use super::built_in::{Asked, BuiltIn};
 use super::types::ChartNames;
 use super::{cycle, gate, review, spent};
 use crate::chart::Chart;
-use crate::expr::infer::Scope;
+use crate::chart::model::{Arg, FieldType};
+use crate::engine::evaluator::Kind;
+use crate::expr::has_holes;
+use crate::expr::infer::{Known, Scope};
+use crate::expr::source::Literal;
 use crate::expr::types::Type;
 
 /// Lists the sources; each is a file of this folder.
@@ -65,12 +69,67 @@ pub(super) fn source(name: &str) -> Option<&'static (&'static str, &'static Buil
 /// Returns whether a name can have no value, whatever it turns on; `key` is what stands behind its first dot.
 pub fn may_fail(chart: &Chart, source: SourceName, key: Option<&str>) -> bool {
     match (source, key) {
-        (SourceName::args, _) | (SourceName::cycle | SourceName::review, None) => true,
+        (SourceName::args | SourceName::cycle | SourceName::review, None) => true,
+        (SourceName::args, Some(key)) => chart.args.get(key).is_none_or(may_be_refused),
         (SourceName::cycle, Some(key)) => cycle::may_fail(chart, key),
-        // The name of the answer's file is made of fields, which can be null; the others look at a text of the chart.
-        (SourceName::review, Some(key)) => ["answer", "unrun", "shown"].contains(&key),
+        // The name of the file is made of fields, which can be null.
+        (SourceName::review, Some(key)) => key == "answer",
         _ => false,
     }
+}
+
+/// Returns what the value of a name turns on; `key` is what stands behind its first dot, and without it, all is asked.
+pub fn asked<'c>(chart: &'c Chart, source: SourceName, key: Option<&str>) -> Vec<Asked<'c>> {
+    let is_asked = |name: &str| key.is_none_or(|key| key == name);
+    match source {
+        SourceName::args => {
+            let args = chart.args.iter().filter(|(name, _)| is_asked(name));
+            let args = args.flat_map(|(_, arg)| {
+                let words = arg.one_of.iter().map(|expr| Asked {
+                    kind: Kind::Items,
+                    source: &expr.0,
+                });
+                let default = arg.default.iter().filter_map(|default| match default {
+                    Literal::Text(text) if has_holes(&text.0) => Some(Asked {
+                        kind: Kind::Value,
+                        source: &text.0,
+                    }),
+                    _ => None,
+                });
+                words.chain(default)
+            });
+            args.collect()
+        }
+        SourceName::cycle => cycle::asked(chart, key),
+        SourceName::prompts => {
+            let prompts = chart.prompts.iter().filter(|(name, _)| is_asked(name));
+            let vars = prompts.flat_map(|(_, vars)| vars.values());
+            let vars = vars.map(|expr| Asked {
+                kind: Kind::Value,
+                source: &expr.0,
+            });
+            vars.collect()
+        }
+        SourceName::review if is_asked("shown") || is_asked("unrun") => {
+            let gates = chart.gates.iter();
+            let texts = gates.filter_map(|gates| gates.by_reviewer.as_ref());
+            let texts = texts.map(|text| Asked {
+                kind: Kind::Items,
+                source: &text.0,
+            });
+            texts.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns whether an option may be missing or refused, or its default have no value.
+fn may_be_refused(arg: &Arg) -> bool {
+    let may_fail = |default: &Literal| match default {
+        Literal::Text(text) => has_holes(&text.0),
+        _ => false,
+    };
+    arg.one_of.is_some() || arg.default.as_ref().is_none_or(may_fail)
 }
 
 /// Returns whether a name can stand alone; the others stand before a dot.
@@ -127,17 +186,39 @@ impl Scope for ChartNames<'_> {
         Some(expr.0.clone())
     }
 
-    fn implied(&self, path: &str, holds: bool) -> Vec<String> {
-        match (path.rsplit_once('.'), holds) {
-            (Some(("cycle", _)), true) => cycle::implied(self),
-            (Some(("review", _)), true) => review::implied(self),
-            (Some(("gate", _)), true) => gate::implied(self),
-            (Some(("spent", key)), true) => spent::implied(self, key),
-            // Nothing is known of a field that only some states have.
-            (Some((sibling, "unreadable")), false) => {
-                let fields = self.chart.context.keys();
+    fn has_items(&self, path: &str) -> bool {
+        let setting = path.strip_prefix("config.");
+        let setting = setting.and_then(|name| self.chart.config.get(name));
+        setting.is_some_and(|field| field.kind == FieldType::List && field.minimum >= Some(1))
+    }
+
+    fn implied(&self, path: &str, known: Known<'_>) -> Vec<String> {
+        let Some((root, key)) = path.rsplit_once('.') else {
+            return Vec::new();
+        };
+        let kind = self.name(root).map(|kind| kind.field(key));
+        let says_nothing = match known {
+            Known::False => key != "unreadable",
+            Known::True => false,
+            // What always has a value has one without a cycle and a review, too.
+            Known::NotNone | Known::Is(_) => !matches!(kind, Some(Type::Optional(_))),
+        };
+        match (root, key) {
+            _ if says_nothing => Vec::new(),
+            // Without a cycle it is 0.
+            ("cycle", "limit") => Vec::new(),
+            ("cycle", _) => cycle::implied(self),
+            ("review", _) => review::implied(self),
+            ("gate", _) => gate::implied(self),
+            ("spent", _) => spent::implied(self, key, known),
+            (sibling, "unreadable") if matches!(known, Known::False) => {
+                let fields = self
+                    .chart
+                    .context
+                    .iter()
+                    .filter(|(_, field)| !field.nullable);
                 fields
-                    .map(|name| format!("{sibling}.context.{name}"))
+                    .map(|(name, _)| format!("{sibling}.context.{name}"))
                     .collect()
             }
             _ => Vec::new(),

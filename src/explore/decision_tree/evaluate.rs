@@ -134,7 +134,7 @@ impl Tree {
             tail.fired.push(number(self.places.insert_full(place).0));
         }
         let mut exits = Vec::new();
-        if let Some(fault) = part.swallowed {
+        if let Some(fault) = decision.swallowed {
             exits.push(Exit::failed(tail.clone(), self.fault(fault)));
         }
         let (tail, turn) = match part.flow {

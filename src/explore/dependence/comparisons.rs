@@ -263,7 +263,7 @@ impl Reader<'_> {
 
     /// Returns whether a name is a variable of the text that is read, or an item.
     fn is_bound(&self, name: &str) -> bool {
-        self.scopes.iter().any(|(bound, _)| bound == name)
+        self.scopes.iter().any(|(bound, ..)| bound == name)
     }
 }
 

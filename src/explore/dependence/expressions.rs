@@ -11,9 +11,11 @@ use serde_json::Value as Json;
 use super::comparisons::integer;
 use super::filters::with_all;
 use super::reader::Reader;
-use super::{Kind, Term, Val, root_of};
+use super::{EMPTY, Kind, Term, Val, root_of};
 use crate::chart::model::FieldType;
+use crate::expr::infer::total;
 use crate::expr::syntax::{parse_expr, parts, value_of_arg};
+use crate::expr::types::Type;
 
 impl Reader<'_> {
     /// Reads an expression by its source.
@@ -50,11 +52,8 @@ impl Reader<'_> {
     /// Returns the same where it may fail.
     pub(super) fn may_fail(&mut self, values: &[&Val]) -> Val {
         let value = self.made_of(values);
-        self.own.fails.extend(value.computed.iter().cloned());
-        if value.computed.is_empty() {
-            let open = self.under_open.clone();
-            self.own.fails.extend(open);
-        }
+        let inputs = value.computed.iter().chain(&self.under_open);
+        self.own.fails.extend(inputs.cloned());
         value
     }
 
@@ -104,8 +103,8 @@ impl Reader<'_> {
             Expr::BinOp(op) => self.binary(op.op, &op.left, &op.right),
             Expr::Compare(compare) => self.compared(compare),
             Expr::IfExpr(choice) => {
-                let test = self.condition(&choice.test_expr);
-                let mut value = self.under(&test, |reader| {
+                let (test, open) = self.turn(|reader| reader.condition(&choice.test_expr));
+                let mut value = self.under(open, |reader| {
                     let then = reader.expr(&choice.true_expr);
                     let other = choice.false_expr.as_ref().map(|expr| reader.expr(expr));
                     then.join(other.unwrap_or_default())
@@ -134,6 +133,47 @@ impl Reader<'_> {
     pub(super) fn condition(&mut self, expr: &Expr<'_>) -> Val {
         let value = self.expr(expr);
         self.truth(value)
+    }
+
+    /// Reads what decides which part of something is evaluated, and returns the inputs that leave that open.
+    pub(super) fn turn(&mut self, read: impl FnOnce(&mut Self) -> Val) -> (Val, BTreeSet<String>) {
+        let before = std::mem::take(&mut self.own.looks);
+        let value = read(self);
+        let looks = self.own.looks.iter();
+        let empty = looks.filter(|list| EMPTY.contains(&list.as_str()));
+        let open = value.computed.iter().chain(empty).cloned().collect();
+        self.own.looks.extend(before);
+        (value, open)
+    }
+
+    /// Reads what is evaluated or not, as these inputs say.
+    pub(super) fn under(
+        &mut self,
+        open: BTreeSet<String>,
+        read: impl FnOnce(&mut Self) -> Val,
+    ) -> Val {
+        let before = self.under_open.clone();
+        self.under_open.extend(open);
+        self.branches += 1;
+        let value = read(self);
+        self.branches -= 1;
+        self.under_open = before;
+        value
+    }
+
+    /// Returns the type of an expression, and whether it always has a value.
+    pub(super) fn kind_of(&self, expr: &Expr<'_>) -> (Type, bool) {
+        let variables = self.scopes.iter();
+        let variables = variables.map(|(name, _, kind)| (name.clone(), kind.clone()));
+        total::in_place(expr, &self.types, variables.collect())
+    }
+
+    /// Reads an expression of a text that is evaluated or not: where that is open, no trial says whether it fails.
+    pub(super) fn part(&mut self, expr: &Expr<'_>) -> Val {
+        if !self.under_open.is_empty() && (self.hides_names || !self.kind_of(expr).1) {
+            self.own.fails.extend(self.under_open.iter().cloned());
+        }
+        self.expr(expr)
     }
 
     /// Reads the arguments of a filter, a test or a call.
@@ -186,8 +226,8 @@ impl Reader<'_> {
     /// Reads an operation on two values.
     fn binary(&mut self, op: BinOpKind, left: &Expr<'_>, right: &Expr<'_>) -> Val {
         if matches!(op, BinOpKind::ScAnd | BinOpKind::ScOr) {
-            let first = self.condition(left);
-            let second = self.under(&first, |reader| reader.condition(right));
+            let (first, open) = self.turn(|reader| reader.condition(left));
+            let second = self.under(open, |reader| reader.condition(right));
             return Val::computed(first.join(second).computed);
         }
         let (one, other) = (self.expr(left), self.expr(right));

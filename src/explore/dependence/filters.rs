@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 
 use super::reader::Reader;
 use super::{Kind, LENGTH, Term, Val, as_list};
+use crate::expr::infer::Scope as _;
 
 impl Reader<'_> {
     /// Reads what a filter makes of a value.
@@ -109,15 +110,9 @@ impl Reader<'_> {
         if !value.computed.is_empty() || value.is_set {
             return self.may_fail(&[&value]);
         }
-        let open = self.under_open.clone();
-        let chart = self.chart;
-        let may_be_empty = |input: &String| {
-            let setting = input.strip_prefix("config.");
-            let field = setting.and_then(|name| chart.config.get(name));
-            field.is_none_or(|field| field.minimum < Some(1))
-        };
-        if !open.is_empty() && self.inputs(&value).iter().any(may_be_empty) {
-            self.own.fails.extend(open);
+        let mut inputs = self.inputs(&value).into_iter();
+        if inputs.any(|input| !self.types.has_items(&input)) {
+            self.own.fails.extend(self.under_open.iter().cloned());
         }
         for term in &value.terms {
             let Term::Input { path, .. } = term else {

@@ -8,12 +8,12 @@ use super::reader::Reader;
 use super::{Kind, LENGTH, Term, Val, root_of};
 use crate::chart::field::default_of;
 use crate::chart::{Chart, Cycle};
-use crate::engine::names::sources::SourceName;
+use crate::engine::names::sources::{SourceName, may_fail};
 use crate::explore::parameters::is_tried_whole;
 use crate::expr::infer::Scope;
-use crate::expr::single_expression;
 use crate::expr::source::Literal;
 use crate::expr::types::Type;
+use crate::expr::{has_holes, single_expression};
 
 /// Returns the default words of a setting that is a list.
 fn words_of_setting(chart: &Chart, path: &str) -> Vec<Json> {
@@ -28,7 +28,7 @@ fn words_of_setting(chart: &Chart, path: &str) -> Vec<Json> {
 impl Reader<'_> {
     /// Returns what a name stands for.
     pub(super) fn name(&mut self, name: &str) -> Val {
-        if let Some((_, value)) = self.scopes.iter().rev().find(|(known, _)| known == name) {
+        if let Some((_, value, _)) = self.scopes.iter().rev().find(|(known, ..)| known == name) {
             return value.clone();
         }
         let chart = self.chart;
@@ -117,6 +117,17 @@ impl Reader<'_> {
         if !matches!(root, "cycle" | "review" | "scope") {
             self.own.looks.insert(root_of(&whole).to_owned());
         }
+        if self.branches == 0 {
+            self.evaluated.insert(whole.clone());
+        } else if let Some(named) = SourceName::of(path)
+            && may_fail(chart, named, Some(name))
+            // A cycle has its texts; without one, a condition that asks for it is tried.
+            && whole != "cycle.text"
+            && !self.evaluated.contains(&whole)
+        {
+            self.own.fails.extend(self.under_open.iter().cloned());
+        }
+        let texts = || chart.cycles.values().flat_map(|cycle| cycle.text.get(name));
         match (path, name) {
             ("cycle", "n") | ("review", "n") => cycles(&|cycle| cycle.count.clone()),
             ("cycle", "limit") => cycles(&|cycle| cycle.limit.clone()),
@@ -125,6 +136,7 @@ impl Reader<'_> {
                 self.own.looks.insert(whole.clone());
                 Val::input(whole, true)
             }
+            ("cycle.text", _) if !texts().any(|text| has_holes(&text.0)) => Val::settled(),
             ("cycle", "review" | "last" | "text") | ("review", "error" | "file" | "answer") => {
                 Val::input(whole, false)
             }

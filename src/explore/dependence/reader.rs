@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::{Compared, Dependence, Kind, Openness, Term, Val, as_list, root_of};
+use super::{Compared, Dependence, Kind, Openness, Term, Val, as_list, item_of, root_of};
 use crate::chart::Chart;
 use crate::chart::fragments::Role;
 use crate::chart::model::FieldType;
 use crate::chart::uses::fields_of_the_user;
 use crate::engine::names::types::{ChartNames, Uses};
+use crate::expr::infer;
+use crate::expr::pieces::{Piece, pieces};
 use crate::expr::syntax::parse_expr;
+use crate::expr::types::Type;
 use crate::expr::{has_holes, single_expression};
 
 /// How a let is read: its name, whether in a text, whether in one that is shown, and under which open inputs.
@@ -20,22 +23,29 @@ pub(super) struct Reader<'c> {
     pub(super) types: ChartNames<'c>,
     untried: &'c BTreeSet<String>,
     pub(super) found: Dependence,
-    /// What `it` and the variables of a text stand for.
-    pub(super) scopes: Vec<(String, Val)>,
+    /// What `it` and the variables of a text stand for, and their types.
+    pub(super) scopes: Vec<(String, Val, Type)>,
+    /// A variable of the text has the name of something else.
+    pub(super) hides_names: bool,
     pub(super) lets: Vec<String>,
     /// What lets stand for, and what is open about them.
     pub(super) known_lets: HashMap<LetUse, (Val, Openness)>,
     /// What the expression that is being read may fail on, and looks at.
     pub(super) own: Openness,
-    /// Where what is read is only evaluated under a condition that is open.
+    /// Where what is read is evaluated or not, as these inputs say.
     pub(super) under_open: BTreeSet<String>,
+    /// How many branches what is read stands in.
+    pub(super) branches: usize,
+    /// The names that are evaluated whatever the branches.
+    pub(super) evaluated: BTreeSet<String>,
     /// A text is read, of which only matters whether it can be made.
     pub(super) in_text: bool,
     /// No expression looks at that text.
     pub(super) is_shown: bool,
     flows: Vec<(String, String)>,
     pub(super) links: Vec<(String, String)>,
-    pub(super) templates: HashSet<String>,
+    /// The templates that were read, and whether where that is open.
+    pub(super) templates: HashSet<(String, bool)>,
 }
 
 impl Dependence {
@@ -52,10 +62,13 @@ impl Dependence {
                 ..Self::default()
             },
             scopes: Vec::new(),
+            hides_names: false,
             lets: Vec::new(),
             known_lets: HashMap::new(),
             own: Openness::default(),
             under_open: BTreeSet::new(),
+            branches: 0,
+            evaluated: BTreeSet::new(),
             in_text: false,
             is_shown: false,
             flows: Vec::new(),
@@ -85,7 +98,9 @@ impl Reader<'_> {
         for fragment in chart.fragments() {
             if let Some(each) = fragment.each {
                 let items = self.list(each);
-                self.scopes.push(("it".to_owned(), as_list(items, false)));
+                let item = item_of(infer::expression(each, &self.types).0);
+                self.scopes
+                    .push(("it".to_owned(), as_list(items, false), item));
             }
             match fragment.role {
                 Role::Let if !self.types.is_boolean(fragment.text) => {}
@@ -108,6 +123,8 @@ impl Reader<'_> {
     fn alone(&mut self, source: &str, read: impl FnOnce(&mut Self) -> Val) -> Val {
         self.own = Openness::default();
         self.under_open.clear();
+        self.hides_names = false;
+        self.evaluated.clear();
         self.templates.clear();
         let value = read(self);
         self.own.inputs.clone_from(&value.computed);
@@ -126,12 +143,32 @@ impl Reader<'_> {
         if !has_holes(text) {
             return;
         }
-        self.alone(text, |reader| {
-            (reader.in_text, reader.is_shown) = (true, is_shown);
-            let value = reader.template(text);
-            (reader.in_text, reader.is_shown) = (false, false);
-            value
-        });
+        let chart = self.chart;
+        (self.in_text, self.is_shown) = (true, is_shown);
+        self.alone(text, |reader| reader.template(text));
+        self.pieces(&pieces(text, &|name| chart.template(name).ok()));
+        (self.in_text, self.is_shown) = (false, false);
+    }
+
+    /// Reads the pieces of a text, each by itself.
+    fn pieces(&mut self, pieces: &[Piece]) {
+        for piece in pieces {
+            match piece {
+                // What it shows does not matter, and a field can be assigned the same.
+                Piece::Hole(hole) => drop(self.alone(hole, |reader| {
+                    reader.template(hole);
+                    Val::default()
+                })),
+                Piece::If(test, then, otherwise) => {
+                    self.alone(test, |reader| {
+                        let value = reader.source(test);
+                        reader.truth(value)
+                    });
+                    self.pieces(then);
+                    self.pieces(otherwise);
+                }
+            }
+        }
     }
 
     /// Reads what a field is assigned.

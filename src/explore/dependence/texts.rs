@@ -3,8 +3,11 @@
 use minijinja::machinery::ast::{Expr, ForLoop, Stmt};
 
 use super::reader::Reader;
-use super::{Val, as_list};
+use super::{Val, as_list, item_of};
+use crate::expr::infer::statements::of_loop;
+use crate::expr::infer::{self, Scope as _};
 use crate::expr::syntax::parse_text;
+use crate::expr::types::Type;
 
 impl Reader<'_> {
     /// Reads a text or a template.
@@ -30,7 +33,7 @@ impl Reader<'_> {
     fn stmt(&mut self, stmt: &Stmt<'_>) -> Val {
         match stmt {
             Stmt::EmitExpr(emit) => {
-                let value = self.expr(&emit.expr);
+                let value = self.part(&emit.expr);
                 if self.is_shown {
                     self.allow(&emit.expr);
                 }
@@ -38,8 +41,11 @@ impl Reader<'_> {
             }
             Stmt::EmitRaw(_) => Val::default(),
             Stmt::IfCond(choice) => {
-                let test = self.condition(&choice.expr);
-                let value = self.under(&test, |reader| {
+                let (test, open) = self.turn(|reader| {
+                    let value = reader.part(&choice.expr);
+                    reader.truth(value)
+                });
+                let value = self.under(open, |reader| {
                     let then = reader.body(&choice.true_body);
                     then.join(reader.body(&choice.false_body))
                 });
@@ -47,15 +53,17 @@ impl Reader<'_> {
             }
             Stmt::ForLoop(each) => self.for_loop(each),
             Stmt::Set(set) => {
-                let value = self.expr(&set.expr);
-                self.bind(&set.target, value);
+                let value = self.part(&set.expr);
+                let kind = self.kind_of(&set.expr).0;
+                self.bind(&set.target, value, kind);
                 Val::default()
             }
             Stmt::WithBlock(with) => {
                 let depth = self.scopes.len();
                 for (target, expr) in &with.assignments {
-                    let value = self.expr(expr);
-                    self.bind(target, value);
+                    let value = self.part(expr);
+                    let kind = self.kind_of(expr).0;
+                    self.bind(target, value, kind);
                 }
                 let value = self.body(&with.body);
                 self.scopes.truncate(depth);
@@ -68,7 +76,7 @@ impl Reader<'_> {
                 let value = self.body(&set.body);
                 self.is_shown = is_shown;
                 let value = Val::computed(self.inputs(&value));
-                self.bind(&set.target, value);
+                self.bind(&set.target, value, Type::Text);
                 Val::default()
             }
             // Blocks, filters over blocks, macros: whatever they look at may make them fail.
@@ -82,32 +90,36 @@ impl Reader<'_> {
     }
 
     /// Gives a variable of a text a value.
-    fn bind(&mut self, target: &Expr<'_>, value: Val) {
+    fn bind(&mut self, target: &Expr<'_>, value: Val, kind: Type) {
         if let Expr::Var(var) = target {
-            self.scopes.push((var.id.to_owned(), value));
+            self.hides_names |= self.types.name(var.id).is_some();
+            self.scopes.push((var.id.to_owned(), value, kind));
         }
     }
 
     /// Reads a loop.
     fn for_loop(&mut self, each: &ForLoop<'_>) -> Val {
-        let items = self.expr(&each.iter);
+        let (items, mut open) = self.turn(|reader| reader.part(&each.iter));
+        let item = item_of(self.kind_of(&each.iter).0);
         let shown = self.inputs(&items);
         let depth = self.scopes.len();
         if let Expr::Var(_) = &each.target {
-            self.bind(&each.target, as_list(items, false));
-            let of_loop = Val::computed(shown.clone());
-            self.scopes.push(("loop".to_owned(), of_loop));
+            self.bind(&each.target, as_list(items, false), item);
+            let of_it = Val::computed(shown.clone());
+            self.scopes.push(("loop".to_owned(), of_it, of_loop()));
         } else {
             self.own.fails.extend(shown.iter().cloned());
         }
-        let filter = each.filter_expr.as_ref().map(|expr| self.condition(expr));
-        let body = self.body(&each.body);
-        let other = self.body(&each.else_body);
+        let filter = each.filter_expr.as_ref();
+        let filter = filter.map(|expr| self.turn(|reader| reader.condition(expr)));
+        let (filter, of_filter) = filter.unwrap_or_default();
+        open.extend(of_filter);
+        let body = self.under(open, |reader| {
+            let body = reader.body(&each.body);
+            body.join(reader.body(&each.else_body))
+        });
         self.scopes.truncate(depth);
-        Val::computed(shown)
-            .join(filter.unwrap_or_default())
-            .join(body)
-            .join(other)
+        Val::computed(shown).join(filter).join(body)
     }
 
     /// Returns what a template depends on, or all templates where its name is not known.
@@ -116,30 +128,22 @@ impl Reader<'_> {
         let names = match constant {
             Some(name) => vec![name],
             None => {
-                let value = self.expr(name);
+                let value = self.part(name);
                 let inputs = self.inputs(&value);
                 self.own.fails.extend(inputs);
-                self.chart.templates.names().into_iter().collect()
+                infer::included(name, &self.types)
             }
         };
         let mut value = Val::default();
         for name in names {
-            if self.templates.insert(name.clone())
+            let is_open = !self.under_open.is_empty();
+            if self.templates.insert((name.clone(), is_open))
                 && let Ok(Some(text)) = self.chart.templates.get(&name)
             {
                 let text = text.into_owned();
                 value = value.join(self.template(&text));
             }
         }
-        value
-    }
-
-    /// Reads what may be evaluated or not, as a test says.
-    pub(super) fn under(&mut self, test: &Val, read: impl FnOnce(&mut Self) -> Val) -> Val {
-        let before = self.under_open.clone();
-        self.under_open.extend(test.computed.iter().cloned());
-        let value = read(self);
-        self.under_open = before;
         value
     }
 }

@@ -75,8 +75,6 @@ pub(crate) struct FoundOut {
     pieces: BySource<Arc<[Piece]>>,
     /// The types of those that always have a value.
     totals: BySource<Option<Type>>,
-    /// Whether a text always fits a field.
-    fits: BySource<bool>,
 }
 
 /// What was found out about expressions and texts.

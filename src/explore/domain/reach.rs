@@ -3,14 +3,12 @@
 use super::{BySource, Domain, Reach};
 use crate::chart::model::{Check, FieldType};
 use crate::engine::evaluator::Kind;
-use crate::engine::names::cycle;
-use crate::engine::names::sources::{SourceName, may_fail};
+use crate::engine::names::sources::{SourceName, asked, may_fail};
 use crate::engine::names::types::{ChartNames, Uses};
 use crate::explore::dependence::Openness;
-use crate::expr::infer::{self, Scope as _};
+use crate::expr::infer::{self, Scope as _, total};
 use crate::expr::pieces::{Piece, included, open_ones, pieces};
 use crate::expr::single_expression;
-use crate::expr::source::Literal;
 use crate::expr::types::Type;
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
@@ -29,28 +27,24 @@ fn once<V: Clone>(known: &BySource<V>, source: &str, find: impl FnOnce() -> V) -
 impl Domain {
     /// Returns whether a field takes the value of a text, whatever its inputs are: where their types say so.
     pub(crate) fn always_fits(&self, name: &str, source: &str) -> bool {
-        once(&self.found_out.fits, &format!("{name} = {source}"), || {
-            let Some(field) = self.chart.context.get(name) else {
-                return false;
-            };
-            let names = ChartNames::new(&self.chart, &Uses::default());
-            let wanted = names.name(name).unwrap_or(Type::Any);
-            let given = single_expression(source);
-            let given = given.map_or(Type::Text, |expr| infer::expression(expr, &names).0);
-            // A type says nothing of bounds.
-            let is_bounded = match field.kind {
-                FieldType::Integer | FieldType::Phase | FieldType::List => true,
-                FieldType::Boolean | FieldType::String => field.is_id,
-            };
-            !is_bounded && given.is_within(&wanted)
-        })
+        let Some(field) = self.chart.context.get(name) else {
+            return false;
+        };
+        // A type says nothing of bounds.
+        if field.is_id || !matches!(field.kind, FieldType::Boolean | FieldType::String) {
+            return false;
+        }
+        let names = ChartNames::new(&self.chart, &Uses::default());
+        let given = single_expression(source);
+        let given = given.map_or(Type::Text, |expr| infer::expression(expr, &names).0);
+        given.is_within(&names.name(name).unwrap_or(Type::Any))
     }
 
     /// Returns the type of an expression or a text that always has a value, as far as its own types and names tell.
     fn total(&self, source: &str) -> Option<Type> {
         let names = ChartNames::new(&self.chart, &Uses::default());
         once(&self.found_out.totals, source, || {
-            infer::total(source, &names)
+            total::of_source(source, &names)
         })
     }
 
@@ -91,35 +85,23 @@ impl Domain {
                     continue;
                 }
                 let named = SourceName::of(root);
-                reach.may_fail |= named.is_some_and(|named| may_fail(chart, named, key));
+                if let Some(named) = named {
+                    reach.may_fail |= may_fail(chart, named, key);
+                    for asked in asked(chart, named, key) {
+                        reach.open |= self.is_open(asked.kind, asked.source);
+                        open.push(asked.source.clone());
+                    }
+                }
                 match named {
                     // The outcome of a run.
                     Some(SourceName::review | SourceName::gate) => reach.review = true,
                     Some(SourceName::touched) => reach.touched = true,
                     Some(SourceName::it) => reach.it = true,
-                    Some(SourceName::cycle) => {
-                        for asked in cycle::asked(chart, key) {
-                            reach.open |= self.is_open(asked.kind, asked.source);
-                            open.push(asked.source.clone());
-                        }
-                    }
-                    Some(SourceName::args) => {
-                        for arg in chart.args.values() {
-                            open.extend(arg.one_of.iter().map(|expr| expr.0.clone()));
-                            if let Some(Literal::Text(text)) = &arg.default {
-                                open.push(text.0.clone());
-                            }
-                        }
-                    }
                     Some(SourceName::checks) => {
                         // What the other lists find is chosen.
                         let checks = chart.checks.values().filter(|it| self.is_settled(it));
                         let sources = checks.flatten().flat_map(sources_of_check);
                         open.extend(sources.map(str::to_owned));
-                    }
-                    Some(SourceName::prompts) => {
-                        let vars = chart.prompts.values().flatten();
-                        open.extend(vars.map(|(_, expr)| expr.0.clone()));
                     }
                     _ => open.extend(chart.lets.get(root).map(|expr| expr.0.clone())),
                 }
@@ -165,12 +147,9 @@ impl Domain {
     /// Returns true where trying values does not determine its value. Of a list, nothing is assumed.
     fn is_open(&self, kind: Kind, source: &str) -> bool {
         let open = self.open(source).filter(|_| kind != Kind::Items);
-        open.is_some_and(|open| self.may_fail(source) || self.open_inputs(open).next().is_some())
-    }
-
-    /// Returns whether an expression or a text may fail for some values of what it looks at.
-    pub(crate) fn may_fail(&self, source: &str) -> bool {
-        self.open(source).is_some_and(|open| !open.fails.is_empty())
+        let is_open =
+            |open: &Openness| !open.fails.is_empty() || self.open_inputs(open).next().is_some();
+        open.is_some_and(is_open)
     }
 
     /// Returns the pieces that decide whether a text can be made: none where it always can.

@@ -6,7 +6,6 @@ use super::question::{Expression, Kind, Question};
 use crate::chart::model::FieldType;
 use crate::engine::context::{to_json, to_value};
 use crate::engine::evaluator::{Evaluator, Given, Unfit};
-use crate::engine::fault::Fault;
 use crate::engine::names::sources::SourceName;
 use crate::explore::answer::Answer;
 use crate::explore::dependence::root_of;
@@ -153,28 +152,12 @@ impl ImaginedWorld {
         self.ask(question, || [true.into()].into())
     }
 
-    /// Makes a text of what it consists of; `None` where it must be evaluated as a whole, which says better why it fails.
+    /// Makes a text of what it consists of; `None` where it must be evaluated as a whole.
     pub(crate) fn text_of_pieces(&self, text: &Expression) -> Option<Result<(), ExprError>> {
         let Expression { source, it, .. } = text;
         let pieces = self.domain.pieces(source);
-        if self.domain.may_fail(source) || pieces.contains(&Piece::Hole(source.clone())) {
-            return None;
-        }
-        match self.make(&pieces, it.as_ref()) {
-            Ok(()) => Some(Ok(())),
-            Err(error) => {
-                Fault::of_the_user(&error)?;
-                // With other values of what it looks at, it can be made.
-                let options = vec![Answer::AsItIs, Answer::Made];
-                let is_made = || *self.assumption(None, source, options) == Answer::Made;
-                let is_open = text.part.is_some();
-                Some(if is_open && is_made() {
-                    Ok(())
-                } else {
-                    Err(error)
-                })
-            }
-        }
+        let is_whole = pieces.contains(&Piece::Hole(source.clone()));
+        (!is_whole).then(|| self.make(&pieces, it.as_ref()))
     }
 
     /// Makes pieces of a text, one after the other.

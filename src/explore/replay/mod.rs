@@ -338,17 +338,13 @@ impl<'s> Replay<'s> {
         let mut after = before.clone();
         if let Some(fault) = edge.done.fault {
             let fault = &search.moves.tree.faults[fault as usize];
-            let is_same = match step {
-                Err(found) => found.place() == fault.place(),
-                // A fault in a text for a reviewer is a review that fails.
-                Ok(_) => {
-                    outcome.is_none()
-                        && fault
-                            .place()
-                            .is_some_and(|place| place.starts_with("invoke."))
-                }
+            let found = match step {
+                Err(found) => found,
+                // With a fault in a text for a reviewer, it is a review that fails.
+                Ok(Step::Done(decision)) => decision.swallowed?,
+                Ok(Step::Invoke(_)) => return None,
             };
-            is_same.then_some(())?;
+            (found.place() == fault.place()).then_some(())?;
         } else {
             let Ok(Step::Done(decision)) = step else {
                 return None;

@@ -1,6 +1,7 @@
 //! What repeats in a counterexample is shown once.
 
-use super::super::trace::*;
+use super::super::trace::middle;
+use crate::alike::runs;
 
 fn shown(steps: &str) -> Vec<(usize, usize, usize)> {
     let steps: Vec<String> = steps.split(' ').map(str::to_owned).collect();

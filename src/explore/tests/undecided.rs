@@ -75,6 +75,49 @@ fn what_follows_from_values_that_are_not_tried_is_neither_proved_nor_refuted() {
     }
 }
 
+/// Of time, costs, names and findings there is one value. What is evaluated only with another can fail all the same.
+#[test]
+fn a_text_with_a_branch_that_no_value_leads_to_is_not_proved() {
+    let bad = "tables.tasks.rows[7].id";
+    let tests = [
+        "scope.name == 'one'",
+        "now is startingwith('2031')",
+        "findings",
+        "rulings | length > 3",
+        "spent.failures == 4",
+    ];
+    let texts = |test: &str| {
+        [
+            format!("{{% if {test} %}}{{{{ {bad} }}}}{{% endif %}}"),
+            format!("{{% set a = 1 %}}{{% if {test} %}}{{{{ {bad} }}}}{{{{ a }}}}{{% endif %}}"),
+            format!("{{{{ {bad} if {test} else 'x' }}}}"),
+            format!("{{{{ 'x' if not ({test}) else {bad} }}}}"),
+            format!("{{% if {test} and {bad} == 'a' %}}x{{% endif %}}"),
+            format!(
+                "{{% if {test} %}}{{% for row in [1] %}}{{{{ {bad} }}}}{{% endfor %}}{{% endif %}}"
+            ),
+            format!("{{% if {test} %}}{{{{ cycle.last.review }}}}{{% endif %}}"),
+        ]
+    };
+    let loops = ["{% for it in rulings %}{{ tables.tasks.rows[7].id }}{% endfor %}".to_owned()];
+    for text in tests.iter().flat_map(|test| texts(test)).chain(loops) {
+        let chart = with_rule(&format!("message = \"{text}\""));
+        let found = findings(&explore(&chart, &Caps::default()));
+        let [("no-decision", verdict)] = &found[..] else {
+            panic!("{text}: {found:?}")
+        };
+        assert!(verdict.starts_with("not decided: "), "{text}: {verdict}");
+    }
+    for text in [
+        "{% if scope.name == 'one' %}{{ phase }}{{ tables.tasks.rows | length }}{% endif %}",
+        "{{ spent.why | trim if spent.failures == 4 else max_reviews }}",
+        "{% for it in findings %}{{ loop.index }} {{ it.text }}{% endfor %}",
+    ] {
+        let chart = with_rule(&format!("message = \"{text}\""));
+        assert_eq!(findings(&explore(&chart, &Caps::default())), [], "{text}");
+    }
+}
+
 #[test]
 fn lengths_and_sides_that_are_tried_are_proved() {
     for guard in [

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use minijinja::machinery::ast::{BinOpKind, CompareOpKind, Expr, UnaryOpKind};
 
-use super::{Infer, parsed};
+use super::{Infer, Known, parsed};
 use crate::diagnostic::code::Code;
 use crate::expr::MAX_DEPTH;
 use crate::expr::syntax::dotted;
@@ -62,18 +62,20 @@ impl Infer<'_> {
                 _ => Names::new(),
             },
             Expr::Test(test) => match (test.name, holds) {
-                ("none", false) => self.not_none(&test.expr),
-                ("none" | "defined" | "undefined" | "ne", _) | (_, false) => Names::new(),
-                _ => self.not_none(&test.expr),
+                ("none", false) => self.follows(&test.expr, Known::NotNone),
+                // What compares can find that both are none.
+                (
+                    "boolean" | "endingwith" | "even" | "integer" | "mapping" | "number" | "odd"
+                    | "sequence" | "startingwith" | "string" | "true",
+                    true,
+                ) => self.follows(&test.expr, Known::NotNone),
+                _ => Names::new(),
             },
             Expr::Var(var) if !self.locals.iter().any(|(local, _)| local == var.id) => {
                 self.facts_of_name(var.id, holds)
             }
-            Expr::GetAttr(_) if holds => self.not_none(expr),
-            Expr::GetAttr(_) => {
-                let path = dotted(expr).unwrap_or_default();
-                self.scope.implied(&path, false).into_iter().collect()
-            }
+            Expr::GetAttr(_) if holds => self.follows(expr, Known::True),
+            Expr::GetAttr(_) => self.follows(expr, Known::False),
             _ => Names::new(),
         }
     }
@@ -119,13 +121,13 @@ impl Infer<'_> {
         match (is_in, is_alike) {
             (true, true) => match &of_right {
                 Type::List(item) if can_be_none(item) => Names::new(),
-                _ => self.not_none(left),
+                _ => self.follows(left, Known::NotNone),
             },
             (true, false) => Names::new(),
-            (false, true) if !can_be_none(&of_right) => self.not_none(left),
-            (false, true) if !can_be_none(&of_left) => self.not_none(right),
-            (false, false) if of_right == Type::None => self.not_none(left),
-            (false, false) if of_left == Type::None => self.not_none(right),
+            (false, true) if !can_be_none(&of_right) => self.follows(left, equal_to(right)),
+            (false, true) if !can_be_none(&of_left) => self.follows(right, equal_to(left)),
+            (false, false) if of_right == Type::None => self.follows(left, Known::NotNone),
+            (false, false) if of_left == Type::None => self.follows(right, Known::NotNone),
             _ => Names::new(),
         }
     }
@@ -144,13 +146,14 @@ impl Infer<'_> {
         }
     }
 
-    /// Returns that a name is not none, and what follows from that.
-    fn not_none(&self, expr: &Expr<'_>) -> Names {
+    /// Returns what is not none where this is known of a name: most often the name itself, too.
+    fn follows(&self, expr: &Expr<'_>, known: Known<'_>) -> Names {
         let Some(path) = dotted(expr) else {
             return Names::new();
         };
-        let implied = self.scope.implied(&path, true);
-        implied.into_iter().chain([path]).collect()
+        let implied = self.scope.implied(&path, known).into_iter();
+        let itself = (!matches!(known, Known::False)).then_some(path);
+        implied.chain(itself).collect()
     }
 
     /// Returns whether it is known that a name has a value, or what it stands for.
@@ -193,5 +196,13 @@ impl Infer<'_> {
             let help = format!("ask for it first: {{% if {shown} is not none %}}");
             self.problem(Code::PrintsNone, expr.span(), message, Some(help));
         }
+    }
+}
+
+/// Returns what is known of something that equals this, which is not none.
+fn equal_to<'e>(expr: &'e Expr<'_>) -> Known<'e> {
+    match expr {
+        Expr::Const(word) => word.value.as_str().map_or(Known::NotNone, Known::Is),
+        _ => Known::NotNone,
     }
 }

@@ -12,14 +12,15 @@ use crate::expr::vocabulary::{FILTERS, TESTS, names};
 
 impl Infer<'_> {
     pub(super) fn filter(&mut self, filter: &ast::Spanned<ast::Filter<'_>>) -> Type {
-        self.args(&filter.args);
+        let args = self.args(&filter.args);
         self.keywords(filter);
         let Some(input_expr) = &filter.expr else {
             return Type::Any;
         };
         let input = self.expr(input_expr);
         let span = input_expr.span();
-        self.may_fail |= !is_total(filter, &input);
+        let is_end = matches!(filter.name, "first" | "last") && self.has_items(input_expr);
+        self.may_fail |= !is_end && !is_total(filter, &input, &args);
         let first = filter.args.iter().find_map(|arg| match arg {
             CallArg::Pos(expr) => expr.as_const().map(|value| value.to_string()),
             _ => None,
@@ -49,8 +50,16 @@ impl Infer<'_> {
                     CallArg::Pos(test) => test.as_const().map(|test| test.to_string()),
                     _ => None,
                 });
+                let is_none = |arg: &CallArg<'_>| match arg {
+                    CallArg::Pos(value) => value.as_const().is_none_or(|value| value.is_none()),
+                    _ => true,
+                };
                 let is_left = match filter.name {
-                    "selectattr" => !matches!(test.as_deref(), Some("none" | "ne")),
+                    "selectattr" => match test.as_deref() {
+                        Some("none" | "ne") => false,
+                        Some("eq") => !filter.args.get(2).is_none_or(is_none),
+                        _ => true,
+                    },
                     _ => test.as_deref() == Some("none"),
                 };
                 let is_left = is_left && !self.is_strict;
@@ -154,7 +163,7 @@ impl Infer<'_> {
 }
 
 /// Returns whether a filter has a result for each input of this type. Of others, nothing is known.
-fn is_total(filter: &ast::Filter<'_>, input: &Type) -> bool {
+fn is_total(filter: &ast::Filter<'_>, input: &Type, kinds: &[Type]) -> bool {
     let text = |arg: &CallArg<'_>| match arg {
         CallArg::Pos(expr) => expr.as_const(),
         _ => None,
@@ -169,10 +178,16 @@ fn is_total(filter: &ast::Filter<'_>, input: &Type) -> bool {
             _ => false,
         },
         ("list" | "flatten" | "string" | "trim" | "capitalize", []) => true,
+        ("split", [Some(_)]) | ("lines", []) => input.is_text(),
         // Its attribute is checked where it is looked up.
         ("map", _) => true,
         (name, [Some(_)]) => matches!(name, "join" | "brief" | "selectattr" | "rejectattr"),
         ("selectattr" | "rejectattr", [Some(_), Some("eq" | "ne"), _]) => true,
+        ("select" | "reject", [Some("startingwith" | "endingwith"), _]) => {
+            matches!(input, Type::List(item) if item.is_text()) && kinds[1].is_text()
+        }
+        ("select" | "reject", [Some("in"), _]) => matches!(kinds[1], Type::List(_)),
+        ("select" | "reject", [Some("eq" | "ne"), _]) => true,
         (name, [Some(_), Some(_)]) => matches!(name, "surround" | "replace"),
         _ => false,
     }

@@ -7,7 +7,8 @@
 mod facts;
 mod filters;
 mod operators;
-mod statements;
+pub mod statements;
+pub mod total;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -16,11 +17,22 @@ use minijinja::machinery::Span;
 use minijinja::machinery::ast::{self, CallArg, Expr, UnaryOpKind};
 use minijinja::value::{Value, ValueKind};
 
+use super::MAX_DEPTH;
 use super::syntax::{MAX_LENGTH, dotted, instead, parse_expr, value_of_arg};
 use super::types::Type;
 use super::vocabulary::{TESTS, names};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::{hint, suggest};
+
+/// What a condition says of a name.
+#[derive(Debug, Clone, Copy)]
+pub enum Known<'a> {
+    True,
+    False,
+    NotNone,
+    /// It is this word.
+    Is(&'a str),
+}
 
 /// The names that an expression sees.
 pub trait Scope {
@@ -44,10 +56,14 @@ pub trait Scope {
         None
     }
 
-    /// Returns the dotted names that are not none where this one holds, which is that it is true or not none, or where
-    /// it does not.
-    fn implied(&self, _path: &str, _holds: bool) -> Vec<String> {
+    /// Returns the dotted names that are not none where this is known of a name.
+    fn implied(&self, _path: &str, _known: Known<'_>) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Returns true for the dotted name of a list that is never empty.
+    fn has_items(&self, _path: &str) -> bool {
+        false
     }
 }
 
@@ -122,22 +138,9 @@ fn has_braces(source: &str) -> bool {
     source.starts_with("{{") && source.ends_with("}}")
 }
 
-/// Returns the type of an expression or a text that has a value whatever its names hold; `None` where it may fail, or
-/// where its types do not show that. Facts from conditions are not used: they are good enough to advise people, but some
-/// are wrong. A variable that shadows another name is refused, because a `set` is visible further than is followed here.
-pub fn total(source: &str, scope: &dyn Scope) -> Option<Type> {
-    let mut infer = Infer::new(scope, Facts::default());
-    infer.is_strict = true;
-    let kind = match super::has_holes(source) {
-        true => {
-            infer.template(source);
-            Type::Text
-        }
-        false => infer.expr(&parsed(source)?),
-    };
-    let mut problems = infer.problems.iter();
-    let is_sound = problems.all(|problem| problem.code == Code::PrintsNone);
-    (is_sound && !infer.may_fail && kind != Type::Any).then_some(kind)
+/// Returns the templates that an `include` of this name can mean.
+pub fn included(name: &Expr<'_>, scope: &dyn Scope) -> Vec<String> {
+    Infer::new(scope, Facts::default()).templates(name)
 }
 
 /// Returns the type of a bare expression where these facts hold.
@@ -325,6 +328,35 @@ impl<'s> Infer<'s> {
         })
     }
 
+    /// Returns true for a list of which it is known that it has an order. A set has none.
+    fn is_ordered(&mut self, list: &Expr<'_>) -> bool {
+        match list {
+            Expr::Filter(filter) => match (filter.name, &filter.expr) {
+                ("split" | "lines" | "sort", _) => true,
+                (
+                    "list" | "map" | "select" | "reject" | "selectattr" | "rejectattr",
+                    Some(input),
+                ) => self.is_ordered(input),
+                _ => false,
+            },
+            Expr::Var(var) if !self.is_given(list) && self.meanings < MAX_DEPTH => {
+                let is_local = self.locals.iter().any(|(local, _)| local == var.id);
+                let meaning = self.scope.meaning(var.id).filter(|_| !is_local);
+                self.meanings += 1;
+                let meaning = meaning.as_deref().and_then(parsed);
+                let is_ordered = meaning.is_some_and(|list| self.is_ordered(&list));
+                self.meanings -= 1;
+                is_ordered
+            }
+            _ => self.is_given(list),
+        }
+    }
+
+    /// Returns true for the name of a list that is never empty.
+    fn has_items(&self, expr: &Expr<'_>) -> bool {
+        dotted(expr).is_some_and(|path| self.scope.has_items(&path))
+    }
+
     /// Says that something may have no value.
     fn open(&mut self, kind: Type) -> Type {
         self.may_fail = true;
@@ -402,8 +434,7 @@ impl<'s> Infer<'s> {
                     self.expr(bound);
                 }
                 let kind = self.expr(&slice.expr);
-                // A set is a list without an order.
-                let is_list = matches!(kind, Type::List(_)) && self.is_given(&slice.expr);
+                let is_list = matches!(kind, Type::List(_)) && self.is_ordered(&slice.expr);
                 match kind {
                     // A part of a known word can be any text.
                     Type::Text | Type::Word(_) => Type::Text,
@@ -465,8 +496,9 @@ impl<'s> Infer<'s> {
     }
 
     fn var(&mut self, name: &str, span: Span) -> Type {
-        self.may_fail |= matches!(name, "loop" | "self");
-        if let Some((_, kind)) = self.locals.iter().rev().find(|(local, _)| local == name) {
+        let local = self.locals.iter().rev().find(|(local, _)| local == name);
+        self.may_fail |= name == "self" || local.is_some_and(|(_, kind)| *kind == Type::Any);
+        if let Some((_, kind)) = local {
             return kind.clone();
         }
         if let Some(kind) = self.scope.name(name) {
@@ -504,8 +536,10 @@ impl<'s> Infer<'s> {
         let key = self.expr(&get.subscript_expr);
         match (&kind, get.subscript_expr.as_const()) {
             (Type::Record(_), Some(name)) => self.field(&kind, &name.to_string(), get.span()),
-            (Type::List(item), _) if matches!(key, Type::Integer | Type::Any) => {
-                self.open((**item).clone())
+            (Type::List(item), index) if matches!(key, Type::Integer | Type::Any) => {
+                let is_end = matches!(index.and_then(|index| index.as_i64()), Some(-1 | 0));
+                self.may_fail |= !is_end || !self.has_items(&get.expr);
+                (**item).clone()
             }
             (Type::Any, _) => self.open(Type::Any),
             _ => self.wrong(get.span(), format!("{kind} cannot be indexed by {key}")),
@@ -534,10 +568,9 @@ impl<'s> Infer<'s> {
         Type::Integer
     }
 
-    fn args(&mut self, args: &[CallArg<'_>]) {
-        for arg in args {
-            self.expr(value_of_arg(arg));
-        }
+    fn args(&mut self, args: &[CallArg<'_>]) -> Vec<Type> {
+        let args = args.iter().map(value_of_arg);
+        args.map(|arg| self.expr(arg)).collect()
     }
 }
 

@@ -52,12 +52,15 @@ impl Infer<'_> {
                 let item = self.item_of(&items, each.iter.span());
                 let mark = self.locals.len();
                 self.bind(&each.target, item);
-                self.locals.push(("loop".to_owned(), Type::Any));
+                if let Some(filter) = &each.filter_expr {
+                    // There is no `loop` before the items are chosen.
+                    self.locals.push(("loop".to_owned(), Type::Any));
+                    self.is_condition(filter);
+                    self.locals.pop();
+                }
+                self.locals.push(("loop".to_owned(), of_loop()));
                 match &each.filter_expr {
-                    Some(filter) => {
-                        self.is_condition(filter);
-                        self.given(filter, true, |infer| infer.body(&each.body));
-                    }
+                    Some(filter) => self.given(filter, true, |infer| infer.body(&each.body)),
                     None => self.body(&each.body),
                 }
                 self.locals.truncate(mark);
@@ -122,17 +125,7 @@ impl Infer<'_> {
             };
         }
         self.expr(name);
-        let (start, words, end) = ends(name);
-        // The known words in the middle, otherwise any.
-        let middle = words.map(|expr| self.quietly(expr));
-        self.may_fail |= !matches!(middle, Some(Type::Word(_)));
-        let names: Vec<String> = match middle.as_ref().map(Type::some) {
-            Some(Type::Word(words)) => words
-                .iter()
-                .map(|word| format!("{start}{word}{end}"))
-                .collect(),
-            _ => self.scope.templates_like(&start, &end),
-        };
+        let names = self.templates(name);
         let mut missing = Vec::new();
         for template in names {
             match self.scope.template(&template) {
@@ -144,6 +137,18 @@ impl Infer<'_> {
             let message = format!("there is no template {}", missing.join(" and no "));
             self.problem(Code::UnknownTemplate, name.span(), message, None);
         }
+    }
+
+    /// Returns the templates that a name can mean: those with known words in the middle, otherwise any there.
+    pub(super) fn templates(&mut self, name: &Expr<'_>) -> Vec<String> {
+        let (start, words, end) = ends(name);
+        let middle = words.map(|expr| self.quietly(expr));
+        self.may_fail |= !matches!(middle, Some(Type::Word(_)));
+        let words = match middle.as_ref().map(Type::some) {
+            Some(Type::Word(words)) => words.iter(),
+            _ => return self.scope.templates_like(&start, &end),
+        };
+        words.map(|word| format!("{start}{word}{end}")).collect()
     }
 
     fn file(&mut self, name: &str, text: &str) {
@@ -190,6 +195,15 @@ impl Infer<'_> {
             self.bind(target, Type::Any);
         }
     }
+}
+
+/// Returns the type of `loop`. Of what is not named here, nothing is known.
+pub fn of_loop() -> Type {
+    let any = |name| (name, Type::Any);
+    let others = ["length", "revindex", "revindex0", "previtem", "nextitem"];
+    let flags = ["first", "last"].map(|name| (name, Type::Boolean));
+    let numbers = ["index", "index0", "depth", "depth0"].map(|name| (name, Type::Integer));
+    Type::record(others.map(any).into_iter().chain(flags).chain(numbers))
 }
 
 /// Returns the literal start, the expression in the middle, and the literal end of `'a' ~ x ~ 'b'`.
