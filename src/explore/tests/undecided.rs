@@ -118,6 +118,18 @@ fn a_text_with_a_branch_that_no_value_leads_to_is_not_proved() {
     }
 }
 
+/// A review can fail for other reasons: that one does is no proof that its text cannot be made.
+#[test]
+fn a_text_for_a_reviewer_that_may_fail_is_not_refuted() {
+    let text = "{% for it in rulings %}{{ tables.tasks.rows[7].id }}{% endfor %}";
+    let chart = chart(&[("{% include 'review.md' %}", text)]);
+    let found = findings(&explore(&chart, &Caps::default()));
+    let [("no-decision", verdict)] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert!(verdict.starts_with("not decided: "), "{verdict}");
+}
+
 #[test]
 fn lengths_and_sides_that_are_tried_are_proved() {
     for guard in [
