@@ -113,6 +113,14 @@ impl Type {
         }
     }
 
+    /// Returns the type of the items of a list.
+    pub fn item(self) -> Self {
+        match self {
+            Self::List(item) => *item,
+            _ => Self::Any,
+        }
+    }
+
     /// Returns whether each value of this type is one of the other.
     pub fn is_within(&self, other: &Self) -> bool {
         match (self, other) {

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use super::comparisons::integer;
 use super::filters::with_all;
 use super::reader::Reader;
-use super::{EMPTY, Kind, Term, Val, root_of};
+use super::{Kind, Term, Val, root_of};
 use crate::chart::model::FieldType;
 use crate::expr::infer::total;
 use crate::expr::syntax::{parse_expr, parts, value_of_arg};
@@ -103,8 +103,8 @@ impl Reader<'_> {
             Expr::BinOp(op) => self.binary(op.op, &op.left, &op.right),
             Expr::Compare(compare) => self.compared(compare),
             Expr::IfExpr(choice) => {
-                let (test, open) = self.turn(|reader| reader.condition(&choice.test_expr));
-                let mut value = self.under(open, |reader| {
+                let test = self.condition(&choice.test_expr);
+                let mut value = self.under(&test, |reader| {
                     let then = reader.expr(&choice.true_expr);
                     let other = choice.false_expr.as_ref().map(|expr| reader.expr(expr));
                     then.join(other.unwrap_or_default())
@@ -135,25 +135,10 @@ impl Reader<'_> {
         self.truth(value)
     }
 
-    /// Reads what decides which part of something is evaluated, and returns the inputs that leave that open.
-    pub(super) fn turn(&mut self, read: impl FnOnce(&mut Self) -> Val) -> (Val, BTreeSet<String>) {
-        let before = std::mem::take(&mut self.own.looks);
-        let value = read(self);
-        let looks = self.own.looks.iter();
-        let empty = looks.filter(|list| EMPTY.contains(&list.as_str()));
-        let open = value.computed.iter().chain(empty).cloned().collect();
-        self.own.looks.extend(before);
-        (value, open)
-    }
-
-    /// Reads what is evaluated or not, as these inputs say.
-    pub(super) fn under(
-        &mut self,
-        open: BTreeSet<String>,
-        read: impl FnOnce(&mut Self) -> Val,
-    ) -> Val {
+    /// Reads what is evaluated or not, as a test says.
+    pub(super) fn under(&mut self, test: &Val, read: impl FnOnce(&mut Self) -> Val) -> Val {
         let before = self.under_open.clone();
-        self.under_open.extend(open);
+        self.under_open.extend(test.computed.iter().cloned());
         self.branches += 1;
         let value = read(self);
         self.branches -= 1;
@@ -203,7 +188,8 @@ impl Reader<'_> {
         let mut left = self.expr(&compare.expr);
         let mut all = Val::settled();
         for op in &compare.ops {
-            let right = self.expr(&op.expr);
+            // Behind a comparison that does not hold, nothing is evaluated.
+            let right = self.under(&all, |reader| reader.expr(&op.expr));
             let holds = match op.op {
                 CompareOpKind::Eq | CompareOpKind::Ne => self.equal(&left, &right),
                 CompareOpKind::In | CompareOpKind::NotIn => self.within(&left, &right, &op.expr),
@@ -226,8 +212,8 @@ impl Reader<'_> {
     /// Reads an operation on two values.
     fn binary(&mut self, op: BinOpKind, left: &Expr<'_>, right: &Expr<'_>) -> Val {
         if matches!(op, BinOpKind::ScAnd | BinOpKind::ScOr) {
-            let (first, open) = self.turn(|reader| reader.condition(left));
-            let second = self.under(open, |reader| reader.condition(right));
+            let first = self.condition(left);
+            let second = self.under(&first, |reader| reader.condition(right));
             return Val::computed(first.join(second).computed);
         }
         let (one, other) = (self.expr(left), self.expr(right));

@@ -110,8 +110,8 @@ impl Reader<'_> {
         if !value.computed.is_empty() || value.is_set {
             return self.may_fail(&[&value]);
         }
-        let mut inputs = self.inputs(&value).into_iter();
-        if inputs.any(|input| !self.types.has_items(&input)) {
+        let mut inputs = self.inputs(&value).into_iter().peekable();
+        if inputs.peek().is_none() || inputs.any(|input| !self.types.has_items(&input)) {
             self.own.fails.extend(self.under_open.iter().cloned());
         }
         for term in &value.terms {

@@ -8,7 +8,6 @@
 use std::collections::BTreeSet;
 
 use crate::engine::names::sources::stands_alone;
-use crate::expr::types::Type;
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
@@ -22,9 +21,6 @@ mod texts;
 
 /// The length of a list, as the last part of a dotted name.
 pub const LENGTH: &str = "length";
-
-/// Of these, only the empty list is tried.
-pub const EMPTY: [&str; 4] = ["findings", "cycle.findings", "rulings", "drivers"];
 
 /// What an input, or a field that an input's value has gone into, is compared with.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -178,6 +174,14 @@ impl Val {
         })
     }
 
+    /// Returns a list of which only the empty one is tried.
+    fn unknown_list(path: &str) -> Self {
+        Self {
+            computed: BTreeSet::from([path.to_owned()]),
+            ..Self::input(path, true)
+        }
+    }
+
     /// Returns what is computed of inputs.
     fn computed(inputs: BTreeSet<String>) -> Self {
         Self {
@@ -208,14 +212,6 @@ fn as_list(mut value: Val, is_list: bool) -> Val {
         }
     }
     value
-}
-
-/// Returns the type of the items of a list.
-fn item_of(list: Type) -> Type {
-    match list {
-        Type::List(item) => *item,
-        _ => Type::Any,
-    }
 }
 
 /// What an input can be.

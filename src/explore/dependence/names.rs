@@ -75,6 +75,7 @@ impl Reader<'_> {
             self.links.push((of_event, name.to_owned()));
         }
         match source {
+            Some(Name::rulings | Name::drivers | Name::findings) => Val::unknown_list(name),
             // Nobody, this session, another one: each is tried.
             Some(Name::it | Name::invoke | Name::driver) => Val::settled(),
             _ => Val::input(name, is_list),
@@ -134,7 +135,7 @@ impl Reader<'_> {
             ("cycle", "subject") => Val::input(whole, true),
             ("cycle", "findings") => {
                 self.own.looks.insert(whole.clone());
-                Val::input(whole, true)
+                Val::unknown_list(&whole)
             }
             ("cycle.text", _) if !texts().any(|text| has_holes(&text.0)) => Val::settled(),
             ("cycle", "review" | "last" | "text") | ("review", "error" | "file" | "answer") => {

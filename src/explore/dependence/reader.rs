@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::{Compared, Dependence, Kind, Openness, Term, Val, as_list, item_of, root_of};
+use super::{Compared, Dependence, Kind, Openness, Term, Val, as_list, root_of};
 use crate::chart::Chart;
 use crate::chart::fragments::Role;
 use crate::chart::model::FieldType;
@@ -44,8 +44,8 @@ pub(super) struct Reader<'c> {
     pub(super) is_shown: bool,
     flows: Vec<(String, String)>,
     pub(super) links: Vec<(String, String)>,
-    /// The templates that were read, and whether where that is open.
-    pub(super) templates: HashSet<(String, bool)>,
+    /// The templates that are being read.
+    pub(super) templates: HashSet<String>,
 }
 
 impl Dependence {
@@ -98,16 +98,13 @@ impl Reader<'_> {
         for fragment in chart.fragments() {
             if let Some(each) = fragment.each {
                 let items = self.list(each);
-                let item = item_of(infer::expression(each, &self.types).0);
+                let item = infer::expression(each, &self.types).0.item();
                 self.scopes
                     .push(("it".to_owned(), as_list(items, false), item));
             }
             match fragment.role {
                 Role::Let if !self.types.is_boolean(fragment.text) => {}
-                Role::Condition | Role::Let => drop(self.alone(fragment.text, |reader| {
-                    let value = reader.source(fragment.text);
-                    reader.truth(value)
-                })),
+                Role::Condition | Role::Let => self.condition_of(fragment.text),
                 Role::List => drop(self.list(fragment.text)),
                 Role::Assigned(field) => self.assign(field, fragment.text),
                 Role::Shown => self.text(fragment.text, true),
@@ -131,6 +128,14 @@ impl Reader<'_> {
         let known = self.found.open.entry(source.to_owned()).or_default();
         known.merge(&self.own);
         value
+    }
+
+    /// Reads a condition.
+    fn condition_of(&mut self, source: &str) {
+        self.alone(source, |reader| {
+            let value = reader.source(source);
+            reader.truth(value)
+        });
     }
 
     /// Reads a list.
@@ -160,10 +165,7 @@ impl Reader<'_> {
                     Val::default()
                 })),
                 Piece::If(test, then, otherwise) => {
-                    self.alone(test, |reader| {
-                        let value = reader.source(test);
-                        reader.truth(value)
-                    });
+                    self.condition_of(test);
                     self.pieces(then);
                     self.pieces(otherwise);
                 }

@@ -3,7 +3,7 @@
 use minijinja::machinery::ast::{Expr, ForLoop, Stmt};
 
 use super::reader::Reader;
-use super::{Val, as_list, item_of};
+use super::{Val, as_list};
 use crate::expr::infer::statements::of_loop;
 use crate::expr::infer::{self, Scope as _};
 use crate::expr::syntax::parse_text;
@@ -20,13 +20,10 @@ impl Reader<'_> {
 
     /// Reads what stands inside a block.
     fn body(&mut self, body: &[Stmt<'_>]) -> Val {
-        let depth = self.scopes.len();
-        let value = body.iter().fold(Val::default(), |value, stmt| {
+        body.iter().fold(Val::default(), |value, stmt| {
             let more = self.stmt(stmt);
             value.join(more)
-        });
-        self.scopes.truncate(depth);
-        value
+        })
     }
 
     /// Returns what a part of a text depends on: every input that it shows, as something computed.
@@ -41,14 +38,17 @@ impl Reader<'_> {
             }
             Stmt::EmitRaw(_) => Val::default(),
             Stmt::IfCond(choice) => {
-                let (test, open) = self.turn(|reader| {
-                    let value = reader.part(&choice.expr);
-                    reader.truth(value)
-                });
-                let value = self.under(open, |reader| {
+                let test = self.part(&choice.expr);
+                let test = self.truth(test);
+                let depth = self.scopes.len();
+                let value = self.under(&test, |reader| {
                     let then = reader.body(&choice.true_body);
-                    then.join(reader.body(&choice.false_body))
+                    let set = reader.scopes.split_off(depth);
+                    let value = then.join(reader.body(&choice.false_body));
+                    reader.scopes.extend(set);
+                    value
                 });
+                self.merge(depth, &test);
                 Val::computed(test.computed).join(value)
             }
             Stmt::ForLoop(each) => self.for_loop(each),
@@ -94,14 +94,32 @@ impl Reader<'_> {
         if let Expr::Var(var) = target {
             self.hides_names |= self.types.name(var.id).is_some();
             self.scopes.push((var.id.to_owned(), value, kind));
+        } else {
+            self.own.fails.extend(self.under_open.iter().cloned());
+        }
+    }
+
+    /// Merges the variables that are set behind a test with those before: they are visible behind its end.
+    fn merge(&mut self, depth: usize, test: &Val) {
+        for (name, mut value, kind) in self.scopes.split_off(depth) {
+            value.computed.extend(test.computed.iter().cloned());
+            let mut known = self.scopes.iter_mut().rev();
+            match known.find(|(known, ..)| *known == name) {
+                Some((_, before, of_before)) => {
+                    *before = std::mem::take(before).join(value);
+                    *of_before = of_before.join(&kind);
+                }
+                None => self.scopes.push((name, value, kind)),
+            }
         }
     }
 
     /// Reads a loop.
     fn for_loop(&mut self, each: &ForLoop<'_>) -> Val {
-        let (items, mut open) = self.turn(|reader| reader.part(&each.iter));
-        let item = item_of(self.kind_of(&each.iter).0);
+        let items = self.part(&each.iter);
+        let item = self.kind_of(&each.iter).0.item();
         let shown = self.inputs(&items);
+        let test = Val::computed(items.computed.clone());
         let depth = self.scopes.len();
         if let Expr::Var(_) = &each.target {
             self.bind(&each.target, as_list(items, false), item);
@@ -110,38 +128,31 @@ impl Reader<'_> {
         } else {
             self.own.fails.extend(shown.iter().cloned());
         }
-        let filter = each.filter_expr.as_ref();
-        let filter = filter.map(|expr| self.turn(|reader| reader.condition(expr)));
-        let (filter, of_filter) = filter.unwrap_or_default();
-        open.extend(of_filter);
-        let body = self.under(open, |reader| {
-            let body = reader.body(&each.body);
-            body.join(reader.body(&each.else_body))
+        let value = self.under(&test, |reader| {
+            let filter = each.filter_expr.as_ref().map(|expr| reader.part(expr));
+            let filter = reader.truth(filter.unwrap_or_default());
+            let value = reader.under(&filter, |reader| {
+                let body = reader.body(&each.body);
+                body.join(reader.body(&each.else_body))
+            });
+            filter.join(value)
         });
         self.scopes.truncate(depth);
-        Val::computed(shown).join(filter).join(body)
+        Val::computed(shown).join(value)
     }
 
-    /// Returns what a template depends on, or all templates where its name is not known.
+    /// Returns what the templates depend on that a name can mean.
     fn included(&mut self, name: &Expr<'_>) -> Val {
-        let constant = name.as_const().map(|name| name.to_string());
-        let names = match constant {
-            Some(name) => vec![name],
-            None => {
-                let value = self.part(name);
-                let inputs = self.inputs(&value);
-                self.own.fails.extend(inputs);
-                infer::included(name, &self.types)
-            }
-        };
+        let named = self.part(name);
+        let inputs = self.inputs(&named);
+        self.own.fails.extend(inputs);
         let mut value = Val::default();
-        for name in names {
-            let is_open = !self.under_open.is_empty();
-            if self.templates.insert((name.clone(), is_open))
-                && let Ok(Some(text)) = self.chart.templates.get(&name)
+        for name in infer::included(name, &self.types) {
+            if self.templates.insert(name.clone())
+                && let Ok(text) = self.chart.template(&name)
             {
-                let text = text.into_owned();
                 value = value.join(self.template(&text));
+                self.templates.remove(&name);
             }
         }
         value

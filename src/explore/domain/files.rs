@@ -9,7 +9,7 @@ use crate::chart::model::FieldType;
 use crate::engine::context::to_json;
 use crate::engine::file_values;
 use crate::engine::possible_world::{INSTANCE, PossibleWorld};
-use crate::explore::dependence::{EMPTY, root_of};
+use crate::explore::dependence::root_of;
 use crate::explore::items::{self, Tried};
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 use serde_json::{Map, Value as Json, json};
@@ -20,7 +20,7 @@ impl Domain {
     pub(super) fn too_many(&self) -> BTreeSet<String> {
         // What a field holds is one value more, whichever.
         let values = self.reading(&|field| json!(format!("held-{field}")));
-        let mut found: BTreeSet<String> = EMPTY.map(str::to_owned).into();
+        let mut found = BTreeSet::new();
         // Only numbers in the chart bound it.
         let times = self.compared(GATE_TIMES);
         if !times.fields.is_empty() || times.linked {

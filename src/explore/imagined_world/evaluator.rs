@@ -280,18 +280,20 @@ fn options<const N: usize>(
 /// Returns true for an input that is chosen where it is looked at. Others are always there and never tried.
 fn is_chosen(input: &str) -> bool {
     use SourceName as Name;
-    matches!(
-        SourceName::of(input.split('.').next().unwrap_or_default()),
-        Some(
-            Name::args
-                | Name::checks
-                | Name::event
-                | Name::files
-                | Name::git
-                | Name::postponed
-                | Name::session
-                | Name::siblings
-                | Name::tables
+    let is_fixed = input == "git.base";
+    !is_fixed
+        && matches!(
+            SourceName::of(input.split('.').next().unwrap_or_default()),
+            Some(
+                Name::args
+                    | Name::checks
+                    | Name::event
+                    | Name::files
+                    | Name::git
+                    | Name::postponed
+                    | Name::session
+                    | Name::siblings
+                    | Name::tables
+            )
         )
-    )
 }

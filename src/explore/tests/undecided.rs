@@ -99,8 +99,20 @@ fn a_text_with_a_branch_that_no_value_leads_to_is_not_proved() {
             format!("{{% if {test} %}}{{{{ cycle.last.review }}}}{{% endif %}}"),
         ]
     };
-    let loops = ["{% for it in rulings %}{{ tables.tasks.rows[7].id }}{% endfor %}".to_owned()];
-    for text in tests.iter().flat_map(|test| texts(test)).chain(loops) {
+    let others = [
+        "{% for it in rulings %}{{ tables.tasks.rows[7].id }}{% endfor %}",
+        "{% for it in drivers if tables.tasks.rows[7].id == 'a' %}x{% endfor %}",
+        "{% if git.base is not none %}{{ tables.tasks.rows[7].id }}{% endif %}",
+        "{{ 'a' ~ ('x' == scope.name == tables.tasks.rows[7].id) }}",
+        "{% for it in [1] %}{{ ['a'] | select('eq', 'b') | first if scope.name == 'x' else 'b' }}{% endfor %}",
+        // Variables: by another name, set in a branch, several at once.
+        "{% set v = drivers %}{% if v %}{{ tables.tasks.rows[7].id }}{% endif %}",
+        "{% set v = 'a' %}{% if scope.name == 'x' %}{% set v = 'b' %}{% endif %}\
+         {% if v == 'b' %}{{ tables.tasks.rows[7].id }}{% endif %}",
+        "{% if scope.name == 'x' %}{% set a, b = [1] %}{% endif %}",
+    ];
+    let others = others.map(str::to_owned);
+    for text in tests.iter().flat_map(|test| texts(test)).chain(others) {
         let chart = with_rule(&format!("message = \"{text}\""));
         let found = findings(&explore(&chart, &Caps::default()));
         let [("no-decision", verdict)] = &found[..] else {
@@ -112,6 +124,8 @@ fn a_text_with_a_branch_that_no_value_leads_to_is_not_proved() {
         "{% if scope.name == 'one' %}{{ phase }}{{ tables.tasks.rows | length }}{% endif %}",
         "{{ spent.why | trim if spent.failures == 4 else max_reviews }}",
         "{% for it in findings %}{{ loop.index }} {{ it.text }}{% endfor %}",
+        // What is set in a branch is visible behind it.
+        "{% set v = 'a' %}{% if open %}{% set v = 'b' %}{% endif %}{% if v == 'b' %}x{% endif %}",
     ] {
         let chart = with_rule(&format!("message = \"{text}\""));
         assert_eq!(findings(&explore(&chart, &Caps::default())), [], "{text}");

@@ -32,11 +32,9 @@ impl Infer<'_> {
     }
 
     fn body(&mut self, body: &[Stmt<'_>]) {
-        let mark = self.locals.len();
         for stmt in body {
             self.stmt(stmt);
         }
-        self.locals.truncate(mark);
     }
 
     fn stmt(&mut self, stmt: &Stmt<'_>) {
@@ -68,8 +66,12 @@ impl Infer<'_> {
             }
             Stmt::IfCond(branch) => {
                 self.is_condition(&branch.expr);
+                let mark = self.locals.len();
                 self.given(&branch.expr, true, |infer| infer.body(&branch.true_body));
+                let set = self.locals.split_off(mark);
                 self.given(&branch.expr, false, |infer| infer.body(&branch.false_body));
+                self.locals.extend(set);
+                self.merge(mark);
             }
             Stmt::Set(set) => {
                 let kind = self.expr(&set.expr);
@@ -173,6 +175,17 @@ impl Infer<'_> {
         self.files.push(name.to_owned());
         self.template(text);
         self.files.pop();
+    }
+
+    /// Merges the variables that branches have set with those before: they are visible behind the branches.
+    fn merge(&mut self, mark: usize) {
+        for (name, kind) in self.locals.split_off(mark) {
+            let mut known = self.locals.iter_mut().rev();
+            match known.find(|(known, _)| *known == name) {
+                Some((_, before)) => *before = before.join(&kind),
+                None => self.locals.push((name, kind)),
+            }
+        }
     }
 
     fn bind(&mut self, target: &Expr<'_>, kind: Type) {
