@@ -37,3 +37,10 @@ pub struct Asked<'c> {
     pub kind: Kind,
     pub source: &'c String,
 }
+
+impl<'c> Asked<'c> {
+    /// Returns what makes one of its source.
+    pub(super) fn of(kind: Kind) -> impl Fn(&'c String) -> Self {
+        move |source| Self { kind, source }
+    }
+}

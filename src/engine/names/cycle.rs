@@ -114,7 +114,6 @@ pub(in crate::engine) fn implied(names: &ChartNames<'_>) -> Vec<String> {
 
 /// Returns the expressions and texts of cycles on which `cycle.KEY` turns; without a key, all of them.
 pub(super) fn asked<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<Asked<'c>> {
-    let asked = |kind: Kind| move |source: &'c String| Asked { kind, source };
     let is_asked = |name: &str| key.is_none_or(|key| key == name);
     let of_cycle = |cycle: &'c Cycle| {
         let guards = cycle.advance.iter().filter(|_| is_asked("next"));
@@ -122,11 +121,11 @@ pub(super) fn asked<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<Asked<'c>> {
         let ready = cycle.ready.iter().filter(|_| is_asked("ready"));
         let exit = [&cycle.exit].into_iter().filter(|_| is_asked("exit"));
         let conditions = guards.chain(ready).chain(exit).map(|expr| &expr.0);
-        let conditions = conditions.map(asked(Kind::Condition));
+        let conditions = conditions.map(Asked::of(Kind::Condition));
         let texts = cycle.text.values().filter(|_| is_asked("text"));
         let subject = cycle.subject.iter().filter(|_| is_asked("subject"));
-        let texts = texts.map(|text| &text.0).map(asked(Kind::Text));
-        let subject = subject.map(|text| &text.0).map(asked(Kind::Items));
+        let texts = texts.map(|text| &text.0).map(Asked::of(Kind::Text));
+        let subject = subject.map(|text| &text.0).map(Asked::of(Kind::Items));
         let texts = texts.chain(subject).filter(|text| has_holes(text.source));
         conditions.chain(texts).collect::<Vec<_>>()
     };

@@ -85,18 +85,9 @@ pub fn asked<'c>(chart: &'c Chart, source: SourceName, key: Option<&str>) -> Vec
         SourceName::args => {
             let args = chart.args.iter().filter(|(name, _)| is_asked(name));
             let args = args.flat_map(|(_, arg)| {
-                let words = arg.one_of.iter().map(|expr| Asked {
-                    kind: Kind::Items,
-                    source: &expr.0,
-                });
-                let default = arg.default.iter().filter_map(|default| match default {
-                    Literal::Text(text) if has_holes(&text.0) => Some(Asked {
-                        kind: Kind::Value,
-                        source: &text.0,
-                    }),
-                    _ => None,
-                });
-                words.chain(default)
+                let words = arg.one_of.iter().map(|expr| &expr.0);
+                let words = words.map(Asked::of(Kind::Items));
+                words.chain(default_text(arg).into_iter().map(Asked::of(Kind::Value)))
             });
             args.collect()
         }
@@ -104,20 +95,14 @@ pub fn asked<'c>(chart: &'c Chart, source: SourceName, key: Option<&str>) -> Vec
         SourceName::prompts => {
             let prompts = chart.prompts.iter().filter(|(name, _)| is_asked(name));
             let vars = prompts.flat_map(|(_, vars)| vars.values());
-            let vars = vars.map(|expr| Asked {
-                kind: Kind::Value,
-                source: &expr.0,
-            });
-            vars.collect()
+            let vars = vars.map(|expr| &expr.0);
+            vars.map(Asked::of(Kind::Value)).collect()
         }
         SourceName::review if is_asked("shown") || is_asked("unrun") => {
             let gates = chart.gates.iter();
             let texts = gates.filter_map(|gates| gates.by_reviewer.as_ref());
-            let texts = texts.map(|text| Asked {
-                kind: Kind::Items,
-                source: &text.0,
-            });
-            texts.collect()
+            let texts = texts.map(|text| &text.0);
+            texts.map(Asked::of(Kind::Items)).collect()
         }
         _ => Vec::new(),
     }
@@ -125,11 +110,15 @@ pub fn asked<'c>(chart: &'c Chart, source: SourceName, key: Option<&str>) -> Vec
 
 /// Returns whether an option may be missing or refused, or its default have no value.
 fn may_be_refused(arg: &Arg) -> bool {
-    let may_fail = |default: &Literal| match default {
-        Literal::Text(text) => has_holes(&text.0),
-        _ => false,
-    };
-    arg.one_of.is_some() || arg.default.as_ref().is_none_or(may_fail)
+    arg.one_of.is_some() || arg.default.is_none() || default_text(arg).is_some()
+}
+
+/// Returns the default of an option, where that is a text with holes.
+fn default_text(arg: &Arg) -> Option<&String> {
+    match &arg.default {
+        Some(Literal::Text(text)) if has_holes(&text.0) => Some(&text.0),
+        _ => None,
+    }
 }
 
 /// Returns whether a name can stand alone; the others stand before a dot.

@@ -13,9 +13,8 @@ use super::filters::with_all;
 use super::reader::Reader;
 use super::{Kind, Term, Val, root_of};
 use crate::chart::model::FieldType;
-use crate::expr::infer::total;
+use crate::expr::infer::total::{self, Typed};
 use crate::expr::syntax::{parse_expr, parts, value_of_arg};
-use crate::expr::types::Type;
 
 impl Reader<'_> {
     /// Reads an expression by its source.
@@ -146,8 +145,8 @@ impl Reader<'_> {
         value
     }
 
-    /// Returns the type of an expression, and whether it always has a value.
-    pub(super) fn kind_of(&self, expr: &Expr<'_>) -> (Type, bool) {
+    /// Returns what is known of an expression by its type.
+    pub(super) fn typed(&self, expr: &Expr<'_>) -> Typed {
         let variables = self.scopes.iter();
         let variables = variables.map(|(name, _, kind)| (name.clone(), kind.clone()));
         total::in_place(expr, &self.types, variables.collect())
@@ -155,7 +154,7 @@ impl Reader<'_> {
 
     /// Reads an expression of a text that is evaluated or not: where that is open, no trial says whether it fails.
     pub(super) fn part(&mut self, expr: &Expr<'_>) -> Val {
-        if !self.under_open.is_empty() && (self.hides_names || !self.kind_of(expr).1) {
+        if !self.under_open.is_empty() && (self.hides_names || !self.typed(expr).is_total) {
             self.own.fails.extend(self.under_open.iter().cloned());
         }
         self.expr(expr)

@@ -54,7 +54,7 @@ impl Reader<'_> {
             Stmt::ForLoop(each) => self.for_loop(each),
             Stmt::Set(set) => {
                 let value = self.part(&set.expr);
-                let kind = self.kind_of(&set.expr).0;
+                let kind = self.typed(&set.expr).kind;
                 self.bind(&set.target, value, kind);
                 Val::default()
             }
@@ -62,7 +62,7 @@ impl Reader<'_> {
                 let depth = self.scopes.len();
                 for (target, expr) in &with.assignments {
                     let value = self.part(expr);
-                    let kind = self.kind_of(expr).0;
+                    let kind = self.typed(expr).kind;
                     self.bind(target, value, kind);
                 }
                 let value = self.body(&with.body);
@@ -117,7 +117,7 @@ impl Reader<'_> {
     /// Reads a loop.
     fn for_loop(&mut self, each: &ForLoop<'_>) -> Val {
         let items = self.part(&each.iter);
-        let item = self.kind_of(&each.iter).0.item();
+        let item = self.typed(&each.iter).kind.item();
         let shown = self.inputs(&items);
         let test = Val::computed(items.computed.clone());
         let depth = self.scopes.len();

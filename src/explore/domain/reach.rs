@@ -44,7 +44,8 @@ impl Domain {
     fn total(&self, source: &str) -> Option<Type> {
         let names = ChartNames::new(&self.chart, &Uses::default());
         once(&self.found_out.totals, source, || {
-            total::of_source(source, &names)
+            let typed = total::of_source(source, &names)?;
+            typed.is_total.then_some(typed.kind)
         })
     }
 

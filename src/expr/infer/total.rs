@@ -7,12 +7,29 @@ use crate::diagnostic::code::Code;
 use crate::expr::has_holes;
 use crate::expr::types::Type;
 
-/// Returns the type of an expression or a text that has a value whatever its names hold; `None` where it may fail, or
-/// where its types do not show that. What a condition says of a name is not used.
-/// A variable that shadows another name is refused, because a `set` is visible further than is followed here.
-pub fn of_source(source: &str, scope: &dyn Scope) -> Option<Type> {
-    let mut infer = Infer::new(scope, Facts::default());
-    infer.is_strict = true;
+/// What is known of an expression by its type.
+#[derive(Debug, Clone)]
+pub struct Typed {
+    pub kind: Type,
+    /// It has a value whatever its names hold. False where its types do not show that.
+    pub is_total: bool,
+}
+
+impl Typed {
+    fn new(infer: &Infer<'_>, kind: Type) -> Self {
+        let mut problems = infer.problems.iter();
+        let is_sound = problems.all(|problem| problem.code == Code::PrintsNone);
+        Self {
+            is_total: is_sound && !infer.may_fail && kind != Type::Any,
+            kind,
+        }
+    }
+}
+
+/// Returns what is known of an expression or a text; `None` if it cannot be parsed. What a condition says of a name is not
+/// used, and of a text with a variable that has the name of something else nothing is known.
+pub fn of_source(source: &str, scope: &dyn Scope) -> Option<Typed> {
+    let mut infer = Infer::strict(scope, Vec::new());
     let kind = match has_holes(source) {
         true => {
             infer.template(source);
@@ -20,17 +37,23 @@ pub fn of_source(source: &str, scope: &dyn Scope) -> Option<Type> {
         }
         false => infer.expr(&parsed(source)?),
     };
-    let mut problems = infer.problems.iter();
-    let is_sound = problems.all(|problem| problem.code == Code::PrintsNone);
-    (is_sound && !infer.may_fail && kind != Type::Any).then_some(kind)
+    Some(Typed::new(&infer, kind))
 }
 
-/// Returns the type of an expression beside these variables, and whether it always has a value, as [`of_source`] says.
-pub fn in_place(expr: &Expr<'_>, scope: &dyn Scope, locals: Vec<(String, Type)>) -> (Type, bool) {
-    let mut infer = Infer::new(scope, Facts::default());
-    infer.is_strict = true;
-    infer.locals = locals;
+/// Returns what is known of an expression of a text that stands beside these variables.
+pub fn in_place(expr: &Expr<'_>, scope: &dyn Scope, variables: Vec<(String, Type)>) -> Typed {
+    let mut infer = Infer::strict(scope, variables);
     let kind = infer.expr(expr);
-    let is_total = infer.problems.is_empty() && !infer.may_fail && kind != Type::Any;
-    (kind, is_total)
+    Typed::new(&infer, kind)
+}
+
+impl<'s> Infer<'s> {
+    /// Returns one that takes nothing for granted but declared types.
+    fn strict(scope: &'s dyn Scope, locals: Vec<(String, Type)>) -> Self {
+        Self {
+            is_strict: true,
+            locals,
+            ..Self::new(scope, Facts::default())
+        }
+    }
 }
