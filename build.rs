@@ -3,12 +3,7 @@
 //! The tables below are the only place in Rust that names a workflow.
 
 #[path = "src/chart/merge/mod.rs"]
-#[allow(
-    dead_code,
-    unreachable_pub,
-    unused_imports,
-    reason = "it is a module of the library"
-)]
+#[allow(dead_code, unreachable_pub, unused_imports, reason = "it is a module of the library")]
 mod merge;
 
 use std::error::Error;
@@ -39,10 +34,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let path = root.join(file);
         let demo = demo.map(|demo| root.join(demo));
         demo.iter().for_each(|demo| watch(demo));
-        let demo = demo.map_or_else(
-            || "None".to_owned(),
-            |demo| format!("Some(include_str!({demo:?}))"),
-        );
+        let demo =
+            demo.map_or_else(|| "None".to_owned(), |demo| format!("Some(include_str!({demo:?}))"));
         let mut files = Vec::new();
         layers(&root, file, &mut files)?;
         let mut merged = Vec::new();
@@ -52,19 +45,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         for name in &files {
             let text = fs::read_to_string(root.join(name))?;
-            merged.push(merge::Layer {
-                name: name.clone(),
-                text,
-            });
+            merged.push(merge::Layer { name: name.clone(), text });
         }
         let merged = merge::merge(&merged);
         if let Some(fault) = merged.faults.first() {
             return Err(format!("{file}: {}", fault.message).into());
         }
-        let chart: toml::Table = merged
-            .text
-            .parse()
-            .map_err(|error| format!("{file}: {error}"))?;
+        let chart: toml::Table = merged.text.parse().map_err(|error| format!("{file}: {error}"))?;
         let id = chart.get("id").and_then(toml::Value::as_str);
         let id = id.unwrap_or_default().to_owned();
         writeln!(
@@ -111,9 +98,8 @@ fn layers(root: &Path, file: &str, files: &mut Vec<String>) -> Result<(), Box<dy
 /// Returns the templates in the folders that a chart names, by name.
 fn templates_of(root: &Path, file: &str) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
     let path = root.join(file);
-    let chart: toml::Table = fs::read_to_string(&path)?
-        .parse()
-        .map_err(|error| format!("{file}: {error}"))?;
+    let chart: toml::Table =
+        fs::read_to_string(&path)?.parse().map_err(|error| format!("{file}: {error}"))?;
     let folders = chart.get("templates").and_then(toml::Value::as_array);
     let mut templates = Vec::new();
     for folder in folders.into_iter().flatten() {
@@ -183,11 +169,8 @@ fn collect(
         if path.is_dir() {
             collect(top, &path, templates)?;
         } else if path.extension().is_some_and(|extension| extension == "md") {
-            let name: Vec<_> = path
-                .strip_prefix(top)?
-                .iter()
-                .map(|part| part.to_string_lossy())
-                .collect();
+            let name: Vec<_> =
+                path.strip_prefix(top)?.iter().map(|part| part.to_string_lossy()).collect();
             templates.push((name.join("/"), path));
         }
     }

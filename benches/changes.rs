@@ -19,14 +19,9 @@ use std::time::{Duration, Instant};
 const SIZES: [(usize, usize); 3] = [(100, 40), (10_000, 10), (100_000, 5)];
 
 fn main() {
-    let named = std::env::args()
-        .skip(1)
-        .find(|argument| !argument.starts_with("--"));
-    let program = named.unwrap_or_else(|| {
-        option_env!("CARGO_BIN_EXE_taskie")
-            .unwrap_or("taskie")
-            .to_owned()
-    });
+    let named = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
+    let program =
+        named.unwrap_or_else(|| option_env!("CARGO_BIN_EXE_taskie").unwrap_or("taskie").to_owned());
     println!(
         "| Files | `git status` | A prompt | × | A stop that changed nothing | × | One that changed documentation | × |"
     );
@@ -63,10 +58,8 @@ fn measure(program: &str, files: usize, runs: usize) {
         (start.elapsed(), output.stdout)
     };
     let settle = || sleep(Duration::from_millis(40));
-    let event = format!(
-        "{{\"session_id\": \"s\", \"prompt\": \"p\", \"cwd\": \"{}\"}}",
-        root.display()
-    );
+    let event =
+        format!("{{\"session_id\": \"s\", \"prompt\": \"p\", \"cwd\": \"{}\"}}", root.display());
     let hook = |name: &str| {
         let (took, printed) = run(program, &["hook", name], &event);
         let printed = String::from_utf8_lossy(&printed).into_owned();
@@ -102,10 +95,7 @@ fn measure(program: &str, files: usize, runs: usize) {
         // The first one also reads what later ones find in the cache.
         if turn > 0 {
             let all = [status, prompt, nothing, documentation];
-            times
-                .iter_mut()
-                .zip(all)
-                .for_each(|(times, took)| times.push(took));
+            times.iter_mut().zip(all).for_each(|(times, took)| times.push(took));
         }
     }
     let medians = times.map(|mut times| {

@@ -36,53 +36,27 @@ enum Kind {
 }
 
 const CASES: &[Case] = &[
-    Case {
-        name: "no `.taskie` at all",
-        project: |_| {},
-        kind: Kind::Plain,
-    },
-    Case {
-        name: "approve: a valid plan",
-        project: valid_plan,
-        kind: Kind::Plain,
-    },
-    Case {
-        name: "approve: 202 Markdown files",
-        project: many_files,
-        kind: Kind::Plain,
-    },
-    Case {
-        name: "approve: 1,000 plans",
-        project: many_plans,
-        kind: Kind::Plain,
-    },
+    Case { name: "no `.taskie` at all", project: |_| {}, kind: Kind::Plain },
+    Case { name: "approve: a valid plan", project: valid_plan, kind: Kind::Plain },
+    Case { name: "approve: 202 Markdown files", project: many_files, kind: Kind::Plain },
+    Case { name: "approve: 1,000 plans", project: many_plans, kind: Kind::Plain },
     Case {
         name: "approve: 1,000 plans, one the session's",
         project: many_plans,
         kind: Kind::OfSession,
     },
-    Case {
-        name: "review, the reviewer instant",
-        project: valid_plan,
-        kind: Kind::Reviews,
-    },
+    Case { name: "review, the reviewer instant", project: valid_plan, kind: Kind::Reviews },
 ];
 
 const STATE: &str = r#"{"max_reviews": 8, "current_task": "1", "phase": "complete-task", "phase_iteration": 0,
   "next_phase": null, "review_model": "opus", "consecutive_clean": 0, "tdd": false}"#;
 
 fn main() {
-    let rounds = std::env::args()
-        .skip(1)
-        .find_map(|arg| arg.parse().ok())
-        .unwrap_or(400);
+    let rounds = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(400);
     let program = std::env::args()
         .skip(1)
         .find(|arg| arg.contains('/'))
-        .map_or_else(
-            || PathBuf::from(env!("CARGO_BIN_EXE_taskie")),
-            PathBuf::from,
-        )
+        .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_taskie")), PathBuf::from)
         .canonicalize()
         .expect("a program to measure");
     let temp = tempfile::tempdir().expect("a temporary directory");
@@ -105,11 +79,8 @@ fn main() {
             Kind::OfSession => r#", "session_id": "bench""#,
             Kind::Plain | Kind::Reviews => "",
         };
-        fs::write(
-            &event,
-            format!("{{\"cwd\": {root:?}, \"stop_hook_active\": false{session}}}"),
-        )
-        .expect("an event");
+        fs::write(&event, format!("{{\"cwd\": {root:?}, \"stop_hook_active\": false{session}}}"))
+            .expect("an event");
         if case.kind == Kind::OfSession {
             let started = Command::new(&program)
                 .args(["next", "--plan", "plan-7", "--session", "bench"])
@@ -121,13 +92,8 @@ fn main() {
         }
         let hook = |program: &Path, args: &[&str]| {
             let mut command = Command::new(program);
-            command
-                .args(args)
-                .current_dir(&root)
-                .stdin(File::open(&event).expect("the event"));
-            command
-                .env_remove("TASKIE_REVIEWER")
-                .env_remove("CLAUDE_PROJECT_DIR");
+            command.args(args).current_dir(&root).stdin(File::open(&event).expect("the event"));
+            command.env_remove("TASKIE_REVIEWER").env_remove("CLAUDE_PROJECT_DIR");
             let path = std::env::var("PATH").unwrap_or_default();
             command
                 .env("PATH", format!("{}:{path}", bin.display()))
@@ -175,13 +141,8 @@ fn build_empty(folder: &Path) -> PathBuf {
         "-Cpanic=abort",
     ];
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let built = Command::new(rustc)
-        .args(flags)
-        .arg(source)
-        .arg("-o")
-        .arg(&out)
-        .status()
-        .expect("rustc");
+    let built =
+        Command::new(rustc).args(flags).arg(source).arg("-o").arg(&out).status().expect("rustc");
     assert!(built.success(), "the empty program does not build");
     out
 }
@@ -202,17 +163,10 @@ fn median(times: &mut [Duration]) -> Duration {
 fn ratio(ours: &[Duration], theirs: &[Duration]) -> String {
     let of_medians =
         median(&mut ours.to_vec()).as_secs_f64() / median(&mut theirs.to_vec()).as_secs_f64();
-    let mut ratios: Vec<f64> = ours
-        .iter()
-        .zip(theirs)
-        .map(|(a, b)| a.as_secs_f64() / b.as_secs_f64())
-        .collect();
+    let mut ratios: Vec<f64> =
+        ours.iter().zip(theirs).map(|(a, b)| a.as_secs_f64() / b.as_secs_f64()).collect();
     ratios.sort_unstable_by(f64::total_cmp);
-    format!(
-        "{of_medians:.2} ({:.2}–{:.2})",
-        ratios[ratios.len() / 4],
-        ratios[ratios.len() * 3 / 4]
-    )
+    format!("{of_medians:.2} ({:.2}–{:.2})", ratios[ratios.len() / 4], ratios[ratios.len() * 3 / 4])
 }
 
 fn plan(root: &Path, name: &str) -> PathBuf {

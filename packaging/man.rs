@@ -4,9 +4,7 @@
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args_os()
-        .nth(1)
-        .ok_or("name the folder for the pages")?;
+    let folder = std::env::args_os().nth(1).ok_or("name the folder for the pages")?;
     let command = taskie::command().ok_or("the default chart cannot be loaded")?;
     std::fs::create_dir_all(&folder)?;
     clap_mangen::generate_to(command, &folder)?;

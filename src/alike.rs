@@ -26,9 +26,7 @@ pub(crate) fn steady(text: &str, temporary: &Path) -> String {
         let length = rest.find(is_end).unwrap_or(rest.len());
         let (name, after) = rest.split_at(length.max(first.len_utf8()));
         let is_temporary = name.trim_start_matches('.').starts_with("tmp")
-            || ["/tmp/", "/T/", "/shm/", "\\Temp\\"]
-                .iter()
-                .any(|of| before.ends_with(of));
+            || ["/tmp/", "/T/", "/shm/", "\\Temp\\"].iter().any(|of| before.ends_with(of));
         match length > 0 && name != "tmp" {
             true if is_temporary => steady.push_str("tmp"),
             true if is_uuid(name) => steady.push('0'),
@@ -42,9 +40,7 @@ pub(crate) fn steady(text: &str, temporary: &Path) -> String {
 fn is_uuid(name: &str) -> bool {
     let lengths = name.split('-').map(str::len);
     lengths.eq([8, 4, 4, 4, 12])
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+        && name.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
 /// Returns a part of a name, which may end with a sign, as `0` if it is a number in hexadecimal digits, and otherwise
@@ -80,9 +76,7 @@ pub(crate) fn runs(steps: &[String]) -> Vec<Run> {
         let rest = &keys[start..];
         let times = |length: usize| {
             let round = &rest[..length];
-            rest.chunks(length)
-                .take_while(|chunk| *chunk == round)
-                .count()
+            rest.chunks(length).take_while(|chunk| *chunk == round).count()
         };
         // Of the lengths that leave out most, the shortest. Two rounds are as long as the note about them.
         let lengths = 1..=ROUND.min(rest.len());
@@ -92,11 +86,7 @@ pub(crate) fn runs(steps: &[String]) -> Vec<Run> {
         });
         let length = length.unwrap_or(1);
         let times = if times(length) > 2 { times(length) } else { 1 };
-        runs.push(Run {
-            start,
-            length,
-            times,
-        });
+        runs.push(Run { start, length, times });
         start += length * times;
     }
     runs
@@ -118,10 +108,7 @@ mod tests {
             ("in /tmp/tmp.Qw3rTy/a.rs", "in /tmp/tmp.aBcDeF/a.rs"),
             ("in /tmp/build-Xa_b/a.rs", "in /tmp/build-Zz9_q/a.rs"),
             ("in '/build/t/.tmpAbCdEf'", "in '/build/t/.tmpXyZ012'"),
-            (
-                "in /var/folders/a1/b/T/pyABC/x",
-                "in /var/folders/a1/b/T/pyXYZ/x",
-            ),
+            ("in /var/folders/a1/b/T/pyABC/x", "in /var/folders/a1/b/T/pyXYZ/x"),
             ("in /elsewhere/abc/x", "in /elsewhere/def/x"),
             ("commit 1a2b3c4 ü", "commit 99ff00a ü"),
         ];

@@ -84,14 +84,8 @@ mod tests {
         let cases: &[(&str, &[&str])] = &[
             ("cargo test --quiet", &["cargo", "test", "--quiet"]),
             (" go test ./... ", &["go", "test", "./..."]),
-            (
-                "./check 'a && b' \"c | d\"",
-                &["./check", "a && b", "c | d"],
-            ),
-            (
-                "sh -c 'echo $HOME > x; ls *'",
-                &["sh", "-c", "echo $HOME > x; ls *"],
-            ),
+            ("./check 'a && b' \"c | d\"", &["./check", "a && b", "c | d"]),
+            ("sh -c 'echo $HOME > x; ls *'", &["sh", "-c", "echo $HOME > x; ls *"]),
             (
                 r"find . -name \*.rs -exec cat {} \;",
                 &["find", ".", "-name", "*.rs", "-exec", "cat", "{}", ";"],
@@ -135,11 +129,7 @@ mod tests {
             let expected = format!("`{part}` needs a shell: write `sh -c {quoted}`");
             assert_eq!(words(line), Err(expected), "{line}");
         }
-        assert!(
-            words("a\nb")
-                .unwrap_err()
-                .starts_with(r"`\n` needs a shell")
-        );
+        assert!(words("a\nb").unwrap_err().starts_with(r"`\n` needs a shell"));
         for line in ["", " ", "a 'b", "a \"b", "a \\"] {
             let expected = "it is empty, or a quote in it is not closed";
             assert_eq!(words(line), Err(expected.to_owned()), "{line:?}");

@@ -74,9 +74,7 @@ pub(crate) fn text(path: &Path) -> io::Result<String> {
 /// Returns the text of a file that the user has named, which may be a pipe.
 pub(crate) fn named_text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    let read = File::open(path)?
-        .take(LIMIT + 1)
-        .read_to_string(&mut text)?;
+    let read = File::open(path)?.take(LIMIT + 1).read_to_string(&mut text)?;
     match read as u64 > LIMIT {
         true => Err(too_large()),
         false => Ok(text),
@@ -163,9 +161,7 @@ fn open_new(path: &Path) -> io::Result<(File, PathBuf)> {
 
 /// Creates a file; an error if it exists.
 pub(crate) fn create(path: &Path, text: &[u8]) -> io::Result<()> {
-    create_for_now(path, |file| {
-        file.write_all(text).and_then(|()| file.sync_all())
-    })
+    create_for_now(path, |file| file.write_all(text).and_then(|()| file.sync_all()))
 }
 
 /// Does the same with a file that `fill` writes, but does not wait until the disk has it.
@@ -176,9 +172,7 @@ pub(crate) fn create_for_now(
     signals::report_file_size();
     let folder = path.parent().unwrap_or(Path::new("."));
     // What killed processes have left behind.
-    sweep(folder, LEFT_BEHIND, |name| {
-        name.as_encoded_bytes().starts_with(NEW.as_bytes())
-    });
+    sweep(folder, LEFT_BEHIND, |name| name.as_encoded_bytes().starts_with(NEW.as_bytes()));
     let mut new = share(tempfile::Builder::new().prefix(NEW)).tempfile_in(folder)?;
     fill(new.as_file_mut())?;
     new.persist_noclobber(path)?;
@@ -290,10 +284,7 @@ mod tests {
         size(LIMIT).unwrap();
         assert!(read_regular(&large).is_ok());
         size(LIMIT + 1).unwrap();
-        assert_eq!(
-            read_regular(&large).unwrap_err().to_string(),
-            "it is larger than 16 MiB"
-        );
+        assert_eq!(read_regular(&large).unwrap_err().to_string(), "it is larger than 16 MiB");
         fs::rename(&path, root.join("other")).unwrap();
         for (target, expected) in [
             (root.join("other"), Ok(Some(b"four".to_vec()))),
@@ -306,10 +297,7 @@ mod tests {
                     false => "it is a symbolic link to a file that does not exist",
                 }),
             ),
-            (
-                PathBuf::from("nowhere"),
-                Err("it is a symbolic link to a file that does not exist"),
-            ),
+            (PathBuf::from("nowhere"), Err("it is a symbolic link to a file that does not exist")),
         ] {
             symlink(&target, &path).unwrap();
             assert_eq!(read(), expected.map_err(str::to_owned), "{target:?}");
@@ -322,20 +310,12 @@ mod tests {
     #[test]
     fn leftovers_of_killed_processes_are_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let (old, young) = (
-            folder.path().join(".new-old"),
-            folder.path().join(".new-young"),
-        );
+        let (old, young) = (folder.path().join(".new-old"), folder.path().join(".new-young"));
         for path in [&old, &young] {
             fs::write(path, "").unwrap();
         }
         let long_ago = SystemTime::now() - 2 * LEFT_BEHIND;
-        File::options()
-            .write(true)
-            .open(&old)
-            .unwrap()
-            .set_modified(long_ago)
-            .unwrap();
+        File::options().write(true).open(&old).unwrap().set_modified(long_ago).unwrap();
         create(&folder.path().join("file"), b"text").unwrap();
         assert!(!old.exists() && young.exists());
         assert!(create(&folder.path().join("file"), b"other").is_err());

@@ -149,11 +149,7 @@ fn fuzz(few: usize, seeds: &[&str], mut check: impl FnMut(&mut Dice, &[u8])) {
     for number in 0..count {
         let case = dice.case(seeds);
         let done = catch_unwind(AssertUnwindSafe(|| check(&mut dice, &case)));
-        assert!(
-            done.is_ok(),
-            "case {number}: {:?}",
-            String::from_utf8_lossy(&case)
-        );
+        assert!(done.is_ok(), "case {number}: {:?}", String::from_utf8_lossy(&case));
     }
 }
 
@@ -173,23 +169,9 @@ const STATES: &[&str] = &[
 #[test]
 fn fuzz_states_against_their_schema() {
     let charts = charts();
-    let numbers = [
-        json!(0),
-        json!(2.0),
-        json!(1.5),
-        json!(-1),
-        json!(1e300),
-        json!(u64::MAX),
-    ];
+    let numbers = [json!(0), json!(2.0), json!(1.5), json!(-1), json!(1e300), json!(u64::MAX)];
     let limits = [i64::MIN, -1, 1, LARGEST_INTEGER, LARGEST_INTEGER + 1].map(Json::from);
-    let others = [
-        json!(null),
-        json!(true),
-        json!([]),
-        json!({}),
-        json!(["a", "a"]),
-        json!(""),
-    ];
+    let others = [json!(null), json!(true), json!([]), json!({}), json!(["a", "a"]), json!("")];
     let values: Vec<Json> = [&numbers[..], &limits, &others].concat();
     let (mut sound, mut broken) = (0, 0);
     fuzz(5_000, STATES, |dice, case| {
@@ -204,10 +186,7 @@ fn fuzz_states_against_their_schema() {
                 for _ in 0..dice.below(4) {
                     let value = match dice.below(5) {
                         0 => Json::from(
-                            String::from_utf8_lossy(case)
-                                .chars()
-                                .take(9)
-                                .collect::<String>(),
+                            String::from_utf8_lossy(case).chars().take(9).collect::<String>(),
                         ),
                         1 => {
                             Json::from(chart.phases.keys()[dice.below(chart.phases.len())].as_str())
@@ -240,12 +219,7 @@ fn fuzz_states_against_their_schema() {
         }
         let is_read = matches!(state_file::parse(chart, &text), Reading::Sound { .. });
         let breach = schema::state::breach(chart, &state);
-        assert_eq!(
-            is_read,
-            breach.is_none(),
-            "{breach:?}: {}",
-            String::from_utf8_lossy(&text)
-        );
+        assert_eq!(is_read, breach.is_none(), "{breach:?}: {}", String::from_utf8_lossy(&text));
         match is_read {
             true => sound += 1,
             false => broken += 1,
@@ -264,13 +238,9 @@ fn fuzz_states() {
         let Reading::Sound { text, context, .. } = state_file::parse(chart, case) else {
             return;
         };
-        let written = state_file::with(
-            Some(&text),
-            &IndexMap::default(),
-            &IndexMap::default(),
-            &patch,
-        )
-        .unwrap();
+        let written =
+            state_file::with(Some(&text), &IndexMap::default(), &IndexMap::default(), &patch)
+                .unwrap();
         match state_file::parse(chart, &written) {
             Reading::Sound { context: after, .. } => {
                 for (name, value) in &context {
@@ -347,9 +317,7 @@ fn fuzz_tables() {
     ];
     fuzz(3_000, &seeds, |dice, case| {
         let text = String::from_utf8_lossy(case);
-        let columns = headings
-            .iter()
-            .map(|(field, heading)| (*field, heading.as_slice()));
+        let columns = headings.iter().map(|(field, heading)| (*field, heading.as_slice()));
         let content = table::read_columns(&text, columns);
         assert!(content.rows.len() <= content.lines);
         table::read_lines(&text, &lines[dice.below(2)]);
@@ -445,11 +413,7 @@ fn fuzz_verdicts() {
 /// says is the same.
 #[test]
 fn fuzz_shown_texts() {
-    let seeds = [
-        "\u{1b}[1;31merror\u{1b}[0m: no net",
-        "10%\r50%\r100%",
-        "a\u{85}b\u{2028}c",
-    ];
+    let seeds = ["\u{1b}[1;31merror\u{1b}[0m: no net", "10%\r50%\r100%", "a\u{85}b\u{2028}c"];
     let acts = |text: &str| text.contains(|char| is_harmful(char) && !matches!(char, '\n' | '\t'));
     fuzz(5_000, &seeds, |dice, case| {
         let text = String::from_utf8_lossy(case);
@@ -506,10 +470,7 @@ fn fuzz_charts() {
     let texts: Vec<&str> = CHARTS.iter().map(|chart| chart.text).collect();
     let given = std::env::var("TASKIE_FORCE").ok();
     // A chart takes a hundred times as long as any other case.
-    let count = given
-        .and_then(|given| given.parse::<usize>().ok())
-        .unwrap_or(2_000)
-        / 100;
+    let count = given.and_then(|given| given.parse::<usize>().ok()).unwrap_or(2_000) / 100;
     let mut dice = Dice(0x1234_5678_9abc_def1);
     for number in 0..count {
         let case = dice.case(&texts);

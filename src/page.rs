@@ -135,9 +135,8 @@ pub(crate) fn unbroken(text: &str) -> String {
 /// Prints lines to stdout; returns false if nobody reads them.
 pub(crate) fn print(lines: impl IntoIterator<Item = String>) -> bool {
     let mut out = anstream::stdout().lock();
-    let is_written = lines
-        .into_iter()
-        .all(|line| writeln!(out, "{}", styled_lines(&line).trim_end()).is_ok());
+    let is_written =
+        lines.into_iter().all(|line| writeln!(out, "{}", styled_lines(&line).trim_end()).is_ok());
     is_written && out.flush().is_ok()
 }
 
@@ -239,11 +238,7 @@ pub(crate) struct Page {
 impl Page {
     /// Returns an empty page whose label column, with the space after a label, is `label` wide.
     pub(crate) fn new(width: usize, label: usize) -> Self {
-        Self {
-            width: width.max(1),
-            label,
-            lines: Vec::new(),
-        }
+        Self { width: width.max(1), label, lines: Vec::new() }
     }
 
     /// Returns an empty page as wide as stdout, whose label column fits these labels.
@@ -267,8 +262,7 @@ impl Page {
                 let text = format!("  {}", cells.collect::<Vec<_>>().join(", "));
                 let wrapped = options(self.width).subsequent_indent("  ");
                 let lines = textwrap::wrap(&text, wrapped).into_iter();
-                self.lines
-                    .extend(lines.map(|line| line.replace('\u{a0}', " ")));
+                self.lines.extend(lines.map(|line| line.replace('\u{a0}', " ")));
             }
             return;
         }
@@ -327,13 +321,9 @@ impl Page {
             head = " ".repeat(indent);
         }
         let room = self.text_width();
-        for line in text
-            .split('\n')
-            .flat_map(|text| textwrap::wrap(text, options(room)))
-        {
+        for line in text.split('\n').flat_map(|text| textwrap::wrap(text, options(room))) {
             let line = line.replace('\u{a0}', " ");
-            self.lines
-                .push(format!("{head}{line}").trim_end().to_owned());
+            self.lines.push(format!("{head}{line}").trim_end().to_owned());
             head = " ".repeat(indent);
         }
     }
@@ -415,23 +405,14 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_between_words() {
-        let text = (1..=40)
-            .map(|n| format!("word{n}"))
-            .collect::<Vec<_>>()
-            .join(" ");
+        let text = (1..=40).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ");
         let page = Page::new(60, 10);
         let plain =
             |most, is_counted| strip_str(&page.shortened(&text, most, is_counted)).to_string();
         let glance = plain(2, false);
-        assert!(
-            glance.ends_with("word15 …") && glance.starts_with("word1 word2"),
-            "{glance}"
-        );
+        assert!(glance.ends_with("word15 …") && glance.starts_with("word1 word2"), "{glance}");
         let lines = plain(3, true);
-        assert!(
-            lines.ends_with("word19 …\u{a0}(21\u{a0}more\u{a0}words)"),
-            "{lines}"
-        );
+        assert!(lines.ends_with("word19 …\u{a0}(21\u{a0}more\u{a0}words)"), "{lines}");
         for is_counted in [true, false] {
             assert_eq!(page.shortened("short", 1, is_counted), "short");
         }
@@ -446,10 +427,7 @@ mod tests {
             ("short\n\n  lines".to_owned(), "short\n\n  lines".to_owned()),
             (
                 format!("why:  {long}end"),
-                format!(
-                    "why:  {}\n      word word word end",
-                    "word ".repeat(11).trim_end()
-                ),
+                format!("why:  {}\n      word word word end", "word ".repeat(11).trim_end()),
             ),
             (
                 format!("  \u{1b}[1mlimit\u{1b}[0m  {long}end"),
@@ -469,19 +447,13 @@ mod tests {
     #[test]
     fn a_table_that_is_too_wide_becomes_a_list() {
         let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
-        let rows = [
-            row(["plan", "phase", "cost"]),
-            row(["a", "code-review", "-"]),
-        ];
+        let rows = [row(["plan", "phase", "cost"]), row(["a", "code-review", "-"])];
         let shown = |width| {
             let mut page = Page::new(width, 0);
             page.table(&rows, 2);
             strip_str(&page.into_lines().join("\n")).to_string()
         };
-        assert_eq!(
-            shown(40),
-            "plan  phase        cost\na     code-review     -"
-        );
+        assert_eq!(shown(40), "plan  phase        cost\na     code-review     -");
         assert_eq!(shown(20), "a\n  phase code-review");
     }
 

@@ -115,10 +115,7 @@ pub fn plain(line: &str) -> String {
 
 /// Returns the same for a text of any number of lines, as one line that is cut at this number of characters.
 pub fn plain_line(text: &str, most: usize) -> String {
-    cut(
-        plain(&text.split_whitespace().collect::<Vec<_>>().join(" ")),
-        most,
-    )
+    cut(plain(&text.split_whitespace().collect::<Vec<_>>().join(" ")), most)
 }
 
 /// Returns a text that is cut at this number of characters.
@@ -131,9 +128,7 @@ pub fn cut(text: String, most: usize) -> String {
 
 /// Returns a text that is cut at this number of bytes: an argument of a program has an end.
 pub fn cut_bytes(text: String, most: usize) -> String {
-    let ends = text
-        .char_indices()
-        .map(|(start, char)| start + char.len_utf8());
+    let ends = text.char_indices().map(|(start, char)| start + char.len_utf8());
     match ends.take_while(|end| *end <= most).last() {
         Some(end) if end < text.len() => format!("{}…", &text[..end]),
         _ => text,
@@ -172,10 +167,7 @@ pub fn masked(line: &str) -> String {
 
 /// Returns a text for XML and HTML.
 pub fn markup(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// Returns a sentence that begins with a capital letter.
@@ -205,12 +197,7 @@ mod tests {
             ("\u{1b}[31m", r"\u{1b}[31m", r"\u{1b}[31m", "?[31m"),
             ("\u{7f}\u{9b}", r"\u{7f}\u{9b}", r"\u{7f}\u{9b}", "???"),
             ("a\u{202e}b\r", r"a\u{202e}b\r", r"a\u{202e}b\r", "a???b "),
-            (
-                "x\u{e0041}\u{200b}",
-                r"x\u{e0041}\u{200b}",
-                r"x\u{e0041}\u{200b}",
-                "x???????",
-            ),
+            ("x\u{e0041}\u{200b}", r"x\u{e0041}\u{200b}", r"x\u{e0041}\u{200b}", "x???????"),
         ];
         // Each hides a letter, or is one that nobody sees. The last two choose how the sign before them is drawn.
         let unseen = "\u{34f}\u{115f}\u{17b4}\u{180b}\u{3164}\u{fe00}\u{fe0d}\u{ffa0}\u{13430}\u{1bca0}\u{1d173}";
@@ -227,11 +214,7 @@ mod tests {
     fn only_styles_that_hide_nothing_stay() {
         let cases = [
             ("a\r\nb\rc", "a\nb\\rc", "a\nb\\rc"),
-            (
-                "\u{1b}[1;31mx\u{1b}[0m",
-                r"\u{1b}[1;31mx\u{1b}[0m",
-                "\u{1b}[1;31mx\u{1b}[0m",
-            ),
+            ("\u{1b}[1;31mx\u{1b}[0m", r"\u{1b}[1;31mx\u{1b}[0m", "\u{1b}[1;31mx\u{1b}[0m"),
             ("\u{1b}[8mx", r"\u{1b}[8mx", r"\u{1b}[8mx"),
             ("\u{1b}[0;30mx", r"\u{1b}[0;30mx", r"\u{1b}[0;30mx"),
             ("\u{1b}[2J", r"\u{1b}[2J", r"\u{1b}[2J"),

@@ -42,13 +42,8 @@ pub struct Base {
 impl<'t> Extended<'t> {
     /// Finds and merges what the chart in `text` extends. `origin` is its path, or its id if it is compiled in.
     pub fn of(origin: &'t str, text: &'t str) -> Self {
-        let mut extended = Self {
-            origin,
-            own: text,
-            merged: None,
-            bases: Vec::new(),
-            flaws: Vec::new(),
-        };
+        let mut extended =
+            Self { origin, own: text, merged: None, bases: Vec::new(), flaws: Vec::new() };
         if !merge::is_composed(text) {
             return extended;
         }
@@ -62,19 +57,9 @@ impl<'t> Extended<'t> {
         if !extended.flaws.is_empty() {
             return extended;
         }
-        let layer = |file: &SourceFile| Layer {
-            name: file.name.clone(),
-            text: file.text.clone(),
-        };
-        let mut layers: Vec<Layer> = extended
-            .bases
-            .iter()
-            .map(|base| layer(&base.file))
-            .collect();
-        layers.push(Layer {
-            name: origin.to_owned(),
-            text: text.to_owned(),
-        });
+        let layer = |file: &SourceFile| Layer { name: file.name.clone(), text: file.text.clone() };
+        let mut layers: Vec<Layer> = extended.bases.iter().map(|base| layer(&base.file)).collect();
+        layers.push(Layer { name: origin.to_owned(), text: text.to_owned() });
         let mut merged = merge::merge(&layers);
         let faults = std::mem::take(&mut merged.faults).into_iter();
         let flaws = faults.map(|fault| {
@@ -129,10 +114,7 @@ impl<'t> Extended<'t> {
 
     /// Returns whether a finding is in a chart that is compiled in, and that this one extends.
     pub fn is_of_base(&self, flaw: &Flaw) -> bool {
-        let mut shipped = self
-            .bases
-            .iter()
-            .filter(|base| !merge::is_file(&base.file.name));
+        let mut shipped = self.bases.iter().filter(|base| !merge::is_file(&base.file.name));
         shipped.any(|base| Some(&base.file) == flaw.file.as_ref())
     }
 
@@ -170,10 +152,7 @@ impl<'t> Extended<'t> {
                     open.pop();
                     self.bases.push(base);
                 }
-                Err(flaw) => self.flaws.push(Flaw {
-                    file: file.cloned(),
-                    ..flaw.at(Some(span))
-                }),
+                Err(flaw) => self.flaws.push(Flaw { file: file.cloned(), ..flaw.at(Some(span)) }),
             }
         }
     }
@@ -192,10 +171,7 @@ fn which(name: &str, dir: &Path) -> PathBuf {
 fn find(name: &str, dir: &Path) -> Result<(Base, PathBuf), Box<Flaw>> {
     if let Some((text, templates)) = shipped::source(name) {
         let base = Base {
-            file: Arc::new(SourceFile {
-                name: name.to_owned(),
-                text: text.to_owned(),
-            }),
+            file: Arc::new(SourceFile { name: name.to_owned(), text: text.to_owned() }),
             templates: Templates::Embedded(templates),
             which: which(name, dir),
         };
@@ -226,10 +202,7 @@ fn find(name: &str, dir: &Path) -> Result<(Base, PathBuf), Box<Flaw>> {
     let base = Base {
         templates: Templates::beside(&beside, &folders.unwrap_or_else(templates_beside)),
         which: which(name, dir),
-        file: Arc::new(SourceFile {
-            name: path.display().to_string(),
-            text,
-        }),
+        file: Arc::new(SourceFile { name: path.display().to_string(), text }),
     };
     Ok((base, beside))
 }

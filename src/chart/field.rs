@@ -185,11 +185,7 @@ impl Field {
 impl Arg {
     /// Returns a field that accepts the same values as the option.
     pub fn field(&self) -> Field {
-        Field {
-            kind: self.of.kind,
-            minimum: self.of.minimum,
-            ..Field::default()
-        }
+        Field { kind: self.of.kind, minimum: self.of.minimum, ..Field::default() }
     }
 }
 

@@ -62,25 +62,16 @@ impl Chart {
             all.found.extend(entry.phase.fragments());
         }
         for cycle in self.cycles.values() {
-            let guards = cycle
-                .advance
-                .iter()
-                .filter_map(|target| target.guard.as_ref());
+            let guards = cycle.advance.iter().filter_map(|target| target.guard.as_ref());
             let exit = std::iter::once(&cycle.exit);
             all.add(Role::Condition, exit.chain(guards).chain(&cycle.ready));
             all.assigned(&cycle.entry);
             all.add(Role::Named, cycle.text.values());
             all.shown([&cycle.streak, &cycle.empty, &cycle.skips]);
             let subjects = cycle.subject.iter();
-            all.add(
-                Role::Condition,
-                subjects.filter_map(|text| single_expression(&text.0)),
-            );
+            all.add(Role::Condition, subjects.filter_map(|text| single_expression(&text.0)));
         }
-        all.add(
-            Role::Printed,
-            self.gates.iter().map(|gates| &gates.commands),
-        );
+        all.add(Role::Printed, self.gates.iter().map(|gates| &gates.commands));
         let by_reviewer = self.gates.iter().flat_map(|gates| &gates.by_reviewer);
         all.add(Role::Shown, by_reviewer);
         all.add(Role::Shown, &self.calls);

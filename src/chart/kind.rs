@@ -109,8 +109,7 @@ fn is_unit(text: &str) -> bool {
 }
 
 fn without<'t>(text: &'t str, end: &str) -> (&'t str, bool) {
-    text.strip_suffix(end)
-        .map_or((text, false), |text| (text, true))
+    text.strip_suffix(end).map_or((text, false), |text| (text, true))
 }
 
 fn limit<'t>(text: &'t str, word: &str, may_have: bool) -> Option<(&'t str, Option<i64>)> {

@@ -175,13 +175,7 @@ impl Chart {
     /// Returns the stage of a phase; without one of its own, that of the cycle whose name it was made from.
     pub fn stage(&self, phase: &str) -> Option<&String> {
         let entry = self.phases.get(phase)?;
-        let of_cycle = || {
-            self.source
-                .cycles
-                .get(entry.cycle.as_ref()?)?
-                .stage
-                .as_ref()
-        };
+        let of_cycle = || self.source.cycles.get(entry.cycle.as_ref()?)?.stage.as_ref();
         entry.phase.stage.as_ref().or_else(of_cycle)
     }
 
@@ -203,10 +197,7 @@ impl Chart {
         if let Some(name) = place.strip_prefix("commands.") {
             return Some(&self.commands.get(name)?.rule);
         }
-        let (event, index) = place
-            .strip_prefix("on.")?
-            .strip_suffix(']')?
-            .split_once('[')?;
+        let (event, index) = place.strip_prefix("on.")?.strip_suffix(']')?.split_once('[')?;
         self.on.get(event)?.get(index.parse::<usize>().ok()?)
     }
 
@@ -292,10 +283,7 @@ impl FileSet {
     /// Returns the captures of the first pattern that includes `name`; `None` if none does or one excludes it.
     pub fn matches(&self, name: &str) -> Option<Captures<'_>> {
         let captures = self.with.iter().find_map(|pattern| pattern.matches(name))?;
-        let taken = self
-            .without
-            .iter()
-            .any(|pattern| pattern.matches(name).is_some());
+        let taken = self.without.iter().any(|pattern| pattern.matches(name).is_some());
         (!taken).then_some(captures)
     }
 

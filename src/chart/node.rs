@@ -66,9 +66,7 @@ impl Node {
         T: Default + Deserialize<'static>,
     {
         let pairs = self.at(key).pairs().iter();
-        pairs
-            .map(|(name, node)| ((*name).to_owned(), node.read(|_| {})))
-            .collect()
+        pairs.map(|(name, node)| ((*name).to_owned(), node.read(|_| {}))).collect()
     }
 
     fn read<T>(&'static self, edit: impl Fn(&mut T) + Send + Sync + 'static) -> Part<T>
@@ -102,9 +100,7 @@ impl<'de> Deserializer<'de> for &'static Node {
             Node::Text(text) => visitor.visit_borrowed_str(text),
             Node::List(items) => visitor.visit_seq(SeqDeserializer::new(items.iter())),
             Node::Table(pairs) => visitor.visit_map(MapDeserializer::new(
-                pairs
-                    .iter()
-                    .map(|(key, node)| (BorrowedStrDeserializer::new(key), node)),
+                pairs.iter().map(|(key, node)| (BorrowedStrDeserializer::new(key), node)),
             )),
         }
     }

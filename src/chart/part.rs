@@ -19,10 +19,7 @@ struct Maker<T> {
 impl<T> Part<T> {
     /// Returns a part that `make` makes.
     pub fn later(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        Self(Arc::new(Maker {
-            made: OnceLock::new(),
-            make: Box::new(make),
-        }))
+        Self(Arc::new(Maker { made: OnceLock::new(), make: Box::new(make) }))
     }
 
     /// Changes the value, unless it has clones.
@@ -51,10 +48,7 @@ impl<T> Deref for Part<T> {
 
 impl<T: Default + 'static> From<T> for Part<T> {
     fn from(value: T) -> Self {
-        Self(Arc::new(Maker {
-            made: OnceLock::from(value),
-            make: Box::new(T::default),
-        }))
+        Self(Arc::new(Maker { made: OnceLock::from(value), make: Box::new(T::default) }))
     }
 }
 

@@ -19,9 +19,7 @@ pub struct Shared {
 pub fn source(name: &str) -> Option<(&'static str, &'static [(&'static str, &'static str)])> {
     let charts = CHARTS.iter();
     let charts = charts.map(|chart| (chart.id, chart.text, chart.templates));
-    let parts = PARTS
-        .iter()
-        .map(|part| (part.id, part.text, part.templates));
+    let parts = PARTS.iter().map(|part| (part.id, part.text, part.templates));
     let mut all = charts.chain(parts);
     let (_, text, templates) = all.find(|(id, ..)| *id == name)?;
     Some((text, templates))

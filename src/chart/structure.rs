@@ -47,9 +47,7 @@ pub(crate) fn read(text: &str) -> Result<Source, Vec<Flaw>> {
     let (validator, schema) = match &*SCHEMA {
         Ok(compiled) => compiled,
         Err(error) => {
-            return Err(unusable(format!(
-                "the schema of charts cannot be used: {error}"
-            )));
+            return Err(unusable(format!("the schema of charts cannot be used: {error}")));
         }
     };
     let (mut flaws, meant) = unknown_keys(validator, schema, text, &json);
@@ -87,9 +85,7 @@ pub(crate) fn read(text: &str) -> Result<Source, Vec<Flaw>> {
 fn json(text: &str) -> Result<Json, Vec<Flaw>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     // The lexer's errors come first.
-    let first = errors
-        .iter()
-        .min_by_key(|error| error.span().map(|span| span.start));
+    let first = errors.iter().min_by_key(|error| error.span().map(|span| span.start));
     match first {
         None => Ok(table_json(table.get_ref())),
         Some(error) => {
@@ -113,18 +109,14 @@ fn unknown_keys(
         };
         let place = error.schema_path().to_string();
         let owner = place.rsplit_once('/').map_or("", |(owner, _)| owner);
-        let allowed = schema
-            .pointer(owner)
-            .and_then(|owner| owner["properties"].as_object());
+        let allowed = schema.pointer(owner).and_then(|owner| owner["properties"].as_object());
         let allowed = || allowed.into_iter().flat_map(Map::keys).map(String::as_str);
         let table = error.instance().as_ref();
         let path = steps(json, &error.instance_path().to_string());
         for key in unexpected {
             let meant = suggest(key, allowed());
             let absent = allowed().filter(|key| table.get(key).is_none());
-            let meant = meant
-                .filter(|meant| is_slip(key, meant))
-                .or_else(|| suggest(key, absent));
+            let meant = meant.filter(|meant| is_slip(key, meant)).or_else(|| suggest(key, absent));
             let help = meant.map(|key| format!("did you mean `{key}`?"));
             let flaw = Flaw::new(Code::UnknownKey, format!("unknown key `{key}`"));
             flaws.push(flaw.help(help).at(locate_key(text, &below(&path, key))));
@@ -150,20 +142,13 @@ fn expected(kind: &ValidationErrorKind) -> Option<String> {
         ValidationErrorKind::Type { kind } => Some(match kind {
             jsonschema::error::TypeKind::Single(kind) => named(kind.to_string()).to_owned(),
             jsonschema::error::TypeKind::Multiple(kinds) => {
-                let kinds = kinds
-                    .iter()
-                    .map(|kind| kind.to_string())
-                    .filter(|kind| kind != "null");
+                let kinds = kinds.iter().map(|kind| kind.to_string()).filter(|kind| kind != "null");
                 one_of(&kinds.map(named).collect::<Vec<_>>())
             }
         }),
         ValidationErrorKind::Enum { options } => {
-            let options: Vec<String> = options
-                .as_array()
-                .into_iter()
-                .flatten()
-                .map(Json::to_string)
-                .collect();
+            let options: Vec<String> =
+                options.as_array().into_iter().flatten().map(Json::to_string).collect();
             Some(if let [only] = options.as_slice() {
                 only.clone()
             } else {
@@ -173,10 +158,7 @@ fn expected(kind: &ValidationErrorKind) -> Option<String> {
         ValidationErrorKind::Constant { expected_value } => Some(expected_value.to_string()),
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
             let mut ways: Vec<String> = Vec::new();
-            for way in context
-                .iter()
-                .filter_map(|errors| expected(errors.first()?.kind()))
-            {
+            for way in context.iter().filter_map(|errors| expected(errors.first()?.kind())) {
                 if !ways.contains(&way) && way != NOTHING {
                     ways.push(way);
                 }
@@ -224,11 +206,7 @@ pub(crate) fn vocabulary() -> &'static [String] {
 }
 
 fn words_in(schema: &Json) -> Vec<String> {
-    let keys = schema["properties"]
-        .as_object()
-        .into_iter()
-        .flat_map(Map::keys)
-        .cloned();
+    let keys = schema["properties"].as_object().into_iter().flat_map(Map::keys).cloned();
     let values = schema["enum"].as_array().into_iter().flatten();
     let values = values.filter_map(|value| value.as_str().map(str::to_owned));
     let inner: Vec<String> = match schema {
@@ -242,15 +220,11 @@ fn words_in(schema: &Json) -> Vec<String> {
 /// Converts a JSON pointer to a path through `json`.
 fn steps(json: &Json, pointer: &str) -> Vec<Segment> {
     let mut value = Some(json);
-    let parts = pointer
-        .split('/')
-        .skip(1)
-        .map(|part| part.replace("~1", "/").replace("~0", "~"));
+    let parts = pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"));
     parts
         .map(|part| {
-            let index = value
-                .filter(|value| value.is_array())
-                .and_then(|_| part.parse::<usize>().ok());
+            let index =
+                value.filter(|value| value.is_array()).and_then(|_| part.parse::<usize>().ok());
             value = match index {
                 Some(index) => value.and_then(|value| value.get(index)),
                 None => value.and_then(|value| value.get(&part)),
@@ -262,9 +236,7 @@ fn steps(json: &Json, pointer: &str) -> Vec<Segment> {
 
 fn table_json(table: &DeTable<'_>) -> Json {
     let fields = table.iter();
-    fields
-        .map(|(key, value)| (key.get_ref().as_ref(), value_json(value.get_ref())))
-        .collect()
+    fields.map(|(key, value)| (key.get_ref().as_ref(), value_json(value.get_ref()))).collect()
 }
 
 fn value_json(value: &DeValue<'_>) -> Json {
@@ -277,10 +249,7 @@ fn value_json(value: &DeValue<'_>) -> Json {
         DeValue::Float(number) => float(number.as_str()),
         DeValue::Boolean(value) => Json::from(*value),
         DeValue::Datetime(time) => Json::from(time.to_string()),
-        DeValue::Array(items) => items
-            .iter()
-            .map(|item| value_json(item.get_ref()))
-            .collect(),
+        DeValue::Array(items) => items.iter().map(|item| value_json(item.get_ref())).collect(),
         DeValue::Table(table) => table_json(table),
     }
 }

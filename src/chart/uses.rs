@@ -62,9 +62,8 @@ pub(crate) fn assigns_arg(literal: &Literal, name: &str) -> bool {
 pub(crate) fn guards_of<'c>(chart: &'c Chart, field: &str) -> Vec<&'c str> {
     let rules = chart.commands.values().map(|command| &command.rule);
     let setters = rules.filter(|rule| rule.assign.contains_key(field));
-    let guards: Option<Vec<&str>> = setters
-        .map(|rule| rule.guard.as_ref().map(|guard| guard.0.as_str()))
-        .collect();
+    let guards: Option<Vec<&str>> =
+        setters.map(|rule| rule.guard.as_ref().map(|guard| guard.0.as_str())).collect();
     guards.unwrap_or_default()
 }
 
@@ -90,9 +89,7 @@ pub(crate) fn steering(chart: &Chart, expressions: &Expressions) -> IndexSet<Str
         let texts = fragments.iter().filter(|fragment| is_so(&fragment.role));
         chart.names_in(expressions, texts.map(|fragment| fragment.text))
     };
-    open.extend(texts_of(&|role| {
-        matches!(role, Role::Condition | Role::List | Role::Default)
-    }));
+    open.extend(texts_of(&|role| matches!(role, Role::Condition | Role::List | Role::Default)));
     let mut found = IndexSet::new();
     while let Some(name) = open.pop() {
         if found.insert(name.clone()) {

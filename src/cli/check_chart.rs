@@ -44,16 +44,10 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if let Some(code) = matches.get_one::<String>("explain") {
         return Ok(explain(code));
     }
-    let format = matches
-        .get_one::<String>("format")
-        .map_or("human", String::as_str);
+    let format = matches.get_one::<String>("format").map_or("human", String::as_str);
     let format = Format::named(format).ok_or_else(|| CliError::new("unknown format"))?;
-    let mut files: Vec<&Path> = matches
-        .get_many::<PathBuf>("file")
-        .into_iter()
-        .flatten()
-        .map(PathBuf::as_path)
-        .collect();
+    let mut files: Vec<&Path> =
+        matches.get_many::<PathBuf>("file").into_iter().flatten().map(PathBuf::as_path).collect();
     let mut embedded: Vec<&Embedded> = Vec::new();
     let own = own_chart();
     match chosen(matches) {
@@ -83,9 +77,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         let states = caps.looked_at.load(Ordering::Relaxed);
         Some(format!("{states} states explored (Ctrl-C to stop)"))
     };
-    let (checked, unread) = meanwhile(Duration::from_secs(1), looked_at, || {
-        check(&embedded, &files, &caps)
-    });
+    let (checked, unread) =
+        meanwhile(Duration::from_secs(1), looked_at, || check(&embedded, &files, &caps));
     if let Some(drawing) = drawing {
         draw(&drawing, &checked)?;
     }
@@ -136,9 +129,8 @@ fn own_chart() -> Option<PathBuf> {
 /// Prints charts with what they extend.
 fn print(embedded: &[&Embedded], files: &[&Path]) -> Result<ExitCode, CliError> {
     let charts = embedded.iter();
-    let mut charts: Vec<(String, String)> = charts
-        .map(|chart| (chart.id.to_owned(), chart.text.to_owned()))
-        .collect();
+    let mut charts: Vec<(String, String)> =
+        charts.map(|chart| (chart.id.to_owned(), chart.text.to_owned())).collect();
     for file in files {
         let chart = read(file).map(|(origin, text, _)| (origin, text));
         let shown = file.display().to_string();
@@ -203,9 +195,7 @@ fn interruptible(caps: &Caps) -> Result<(), CliError> {
 /// Draws the first chart that has a counterexample, with the path that it takes; else the first chart.
 fn draw(target: &Target, checked: &[Checked]) -> Result<(), CliError> {
     let file = target.path();
-    let format = file
-        .extension()
-        .and_then(|end| DiagramFormat::named(end.to_str()?));
+    let format = file.extension().and_then(|end| DiagramFormat::named(end.to_str()?));
     let Some(format) = format else {
         return Err(CliError::with_help(
             format!("{} cannot be drawn: its format is unknown", file.display()),
@@ -229,9 +219,7 @@ fn draw(target: &Target, checked: &[Checked]) -> Result<(), CliError> {
     let mut picture = Picture::of(chart);
     if let Some(trace) = trace {
         let phases = trace.phases(&chart.state).map(str::to_owned);
-        let path: Vec<String> = std::iter::once(chart.initial.clone())
-            .chain(phases)
-            .collect();
+        let path: Vec<String> = std::iter::once(chart.initial.clone()).chain(phases).collect();
         picture.follow(&path);
         picture.caption = Some(shown(&trace.claim).into_owned());
     }

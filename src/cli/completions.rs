@@ -19,9 +19,7 @@ pub(super) fn print(chart: &Chart, matches: &ArgMatches) -> ExitCode {
         let mut script = Vec::new();
         let phases: Vec<String> = chart.phases.keys().cloned().collect();
         let command = grammar::command(chart).mut_subcommand("enter", |enter| {
-            enter.mut_arg("phase", |arg| {
-                arg.value_parser(PossibleValuesParser::new(phases))
-            })
+            enter.mut_arg("phase", |arg| arg.value_parser(PossibleValuesParser::new(phases)))
         });
         let mut command = with_names(command);
         clap_complete::generate(*shell, &mut command, env!("CARGO_PKG_NAME"), &mut script);
@@ -35,9 +33,7 @@ pub(super) fn print(chart: &Chart, matches: &ArgMatches) -> ExitCode {
 /// Marks where the command line takes the name of an instance.
 fn with_names(command: Command) -> Command {
     let marked = command.mut_args(|arg| match arg.get_id() == options::INSTANCE {
-        true => arg
-            .value_hint(ValueHint::Unknown)
-            .value_parser(PossibleValuesParser::new([NAMES])),
+        true => arg.value_hint(ValueHint::Unknown).value_parser(PossibleValuesParser::new([NAMES])),
         false => arg,
     });
     marked.mut_subcommands(with_names)

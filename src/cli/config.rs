@@ -69,11 +69,7 @@ pub(super) fn run(
         });
         let from = origin(setting, short_path) + &held_back.unwrap_or_default();
         let value = in_words(&setting.value, unit(chart, name));
-        say(&format!(
-            "{name:width$}  {}  ({})",
-            shown(&value),
-            shown(&from)
-        ));
+        say(&format!("{name:width$}  {}  ({})", shown(&value), shown(&from)));
     }
     if read.settings.is_empty() {
         say("This chart has no settings.");
@@ -100,9 +96,7 @@ fn in_words(value: &Json, unit: Option<&str>) -> String {
             format!("[{}]", items.join(", "))
         }
         (Json::Number(number), Some(unit)) => {
-            let one = unit
-                .strip_suffix('s')
-                .filter(|_| number.as_i64() == Some(1));
+            let one = unit.strip_suffix('s').filter(|_| number.as_i64() == Some(1));
             format!("{number} {}", one.unwrap_or(unit))
         }
         _ => value.to_string(),

@@ -48,11 +48,7 @@ pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode
     }
     let session = place::session(matches)?;
     let place = place::resolve(chart, matches, session.as_deref(), absent)?;
-    let event = Event {
-        fields: typed_at(&place),
-        session,
-        ..entering(chart, matches)
-    };
+    let event = Event { fields: typed_at(&place), session, ..entering(chart, matches) };
     transition(&place, &event, true, is_check)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -89,12 +85,7 @@ fn running(
 }
 
 fn event(trigger: Trigger, args: IndexMap<String, Json>) -> Event {
-    Event {
-        trigger,
-        fields: Json::Null,
-        args,
-        session: None,
-    }
+    Event { trigger, fields: Json::Null, args, session: None }
 }
 
 /// Refuses an option that the phase does not use: whoever passes it thinks that it has an effect.
@@ -143,11 +134,7 @@ pub(crate) fn run(
     };
     let events = running(chart, name, matches, stdin)?;
     for (index, event) in events.into_iter().enumerate() {
-        let event = Event {
-            fields: of_command(&place),
-            session: session.clone(),
-            ..event
-        };
+        let event = Event { fields: of_command(&place), session: session.clone(), ..event };
         transition(&place, &event, index == 0, false)?;
     }
     if chart.cancels() == Some(name) {
@@ -197,16 +184,12 @@ fn events(chart: &Chart, line: &str, stdin: &str) -> Result<Vec<Event>, String> 
 fn stdin(name: &str) -> Result<String, CliError> {
     let mut input = std::io::stdin().lock();
     if input.is_terminal() {
-        tell(&format!(
-            "taskie: type the {name}, then press Ctrl-D on a line of its own:"
-        ));
+        tell(&format!("taskie: type the {name}, then press Ctrl-D on a line of its own:"));
     }
     let mut text = String::new();
     input
         .read_to_string(&mut text)
-        .map_err(CliError::because(format!(
-            "the {name} on stdin cannot be read"
-        )))?;
+        .map_err(CliError::because(format!("the {name} on stdin cannot be read")))?;
     Ok(text)
 }
 
@@ -219,11 +202,7 @@ fn transition(
     is_check: bool,
 ) -> Result<(), CliError> {
     let chart = &place.chart;
-    let done = if is_check {
-        check(place, event)
-    } else {
-        perform(place, event)
-    };
+    let done = if is_check { check(place, event) } else { perform(place, event) };
     // What a rule says of a state that cannot be used is about the defaults.
     let done = done.and_then(|performed| match &place.snapshot().state {
         Reading::Broken(why) if matches!(performed.decision.answer, Answer::Refuse(_)) => {
@@ -255,9 +234,7 @@ fn transition(
     let (noun, name) = (&chart.scope.noun, &place.instance.name);
     match &event.trigger {
         Trigger::Enter { phase, .. } if is_check => {
-            say(&format!(
-                "{phase} may be entered in {noun} '{name}'; nothing was written."
-            ));
+            say(&format!("{phase} may be entered in {noun} '{name}'; nothing was written."));
             return Ok(());
         }
         Trigger::Enter { phase, .. } if chart.is_final(phase) => {

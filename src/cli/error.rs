@@ -20,25 +20,16 @@ pub(crate) enum CliError {
     /// An error with a place in a file.
     Report(miette::Report),
     /// Any other error: a sentence, and what to do.
-    Message {
-        message: String,
-        help: Option<String>,
-    },
+    Message { message: String, help: Option<String> },
 }
 
 impl CliError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self::Message {
-            message: message.into(),
-            help: None,
-        }
+        Self::Message { message: message.into(), help: None }
     }
 
     pub(crate) fn with_help(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::Message {
-            message: message.into(),
-            help: Some(help.into()),
-        }
+        Self::Message { message: message.into(), help: Some(help.into()) }
     }
 
     /// Returns it as one line, for a program.

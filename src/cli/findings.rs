@@ -105,10 +105,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 fn by(place: &Place, entry: &LedgerEntry) -> Option<String> {
     let line = entry.ruling.as_ref()?;
     let mut made = ledger::made((&place.store, &*place.instance.name));
-    Some(
-        made.swap_remove(line)
-            .unwrap_or_else(|| ledger::BY_HAND.to_owned()),
-    )
+    Some(made.swap_remove(line).unwrap_or_else(|| ledger::BY_HAND.to_owned()))
 }
 
 fn to_json(place: &Place, entry: &LedgerEntry) -> Json {
@@ -152,16 +149,11 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCo
         false => "without a terminal",
     };
     let said = (word, text("why"), by);
-    let _lock = place
-        .lock()
-        .map_err(CliError::because("the ruling cannot be written"))?;
+    let _lock = place.lock().map_err(CliError::because("the ruling cannot be written"))?;
     let instance = (&place.store, &*place.instance.name);
     ledger::rule(chart, (&place.root, &place.dir()), instance, entry, said)
         .map_err(CliError::because("the ruling cannot be written"))?;
-    say(&format!(
-        "{} is {word}: later reviewers will know.",
-        entry.id
-    ));
+    say(&format!("{} is {word}: later reviewers will know.", entry.id));
     // What stood in the way of a review may not anymore.
     CALL.forget(&place.store, &place.instance.name);
     let facts = Facts::gather(&place, None);

@@ -46,9 +46,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         return Ok(ExitCode::SUCCESS);
     }
     let noun = chart.scope.noun.as_str();
-    let head = [
-        noun, "phase", "next", "turn", "done", "reviews", "cost", "driver",
-    ];
+    let head = [noun, "phase", "next", "turn", "done", "reviews", "cost", "driver"];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
     lines.extend(rows.into_iter().map(|(cells, _)| cells));
     let mut page = Page::new(width(), 0);
@@ -74,9 +72,7 @@ fn row(place: &Place) -> (Vec<String>, Json) {
     });
     let or_none = |text: Option<&str>| shown(text.unwrap_or("-")).into_owned();
     let done = progress.values();
-    let done: Vec<String> = done
-        .map(|part| format!("{}/{}", part.done, part.all))
-        .collect();
+    let done: Vec<String> = done.map(|part| format!("{}/{}", part.done, part.all)).collect();
     let done = Some(done.join(" ")).filter(|done| !done.is_empty());
     let price = (figures.reviews > 0).then(|| figures.price());
     // The start of a session's id is enough to identify it.

@@ -34,9 +34,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     loop {
         let mut lines = place.journal().read();
         // Continue after the last printed line; if that is gone, start from the beginning.
-        let printed = last
-            .as_ref()
-            .and_then(|last| lines.iter().rposition(|line| line == last));
+        let printed = last.as_ref().and_then(|last| lines.iter().rposition(|line| line == last));
         lines.drain(..printed.map_or(0, |at| at + 1));
         lines.retain(|line| since.is_none_or(|since| line.at() >= since.as_str()));
         let is_written = match is_json {
@@ -52,9 +50,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         }
         if last.is_none() && !is_json {
             let noun = &chart.scope.noun;
-            let since = since
-                .map(|since| format!(" since {since}"))
-                .unwrap_or_default();
+            let since = since.map(|since| format!(" since {since}")).unwrap_or_default();
             let name = &place.instance.name;
             let none = format!("nothing is recorded about {noun} `{name}`{since}");
             print([none]);

@@ -123,11 +123,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     let (name, command) = glance(args);
     // `trust` is about the project's own chart, and a hook looks for the chart where the event says.
     let own = match &name {
-        None if !matches!(
-            command,
-            Some("trust" | "hook" | "check-chart" | review::NAME)
-        ) =>
-        {
+        None if !matches!(command, Some("trust" | "hook" | "check-chart" | review::NAME)) => {
             trust::own_chart(command)?
         }
         _ => None,
@@ -229,10 +225,9 @@ fn refused(name: Option<&str>) -> Option<String> {
 
 /// Suggests only the command that an unknown one was most likely meant to be.
 fn keep_nearest(error: &mut clap::Error) {
-    let (Some(ContextValue::String(wrong)), Some(ContextValue::Strings(known))) = (
-        error.get(ContextKind::InvalidSubcommand),
-        error.get(ContextKind::SuggestedSubcommand),
-    ) else {
+    let (Some(ContextValue::String(wrong)), Some(ContextValue::Strings(known))) =
+        (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand))
+    else {
         return;
     };
     if let Some(nearest) = suggest(wrong, known.iter().map(String::as_str)) {
@@ -249,9 +244,7 @@ fn glance(args: &[OsString]) -> (Option<String>, Option<&str>) {
     while let Some(word) = words.next() {
         let value = match word.to_str() {
             Some("--") => break,
-            Some("--chart") => words
-                .next()
-                .map(|value| value.to_string_lossy().into_owned()),
+            Some("--chart") => words.next().map(|value| value.to_string_lossy().into_owned()),
             Some(option) if option.starts_with('-') => {
                 option.strip_prefix("--chart=").map(str::to_owned)
             }

@@ -83,10 +83,7 @@ impl Target {
         let Some(path) = matches.get_one::<PathBuf>(name) else {
             return Ok(None);
         };
-        let target = Self {
-            path: path.clone(),
-            is_forced: matches.get_flag("force"),
-        };
+        let target = Self { path: path.clone(), is_forced: matches.get_flag("force") };
         match !target.is_forced && target.path.symlink_metadata().is_ok() {
             true => Err(target.exists()),
             false => Ok(Some(target)),

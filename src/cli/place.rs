@@ -68,10 +68,7 @@ pub(crate) fn resolve(
             let newest = newest(chart, &root, session);
             warn(newest.warnings);
             newest.instance.ok_or_else(|| {
-                let of = scope
-                    .since
-                    .as_ref()
-                    .map_or("", |_| " of this branch or a session");
+                let of = scope.since.as_ref().map_or("", |_| " of this branch or a session");
                 let home = root.join(&scope.home);
                 let message = format!("there is no {noun}{of} in {}", home.display());
                 CliError::with_help(message, start())
@@ -92,10 +89,8 @@ pub(crate) fn resolve(
             };
             return Err(CliError::with_help(message, close.unwrap_or_else(known)));
         }
-        std::fs::create_dir_all(&dir).map_err(CliError::because(format!(
-            "{} cannot be made",
-            dir.display()
-        )))?;
+        std::fs::create_dir_all(&dir)
+            .map_err(CliError::because(format!("{} cannot be made", dir.display())))?;
     }
     Ok(Place::new(Arc::clone(chart), root, instance))
 }
@@ -123,22 +118,15 @@ fn changes_instead() -> String {
         let (top, home) = home::in_git(&chart.scope.home, &cwd().ok()?)?;
         let folder = top.join(home).join(&chart.scope.folder);
         let is_there = folder.read_dir().ok()?.next().is_some();
-        is_there.then(|| {
-            format!(
-                "; `{} status` is about the {}",
-                chart.program(),
-                chart.scope.noun
-            )
-        })
+        is_there
+            .then(|| format!("; `{} status` is about the {}", chart.program(), chart.scope.noun))
     };
     here().unwrap_or_default()
 }
 
 /// Returns true if the command line names the instance. What the environment says of a session does not count.
 pub(super) fn is_named(matches: &ArgMatches) -> bool {
-    ["instance", "session"]
-        .into_iter()
-        .any(|name| is_given(matches, name))
+    ["instance", "session"].into_iter().any(|name| is_given(matches, name))
 }
 
 /// Returns true if an option is on the command line. Not every command has it.
@@ -172,14 +160,9 @@ fn of_session(chart: &Chart, session: Option<&str>) -> Result<Instance, CliError
 fn new_root(cwd: &Path, scope: &Scope) -> Result<PathBuf, CliError> {
     let Scope { home, noun, .. } = scope;
     let root = home::new_root(cwd).ok_or_else(|| {
-        let message = format!(
-            "{} is your home directory or above it, where no {noun} can be",
-            cwd.display()
-        );
-        CliError::with_help(
-            message,
-            format!("start the {noun} in the directory of a project"),
-        )
+        let message =
+            format!("{} is your home directory or above it, where no {noun} can be", cwd.display());
+        CliError::with_help(message, format!("start the {noun} in the directory of a project"))
     })?;
     match home::home_above(&root, home) {
         None => Ok(root),
@@ -197,19 +180,14 @@ fn new_root(cwd: &Path, scope: &Scope) -> Result<PathBuf, CliError> {
 fn inside(root: &Path, instance: &Instance, scope: &Scope) -> Result<(), CliError> {
     let Scope { noun, home, .. } = scope;
     if find::leads_outside(root, &instance.dir) {
-        let message = format!(
-            "{noun} `{}` leads out of the project through a symbolic link",
-            instance.name
-        );
+        let message =
+            format!("{noun} `{}` leads out of the project through a symbolic link", instance.name);
         let help = "put a folder in the place of the link";
         return Err(CliError::with_help(message, help));
     }
     for dir in [Path::new(home), &instance.dir] {
         if let Some(why) = disk::distrust(&root.join(dir)) {
-            return Err(CliError::new(format!(
-                "{} is not used: {why}",
-                dir.display()
-            )));
+            return Err(CliError::new(format!("{} is not used: {why}", dir.display())));
         }
     }
     Ok(())
@@ -233,9 +211,7 @@ pub(crate) fn find(
         return Ok((None, Vec::new()));
     };
     let newest = newest(chart, &root, session);
-    let place = newest
-        .instance
-        .map(|instance| Place::new(Arc::clone(chart), root, instance));
+    let place = newest.instance.map(|instance| Place::new(Arc::clone(chart), root, instance));
     Ok((place, newest.warnings))
 }
 
@@ -317,9 +293,7 @@ fn branch(root: &Path) -> Option<String> {
 fn parts(root: &Path, scope: &Scope) -> Vec<String> {
     let names = find::names(root, scope).unwrap_or_default().into_iter();
     let branch = branch(root).unwrap_or_default();
-    names
-        .filter(|name| part::is_of_branch(name, &branch))
-        .collect()
+    names.filter(|name| part::is_of_branch(name, &branch)).collect()
 }
 
 /// Refuses what a command is about if it is in another change of the branch, too, and none is named. `call` is the command.
@@ -342,11 +316,7 @@ pub(super) fn refuse_ambiguous(
         None => Ok(()),
         Some(other) => {
             let (one, noun) = (&place.instance.name, &scope.noun);
-            let message = format!(
-                "`{}` is in {one} and in {}",
-                shown(id),
-                others.join(" and in ")
-            );
+            let message = format!("`{}` is in {one} and in {}", shown(id), others.join(" and in "));
             let help = format!(
                 "say which of them you mean with --{noun}: `{} --{noun} {other}`",
                 shown(call)
@@ -370,10 +340,8 @@ pub(super) fn under_review(
         return Ok(place);
     }
     let names = find::names(&place.root, scope).unwrap_or_default();
-    let running = names
-        .iter()
-        .filter_map(|name| existing(chart, &place.root, name).ok())
-        .filter(can_end);
+    let running =
+        names.iter().filter_map(|name| existing(chart, &place.root, name).ok()).filter(can_end);
     let mut running: Vec<Place> = running.collect();
     match (running.pop(), running.first()) {
         (Some(last), Some(first)) => {
@@ -425,10 +393,7 @@ pub(crate) fn session(matches: &ArgMatches) -> Result<Option<String>, CliError> 
     };
     let session = session.escape_debug();
     let message = format!("`{session}` cannot be the id of a session: {flaw}");
-    Err(CliError::with_help(
-        message,
-        "pass --session \"${CLAUDE_SESSION_ID}\"",
-    ))
+    Err(CliError::with_help(message, "pass --session \"${CLAUDE_SESSION_ID}\""))
 }
 
 /// Returns the path of the state file, relative to the project's root.

@@ -96,9 +96,7 @@ fn sign(place: &Place, key: Option<&PathBuf>) -> Result<(), CliError> {
             "name a key of yours: --key ~/.ssh/id_ed25519 (`ssh-keygen -t ed25519` makes one)";
         CliError::with_help(format!("the receipt cannot be signed: {why}"), help)
     };
-    let _lock = place
-        .lock()
-        .map_err(CliError::because("the receipt cannot be signed"))?;
+    let _lock = place.lock().map_err(CliError::because("the receipt cannot be signed"))?;
     let text = text_of(place)?;
     let chain = Chain::read(&text);
     let ends: HashSet<&str> = chain.ends().map(|link| &*link.sha256).collect();
@@ -127,9 +125,8 @@ fn sign(place: &Place, key: Option<&PathBuf>) -> Result<(), CliError> {
         }
     }
     let file = place.dir().join(statement::FILE);
-    disk::replace(&file, format!("{}\n", lines.join("\n")).as_bytes()).map_err(
-        CliError::because(format!("{} cannot be written", file.display())),
-    )?;
+    disk::replace(&file, format!("{}\n", lines.join("\n")).as_bytes())
+        .map_err(CliError::because(format!("{} cannot be written", file.display())))?;
     tell(&format!("signed with {key}"));
     Ok(())
 }

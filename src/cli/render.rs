@@ -35,11 +35,7 @@ use crate::text::shown_lines;
 
 impl From<RenderError> for CliError {
     fn from(error: RenderError) -> Self {
-        let RenderError {
-            message,
-            help,
-            excerpt,
-        } = error;
+        let RenderError { message, help, excerpt } = error;
         match excerpt {
             Some(excerpt) => {
                 let mut diagnostic = MietteDiagnostic::new(message);
@@ -87,12 +83,7 @@ pub(crate) fn run(
     change::see(&place, &mut seen);
     let event = assumed.stop(&cwd.display().to_string(), session.as_deref(), seen);
     let snapshot = coming::at_stop(&place, snapshot, &event);
-    let scene = Scene {
-        chart,
-        world: snapshot.as_world(),
-        event,
-        assumed: &assumed,
-    };
+    let scene = Scene { chart, world: snapshot.as_world(), event, assumed: &assumed };
     let Some(name) = wanted else {
         if driver.is_none() && !chart.scope.is_per_session() {
             tell(&format!(
@@ -198,11 +189,7 @@ fn command(place: &Place, invocation: &Invocation) -> String {
 /// Prints the text. On a terminal, a line break follows, so that the shell's prompt starts on a new line.
 fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    let end = if out.is_terminal() && !text.is_empty() {
-        "\n"
-    } else {
-        ""
-    };
+    let end = if out.is_terminal() && !text.is_empty() { "\n" } else { "" };
     // A reader that is gone is not an error.
     let text = shown_lines(text);
     let text = page::fitted(&text, page::columns());
@@ -213,9 +200,7 @@ fn print(text: &str) {
 fn not_started(chart: &Arc<Chart>) -> Result<Place, CliError> {
     let noun = &chart.scope.noun;
     let name = noun.to_uppercase();
-    tell(&format!(
-        "taskie: no {noun} found; showing a {noun} `{name}` that has not started"
-    ));
+    tell(&format!("taskie: no {noun} found; showing a {noun} `{name}` that has not started"));
     let root = std::env::current_dir().unwrap_or_default();
     let instance = place::named(chart, &name)?;
     Ok(Place::new(Arc::clone(chart), root, instance))
@@ -241,11 +226,7 @@ fn list(chart: &Chart, toml: &str) {
     let templates = templates(chart, toml);
     let mut page = Page::labeled(templates.iter().map(|(name, _)| name.as_str()));
     for (name, needs) in &templates {
-        page.styled_row(
-            page::PLAIN,
-            name,
-            &page::paint_words(page::FAINT, &needs.join(", ")),
-        );
+        page.styled_row(page::PLAIN, name, &page::paint_words(page::FAINT, &needs.join(", ")));
     }
     page.print();
 }

@@ -26,9 +26,6 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         return Ok(ExitCode::SUCCESS);
     };
     target.write(&page(&place, &facts))?;
-    say(&format!(
-        "wrote {}",
-        shown(&target.path().to_string_lossy())
-    ));
+    say(&format!("wrote {}", shown(&target.path().to_string_lossy())));
     Ok(ExitCode::SUCCESS)
 }

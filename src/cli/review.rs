@@ -95,12 +95,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> ExitCode {
     let role = matches.get_one::<String>("role");
     let reviewed = match (matches.get_one::<u64>("wait"), role) {
         _ if matches.get_flag("at-stop") => at_stop(chart, matches),
-        (Some(seconds), _) => stood_in(chart, matches, |place, session| {
-            wait::wait(place, session, *seconds)
-        }),
-        (None, Some(role)) => stood_in(chart, matches, |place, session| {
-            wait::act(role, place, session)
-        }),
+        (Some(seconds), _) => {
+            stood_in(chart, matches, |place, session| wait::wait(place, session, *seconds))
+        }
+        (None, Some(role)) => {
+            stood_in(chart, matches, |place, session| wait::act(role, place, session))
+        }
         (None, None) => review(chart, matches),
     };
     let (error, code) = match reviewed {
@@ -342,10 +342,7 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, Refused> {
         let is_git_dir = |dir: &Path| dir.join("HEAD").is_file() && dir.join("objects").is_dir();
         let (what, help) = match cwd.ancestors().any(is_git_dir) {
             true => ("in a git directory", "go to a work tree of its repository"),
-            false => (
-                "in no git repository",
-                "`taskie review` needs git: run `git init`",
-            ),
+            false => ("in no git repository", "`taskie review` needs git: run `git init`"),
         };
         let message = format!("{} is {what}", cwd.display());
         return Err(CliError::with_help(message, help).into());
@@ -376,10 +373,8 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, Refused> {
         // Whoever reviews or previews the same part now ends perhaps before this has begun.
         change::hold(&mut place);
     }
-    part::limit(&place, &paths).map_err(CliError::because(format!(
-        "{} cannot be written",
-        place.dir().display()
-    )))?;
+    part::limit(&place, &paths)
+        .map_err(CliError::because(format!("{} cannot be written", place.dir().display())))?;
     Ok(place)
 }
 
@@ -388,11 +383,7 @@ fn below(root: &Path, prefix: &Path, paths: &[String]) -> Result<Vec<String>, Cl
     let inside = |path: &Path| {
         let path = slashed(trust::inside(path)?).into_os_string();
         let path = path.into_string().ok()?;
-        Some(if path.is_empty() {
-            ".".to_owned()
-        } else {
-            path
-        })
+        Some(if path.is_empty() { ".".to_owned() } else { path })
     };
     let whole = |path: &String| {
         let path = prefix.join(path);
@@ -416,9 +407,7 @@ fn below(root: &Path, prefix: &Path, paths: &[String]) -> Result<Vec<String>, Cl
         let message = format!("`{path}` is outside this work tree");
         CliError::with_help(message, "name files and folders of this one")
     };
-    let paths = paths
-        .iter()
-        .map(|path| whole(path).ok_or_else(|| outside(shown(path))));
+    let paths = paths.iter().map(|path| whole(path).ok_or_else(|| outside(shown(path))));
     paths.collect()
 }
 

@@ -37,9 +37,7 @@ fn annotation(level: &str, id: &str, finding: &Finding) -> String {
 
 /// Returns a finding with its file as it is from the top of the repository on: other programs look for it from there.
 pub(super) fn from_top(root: &Path, finding: Finding) -> Finding {
-    let file = finding
-        .file
-        .map(|file| path_from_top(root, Path::new(&file)).unwrap_or(file));
+    let file = finding.file.map(|file| path_from_top(root, Path::new(&file)).unwrap_or(file));
     Finding { file, ..finding }
 }
 
@@ -52,9 +50,7 @@ pub(super) fn path_from_top(root: &Path, file: &Path) -> Option<String> {
             step => path.push(step),
         }
     }
-    let inside = path
-        .strip_prefix(git::work_tree(root).unwrap_or(root))
-        .ok()?;
+    let inside = path.strip_prefix(git::work_tree(root).unwrap_or(root)).ok()?;
     Some(inside.to_str()?.to_owned())
 }
 
@@ -98,14 +94,10 @@ impl<'p> ReviewReport<'p> {
         let is_repeated = performed.debt.is_some() && decision.fired.is_empty();
         let is_known = ended.is_none() && (is_settled || is_repeated) && !change.files.is_empty();
         let lines = is_known.then(|| place.journal().read());
-        let last = lines
-            .into_iter()
-            .flatten()
-            .rev()
-            .find_map(|line| match line {
-                Line::Review(review) if review.run.error.is_none() => Some(review.run),
-                _ => None,
-            });
+        let last = lines.into_iter().flatten().rev().find_map(|line| match line {
+            Line::Review(review) if review.run.error.is_none() => Some(review.run),
+            _ => None,
+        });
         let found = match (ended, &last) {
             (Some(ended), _) => Some((ended.outcome.found(), &ended.invocation.file)),
             (None, last) => last.as_ref().map(|run| (run.found.clone(), &run.file)),
@@ -130,10 +122,7 @@ impl<'p> ReviewReport<'p> {
         };
         let is_read = valid.is_some_and(|ended| matches!(ended.outcome, Outcome::Ran { .. }));
         let verdict = valid.and_then(|ended| ended.outcome.verdict_and_error().0);
-        let file = found
-            .as_ref()
-            .filter(|_| is_read || is_known)
-            .map(|(_, file)| *file);
+        let file = found.as_ref().filter(|_| is_read || is_known).map(|(_, file)| *file);
         let mut messages = decision.messages.clone();
         if is_repeated {
             messages.push("The last review was ended before it could report this.".to_owned());
@@ -142,9 +131,8 @@ impl<'p> ReviewReport<'p> {
         let unreadable = found.as_ref().map_or(0, |(found, _)| found.unreadable);
         if unreadable > 0 {
             let more = counted(unreadable, "finding");
-            messages.push(format!(
-                "{more} could not be read as one, or are too many: see the review."
-            ));
+            messages
+                .push(format!("{more} could not be read as one, or are too many: see the review."));
         } else if is_clean && is_outdated {
             messages.push(
                 "Not reviewed: what has changed since the review began. `taskie review` reads it."
@@ -183,11 +171,7 @@ impl<'p> ReviewReport<'p> {
                 paint(page::FAINT, shown(id)),
             ];
             say_styled(
-                &head
-                    .into_iter()
-                    .filter(|part| !part.is_empty())
-                    .collect::<Vec<_>>()
-                    .join("  "),
+                &head.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  "),
             );
             let mut page = Page::new(page::width(), 2);
             page.row("", &shown(&finding.title));
@@ -223,9 +207,8 @@ impl<'p> ReviewReport<'p> {
 
     pub(super) fn json(&self) -> Json {
         let effort = self.ended.map(|ended| &ended.effort);
-        let (verdict, error) = self
-            .ended
-            .map_or((None, None), |ended| ended.outcome.verdict_and_error());
+        let (verdict, error) =
+            self.ended.map_or((None, None), |ended| ended.outcome.verdict_and_error());
         let gate = self.ended.and_then(|ended| ended.outcome.failed_gate());
         // Nobody has read it.
         let effort = effort.filter(|_| gate.is_none());
@@ -293,9 +276,7 @@ pub(super) fn print_refused(chart: &Chart, format: &str, why: &str) {
     match format {
         "json" => {
             let mut nothing = json!({ "clean": false, "findings": [], "error": why, "messages": [], "files": [] });
-            for name in [
-                "verdict", "gate", "review", "by", "seconds", "cost_usd", "base", "tree",
-            ] {
+            for name in ["verdict", "gate", "review", "by", "seconds", "cost_usd", "base", "tree"] {
                 nothing[name] = Json::Null;
             }
             say_json(nothing);
@@ -317,18 +298,14 @@ pub(super) fn annotations(
     let mut of_findings = Vec::new();
     for level in ["error", "warning"] {
         let findings = findings.iter();
-        let findings: Vec<_> = findings
-            .filter(|(_, finding)| self::level(chart, finding) == level)
-            .collect();
+        let findings: Vec<_> =
+            findings.filter(|(_, finding)| self::level(chart, finding) == level).collect();
         let shown = match findings.len() > most {
             true => most - 1,
             false => findings.len(),
         };
         let (each, more) = findings.split_at(shown);
-        of_findings.extend(
-            each.iter()
-                .map(|(id, finding)| annotation(level, id, finding)),
-        );
+        of_findings.extend(each.iter().map(|(id, finding)| annotation(level, id, finding)));
         if !more.is_empty() {
             let title = counted(more.len(), "more finding");
             let lines = more.iter().map(|(id, finding)| {
@@ -366,15 +343,8 @@ pub(super) fn sarif(chart: &Chart, findings: &[(String, Finding)], elsewhere: &s
             "locations": [{ "physicalLocation": place }],
         })
     });
-    let rules = chart
-        .findings
-        .severities
-        .iter()
-        .map(|id| json!({ "id": id }));
-    report::sarif(
-        &Json::from(rules.collect::<Vec<_>>()),
-        &Json::from(results.collect::<Vec<_>>()),
-    )
+    let rules = chart.findings.severities.iter().map(|id| json!({ "id": id }));
+    report::sarif(&Json::from(rules.collect::<Vec<_>>()), &Json::from(results.collect::<Vec<_>>()))
 }
 
 /// Returns how bad a finding is for other programs: only the mildest is a mere warning.

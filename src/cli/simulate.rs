@@ -35,15 +35,9 @@ const SESSION: &str = "simulated";
 
 /// Plays the chart.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let verdicts: Vec<String> = matches
-        .get_many("verdicts")
-        .into_iter()
-        .flatten()
-        .cloned()
-        .collect();
-    let tasks = matches
-        .get_one::<u16>("tasks")
-        .map_or(2, |tasks| usize::from(*tasks));
+    let verdicts: Vec<String> =
+        matches.get_many("verdicts").into_iter().flatten().cloned().collect();
+    let tasks = matches.get_one::<u16>("tasks").map_or(2, |tasks| usize::from(*tasks));
     let is_json = matches.get_flag("json");
     let saved = Target::of(matches, "save")?;
     let instance = instance(chart, matches)?;
@@ -102,9 +96,7 @@ fn found(instance: &PlayedInstance) -> Option<ScenarioStep> {
     files.sort_by_key(|(_, (_, written))| *written);
     let files = files.into_iter();
     let found = ScenarioStep {
-        write: files
-            .map(|(name, (text, _))| (name.clone(), text.clone()))
-            .collect(),
+        write: files.map(|(name, (text, _))| (name.clone(), text.clone())).collect(),
         config: instance.disk.config.clone(),
         ..ScenarioStep::default()
     };
@@ -152,19 +144,14 @@ fn files(place: &Place) -> Result<Vec<(String, String)>, CliError> {
         if !entry.file_type().is_file() || name == Path::new(state_file::FILE) {
             continue;
         }
-        let text = disk::read(&place.root, entry.path()).map_err(CliError::because(format!(
-            "{} cannot be read",
-            entry.path().display()
-        )))?;
+        let text = disk::read(&place.root, entry.path())
+            .map_err(CliError::because(format!("{} cannot be read", entry.path().display())))?;
         let modified = entry.metadata().ok().and_then(|meta| meta.modified().ok());
         let text = String::from_utf8_lossy(&text.unwrap_or_default()).into_owned();
         files.push((modified, name.to_string_lossy().into_owned(), text));
     }
     files.sort();
-    Ok(files
-        .into_iter()
-        .map(|(_, name, text)| (name, text))
-        .collect())
+    Ok(files.into_iter().map(|(_, name, text)| (name, text)).collect())
 }
 
 /// Returns a decision as JSON, for programs.

@@ -37,26 +37,17 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         }
     }
     let names = find::names(&root, &chart.scope).unwrap_or_default();
-    for name in names
-        .iter()
-        .filter(|name| only.is_none_or(|only| only == *name))
-    {
+    for name in names.iter().filter(|name| only.is_none_or(|only| only == *name)) {
         let dir = root.join(find::folder(&chart.scope)).join(name);
         let is_own = |file: &str| {
-            let mut own = reviews
-                .iter()
-                .map(|review: &journal::ReviewLine| &review.run);
+            let mut own = reviews.iter().map(|review: &journal::ReviewLine| &review.run);
             own.any(|run| run.instance == *name && run.file == file)
         };
         let elsewhere = elsewhere::reviews(chart, &dir, name, is_own);
         reviews.extend(elsewhere);
     }
     reviews.retain(|review| counts(&review.run));
-    let Totals {
-        all,
-        cycles,
-        reviewers,
-    } = Totals::of(chart, &reviews);
+    let Totals { all, cycles, reviewers } = Totals::of(chart, &reviews);
     let rounds = rounds(chart, &reviews);
     if matches.get_flag("json") {
         say_json(json!({
@@ -95,10 +86,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         let rounds: Vec<String> = rounds.collect();
         page.text(
             PLAIN,
-            &format!(
-                "Reviews until the first clean one, on average: {}",
-                rounds.join(", ")
-            ),
+            &format!("Reviews until the first clean one, on average: {}", rounds.join(", ")),
         );
     }
     page.print();

@@ -43,11 +43,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         return Ok(ExitCode::SUCCESS);
     }
     // A reader that is gone is not an error.
-    page::print(screen::lines(
-        &facts,
-        page::width(),
-        matches.get_flag("all"),
-    ));
+    page::print(screen::lines(&facts, page::width(), matches.get_flag("all")));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -41,32 +41,21 @@ pub(super) fn write(dir: &Path, charts: &[Checked]) -> Result<Vec<String>, CliEr
         _ => dir.to_owned(),
     };
     let known = charts.iter().filter(|checked| checked.chart.is_some());
-    if let Some(twin) = known
-        .map(folder)
-        .find(|folder| !folders.insert(folder.clone()))
-    {
+    if let Some(twin) = known.map(folder).find(|folder| !folders.insert(folder.clone())) {
         return Err(CliError::with_help(
             format!("two charts have their scenarios in {}", twin.display()),
             "give each chart an `id` of its own, or check one at a time",
         ));
     }
-    charts
-        .iter()
-        .map(|checked| write_one(&folder(checked), checked))
-        .collect()
+    charts.iter().map(|checked| write_one(&folder(checked), checked)).collect()
 }
 
 fn write_one(dir: &Path, checked: &Checked) -> Result<String, CliError> {
     let (Some(chart), Some(explored)) = (&checked.chart, &checked.explored) else {
         let origin = &checked.origin;
-        return Ok(format!(
-            "No scenarios for {origin}: fix the findings first."
-        ));
+        return Ok(format!("No scenarios for {origin}: fix the findings first."));
     };
-    let author = Author {
-        chart,
-        typist: enter::typist(chart),
-    };
+    let author = Author { chart, typist: enter::typist(chart) };
     let mut missing = Vec::new();
     let mut written = 0_usize;
     for (place, walks) in &explored.walks {
@@ -84,11 +73,7 @@ fn write_one(dir: &Path, checked: &Checked) -> Result<String, CliError> {
     let covered = share(chart, missing.len());
     page.text(
         PLAIN,
-        &format!(
-            "{} in {}; covered: {covered}",
-            counted(written, "scenario"),
-            dir.display()
-        ),
+        &format!("{} in {}; covered: {covered}", counted(written, "scenario"), dir.display()),
     );
     let missing = uncovered(chart, "No scenario could be written for:", &missing);
     let lines = page.into_lines().into_iter().chain(missing.into_lines());
@@ -105,8 +90,5 @@ fn new_file(path: &Path, text: &str) -> Result<(), CliError> {
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
         fs::File::create_new(path)?.write_all(text.as_bytes())
     };
-    write().map_err(CliError::because(format!(
-        "{} cannot be written",
-        path.display()
-    )))
+    write().map_err(CliError::because(format!("{} cannot be written", path.display())))
 }

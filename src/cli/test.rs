@@ -47,11 +47,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             }
             Err((failure, shown)) => {
                 failed += 1;
-                page.styled_row(
-                    BAD,
-                    "failed",
-                    &paint_words(PLAIN, &format!("{name}: {failure}")),
-                );
+                page.styled_row(BAD, "failed", &paint_words(PLAIN, &format!("{name}: {failure}")));
                 shown.into_iter().for_each(|line| page.line(line));
                 Some(failure.to_string())
             }
@@ -73,10 +69,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         0 => paint(GOOD, format!("{} passed", files.len())),
         _ => paint(BAD, format!("{failed} of {} failed", files.len())),
     };
-    page.text(
-        PLAIN,
-        &format!("{verdict}; covered: {}", share(chart, missing.len())),
-    );
+    page.text(PLAIN, &format!("{verdict}; covered: {}", share(chart, missing.len())));
     page.print();
     // After a failure, what is covered says little.
     if failed == 0 {
@@ -114,11 +107,7 @@ fn runs(chart: &Arc<Chart>, files: Vec<PathBuf>, is_json: bool) -> Result<ExitCo
         let text = text.map_err(CliError::because(format!("{name} cannot be read")))?;
         let mut run = ReceiptReplay::with(chart);
         let mut found: Vec<String> = Vec::new();
-        for (at, line) in text
-            .lines()
-            .enumerate()
-            .filter(|(_, line)| !line.trim().is_empty())
-        {
+        for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let read = Line::parse(line).and_then(|line| Ok((line.statement()?, line.sha256)));
             let (statement, sha256) =
                 read.map_err(|why| CliError::new(format!("{name}: line {}: {why}", at + 1)))?;
@@ -173,10 +162,7 @@ fn play(
     let mut player = Player::new(chart, instance);
     let mut shown: Vec<String> = Vec::new();
     let played = player.play(&script, |player| {
-        player
-            .decided
-            .iter()
-            .for_each(|decided| coverage.add(decided));
+        player.decided.iter().for_each(|decided| coverage.add(decided));
         shown = player.page.take_lines();
     });
     played.map_err(|failure| (failure, shown))?;

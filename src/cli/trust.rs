@@ -52,10 +52,7 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         true => Vec::new(),
         false => trust::bases(&root),
     };
-    let asked = [
-        (TrustedPart::Chart, own),
-        (TrustedPart::Settings, settings.asked),
-    ];
+    let asked = [(TrustedPart::Chart, own), (TrustedPart::Settings, settings.asked)];
     if asked.iter().all(|(_, list)| list.is_empty()) {
         say("This project contains nothing that needs trust.");
         return Ok(ExitCode::SUCCESS);
@@ -102,9 +99,7 @@ fn agrees() -> Result<bool, CliError> {
     }
     eprint_question();
     let mut answer = String::new();
-    stdin
-        .read_line(&mut answer)
-        .map_err(CliError::because("the answer cannot be read"))?;
+    stdin.read_line(&mut answer).map_err(CliError::because("the answer cannot be read"))?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes"))
 }
 

@@ -22,11 +22,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     for name in chart.checks.keys() {
         let found = view.findings(name)?;
         // A finding with several lines would look like several findings.
-        findings.extend(
-            found
-                .into_iter()
-                .map(|text| (name.clone(), text.replace('\n', " "))),
-        );
+        findings.extend(found.into_iter().map(|text| (name.clone(), text.replace('\n', " "))));
     }
     let mut warnings = snapshot.warnings();
     let is_broken = matches!(snapshot.state, Reading::Broken(_));
@@ -34,9 +30,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     if is_broken {
         let file = place::state_file(&place);
         // The first one is among them, with its consequences.
-        let more = state_file::breaches(chart, &place.dir())
-            .into_iter()
-            .skip(1);
+        let more = state_file::breaches(chart, &place.dir()).into_iter().skip(1);
         warnings.extend(more.map(|breach| {
             let stop = full_stop(&breach);
             format!("{}: {breach}{stop}", file.display())
@@ -55,9 +49,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         let mut object = Map::new();
         object.insert(chart.scope.noun.clone(), json!(place.instance.name));
         object.insert("directory".to_owned(), json!(place.instance.dir));
-        let findings = findings
-            .iter()
-            .map(|(check, text)| json!({ "check": check, "text": text }));
+        let findings = findings.iter().map(|(check, text)| json!({ "check": check, "text": text }));
         object.insert("findings".to_owned(), findings.collect());
         object.insert("warnings".to_owned(), json!(warnings));
         say_json(Json::Object(object));
@@ -70,10 +62,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         say(&format!("warning: {warning}"));
     }
     if findings.is_empty() && !is_unusable {
-        say(&format!(
-            "{} {}: no findings",
-            chart.scope.noun, place.instance.name
-        ));
+        say(&format!("{} {}: no findings", chart.scope.noun, place.instance.name));
     }
     Ok(code)
 }

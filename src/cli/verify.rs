@@ -82,18 +82,12 @@ fn signers(root: &Path, matches: &ArgMatches) -> Result<Option<Signers>, CliErro
             return Err(CliError::with_help(message, help));
         }
         let are_required = true;
-        return Ok(Some(Signers {
-            file: file.clone(),
-            are_required,
-        }));
+        return Ok(Some(Signers { file: file.clone(), are_required }));
     }
     let configured = git::configured(root, "gpg.ssh.allowedSignersFile");
     // Git takes it from the top of the work tree.
     let top = git_dir::around(root).map_or_else(|| root.to_owned(), |tree| tree.top);
-    Ok(configured.map(|file| Signers {
-        file: top.join(file),
-        are_required: false,
-    }))
+    Ok(configured.map(|file| Signers { file: top.join(file), are_required: false }))
 }
 
 /// Returns why code is not compared where git lacks the commit at which its work began.
@@ -258,10 +252,7 @@ impl Verified {
         let noun = &chart.scope.noun;
         let mut page = Page::new(page::width(), 2);
         if self.plans.is_empty() {
-            page.text(
-                PLAIN,
-                &format!("Nothing to verify: no {noun} has a {}.", statement::FILE),
-            );
+            page.text(PLAIN, &format!("Nothing to verify: no {noun} has a {}.", statement::FILE));
             page.print();
             return;
         }

@@ -137,9 +137,7 @@ fn of_another(place: &Place, before: usize) -> u8 {
             say("The review that was running has ended without a verdict.");
             return 3;
         };
-        say(&format!(
-            "The gate `{gate}` {error}, so no reviewer has read it."
-        ));
+        say(&format!("The gate `{gate}` {error}, so no reviewer has read it."));
         return 1;
     };
     let name = format!("The {} {} that was running", run.cycle, run.n);
@@ -183,10 +181,7 @@ fn start(role: &str, session: Option<&str>, output: impl Fn() -> Stdio) -> std::
     if role == KEEPER || session.is_some() {
         command.args(["--role", role]);
     }
-    command
-        .stdin(Stdio::null())
-        .stdout(output())
-        .stderr(output());
+    command.stdin(Stdio::null()).stdout(output()).stderr(output());
     detach(&mut command).spawn()
 }
 
@@ -202,11 +197,7 @@ fn keep(place: &Place, session: Option<&str>) -> Result<u8, CliError> {
         return Ok(0);
     }
     let mut printed = tempfile::tempfile().map_err(failed())?;
-    let output = || {
-        printed
-            .try_clone()
-            .map_or_else(|_| Stdio::null(), Stdio::from)
-    };
+    let output = || printed.try_clone().map_or_else(|_| Stdio::null(), Stdio::from);
     let mut review = start(STOP, session, output).map_err(failed())?;
     let status = loop {
         if let Some(status) = review.try_wait().map_err(failed())? {
@@ -228,9 +219,7 @@ fn keep(place: &Place, session: Option<&str>) -> Result<u8, CliError> {
 
 fn answer(place: &Place, status: ExitStatus, printed: &mut File) -> WaitedAnswer {
     let mut text = Vec::new();
-    let read = printed
-        .rewind()
-        .and_then(|()| printed.read_to_end(&mut text));
+    let read = printed.rewind().and_then(|()| printed.read_to_end(&mut text));
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     if status.code().is_none() {
         // It had no time to say so.

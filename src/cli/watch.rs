@@ -30,10 +30,7 @@ pub(super) fn run(
     let mut bell = Bell::new().map_err(CliError::because("signals cannot be handled"))?;
     let is_drawn = !is_json && io::stdout().is_terminal();
     let mut before = String::new();
-    let mut drawing = Drawing {
-        is_whole: matches.get_flag("all"),
-        ..Drawing::default()
-    };
+    let mut drawing = Drawing { is_whole: matches.get_flag("all"), ..Drawing::default() };
     let mut place = place::chosen(chart, matches)?;
     loop {
         let facts = Facts::gather(&place, session);
@@ -96,10 +93,7 @@ impl Drawing {
         let (columns, rows) = page::terminal().unwrap_or((page::width(), usize::MAX));
         let mut lines = screen::lines(facts, columns.min(page::width()), self.is_whole);
         lines.push(String::new());
-        lines.push(page::paint(
-            page::FAINT,
-            fitting("press Ctrl-C to stop", columns),
-        ));
+        lines.push(page::paint(page::FAINT, fitting("press Ctrl-C to stop", columns)));
         // Lines that have scrolled off the screen cannot be redrawn.
         lines.truncate(rows.saturating_sub(1).max(1));
         // The terminal has rewrapped the old lines, so nobody knows where they start.

@@ -61,19 +61,15 @@ struct ExplainedStop {
 fn recorded(place: &Place, n: usize) -> Result<ExplainedStop, CliError> {
     let lines = place.journal().read().into_iter();
     let decisions = lines.filter_map(Line::into_decision);
-    let stops: Vec<DecisionLine> = decisions
-        .filter(|decided| is_stop(&decided.event) || decided.event == REVIEW)
-        .collect();
+    let stops: Vec<DecisionLine> =
+        decisions.filter(|decided| is_stop(&decided.event) || decided.event == REVIEW).collect();
     let (noun, name) = (&place.chart.scope.noun, &place.instance.name);
     let Some(stop) = stops.len().checked_sub(n).and_then(|at| stops.get(at)) else {
         let message = match stops.len() {
             0 => format!("no stop of {noun} `{name}` is recorded"),
             known => format!("{known} stops of {noun} `{name}` are recorded, and not {n}"),
         };
-        let help = format!(
-            "`{} log --why next` explains the next one",
-            place.chart.program()
-        );
+        let help = format!("`{} log --why next` explains the next one", place.chart.program());
         return Err(CliError::with_help(message, help));
     };
     if let Some(stuck) = &stop.stuck
@@ -128,12 +124,7 @@ fn coming(place: &Place, session: Option<&str>) -> Result<ExplainedStop, CliErro
         false => answer,
     };
     let rules = tried.iter().map(|tried| TriedLine::of(&place.chart, tried));
-    Ok(ExplainedStop {
-        at: None,
-        is_review: false,
-        answer,
-        rules: rules.collect(),
-    })
+    Ok(ExplainedStop { at: None, is_review: false, answer, rules: rules.collect() })
 }
 
 /// The part of a guard that was false, and the values that this part looked at.
@@ -168,9 +159,8 @@ impl ExplainedStop {
             }
             let reason = reason(chart, &expressions, rule);
             let values = reason.values.iter();
-            let values: Vec<String> = values
-                .map(|(name, value)| format!("{name} is {}", read_aloud(value)))
-                .collect();
+            let values: Vec<String> =
+                values.map(|(name, value)| format!("{name} is {}", read_aloud(value))).collect();
             let mut text = paint_words(PLAIN, &about);
             if !text.is_empty() {
                 text.push('\n');
@@ -209,13 +199,10 @@ impl ExplainedStop {
 /// Returns what made the guard of `rule` false. Evaluation ends with the part that is false, so the name that was
 /// looked up last belongs to it. If the chart has changed since then, the part is unknown.
 fn reason(chart: &Chart, expressions: &Expressions, rule: &TriedLine) -> Reason {
-    let everything = || Reason {
-        part: String::new(),
-        values: rule.saw.clone().into_iter().collect(),
-    };
-    let guard = chart
-        .guard(&rule.rule)
-        .filter(|_| chart.about(&rule.rule) == rule.about.as_deref());
+    let everything =
+        || Reason { part: String::new(), values: rule.saw.clone().into_iter().collect() };
+    let guard =
+        chart.guard(&rule.rule).filter(|_| chart.about(&rule.rule) == rule.about.as_deref());
     let (Some(guard), Some((last, _))) = (guard, rule.saw.last()) else {
         return everything();
     };
@@ -224,15 +211,9 @@ fn reason(chart: &Chart, expressions: &Expressions, rule: &TriedLine) -> Reason 
         let mut names = expressions.names_in(part);
         names.sort();
         let is_under = |name: &String, seen: &str| {
-            name == seen
-                || name
-                    .strip_prefix(seen)
-                    .is_some_and(|rest| rest.starts_with('.'))
+            name == seen || name.strip_prefix(seen).is_some_and(|rest| rest.starts_with('.'))
         };
-        if !names
-            .iter()
-            .any(|name| rule.saw.keys().any(|seen| is_under(name, seen)))
-        {
+        if !names.iter().any(|name| rule.saw.keys().any(|seen| is_under(name, seen))) {
             // This part was not reached.
             break;
         }
@@ -247,10 +228,7 @@ fn reason(chart: &Chart, expressions: &Expressions, rule: &TriedLine) -> Reason 
         let value = value_of(rule, &name)?;
         Some((name, value))
     });
-    Reason {
-        part: part.split_whitespace().collect::<Vec<_>>().join(" "),
-        values: values.collect(),
-    }
+    Reason { part: part.split_whitespace().collect::<Vec<_>>().join(" "), values: values.collect() }
 }
 
 /// Returns the value of a dotted name, if the guard has looked at it.
@@ -270,11 +248,7 @@ fn read_aloud(value: &Json) -> String {
             let items = list["items"].as_u64().unwrap_or_default();
             let first = list.get("first").and_then(Json::as_array);
             let first: Vec<String> = first.into_iter().flatten().map(Json::to_string).collect();
-            let more = if (first.len() as u64) < items {
-                ", …"
-            } else {
-                ""
-            };
+            let more = if (first.len() as u64) < items { ", …" } else { "" };
             match (items, first.is_empty()) {
                 (0, _) => "[]".to_owned(),
                 (_, true) => counted(items, "item"),

@@ -31,11 +31,7 @@ pub(crate) fn play(
     player.page.print();
     let played = player.play(&script, |player| player.page.print());
     if played.is_ok() {
-        let fate = if keep {
-            "kept"
-        } else {
-            "removed; `--keep` keeps it"
-        };
+        let fate = if keep { "kept" } else { "removed; `--keep` keeps it" };
         let count = player.stage.names().len();
         let files = format!("{count} in {} (the project is {fate})", script.dir);
         player.sum_up(Some(&files));
@@ -44,9 +40,7 @@ pub(crate) fn play(
     }
     if keep {
         let root = player.stage.root().display().to_string();
-        player
-            .page
-            .text(PLAIN, &format!("The project is in {root}"));
+        player.page.text(PLAIN, &format!("The project is in {root}"));
     }
     player.page.print();
     played

@@ -65,9 +65,8 @@ impl Project {
         fs::create_dir(&bin).map_err(at(&bin))?;
         let inherited = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(bin.clone()).chain(std::env::split_paths(&inherited));
-        let path = std::env::join_paths(folders)
-            .map_err(std::io::Error::other)
-            .map_err(at(&bin))?;
+        let path =
+            std::env::join_paths(folders).map_err(std::io::Error::other).map_err(at(&bin))?;
         let exe = std::env::current_exe().map_err(io("this program's own path is unknown"))?;
         for invoke in chart.invoke.values() {
             let program = invoke.argv.first().map_or("", |program| program.0.as_str());
@@ -176,9 +175,7 @@ impl Stage for Project {
             && (&step.postponed, &step.over, step.stalled) == (&None, &None, None);
         match is_plain {
             true => Ok(()),
-            false => Err(Failure::Script(
-                "a demo has its own session and project".to_owned(),
-            )),
+            false => Err(Failure::Script("a demo has its own session and project".to_owned())),
         }
     }
 
@@ -212,11 +209,7 @@ impl Stage for Project {
             return Err(Failure::Script(why));
         }
         let words: Vec<&str> = words.collect();
-        let output = self
-            .command(&words)
-            .stdin(Stdio::null())
-            .output()
-            .map_err(at(&self.exe))?;
+        let output = self.command(&words).stdin(Stdio::null()).output().map_err(at(&self.exe))?;
         if output.status.success() {
             return Ok(());
         }
@@ -238,21 +231,15 @@ impl Stage for Project {
         if self.chart.id != CHARTS[0].id {
             words.extend(["--chart", self.chart.id]);
         }
-        let mut child = self
-            .command(&words)
-            .stdin(Stdio::piped())
-            .spawn()
-            .map_err(at(&self.exe))?;
+        let mut child =
+            self.command(&words).stdin(Stdio::piped()).spawn().map_err(at(&self.exe))?;
         if let Some(mut stdin) = child.stdin.take() {
             // A hook that does not read its event closes the pipe; its answer will show that.
             let _ = stdin.write_all(event.as_bytes());
         }
         let output = child.wait_with_output().map_err(at(&self.exe))?;
 
-        let transcript = transcript(
-            &format!("taskie {} <<< '{event}'", words.join(" ")),
-            &output,
-        );
+        let transcript = transcript(&format!("taskie {} <<< '{event}'", words.join(" ")), &output);
         let answer: Json = match output.stdout.trim_ascii() {
             b"" => json!({}),
             text => serde_json::from_slice(text).unwrap_or_default(),

@@ -75,10 +75,7 @@ fn review(folder: &Path, args: &[OsString]) -> io::Result<ExitCode> {
         .ok_or_else(|| io::Error::other("the scenario has no review here"))?;
     let text = |key: &str| script.get(key).and_then(Json::as_str);
     let (answer, code) = match text("crash") {
-        Some(why) => (
-            json!({ "is_error": true, "result": why }),
-            ExitCode::FAILURE,
-        ),
+        Some(why) => (json!({ "is_error": true, "result": why }), ExitCode::FAILURE),
         None => {
             let verdict = json!({
                 "verdict": text("verdict"), "ran": [{ "command": "git diff", "exit": 0 }],

@@ -39,9 +39,7 @@ impl Excerpt {
     pub fn new(name: String, text: String, place: Range<usize>) -> Option<Self> {
         text.get(place.clone())?;
         let begin = text[..place.start].rfind('\n').map_or(0, |end| end + 1);
-        let end = text[begin..]
-            .find('\n')
-            .map_or(text.len(), |length| begin + length);
+        let end = text[begin..].find('\n').map_or(text.len(), |length| begin + length);
         // A place of several lines is a table of the chart: its first line says which.
         let place = place.start..place.end.min(end);
         let window = window(&text[begin..end], place.start - begin);
@@ -49,9 +47,7 @@ impl Excerpt {
             .strip_suffix('\n')
             .map(|before| before.rsplit('\n').next().unwrap_or_default());
         let after = text.get(end + 1..).and_then(|after| after.lines().next());
-        let mut shown = before
-            .map(|line| format!("{}\n", head(line)))
-            .unwrap_or_default();
+        let mut shown = before.map(|line| format!("{}\n", head(line))).unwrap_or_default();
         let offset = (begin + window.start).saturating_sub(shown.len());
         shown.push_str(&cut(&text[begin..end], &window));
         if let Some(line) = after {
@@ -60,14 +56,7 @@ impl Excerpt {
         }
         let line = text[..begin].matches('\n').count() - usize::from(before.is_some());
         let place = place.start..place.end.min(begin + window.end);
-        Some(Self {
-            name,
-            place,
-            shown,
-            offset,
-            line,
-            text,
-        })
+        Some(Self { name, place, shown, offset, line, text })
     }
 
     /// Returns the text at the place.
@@ -126,11 +115,7 @@ fn window(line: &str, at: usize) -> Range<usize> {
     }
     // A third of the window is before the place, or more if the line ends soon after it.
     let first = before.saturating_sub(WIDTH / 3).min(all - WIDTH);
-    let byte = |index: usize| {
-        line.char_indices()
-            .nth(index)
-            .map_or(line.len(), |(byte, _)| byte)
-    };
+    let byte = |index: usize| line.char_indices().nth(index).map_or(line.len(), |(byte, _)| byte);
     byte(first)..byte(first + WIDTH)
 }
 
@@ -159,12 +144,8 @@ mod tests {
     /// Returns what is shown around a token, and the part of it that is labeled.
     fn around(text: &str, token: &str) -> (String, String) {
         let start = text.find(token).unwrap();
-        let excerpt = Excerpt::new(
-            "x.md".to_owned(),
-            text.to_owned(),
-            start..start + token.len(),
-        )
-        .unwrap();
+        let excerpt =
+            Excerpt::new("x.md".to_owned(), text.to_owned(), start..start + token.len()).unwrap();
         let place = excerpt.place.clone();
         let label =
             excerpt.shown[place.start - excerpt.offset..place.end - excerpt.offset].to_owned();
@@ -174,10 +155,7 @@ mod tests {
     #[test]
     fn lines_of_a_usual_length_are_whole() {
         let (shown, label) = around("one\ntwo\nthree {{ x }}\nfour\nfive\n", "x");
-        assert_eq!(
-            (shown.as_str(), label.as_str()),
-            ("two\nthree {{ x }}\nfour", "x")
-        );
+        assert_eq!((shown.as_str(), label.as_str()), ("two\nthree {{ x }}\nfour", "x"));
         let (shown, label) = around("ä x", "x");
         assert_eq!((shown.as_str(), label.as_str()), ("ä x", "x"));
     }
@@ -197,11 +175,7 @@ mod tests {
         assert_eq!(label, "TOKEN");
         let (shown, label) = around(&format!("{}TOKEN", words(80)), "TOKEN");
         assert_eq!(
-            (
-                shown.chars().count(),
-                label.as_str(),
-                shown.ends_with(" TOKEN")
-            ),
+            (shown.chars().count(), label.as_str(), shown.ends_with(" TOKEN")),
             (WIDTH - 2, "TOKEN", true)
         );
     }

@@ -67,18 +67,12 @@ impl Flaw {
 
     /// Adds what to do.
     pub fn help(self, help: impl Into<Option<String>>) -> Self {
-        Self {
-            help: help.into().map(|help| shown_lines(&help).into_owned()),
-            ..self
-        }
+        Self { help: help.into().map(|help| shown_lines(&help).into_owned()), ..self }
     }
 
     /// Adds the name that is not known.
     pub fn about(self, unknown: impl Into<Option<String>>) -> Self {
-        Self {
-            unknown: unknown.into(),
-            ..self
-        }
+        Self { unknown: unknown.into(), ..self }
     }
 
     /// Adds the place.
@@ -88,9 +82,7 @@ impl Flaw {
 
     /// Returns the name and the text of the flaw's file; `origin` and `text` are the chart's.
     pub fn source<'a>(&'a self, origin: &'a str, text: &'a str) -> (&'a str, &'a str) {
-        self.file
-            .as_ref()
-            .map_or((origin, text), |file| (&file.name, &file.text))
+        self.file.as_ref().map_or((origin, text), |file| (&file.name, &file.text))
     }
 
     /// Returns line and column in that file, both from 1; without a place, the first line.
@@ -123,11 +115,7 @@ pub struct ChartError {
 impl ChartError {
     /// Returns the error for the flaws of a file.
     pub fn new(origin: &str, text: &str, flaws: Vec<Flaw>) -> Self {
-        Self {
-            origin: origin.to_owned(),
-            text: text.to_owned(),
-            flaws,
-        }
+        Self { origin: origin.to_owned(), text: text.to_owned(), flaws }
     }
 
     /// Returns the error for a file that cannot be read at all.

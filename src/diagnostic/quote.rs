@@ -31,10 +31,7 @@ mod tests {
         let given = ["--model", "", "it's", "a b\t", r"\"];
         let line: Vec<String> = given.iter().map(|word| quoted(word)).collect();
         let line = line[..3].join(" ") + "  'a b\t' " + &line[4];
-        assert_eq!(
-            shlex::split(&line).as_deref(),
-            Some(&given.map(str::to_owned)[..])
-        );
+        assert_eq!(shlex::split(&line).as_deref(), Some(&given.map(str::to_owned)[..]));
     }
 
     #[test]

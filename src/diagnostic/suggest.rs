@@ -7,17 +7,11 @@ const LONGEST: usize = 200;
 /// of a chart are compared, so the ends that they share are skipped first.
 pub fn is_slip(word: &str, other: &str) -> bool {
     let same = word.chars().zip(other.chars());
-    let same: usize = same
-        .take_while(|(a, b)| a == b)
-        .map(|(a, _)| a.len_utf8())
-        .sum();
+    let same: usize = same.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
     let (mut word, mut other) = (word[same..].chars(), other[same..].chars());
     loop {
         let before = (word.clone(), other.clone());
-        if word
-            .next_back()
-            .is_none_or(|last| other.next_back() != Some(last))
-        {
+        if word.next_back().is_none_or(|last| other.next_back() != Some(last)) {
             (word, other) = before;
             break;
         }
@@ -38,12 +32,10 @@ pub fn suggest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<
     let names = names.filter(|_| wrong.len() <= LONGEST);
     names
         .map(|name| (strsim::jaro_winkler(wrong, name), name))
-        .map(
-            |(likeness, name)| match likeness > 0.0 && is_slip(wrong, name) {
-                true => (likeness + 1.0, name),
-                false => (likeness, name),
-            },
-        )
+        .map(|(likeness, name)| match likeness > 0.0 && is_slip(wrong, name) {
+            true => (likeness + 1.0, name),
+            false => (likeness, name),
+        })
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|(a, _), (b, _)| a.total_cmp(b))
         .map(|(_, name)| name)
@@ -72,10 +64,7 @@ mod tests {
             "", "a", "b", "ab", "ba", "aab", "aba", "abab", "äb", "phase", "phsae", "phas",
             "phases", "phrase",
         ];
-        for (word, other) in words
-            .iter()
-            .flat_map(|word| words.map(|other| (*word, other)))
-        {
+        for (word, other) in words.iter().flat_map(|word| words.map(|other| (*word, other))) {
             let distance = strsim::osa_distance(word, other);
             assert_eq!(is_slip(word, other), distance == 1, "{word} {other}");
         }

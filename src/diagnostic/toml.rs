@@ -68,9 +68,7 @@ pub struct Document<'t> {
 impl<'t> Document<'t> {
     /// Parses as much of the text as possible.
     pub fn parse(text: &'t str) -> Self {
-        Self {
-            table: DeTable::parse_recoverable(text).0.into_inner(),
-        }
+        Self { table: DeTable::parse_recoverable(text).0.into_inner() }
     }
 
     /// Returns the place of the value at `path`; if it is absent, that of the nearest table above.
@@ -91,9 +89,9 @@ impl<'t> Document<'t> {
         let mut value: Option<&DeValue<'_>> = None;
         for step in path {
             let next = match (step, table, value) {
-                (Segment::Key(key), Some(table), _) => table
-                    .get_key_value(key.as_str())
-                    .map(|(key, value)| (key.span(), value)),
+                (Segment::Key(key), Some(table), _) => {
+                    table.get_key_value(key.as_str()).map(|(key, value)| (key.span(), value))
+                }
                 (Segment::Index(index), _, Some(DeValue::Array(items))) => {
                     items.get(*index).map(|item| (item.span(), item))
                 }
@@ -104,11 +102,7 @@ impl<'t> Document<'t> {
             };
             let is_container = matches!(found.get_ref(), DeValue::Table(_) | DeValue::Array(_));
             way = Way {
-                value: Some(if is_container {
-                    key.clone()
-                } else {
-                    found.span()
-                }),
+                value: Some(if is_container { key.clone() } else { found.span() }),
                 key: Some(key),
                 steps: way.steps + 1,
             };
@@ -126,9 +120,7 @@ pub fn steps(place: &str) -> Option<Vec<Segment>> {
         let (key, indices) = part.split_at(part.find('[').unwrap_or(part.len()));
         steps.push(Segment::from(key));
         for index in indices.split_terminator(']') {
-            steps.push(Segment::from(
-                index.strip_prefix('[')?.parse::<usize>().ok()?,
-            ));
+            steps.push(Segment::from(index.strip_prefix('[')?.parse::<usize>().ok()?));
         }
     }
     Some(steps)
@@ -158,11 +150,7 @@ pub fn token(
 /// quotes.
 fn decode(raw: &str) -> Option<(String, Vec<Range<usize>>)> {
     let quote = raw.get(..1).filter(|quote| matches!(*quote, "\"" | "'"))?;
-    let width = if raw.starts_with(&quote.repeat(3)) {
-        3
-    } else {
-        1
-    };
+    let width = if raw.starts_with(&quote.repeat(3)) { 3 } else { 1 };
     let end = raw.len().checked_sub(width).filter(|end| *end >= width)?;
     let mut decoded = String::new();
     let mut places = Vec::new();

@@ -75,10 +75,7 @@ fn mermaid(picture: &Picture) -> String {
         picture,
         // Front matter is YAML, in which a JSON string is valid.
         heading: serde_json::json!(title).to_string(),
-        taken: edges
-            .filter(|(_, edge)| edge.is_taken)
-            .map(|(number, _)| before + number)
-            .collect(),
+        taken: edges.filter(|(_, edge)| edge.is_taken).map(|(number, _)| before + number).collect(),
     };
     fill(include_str!("flowchart.mmd"), values, in_label)
 }

@@ -132,12 +132,8 @@ impl Picture {
 
     fn add_nodes(&mut self, chart: &Chart) {
         let own = |entry: &crate::chart::PhaseEntry| entry.cycle.is_none();
-        let phases: Vec<&String> = chart
-            .phases
-            .iter()
-            .filter(|(_, entry)| own(entry))
-            .map(|(name, _)| name)
-            .collect();
+        let phases: Vec<&String> =
+            chart.phases.iter().filter(|(_, entry)| own(entry)).map(|(name, _)| name).collect();
         for (index, name) in phases.iter().enumerate() {
             let phase = &chart.phases[*name].phase;
             self.shows.insert((*name).clone(), self.nodes.len());
@@ -172,27 +168,20 @@ impl Picture {
 
     /// Adds a cycle unless it exists, and the cycles that only other cycles lead to.
     fn add_cycle(&mut self, chart: &Chart, cycle: &Cycle) {
-        if self
-            .nodes
-            .iter()
-            .any(|node| node.kind == Kind::Cycle && node.name == *shown(&cycle.id))
+        if self.nodes.iter().any(|node| node.kind == Kind::Cycle && node.name == *shown(&cycle.id))
         {
             return;
         }
         let number = self.nodes.len();
         let made = chart.phases.iter();
         let made = made.filter(|(_, entry)| entry.cycle.as_ref() == Some(&cycle.id));
-        self.shows
-            .extend(made.map(|(name, _)| (name.clone(), number)));
+        self.shows.extend(made.map(|(name, _)| (name.clone(), number)));
         self.shows.entry(cycle.id.clone()).or_insert(number);
         self.nodes.push(Node {
             name: shown(&cycle.id).into_owned(),
             kind: Kind::Cycle,
             is_initial: chart.initial == cycle.id,
-            stage: cycle
-                .stage
-                .as_deref()
-                .map(|stage| shown(stage).into_owned()),
+            stage: cycle.stage.as_deref().map(|stage| shown(stage).into_owned()),
             notes: vec![
                 format!("until {}", brief(&cycle.exit.0)),
                 format!("at most {}", brief(&cycle.limit)),
@@ -205,11 +194,7 @@ impl Picture {
                 let mut phases = chart.phases.values();
                 phases.any(|entry| entry.phase.arms.as_ref() == Some(&cycle.id))
             };
-            if let Some(next) = chart
-                .cycles
-                .get(&advance.target)
-                .filter(|next| !is_armed(next))
-            {
+            if let Some(next) = chart.cycles.get(&advance.target).filter(|next| !is_armed(next)) {
                 self.add_cycle(chart, next);
             }
         }
@@ -221,18 +206,12 @@ impl Picture {
             return;
         };
         match from.map(|from| self.shows.get(from).copied()) {
-            Some(Some(from)) => self.edges.push(Edge {
-                from,
-                to,
-                label,
-                is_taken: false,
-            }),
+            Some(Some(from)) => self.edges.push(Edge { from, to, label, is_taken: false }),
             Some(None) => {}
             None => {
                 let node = &mut self.nodes[to];
                 let note = format!("{ANYWHERE}: {label}");
-                node.notes
-                    .push(note.trim_end_matches([':', ' ']).to_owned());
+                node.notes.push(note.trim_end_matches([':', ' ']).to_owned());
             }
         }
     }
@@ -253,12 +232,9 @@ impl Picture {
             let mut known = self.edges.iter_mut();
             match known.find(|edge| (edge.from, edge.to) == (from, to)) {
                 Some(edge) => edge.is_taken = true,
-                None => self.edges.push(Edge {
-                    from,
-                    to,
-                    label: "by hand".to_owned(),
-                    is_taken: true,
-                }),
+                None => {
+                    self.edges.push(Edge { from, to, label: "by hand".to_owned(), is_taken: true })
+                }
             }
         }
     }
@@ -279,15 +255,8 @@ fn sources(chart: &Chart, rule: &Rule) -> Vec<String> {
         let rest = part.strip_prefix(chart.state.as_str())?.trim_start();
         rest.strip_prefix("==").or_else(|| rest.strip_prefix("in "))
     });
-    let words = asks
-        .unwrap_or_default()
-        .split(['\'', '"'])
-        .skip(1)
-        .step_by(2);
-    words
-        .filter(|word| chart.phases.contains_key(*word))
-        .map(str::to_owned)
-        .collect()
+    let words = asks.unwrap_or_default().split(['\'', '"']).skip(1).step_by(2);
+    words.filter(|word| chart.phases.contains_key(*word)).map(str::to_owned).collect()
 }
 
 fn condition(guard: &Expr) -> String {

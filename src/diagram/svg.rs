@@ -57,10 +57,7 @@ pub(super) fn write(picture: &Picture, is_titled: bool) -> String {
     let widest = boxes.iter().map(|placed| content(picture, placed));
     let right = left + widest.max().unwrap_or(0) + 2 * PAD;
     let room = titles.iter().map(|line| MARGIN * 2 + pixels(&line.text));
-    let width = room
-        .chain([right + slots(true) * LANE + LANE + MARGIN])
-        .max()
-        .unwrap_or(0);
+    let width = room.chain([right + slots(true) * LANE + LANE + MARGIN]).max().unwrap_or(0);
     // The path that was taken is drawn last, on top of the rest.
     let mut edges: Vec<(usize, &Edge)> = picture.edges.iter().enumerate().collect();
     edges.sort_by_key(|(_, edge)| edge.is_taken);
@@ -91,10 +88,7 @@ pub(super) fn write(picture: &Picture, is_titled: bool) -> String {
         height: bottom,
         titles,
         edges: edges.collect(),
-        boxes: boxes
-            .iter()
-            .map(|placed| drawn(picture, placed, left, right))
-            .collect(),
+        boxes: boxes.iter().map(|placed| drawn(picture, placed, left, right)).collect(),
     };
     fill(include_str!("picture.svg"), values, markup)
 }
@@ -134,12 +128,7 @@ struct Drawn {
 
 impl Line {
     fn new(class: &'static str, x: usize, middle: usize, text: &str) -> Self {
-        Self {
-            class,
-            x,
-            y: middle + 4,
-            text: text.to_owned(),
-        }
+        Self { class, x, y: middle + 4, text: text.to_owned() }
     }
 }
 
@@ -160,20 +149,12 @@ fn place(picture: &Picture, mut top: usize) -> (Vec<Placed<'_>>, usize) {
     for (number, node) in picture.nodes.iter().enumerate() {
         let mut y = top + PAD + (1 + node.notes.len()) * LINE;
         let mut ports = Vec::new();
-        for (edge, _) in picture
-            .edges_from(number)
-            .filter(|(_, edge)| !is_straight(edge))
-        {
+        for (edge, _) in picture.edges_from(number).filter(|(_, edge)| !is_straight(edge)) {
             ports.push((edge, y + LINE / 2));
             y += LINE;
         }
         let height = y + PAD - 4 - top;
-        boxes.push(Placed {
-            node,
-            top,
-            height,
-            ports,
-        });
+        boxes.push(Placed { node, top, height, ports });
         top += height + GAP;
     }
     (boxes, top - GAP.min(top) + MARGIN)
@@ -197,17 +178,9 @@ fn lanes(picture: &Picture, boxes: &[Placed<'_>]) -> Vec<Lane> {
             let arrival = boxes[edge.to].top + ARRIVAL;
             let span = (arrival.min(*y), arrival.max(*y));
             let (to, is_down) = (edge.to, goes_down(edge));
-            match lanes
-                .iter_mut()
-                .find(|lane| (lane.to, lane.is_down) == (to, is_down))
-            {
+            match lanes.iter_mut().find(|lane| (lane.to, lane.is_down) == (to, is_down)) {
                 Some(lane) => lane.span = (lane.span.0.min(span.0), lane.span.1.max(span.1)),
-                None => lanes.push(Lane {
-                    to,
-                    is_down,
-                    span,
-                    slot: 0,
-                }),
+                None => lanes.push(Lane { to, is_down, span, slot: 0 }),
             }
         }
     }

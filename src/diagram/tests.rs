@@ -22,10 +22,7 @@ fn a_text_is_inside_its_box_and_boxes_are_apart() {
             let [x, y] = ["x", "y"].map(|name| number(line, name));
             if line.starts_with("<rect class=\"box") && !line.contains("rx=\"5\"") {
                 let (x, y) = (x.unwrap(), y.unwrap());
-                let end = (
-                    x + number(line, "width").unwrap(),
-                    y + number(line, "height").unwrap(),
-                );
+                let end = (x + number(line, "width").unwrap(), y + number(line, "height").unwrap());
                 assert!(boxes.last().is_none_or(|(_, (_, bottom))| *bottom < y));
                 boxes.push(((x, y), end));
             } else if let (true, Some(((left, top), (right, bottom)))) =
@@ -50,13 +47,7 @@ fn a_text_is_inside_its_box_and_boxes_are_apart() {
 fn a_path_marks_what_it_passes_and_draws_what_nothing_else_draws() {
     let mut picture = pictures().remove(0);
     let edges = picture.edges.len();
-    let path = [
-        "new-plan",
-        "plan-review",
-        "post-plan-review",
-        "plan-review",
-        "next-task",
-    ];
+    let path = ["new-plan", "plan-review", "post-plan-review", "plan-review", "next-task"];
     picture.follow(&path.map(str::to_owned));
     let marked = |mark| {
         let nodes = picture.nodes.iter().filter(|node| node.mark == mark);
@@ -71,13 +62,7 @@ fn a_path_marks_what_it_passes_and_draws_what_nothing_else_draws() {
             (name(edge.from), name(edge.to), edge.label.as_str())
         })
         .collect();
-    assert_eq!(
-        taken,
-        [
-            ("new-plan", "plan-review", ""),
-            ("plan-review", "next-task", "by hand")
-        ]
-    );
+    assert_eq!(taken, [("new-plan", "plan-review", ""), ("plan-review", "next-task", "by hand")]);
     assert_eq!(picture.edges.len(), edges + 1);
 }
 

@@ -70,18 +70,12 @@ pub(super) fn own(project: &Path) -> Vec<Diagnosis> {
         match version_of(&found) {
             Ok(text) if text == format!("{name} {version}") => Diagnosis::warning(
                 "path",
-                format!(
-                    "`{name}` on PATH is another file of the same version: {}",
-                    shown(&found)
-                ),
+                format!("`{name}` on PATH is another file of the same version: {}", shown(&found)),
                 "keep one of the two: an upgrade would replace only one",
             ),
             Ok(text) => Diagnosis::problem(
                 "path",
-                format!(
-                    "hooks and the agent find a different one: {text}, {}",
-                    shown(&found)
-                ),
+                format!("hooks and the agent find a different one: {text}, {}", shown(&found)),
                 format!("replace it, or put {folder} before it on PATH"),
             ),
             Err(why) => Diagnosis::problem(
@@ -139,10 +133,8 @@ pub(super) fn invoked(chart: &Chart, settings: &Context, project: &Path) -> Vec<
             let value = expressions.value(&expr.0, &known);
             value.is_ok_and(|value| value.to_string().contains(unasked))
         };
-        let names: Vec<&String> = lets
-            .filter(|(_, expr)| is_chosen(expr))
-            .map(|(name, _)| name)
-            .collect();
+        let names: Vec<&String> =
+            lets.filter(|(_, expr)| is_chosen(expr)).map(|(name, _)| name).collect();
         let is_unasked = invoke.argv.iter().any(|arg| {
             arg.0.contains(unasked) || names.iter().any(|name| arg.0.contains(name.as_str()))
         });
@@ -157,10 +149,7 @@ pub(super) fn invoked(chart: &Chart, settings: &Context, project: &Path) -> Vec<
 /// those that a setting names. None of them: the settings choose nothing.
 fn chosen<'s>(chart: &Chart, settings: &'s Context) -> Vec<&'s str> {
     let value = |name: &String| settings.get(name);
-    let lists = chart
-        .config
-        .iter()
-        .filter(|(_, field)| field.prefix.is_some());
+    let lists = chart.config.iter().filter(|(_, field)| field.prefix.is_some());
     let items = lists.filter_map(|(name, _)| value(name)?.as_array());
     let items: Vec<&str> = items.flatten().filter_map(Json::as_str).collect();
     // An item can also be a name alone.
@@ -168,10 +157,7 @@ fn chosen<'s>(chart: &Chart, settings: &'s Context) -> Vec<&'s str> {
     let before = |item: &&'s str| item.split(':').next().filter(|name| known(name));
     let mut chosen: Vec<&str> = items.iter().filter_map(before).collect();
     if chosen.len() < items.len() || items.is_empty() {
-        let words = chart
-            .config
-            .iter()
-            .filter(|(_, field)| field.one_of.is_some());
+        let words = chart.config.iter().filter(|(_, field)| field.one_of.is_some());
         let named = words.filter_map(|(name, _)| value(name)?.as_str());
         chosen.extend(named.filter(|name| known(name)));
     }
@@ -184,10 +170,7 @@ fn other_reviewer(chart: &Chart, program: &str, project: &Path) -> Option<String
     hosts.find_map(|host| {
         let setting = chart.setting_for(host.id)?;
         located(host.id, project).ok()?;
-        Some(format!(
-            "or add \"{setting}\": \"{0}\" to your settings: `{0}` is here",
-            host.id
-        ))
+        Some(format!("or add \"{setting}\": \"{0}\" to your settings: `{0}` is here", host.id))
     })
 }
 
@@ -243,12 +226,7 @@ fn program_on_path(chart: &Chart, program: &str, project: &Path) -> Diagnosis {
 
 /// Reports that root may not use the option that reviews need.
 fn as_root(host: &Host) -> Option<Diagnosis> {
-    let Host {
-        id,
-        unasked,
-        sandbox,
-        ..
-    } = host;
+    let Host { id, unasked, sandbox, .. } = host;
     let is_sandbox = std::env::var_os(sandbox).is_some_and(|value| value == "1");
     (!is_sandbox).then(|| {
         Diagnosis::problem(

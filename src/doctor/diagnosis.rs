@@ -37,12 +37,7 @@ pub(crate) struct Diagnosis {
 
 impl Diagnosis {
     pub(super) fn ok(about: &'static str, text: impl Into<String>) -> Self {
-        Self {
-            level: Level::Ok,
-            about,
-            text: text.into(),
-            help: None,
-        }
+        Self { level: Level::Ok, about, text: text.into(), help: None }
     }
 
     pub(super) fn warning(
@@ -50,20 +45,12 @@ impl Diagnosis {
         text: impl Into<String>,
         help: impl Into<String>,
     ) -> Self {
-        Self {
-            level: Level::Warning,
-            about,
-            text: text.into(),
-            help: Some(help.into()),
-        }
+        Self { level: Level::Warning, about, text: text.into(), help: Some(help.into()) }
     }
 
     /// Adds what to do about it.
     pub(super) fn and(self, help: impl Into<String>) -> Self {
-        Self {
-            help: Some(help.into()),
-            ..self
-        }
+        Self { help: Some(help.into()), ..self }
     }
 
     pub(super) fn problem(
@@ -71,9 +58,6 @@ impl Diagnosis {
         text: impl Into<String>,
         help: impl Into<String>,
     ) -> Self {
-        Self {
-            level: Level::Problem,
-            ..Self::warning(about, text, help)
-        }
+        Self { level: Level::Problem, ..Self::warning(about, text, help) }
     }
 }

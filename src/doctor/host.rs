@@ -31,10 +31,7 @@ impl HostSettings {
                 Diagnosis::warning(
                     "settings",
                     format!("{} cannot be read: {why}", shown(path)),
-                    format!(
-                        "fix it: taskie cannot read it, and {} may ignore it",
-                        self.host.name
-                    ),
+                    format!("fix it: taskie cannot read it, and {} may ignore it", self.host.name),
                 )
             })
             .collect()
@@ -217,9 +214,7 @@ impl HostSettings {
     /// Names the events for which the chart has rules, and that no settings file calls. The author of a chart wants them; a
     /// user of a built-in chart may want only its Stop hook.
     fn unheard(&self, choice: &Choice<'_>, chart: &Chart) -> Option<Diagnosis> {
-        let events = EVENTS
-            .iter()
-            .filter(|(_, event)| chart.on.contains_key(*event));
+        let events = EVENTS.iter().filter(|(_, event)| chart.on.contains_key(*event));
         let unheard = events.filter(|(name, _)| self.hooks(choice, name).is_empty());
         let unheard: Vec<&(&str, &str)> = unheard.collect();
         let (name, event) = unheard.first()?;
@@ -249,11 +244,7 @@ impl HostSettings {
         }
         let on = switches.iter().find(|(_, (is_on, _))| *is_on);
         if let Some((key, (_, file))) = on {
-            let Some(copies) = self
-                .plugins
-                .get(*key)
-                .filter(|list| items(list).count() > 0)
-            else {
+            let Some(copies) = self.plugins.get(*key).filter(|list| items(list).count() > 0) else {
                 let text = format!(
                     "the plugin {key} is enabled in {}, but not installed",
                     shown(&file.path)
@@ -268,10 +259,7 @@ impl HostSettings {
                 false => items(copies).find_map(path),
             };
             if let Some(gone) = gone {
-                let text = format!(
-                    "the plugin {key} is enabled, but {} is missing",
-                    shown(&gone)
-                );
+                let text = format!("the plugin {key} is enabled, but {} is missing", shown(&gone));
                 return off(
                     text,
                     format!("`{host} plugin uninstall {key}`, then `{host} plugin install {key}`"),
@@ -316,10 +304,7 @@ impl HostSettings {
                 format!(
                     "nothing calls the Stop hook: the plugin {id} is not installed, and no settings file has the hook"
                 ),
-                format!(
-                    "in a clone of the repository: {}",
-                    host.install.replace("PLUGIN", id)
-                ),
+                format!("in a clone of the repository: {}", host.install.replace("PLUGIN", id)),
             ),
             None => (
                 "no settings file calls the Stop hook for this chart".to_owned(),
@@ -357,10 +342,7 @@ impl HostSettings {
         let edits = format!("{}/**", folder.display());
         let plugin = chart.plugin();
         let others = [
-            (
-                format!("Skill({plugin}:*)"),
-                format!("the skills of {plugin}"),
-            ),
+            (format!("Skill({plugin}:*)"), format!("the skills of {plugin}")),
             // With `/`, it is below the folder of the settings, whatever directory the session starts in.
             (format!("Edit(/{edits})"), format!("edits of {edits}")),
         ];
@@ -407,11 +389,7 @@ impl HostSettings {
         };
         let of_files = self.files.iter().rev().find_map(|file| {
             let value = file.json.get("env")?.get(variable)?;
-            Some(
-                value
-                    .as_str()
-                    .map_or_else(|| value.to_string(), str::to_owned),
-            )
+            Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
         });
         let given = of_files.or_else(|| std::env::var(variable).ok());
         let given = given.unwrap_or_else(|| BLOCKS.to_string());
@@ -444,15 +422,10 @@ fn allows(rule: &str, command: &str) -> bool {
     let Some(rest) = rule.strip_prefix("Bash") else {
         return false;
     };
-    let words = match rest
-        .strip_prefix('(')
-        .and_then(|rest| rest.strip_suffix(')'))
-    {
+    let words = match rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
         None => return rest.is_empty(),
         Some("*") => return true,
-        Some(words) => words
-            .strip_suffix(":*")
-            .or_else(|| words.strip_suffix(" *")),
+        Some(words) => words.strip_suffix(":*").or_else(|| words.strip_suffix(" *")),
     };
     let rest = words.and_then(|words| command.strip_prefix(words));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
@@ -460,9 +433,7 @@ fn allows(rule: &str, command: &str) -> bool {
 
 /// Returns whether a rule allows what another one does: the same, or all that the tool does.
 fn covers(rule: &str, needed: &str) -> bool {
-    let command = needed
-        .strip_prefix("Bash(")
-        .and_then(|rest| rest.strip_suffix(":*)"));
+    let command = needed.strip_prefix("Bash(").and_then(|rest| rest.strip_suffix(":*)"));
     match command {
         Some(command) => allows(rule, command),
         None => rule == needed || needed.split('(').next() == Some(rule),
@@ -536,23 +507,12 @@ mod tests {
 
     #[test]
     fn rules_that_allow_a_command() {
-        for rule in [
-            "Bash",
-            "Bash(*)",
-            "Bash(git:*)",
-            "Bash(git commit:*)",
-            "Bash(git *)",
-        ] {
+        for rule in ["Bash", "Bash(*)", "Bash(git:*)", "Bash(git commit:*)", "Bash(git *)"] {
             assert!(allows(rule, "git commit"), "{rule}");
         }
-        for rule in [
-            "Bash(git com:*)",
-            "Bash(git commit)",
-            "Bash(git add:*)",
-            "Read",
-            "Bashful",
-            "",
-        ] {
+        for rule in
+            ["Bash(git com:*)", "Bash(git commit)", "Bash(git add:*)", "Read", "Bashful", ""]
+        {
             assert!(!allows(rule, "git commit"), "{rule}");
         }
     }
@@ -574,16 +534,9 @@ mod tests {
             r#"{"allowManagedHooksOnly": true, "enabledPlugins": {"x@m": true}}"#,
         )
         .unwrap();
-        assert_eq!(
-            levels(read().hooks_on()),
-            [Level::Ok],
-            "that is not the user's to say"
-        );
-        fs::write(
-            managed.join("managed-settings.json"),
-            r#"{"allowManagedHooksOnly": true}"#,
-        )
-        .unwrap();
+        assert_eq!(levels(read().hooks_on()), [Level::Ok], "that is not the user's to say");
+        fs::write(managed.join("managed-settings.json"), r#"{"allowManagedHooksOnly": true}"#)
+            .unwrap();
         fs::write(
             managed.join("managed-settings.d/10-off.json"),
             r#"{"disableAllHooks": true, "enabledPlugins": {"x@m": false}}"#,

@@ -156,20 +156,12 @@ mod tests {
                 "built in DIR/clone",
                 "`git -C DIR/clone pull`, then build it again",
             ),
-            (
-                "opt/taskie",
-                "installed by hand",
-                "a later release, if there is one, replaces it",
-            ),
+            ("opt/taskie", "installed by hand", "a later release, if there is one, replaces it"),
         ];
         for (exe, how, update) in cases {
             let (found, does) = origin(&dir.join(exe));
             let plain = |text: String| text.replace(&dir.display().to_string(), "DIR");
-            assert_eq!(
-                (plain(found), plain(does)),
-                (how.to_owned(), update.to_owned()),
-                "{exe}"
-            );
+            assert_eq!((plain(found), plain(does)), (how.to_owned(), update.to_owned()), "{exe}");
         }
     }
 }

@@ -74,22 +74,16 @@ impl Others {
                 Diagnosis::problem("host", text, format!("update it: {since} or later does"))
             }
             (_, Some(caller)) => {
-                let text = format!(
-                    "{numbered} doesn't trust {} yet, so it doesn't run it",
-                    caller.text
-                );
+                let text =
+                    format!("{numbered} doesn't trust {} yet, so it doesn't run it", caller.text);
                 let help = format!("start `{}` once, and trust the hooks", host.id);
                 Diagnosis::problem("host", text, help)
             }
             _ => Diagnosis::ok("host", format!("{numbered} runs {}", caller.text)),
         });
         if let Some(second) = callers.get(1) {
-            let text = format!(
-                "{name} runs {} too, so there are two at each stop",
-                second.text
-            );
-            self.found
-                .push(Diagnosis::warning("host", text, "remove one of the two"));
+            let text = format!("{name} runs {} too, so there are two at each stop", second.text);
+            self.found.push(Diagnosis::warning("host", text, "remove one of the two"));
         }
     }
 }

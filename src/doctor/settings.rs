@@ -136,12 +136,7 @@ impl HostSettings {
                 self.add(&path, events, is_managed);
             }
         } else if let Some(json) = self.parsed(path) {
-            self.files.push(File {
-                path: path.to_owned(),
-                is_managed,
-                json,
-                events,
-            });
+            self.files.push(File { path: path.to_owned(), is_managed, json, events });
         }
     }
 
@@ -215,10 +210,7 @@ impl HostSettings {
 
     /// Returns whether the host runs the Stop hook of this plugin or file without asking first.
     pub(super) fn trust(&self, key: &str) -> bool {
-        let is_same = |hook: &str| {
-            hook.strip_prefix(key)
-                .is_some_and(|rest| rest.starts_with(':'))
-        };
+        let is_same = |hook: &str| hook.strip_prefix(key).is_some_and(|rest| rest.starts_with(':'));
         self.host.trusted.is_empty()
             || self.trusted.iter().any(|(hook, state)| {
                 is_same(hook) && hook.contains(":stop:") && state.get("trusted_hash").is_some()
@@ -246,11 +238,7 @@ fn add_calls<'j>(
         }
         Json::Object(fields) => {
             let args = fields.get("args").and_then(Json::as_array);
-            let args: Vec<&str> = args
-                .into_iter()
-                .flatten()
-                .filter_map(Json::as_str)
-                .collect();
+            let args: Vec<&str> = args.into_iter().flatten().filter_map(Json::as_str).collect();
             let words = fields.values().filter_map(Json::as_str);
             let mut lines = words.map(|word| format!("{word} {}", args.join(" ")));
             if let Some(line) = lines.find(|line| calls(line, choice, event)) {
@@ -266,14 +254,10 @@ fn add_calls<'j>(
 
 /// Returns whether a shell line is `taskie hook EVENT`, for the chart that was chosen.
 fn calls(line: &str, choice: &Choice<'_>, event: &str) -> bool {
-    let words: Vec<&str> = line
-        .split_whitespace()
-        .map(|word| word.trim_matches(['"', '\'']))
-        .collect();
+    let words: Vec<&str> =
+        line.split_whitespace().map(|word| word.trim_matches(['"', '\''])).collect();
     let is_own = |word: &&str| {
-        Path::new(word)
-            .file_name()
-            .is_some_and(|name| name == env!("CARGO_PKG_NAME"))
+        Path::new(word).file_name().is_some_and(|name| name == env!("CARGO_PKG_NAME"))
     };
     let Some(at) = words.iter().position(is_own) else {
         return false;

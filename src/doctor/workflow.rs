@@ -63,10 +63,7 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
 
 /// Returns the problem with a chart of the project's own that the user trusts in another form.
 pub(super) fn refused(why: &str) -> Diagnosis {
-    Diagnosis {
-        help: None,
-        ..Diagnosis::problem("chart", why.trim_end_matches('.'), "")
-    }
+    Diagnosis { help: None, ..Diagnosis::problem("chart", why.trim_end_matches('.'), "") }
 }
 
 /// Checks that a new instance matches the schema.
@@ -76,10 +73,7 @@ fn state_schema(chart: &Chart) -> Diagnosis {
         None => Diagnosis::ok("schema", "the schema of state.json is valid"),
         Some(why) => Diagnosis::problem(
             "schema",
-            format!(
-                "a new {} does not fit the schema of its state.json: {why}",
-                chart.scope.noun
-            ),
+            format!("a new {} does not fit the schema of its state.json: {why}", chart.scope.noun),
             format!("fix [context] in {}", chart.origin),
         ),
     }
@@ -164,10 +158,7 @@ fn undriven(place: &Place) -> Option<Diagnosis> {
 fn locks(store: &Store, root: &Path) -> Option<Diagnosis> {
     let (folder, why) = store.locks();
     let shown = folder.strip_prefix(root).unwrap_or(folder).display();
-    let text = format!(
-        "nothing can be reviewed or entered: {shown} cannot be written ({})",
-        why?
-    );
+    let text = format!("nothing can be reviewed or entered: {shown} cannot be written ({})", why?);
     let help = "make it a folder that this user may write to";
     Some(Diagnosis::problem("store", text, help))
 }
@@ -177,10 +168,9 @@ fn kept(store: &Store, root: &Path) -> Diagnosis {
     let (folder, why) = store.place();
     let shown = folder.strip_prefix(root).unwrap_or(folder).display();
     match why {
-        None => Diagnosis::ok(
-            "store",
-            format!("sessions, costs and the journal are kept in {shown}"),
-        ),
+        None => {
+            Diagnosis::ok("store", format!("sessions, costs and the journal are kept in {shown}"))
+        }
         Some(why) => Diagnosis::warning(
             "store",
             format!(
@@ -238,10 +228,7 @@ pub(super) fn instance(
         Reading::Missing => found.push(Diagnosis::warning(
             "instance",
             format!("{noun} {name} has no state.json, so no review is ever due"),
-            format!(
-                "write it with `{} enter PHASE --{noun} {name}`",
-                chart.program()
-            ),
+            format!("write it with `{} enter PHASE --{noun} {name}`", chart.program()),
         )),
         Reading::Broken(why) => found.push(Diagnosis::problem(
             "instance",
@@ -295,10 +282,7 @@ fn structure(place: &Place, snapshot: &Arc<Snapshot>) -> Vec<Diagnosis> {
         found.push(Diagnosis::warning(
             "instance",
             format!("{noun} {name}: {}{more}", plain_line(first, 300)),
-            format!(
-                "`{} validate --{noun} {name}` shows all of it",
-                chart.program()
-            ),
+            format!("`{} validate --{noun} {name}` shows all of it", chart.program()),
         ));
     }
     found

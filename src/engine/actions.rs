@@ -22,12 +22,8 @@ pub(super) fn effects(
     place: &str,
     actions: &[Action],
 ) -> Result<Vec<Effect>, Fault> {
-    let mut plan = Plan {
-        names,
-        folders: IndexMap::default(),
-        effects: Vec::new(),
-        touched: Vec::new(),
-    };
+    let mut plan =
+        Plan { names, folders: IndexMap::default(), effects: Vec::new(), touched: Vec::new() };
     for (index, action) in actions.iter().enumerate() {
         plan.action(&format!("{place}.actions[{index}]"), action)?;
     }
@@ -45,12 +41,8 @@ struct Plan<'n> {
 
 impl Plan<'_> {
     fn action(&mut self, place: &str, action: &Action) -> Result<(), Fault> {
-        let deed = action
-            .deed()
-            .map_err(|why| Fault::World(format!("{place}: {why}")))?;
-        let roots = self
-            .names
-            .select(action.each.as_ref(), action.guard.as_ref());
+        let deed = action.deed().map_err(|why| Fault::World(format!("{place}: {why}")))?;
+        let roots = self.names.select(action.each.as_ref(), action.guard.as_ref());
         let at = |(key, error)| Fault::at(format!("{place}.{key}"))(error);
         for root in roots.map_err(at)? {
             self.deed(place, deed, &root)?;
@@ -64,10 +56,7 @@ impl Plan<'_> {
         let effect = match deed {
             Deed::Write { path: to, text } => {
                 let to = path("write", to)?;
-                Effect::Write {
-                    text: self.content(place, text, root)?,
-                    path: self.free(&to)?,
-                }
+                Effect::Write { text: self.content(place, text, root)?, path: self.free(&to)? }
             }
             Deed::Replace { path: of, text } => Effect::Replace {
                 path: path("replace", of)?,
@@ -94,12 +83,8 @@ impl Plan<'_> {
                 let text = text.map_err(|why| Fault::World(format!("{place}.copy: {why}")))?;
                 Effect::Write { path, text }
             }
-            Deed::Remove { path: of } => Effect::Remove {
-                path: path("remove", of)?,
-            },
-            Deed::Cancel { path: of } => Effect::Cancel {
-                path: path("cancel", of)?,
-            },
+            Deed::Remove { path: of } => Effect::Remove { path: path("remove", of)? },
+            Deed::Cancel { path: of } => Effect::Cancel { path: path("cancel", of)? },
         };
         self.touched.push(effect.path().to_owned());
         self.effects.push(effect);
@@ -118,9 +103,7 @@ impl Plan<'_> {
         let path = self.names.text(format_args!("{place}.{key}"), text, root)?;
         // A home in a git directory outside the work tree is absolute.
         let home = &self.names.chart.scope.home;
-        let below = path
-            .strip_prefix(home)
-            .and_then(|path| path.strip_prefix('/'));
+        let below = path.strip_prefix(home).and_then(|path| path.strip_prefix('/'));
         // `a//b` and `a/./b` have another spelling.
         let is_plain = |below: &str| {
             is_below(below) && Path::new(below).iter().eq(below.split('/').map(OsStr::new))
@@ -154,9 +137,7 @@ impl Plan<'_> {
             Some(first) => {
                 let is_taken = |stamp: &String| {
                     let mut later = taken.range(stamp.clone()..);
-                    later
-                        .next()
-                        .is_some_and(|name| name.starts_with(stamp.as_str()))
+                    later.next().is_some_and(|name| name.starts_with(stamp.as_str()))
                 };
                 let mut stamp = first.to_owned();
                 while is_taken(&stamp) {

@@ -48,10 +48,7 @@ pub fn inspect(chart: &Chart, text: &str) -> Inspection {
         },
     };
     checker.chart();
-    Inspection {
-        flaws: in_order(checker.flaws),
-        uses: checker.uses.take(),
-    }
+    Inspection { flaws: in_order(checker.flaws), uses: checker.uses.take() }
 }
 
 /// Returns the flaws that matter to what the chart does.
@@ -123,9 +120,7 @@ impl Checker<'_> {
             self.report(at!["let", name], &expr.0, problems);
         }
         let settings = chart.context.values().filter_map(Field::setting);
-        self.uses
-            .borrow_mut()
-            .extend(settings.map(|name| format!("config.{name}")));
+        self.uses.borrow_mut().extend(settings.map(|name| format!("config.{name}")));
         self.options(&names);
         self.checks(&names);
         self.phases();
@@ -205,17 +200,13 @@ impl Checker<'_> {
         for (name, checks) in &chart.checks {
             for (index, check) in checks.iter().enumerate() {
                 let path = at!["checks", name, index];
-                let it = check
-                    .each
-                    .as_ref()
-                    .map(|each| self.list(&below(path, "each"), each, names));
+                let it =
+                    check.each.as_ref().map(|each| self.list(&below(path, "each"), each, names));
                 let with_it = it.map(|it| ChartNames::with_it(chart, &self.uses, it));
                 let names = with_it.as_ref().unwrap_or(names);
                 self.guard(path, check.guard.as_ref(), names);
                 let facts = not_none(check.guard.as_ref(), true, names);
-                self.given(facts, |checker| {
-                    checker.say(&below(path, "say"), &check.say, names)
-                });
+                self.given(facts, |checker| checker.say(&below(path, "say"), &check.say, names));
             }
         }
     }
@@ -224,10 +215,8 @@ impl Checker<'_> {
         let chart = self.chart;
         for (name, entry) in &chart.phases {
             // A phase whose name has a hole is checked once for each cycle; equal findings are reported once.
-            let cycle = entry
-                .cycle
-                .as_ref()
-                .map_or(Type::None, |cycle| Type::word([cycle.clone()]));
+            let cycle =
+                entry.cycle.as_ref().map_or(Type::None, |cycle| Type::word([cycle.clone()]));
             let it = Type::record([("id", Type::word([name.clone()])), ("cycle", cycle)]);
             let names = ChartNames::with_it(chart, &self.uses, it);
             let path = at!["phases", &entry.key];
@@ -347,9 +336,7 @@ impl Checker<'_> {
     fn invocation(&mut self, path: &[Segment], invoke: &str) {
         let known = || self.chart.invoke.keys().map(String::as_str);
         let names = invoked(self.chart, invoke).unwrap_or_else(|| vec![invoke.to_owned()]);
-        let unknown = names
-            .iter()
-            .find(|name| !known().any(|other| other == *name));
+        let unknown = names.iter().find(|name| !known().any(|other| other == *name));
         if let Some(name) = unknown {
             let message = format!("unknown invocation `{name}`");
             let flaw = Flaw::new(Code::UnknownInvocation, message);
@@ -359,10 +346,7 @@ impl Checker<'_> {
     }
 
     fn action(&mut self, path: &[Segment], action: &Action, names: &ChartNames<'_>) {
-        let it = action
-            .each
-            .as_ref()
-            .map(|each| self.list(&below(path, "each"), each, names));
+        let it = action.each.as_ref().map(|each| self.list(&below(path, "each"), each, names));
         let with_it = it.map(|it| ChartNames::with_it(self.chart, &self.uses, it));
         let names = with_it.as_ref().unwrap_or(names);
         self.guard(path, action.guard.as_ref(), names);
@@ -496,11 +480,7 @@ impl Checker<'_> {
                 let mut problems = infer::text(&text.0, names, &self.facts);
                 problems.retain(|problem| problem.code != Code::PrintsNone);
                 self.report(path, &text.0, problems);
-                if text.0.contains('{') {
-                    Type::Text
-                } else {
-                    Type::word([text.0.clone()])
-                }
+                if text.0.contains('{') { Type::Text } else { Type::word([text.0.clone()]) }
             }
         }
     }

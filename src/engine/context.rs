@@ -13,11 +13,7 @@ pub type Context = IndexMap<String, Json>;
 
 /// Returns the context of an instance that has no state yet.
 pub fn initial(chart: &Chart) -> Context {
-    chart
-        .context
-        .iter()
-        .map(|(name, field)| (name.clone(), default_of(chart, field)))
-        .collect()
+    chart.context.iter().map(|(name, field)| (name.clone(), default_of(chart, field))).collect()
 }
 
 /// Returns the text in a field, if the chart has such a field.

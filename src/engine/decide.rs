@@ -75,10 +75,7 @@ pub fn rules_of<'a>(chart: &'a Chart, trigger: &'a Trigger) -> (&'a str, &'a [Ru
         Trigger::Enter { .. } => "enter",
         Trigger::Command(_) => "run",
     };
-    (
-        list,
-        chart.on.get(list).map_or(&[], |rules| rules.as_slice()),
-    )
+    (list, chart.on.get(list).map_or(&[], |rules| rules.as_slice()))
 }
 
 /// How a decision continues after one of its parts.
@@ -131,20 +128,11 @@ struct Deciding {
 
 impl Deciding {
     fn new(names: Arc<Names>, ended: Option<Ended>) -> Self {
-        Self {
-            names,
-            decision: Decision::default(),
-            tried: Vec::new(),
-            ended,
-        }
+        Self { names, decision: Decision::default(), tried: Vec::new(), ended }
     }
 
     fn into_part(self, flow: Flow) -> Part {
-        Part {
-            flow,
-            review: self.names.review(),
-            decision: self.decision,
-        }
+        Part { flow, review: self.names.review(), decision: self.decision }
     }
 
     fn decide(&mut self, trigger: &Trigger) -> Result<Step, Fault> {
@@ -192,11 +180,7 @@ impl Deciding {
             return Ok(Flow::On);
         }
         self.fire(place, rule, &root)?;
-        Ok(if self.decision.answer == Answer::Pass {
-            Flow::On
-        } else {
-            Flow::Answered
-        })
+        Ok(if self.decision.answer == Answer::Pass { Flow::On } else { Flow::Answered })
     }
 
     fn enter(&mut self, name: &str, force: bool) -> Result<Flow, Fault> {
@@ -260,11 +244,7 @@ impl Deciding {
         let names = &self.names;
         let (holds, saw) = names.watch(|| names.holds(format_args!("{place}.guard"), guard, root));
         let holds = holds?;
-        self.tried.extend(saw.map(|saw| Tried {
-            place: place.to_owned(),
-            holds,
-            saw,
-        }));
+        self.tried.extend(saw.map(|saw| Tried { place: place.to_owned(), holds, saw }));
         Ok(holds)
     }
 
@@ -274,8 +254,7 @@ impl Deciding {
         let effects = actions::effects(&self.names, &place, &rule.actions)?;
         let text = |key: &str, text: &Option<_>| {
             let text = text.as_ref();
-            text.map(|text| self.names.said(format_args!("{place}.{key}"), text, root))
-                .transpose()
+            text.map(|text| self.names.said(format_args!("{place}.{key}"), text, root)).transpose()
         };
         let message = text("message", &rule.message)?;
         let say = text("say", &rule.say)?.filter(|say| !say.is_empty());
@@ -294,9 +273,7 @@ impl Deciding {
         let mut advance = None;
         if rule.advance {
             let names = Arc::clone(&self.names);
-            let cycle = names.running().ok_or_else(|| Fault::NoCycle {
-                place: place.clone(),
-            })?;
+            let cycle = names.running().ok_or_else(|| Fault::NoCycle { place: place.clone() })?;
             let index = names.open_target(cycle)?;
             self.schedule(&place, &cycle.advance[index].target, root, &mut fields)?;
             advance = Some((cycle.id.clone(), index));
@@ -304,9 +281,7 @@ impl Deciding {
         self.commit(place, advance, fields);
         self.decision.effects.extend(effects);
         // An empty text says nothing.
-        self.decision
-            .messages
-            .extend(message.filter(|message| !message.is_empty()));
+        self.decision.messages.extend(message.filter(|message| !message.is_empty()));
         let calls = call.filter(|call| !call.is_empty());
         self.decision.calls.extend(calls);
         match (block, action) {
@@ -315,10 +290,7 @@ impl Deciding {
                 self.decision.says.extend(say);
             }
             (None, Some(action)) => {
-                self.decision.answer = Answer::Action {
-                    action,
-                    why: say.unwrap_or_default(),
-                };
+                self.decision.answer = Answer::Action { action, why: say.unwrap_or_default() };
             }
             (None, None) => {
                 self.decision.says.extend(say);
@@ -378,18 +350,12 @@ impl Deciding {
     /// Returns the step for a rule with an invocation; `None` if its outcome is known and the next rule is tried.
     fn invoke(&mut self, place: &str, name: &str) -> Result<Option<Step>, Fault> {
         let names = Arc::clone(&self.names);
-        let cycle = names.running().ok_or_else(|| Fault::NoCycle {
-            place: place.to_owned(),
-        })?;
+        let cycle = names.running().ok_or_else(|| Fault::NoCycle { place: place.to_owned() })?;
         let mut request = self.request(cycle, name);
         // Only a run that has yet to be started needs its texts.
         if self.ended.is_none() {
             request = request.and_then(|request| {
-                Ok(Invocation {
-                    argv: self.argv(name)?,
-                    gates: self.gates()?,
-                    ..request
-                })
+                Ok(Invocation { argv: self.argv(name)?, gates: self.gates()?, ..request })
             });
         }
         let ended = match (request, self.ended.take()) {
@@ -407,15 +373,10 @@ impl Deciding {
                 ended
             }
             (_, Some(ended)) => {
-                return self
-                    .set_aside(&ended)
-                    .map(|decision| Some(Step::Done(decision)));
+                return self.set_aside(&ended).map(|decision| Some(Step::Done(decision)));
             }
         };
-        self.decision.fired.push(Fired {
-            place: place.to_owned(),
-            advance: None,
-        });
+        self.decision.fired.push(Fired { place: place.to_owned(), advance: None });
         self.decision.ended = Some(ended.clone());
         names.set_review(Arc::new(ended));
         Ok(None)
@@ -487,17 +448,12 @@ impl Deciding {
         // Nobody else shows what it has found.
         let has_findings = !ended.outcome.found().findings.is_empty();
         let result = ended.result().filter(|_| has_findings);
-        let result = result
-            .map(|result| format!(" {result}"))
-            .unwrap_or_default();
+        let result = result.map(|result| format!(" {result}")).unwrap_or_default();
         let message = format!("{what} `{program} status` says what comes next.{result}");
         Ok(Decision {
             messages: vec![message],
             answer: Answer::Allow,
-            ended: Some(Ended {
-                superseded: true,
-                ..ended.clone()
-            }),
+            ended: Some(Ended { superseded: true, ..ended.clone() }),
             ..Decision::default()
         })
     }
@@ -536,17 +492,9 @@ impl Deciding {
 }
 
 fn refuse(why: String) -> Flow {
-    Flow::Leave(Step::Done(Decision {
-        answer: Answer::Refuse(why),
-        ..Decision::default()
-    }))
+    Flow::Leave(Step::Done(Decision { answer: Answer::Refuse(why), ..Decision::default() }))
 }
 
 fn unnamed(cycle: &Cycle, name: &str, n: i64) -> Invocation {
-    Invocation {
-        name: name.to_owned(),
-        cycle: cycle.id.clone(),
-        n,
-        ..Invocation::default()
-    }
+    Invocation { name: name.to_owned(), cycle: cycle.id.clone(), n, ..Invocation::default() }
 }

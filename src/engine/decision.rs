@@ -269,13 +269,7 @@ impl Invocation {
     /// Returns whether `other` asks for the same review: same cycle, number, file and subject.
     pub fn is_same_request(&self, other: &Self) -> bool {
         (&self.name, &self.cycle, self.n, &self.file, &self.subject)
-            == (
-                &other.name,
-                &other.cycle,
-                other.n,
-                &other.file,
-                &other.subject,
-            )
+            == (&other.name, &other.cycle, other.n, &other.file, &other.subject)
     }
 }
 
@@ -295,12 +289,7 @@ pub struct Ended {
 impl Ended {
     /// Returns a run that counts and whose effort is unknown.
     pub fn new(invocation: Invocation, outcome: Outcome) -> Self {
-        Self {
-            invocation,
-            outcome,
-            superseded: false,
-            effort: Effort::default(),
-        }
+        Self { invocation, outcome, superseded: false, effort: Effort::default() }
     }
 
     /// Returns the verdict and the findings, as sentences that end a message.
@@ -343,10 +332,7 @@ pub struct Effort {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// It wrote its file, gave this verdict, if any, and found this.
-    Ran {
-        verdict: Option<String>,
-        found: Found,
-    },
+    Ran { verdict: Option<String>, found: Found },
     /// It failed, and why.
     Failed(String),
     /// It was not started, because a gate failed.

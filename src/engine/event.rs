@@ -51,12 +51,7 @@ impl Event {
             .and_then(Json::as_str)
             .filter(|id| !id.is_empty())
             .map(str::to_owned);
-        Self {
-            trigger: Trigger::Hook(name.to_owned()),
-            fields,
-            args: IndexMap::default(),
-            session,
-        }
+        Self { trigger: Trigger::Hook(name.to_owned()), fields, args: IndexMap::default(), session }
     }
 
     /// Returns the event of a command without arguments.

@@ -10,12 +10,7 @@ pub enum Fault {
     /// An expression or a text of the chart failed.
     Expression { place: String, error: ExprError },
     /// An assignment gives a field a value that it may not have.
-    Assignment {
-        place: String,
-        field: String,
-        value: String,
-        expected: String,
-    },
+    Assignment { place: String, field: String, value: String, expected: String },
     /// A cycle ends, but none of its advance targets is open.
     NowhereToAdvance { cycle: String },
     /// `advance` or `invoke` while no cycle is running.
@@ -45,10 +40,7 @@ impl Fault {
     pub fn at(place: impl fmt::Display) -> impl FnOnce(ExprError) -> Self {
         move |error| match Self::of_the_user(&error) {
             Some(fault) => fault.clone(),
-            None => Self::Expression {
-                place: place.to_string(),
-                error,
-            },
+            None => Self::Expression { place: place.to_string(), error },
         }
     }
 
@@ -64,16 +56,8 @@ impl fmt::Display for Fault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Expression { place, error } => write!(out, "{place}: {error}"),
-            Self::Assignment {
-                place,
-                field,
-                value,
-                expected,
-            } => {
-                write!(
-                    out,
-                    "{place} assigns {value} to `{field}`, which is {expected}"
-                )
+            Self::Assignment { place, field, value, expected } => {
+                write!(out, "{place} assigns {value} to `{field}`, which is {expected}")
             }
             Self::NowhereToAdvance { cycle } => write!(
                 out,

@@ -49,9 +49,7 @@ pub fn file<E>(
         }
         None => None,
     };
-    Ok(Value::from_pairs(
-        fixed.into_iter().chain(captured).chain(lines),
-    ))
+    Ok(Value::from_pairs(fixed.into_iter().chain(captured).chain(lines)))
 }
 
 fn record(row: &Row) -> Value {
@@ -66,21 +64,16 @@ pub fn table(table: &Table, content: &Content, undecided: Option<&Value>) -> Val
     let row = |row: &Row| {
         let field = |name: &str| {
             let mut fields = row.fields.iter();
-            fields
-                .find(|(field, _)| field == name)
-                .map(|(_, value)| value.as_str())
+            fields.find(|(field, _)| field == name).map(|(_, value)| value.as_str())
         };
         let done =
             field("status").is_some_and(|status| table::is_finished(status, &table.finished));
         let path = table.path.as_ref().and_then(|path| {
             let slug = |hole: &str| field(hole).filter(|value| is_slug(value));
-            path.render(|hole| slug(hole).map(str::to_owned).ok_or(()))
-                .ok()
+            path.render(|hole| slug(hole).map(str::to_owned).ok_or(())).ok()
         });
-        let fields = row
-            .fields
-            .iter()
-            .map(|(name, value)| (name.as_str(), Value::from(value.as_str())));
+        let fields =
+            row.fields.iter().map(|(name, value)| (name.as_str(), Value::from(value.as_str())));
         let made = [("done", Value::from(done)), ("path", Value::from(path))];
         let value = Value::from_pairs(fields.chain(made));
         if !done || !row.is_usable {
@@ -111,9 +104,7 @@ pub fn content(table: &Table, text: Option<&[u8]>) -> Content {
     match &table.rows {
         RowShape::Columns(columns) => table::read_columns(
             &text,
-            columns
-                .iter()
-                .map(|(field, heading)| (field.as_str(), heading.as_slice())),
+            columns.iter().map(|(field, heading)| (field.as_str(), heading.as_slice())),
         ),
         RowShape::Line(pattern) => table::read_lines(&text, pattern),
     }

@@ -61,17 +61,12 @@ impl Inspector {
 
     /// Returns an inspector that sees an event, too.
     pub fn of_event(chart: &Arc<Chart>, world: &Arc<dyn World>, event: &Event) -> Self {
-        Self {
-            names: Names::new(chart, world, event),
-        }
+        Self { names: Names::new(chart, world, event) }
     }
 
     /// Returns an error if the running cycle's target is unknown because a file cannot be read.
     pub fn can_advance(&self) -> Result<(), Fault> {
-        let target = self
-            .names
-            .running()
-            .map(|cycle| self.names.open_target(cycle));
+        let target = self.names.running().map(|cycle| self.names.open_target(cycle));
         match target {
             Some(Err(fault @ Fault::File(_))) => Err(fault),
             _ => Ok(()),
@@ -88,8 +83,7 @@ impl Inspector {
         let by = self.names.chart.invoke.get(invoke);
         let by = by.and_then(|invoke| invoke.by.as_ref());
         let place = format_args!("invoke.{invoke}.by");
-        by.map(|by| self.names.text(place, by, &self.names.root()))
-            .transpose()
+        by.map(|by| self.names.text(place, by, &self.names.root())).transpose()
     }
 
     /// Returns whether the reviews of `invoke` run beside the turn, where the host can do that.
@@ -104,8 +98,7 @@ impl Inspector {
     pub fn streak(&self, cycle: &Cycle) -> Result<Option<String>, Fault> {
         let place = format_args!("cycles.{}.streak", cycle.id);
         let text = cycle.streak.as_ref();
-        text.map(|text| self.names.text(place, text, &self.names.root()))
-            .transpose()
+        text.map(|text| self.names.text(place, text, &self.names.root())).transpose()
     }
 
     /// Returns the name of file number `n` of the running cycle; `None` if the context lacks a field that it needs.
@@ -250,17 +243,12 @@ pub fn reviews<'n>(chart: &Chart, names: impl Iterator<Item = &'n str>) -> Vec<R
         .collect();
     let found = names.filter_map(|name| {
         // The base of a task may look like the end of an answer's name: whatever can be an answer is one.
-        let is_answer = shapes
-            .iter()
-            .any(|(.., answer)| answer.matches(name).is_some());
+        let is_answer = shapes.iter().any(|(.., answer)| answer.matches(name).is_some());
         if is_answer {
             return None;
         }
         let (at, cycle, captures) = shapes.iter().enumerate().find_map(|(at, shape)| {
-            shape
-                .1
-                .matches(name)
-                .map(|captures| (at, shape.0, captures))
+            shape.1.matches(name).map(|captures| (at, shape.0, captures))
         })?;
         let filled = |hole: &str| match captures.iter().find(|(name, _)| *name == hole) {
             Some((_, Capture::Text(text))) => Ok(text.clone()),
@@ -282,14 +270,8 @@ pub fn reviews<'n>(chart: &Chart, names: impl Iterator<Item = &'n str>) -> Vec<R
         });
         let answer = cycle.answer.render(named);
         let (files, answer) = (files.ok()?, answer.ok()?);
-        let file = ReviewFile {
-            cycle: cycle.id.clone(),
-            base,
-            n,
-            name: name.to_owned(),
-            files,
-            answer,
-        };
+        let file =
+            ReviewFile { cycle: cycle.id.clone(), base, n, name: name.to_owned(), files, answer };
         Some((at, file))
     });
     let mut found: Vec<(usize, ReviewFile)> = found.collect();

@@ -80,9 +80,7 @@ impl PossibleWorld {
 
     /// Returns the names that a set sees: only one that looks into subfolders sees what lies there.
     fn names(set: &FileSet, files: impl Iterator<Item = String>) -> Vec<String> {
-        files
-            .filter(|name| set.is_nested() || !name.contains('/'))
-            .collect()
+        files.filter(|name| set.is_nested() || !name.contains('/')).collect()
     }
 
     /// Returns the name of a table's file, as the fields make it.
@@ -130,10 +128,7 @@ impl PossibleWorld {
             ]));
         }
         let setting = |name: &str| Ok(self.setting(name));
-        let past = || Past {
-            runs: self.disk.runs.clone(),
-            ..Past::default()
-        };
+        let past = || Past { runs: self.disk.runs.clone(), ..Past::default() };
         spent(&self.chart, setting, past, (cycle, files, count))
     }
 }
@@ -177,21 +172,14 @@ impl World for PossibleWorld {
             Source::Postponed => Value::from(self.disk.postponed.as_deref()),
             Source::Dirty => Value::from(self.disk.dirty),
             Source::Base => Value::from(()),
-            Source::Spent {
-                cycle,
-                files,
-                count,
-            } => self.spent(cycle.as_deref(), files, *count)?,
+            Source::Spent { cycle, files, count } => self.spent(cycle.as_deref(), files, *count)?,
             Source::Stalled { .. } => Value::from(self.disk.stalled),
             Source::Rulings => Value::from(self.disk.rulings.clone()),
             Source::Drivers => Value::from(self.disk.drivers.clone()),
             Source::Findings { .. } => Value::from(Vec::<Value>::new()),
             Source::Siblings => {
                 let siblings = self.disk.siblings.iter();
-                siblings
-                    .map(|sibling| self.sibling(sibling))
-                    .collect::<Vec<_>>()
-                    .into()
+                siblings.map(|sibling| self.sibling(sibling)).collect::<Vec<_>>().into()
             }
             Source::Now => Value::from(self.disk.now.as_str()),
             Source::Names(folder) => {
@@ -206,8 +194,5 @@ impl World for PossibleWorld {
 
 /// Returns an event as it comes, with nothing but what is given.
 pub fn event(trigger: crate::engine::event::Trigger, fields: Map<String, Json>) -> Event {
-    Event {
-        trigger,
-        ..Event::hook("", json!(fields))
-    }
+    Event { trigger, ..Event::hook("", json!(fields)) }
 }

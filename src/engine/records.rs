@@ -27,20 +27,14 @@ pub(crate) fn sibling<'f>(
 ) -> Value {
     let field = |name: &String| {
         let value = context.and_then(|context| context.get(name));
-        (
-            name.clone(),
-            value.map_or_else(|| Value::from(()), to_value),
-        )
+        (name.clone(), value.map_or_else(|| Value::from(()), to_value))
     };
     Value::from_pairs([
         ("name", Value::from(name)),
         ("path", Value::from(dir.to_string_lossy())),
         ("idle_hours", Value::from(idle_hours)),
         ("unreadable", Value::from(is_unreadable)),
-        (
-            "context",
-            Value::from_pairs(chart.context.keys().map(field)),
-        ),
+        ("context", Value::from_pairs(chart.context.keys().map(field))),
         ("files", Value::from_pairs(files)),
     ])
 }

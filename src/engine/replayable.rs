@@ -65,9 +65,7 @@ impl Occurred {
         Self {
             trigger: event.trigger.clone(),
             fields: fields.collect(),
-            args: args
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
+            args: args.map(|(name, value)| (name.clone(), value.clone())).collect(),
             session: event.session.clone(),
         }
     }
@@ -115,9 +113,7 @@ impl Recorder {
     pub fn known(&self) -> Vec<Known> {
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let known = answers.iter();
-        known
-            .map(|(source, answer)| (question(source), answer.clone()))
-            .collect()
+        known.map(|(source, answer)| (question(source), answer.clone())).collect()
     }
 }
 
@@ -164,11 +160,7 @@ impl Replayed {
     ) -> Arc<dyn World> {
         let answers = known.map(|(question, answer)| (question.to_string(), answer.clone()));
         let answers = answers.collect();
-        Arc::new(Self {
-            state,
-            answers,
-            is_of_another,
-        })
+        Arc::new(Self { state, answers, is_of_another })
     }
 }
 
@@ -188,9 +180,7 @@ impl World for Replayed {
             {
                 Ok(Value::from(Vec::<Value>::new()))
             }
-            None => Err(Fault::World(format!(
-                "the record has no answer to {question}"
-            ))),
+            None => Err(Fault::World(format!("the record has no answer to {question}"))),
         }
     }
 }
@@ -283,9 +273,7 @@ fn deep(json: &Json) -> Value {
     match json {
         Json::Array(items) => items.iter().map(deep).collect(),
         Json::Object(fields) => {
-            let fields = fields
-                .iter()
-                .map(|(name, json)| (name.as_str(), deep(json)));
+            let fields = fields.iter().map(|(name, json)| (name.as_str(), deep(json)));
             Value::from_pairs(fields)
         }
         other => context::to_value(other),
@@ -328,10 +316,7 @@ mod tests {
             Ok(value) => value.to_string(),
             Err(fault) => format!("fault: {fault}"),
         };
-        let first: Vec<String> = sources
-            .iter()
-            .map(|source| said(&*recorder, source))
-            .collect();
+        let first: Vec<String> = sources.iter().map(|source| said(&*recorder, source)).collect();
         let _ = recorder.look(&Source::Prompt("p".to_owned()));
         // As if it were written and read again.
         let known = serde_json::to_string(&recorder.known()).unwrap();

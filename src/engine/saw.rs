@@ -83,10 +83,7 @@ mod tests {
             (Value::from(3), json!(3)),
             (Value::from(()), json!(null)),
             (Value::from("a"), json!("a")),
-            (
-                Value::from(long.as_str()),
-                json!(format!("{}…", "x".repeat(80))),
-            ),
+            (Value::from(long.as_str()), json!(format!("{}…", "x".repeat(80)))),
             (Value::from(Vec::<Value>::new()), json!({ "items": 0 })),
             (
                 Value::from(vec!["a", "b", "c", "d"]),

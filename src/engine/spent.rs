@@ -139,9 +139,7 @@ pub(crate) fn failed<'r>(
         |run: &&PastReview| run.aside.is_some() || run.error.is_some() && is_of_cycle(run);
     let failed = runs.take_while(has_failed);
     let failed = failed.take_while(|run| retried.is_none_or(|retried| *run.at > *retried));
-    failed
-        .filter(|run| !run.not_started && run.until.is_none())
-        .collect()
+    failed.filter(|run| !run.not_started && run.until.is_none()).collect()
 }
 
 /// Returns the same of the running cycle, as [`of_cycle`] has it.

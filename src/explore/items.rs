@@ -23,10 +23,7 @@ pub struct Tried<V> {
 impl<V> Tried<V> {
     /// Returns values that are all that matter.
     pub fn all(values: Vec<V>) -> Self {
-        Self {
-            values,
-            is_all: true,
-        }
+        Self { values, is_all: true }
     }
 }
 
@@ -118,12 +115,10 @@ pub fn product(columns: &IndexMap<String, Vec<Json>>) -> Tried<Map<String, Json>
     let counts = columns.values().map(Vec::len);
     let is_all = counts.fold(1, usize::saturating_mul) <= MOST;
     let values = if is_all {
-        columns
-            .iter()
-            .fold(vec![Map::new()], |rows, (name, values)| {
-                let more = |row| values.iter().map(move |value| with(row, name, value));
-                rows.iter().flat_map(more).collect()
-            })
+        columns.iter().fold(vec![Map::new()], |rows, (name, values)| {
+            let more = |row| values.iter().map(move |value| with(row, name, value));
+            rows.iter().flat_map(more).collect()
+        })
     } else {
         let first =
             |(name, values): (&String, &Vec<Json>)| Some((name.clone(), values.first()?.clone()));

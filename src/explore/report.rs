@@ -67,11 +67,7 @@ pub struct PropertyResult {
 impl PropertyResult {
     /// Returns a property with its verdict.
     pub(super) fn new(name: impl Into<String>, code: Code, verdict: Verdict) -> Self {
-        Self {
-            name: name.into(),
-            code,
-            verdict,
-        }
+        Self { name: name.into(), code, verdict }
     }
 }
 

@@ -154,9 +154,7 @@ pub(crate) struct Known<V> {
 
 impl<V> Default for Memo<V> {
     fn default() -> Self {
-        Self {
-            nodes: vec![Node::Unknown],
-        }
+        Self { nodes: vec![Node::Unknown] }
     }
 }
 
@@ -211,10 +209,7 @@ impl<V> Memo<V> {
             };
         }
         let looks: Rc<[Look]> = looks.order.as_slice().into();
-        let known = Known {
-            value,
-            looks: Rc::clone(&looks),
-        };
+        let known = Known { value, looks: Rc::clone(&looks) };
         self.nodes[at as usize] = Node::Known(known);
         looks
     }

@@ -1,10 +1,7 @@
 //! Each property refuted by a small chart, with the counterexample that shows it; and all of them proved on the
 //! charts compiled in.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test that panics has failed, which is what it should do"
-)]
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it should do")]
 
 mod claims;
 mod differential;
@@ -51,16 +48,11 @@ fn chart(edits: &[(&str, &str)]) -> Arc<Chart> {
 }
 
 fn states(states: usize) -> Caps {
-    Caps {
-        states,
-        ..Caps::default()
-    }
+    Caps { states, ..Caps::default() }
 }
 
 fn embedded() -> impl Iterator<Item = Arc<Chart>> {
-    CHARTS
-        .iter()
-        .map(|embedded| embedded.load().unwrap_or_else(|error| panic!("{error}")))
+    CHARTS.iter().map(|embedded| embedded.load().unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// What is wrong, and the way there.
@@ -92,13 +84,10 @@ fn findings(report: &Report) -> Vec<(&'static str, String)> {
 
 /// What was said of the properties that are proved.
 fn proofs(report: &Report) -> Vec<String> {
-    let proofs = report
-        .results
-        .iter()
-        .filter_map(|result| match &result.verdict {
-            Verdict::Proved(detail) => Some(format!("{}: {detail}", result.name)),
-            _ => None,
-        });
+    let proofs = report.results.iter().filter_map(|result| match &result.verdict {
+        Verdict::Proved(detail) => Some(format!("{}: {detail}", result.name)),
+        _ => None,
+    });
     proofs.collect()
 }
 
@@ -146,18 +135,12 @@ fn all_reviews_are_counted() {
     let write = "guard = \"free or phase == 'write'\", arms = \"text-review\"";
     let cases = [
         (
-            vec![(
-                write,
-                "guard = \"not scope.started\", arms = \"text-review\"",
-            )],
+            vec![(write, "guard = \"not scope.started\", arms = \"text-review\"")],
             "at most max_reviews reviews that count, without a user's command",
         ),
         (
             vec![
-                (
-                    write,
-                    "guard = \"not scope.started\", arms = \"text-review\"",
-                ),
+                (write, "guard = \"not scope.started\", arms = \"text-review\""),
                 (
                     "[phases]\n",
                     "[phases]\nagain = { guard = \"next_phase == 'done'\", arms = \"text-review\" }\n",
@@ -210,10 +193,7 @@ fn flaws_are_found_with_their_counterexamples() {
     for case in include_str!("tests/flaws.txt").split("\n== ").skip(1) {
         let (name, edits) = case.split_once("\n- ").unwrap();
         let edits = edits.trim_end().replace("\n- ", "\0").replace("\n+ ", "\0");
-        let texts: Vec<String> = edits
-            .split('\0')
-            .map(|text| text.replace("\\n", "\n"))
-            .collect();
+        let texts: Vec<String> = edits.split('\0').map(|text| text.replace("\\n", "\n")).collect();
         let pairs = texts.chunks_exact(2);
         let edits: Vec<(&str, &str)> = pairs.map(|pair| (&*pair[0], &*pair[1])).collect();
         all += &format!("== {name}\n");
@@ -231,10 +211,7 @@ fn what_a_cap_cut_off_is_bounded() {
     assert_eq!(report.states, 3);
     let bounded = "not decided: only the first 3 states were looked at (--max-states)".to_owned();
     assert_eq!(
-        findings(&report)
-            .iter()
-            .map(|(code, text)| (*code, text == &bounded))
-            .collect::<Vec<_>>(),
+        findings(&report).iter().map(|(code, text)| (*code, text == &bounded)).collect::<Vec<_>>(),
         [
             ("no-decision", true),
             ("assignment-misfit", true),
@@ -268,37 +245,20 @@ fn a_counterexample_beyond_the_cap_ends_at_the_first_block_that_is_too_many() {
     let rule = format!(
         "[[on.Stop]]\nguard = \"phase == 'write'\"\nassign = {{ blocks = \"{{{{ blocks + 1 }}}}\" }}\nblock = \"{{{{ blocks % 7 }}}}\"\n\n{FIRST_RULE}"
     );
-    let blocks = explore(
-        &chart(&[(CLEAN, &field), (FIRST_RULE, &rule)]),
-        &states(500),
-    );
+    let blocks = explore(&chart(&[(CLEAN, &field), (FIRST_RULE, &rule)]), &states(500));
     let reviews = explore(
-        &chart(&[(
-            "cycle.due and cycle.n <= cycle.limit\"\ninvoke",
-            "cycle.due\"\ninvoke",
-        )]),
+        &chart(&[("cycle.due and cycle.n <= cycle.limit\"\ninvoke", "cycle.due\"\ninvoke")]),
         &states(500),
     );
     let cases = [
-        (
-            blocks,
-            Code::BlocksInARow,
-            "blocked more than 8 times in a row",
-        ),
-        (
-            reviews,
-            Code::CycleUnbounded,
-            "has more than 0 reviews, max_reviews being 0",
-        ),
+        (blocks, Code::BlocksInARow, "blocked more than 8 times in a row"),
+        (reviews, Code::CycleUnbounded, "has more than 0 reviews, max_reviews being 0"),
     ];
     for (report, code, claim) in cases {
-        let found = report
-            .results
-            .iter()
-            .find_map(|result| match &result.verdict {
-                Verdict::Refuted { trace, .. } if result.code == code => Some(trace),
-                _ => None,
-            });
+        let found = report.results.iter().find_map(|result| match &result.verdict {
+            Verdict::Refuted { trace, .. } if result.code == code => Some(trace),
+            _ => None,
+        });
         let trace = found.unwrap();
         assert!(trace.claim.ends_with(claim), "{}", trace.claim);
         assert!(trace.steps.len() <= 10, "{} steps", trace.steps.len());
@@ -334,9 +294,7 @@ fn every_edge_is_a_decision_of_decide() {
                     let is_settled = |(asked, _): &(u32, u32)| {
                         !matches!(*questions[*asked as usize], Question::Assumed { .. })
                     };
-                    for witness in witnesses
-                        .iter()
-                        .filter(|witness| witness.iter().all(is_settled))
+                    for witness in witnesses.iter().filter(|witness| witness.iter().all(is_settled))
                     {
                         compare(&search, state, &trigger, &edge, witness);
                         compared += 1;
@@ -375,9 +333,7 @@ fn compare(
     let world = ImaginedWorld::new(&tree.domain, base);
     let mut step = decide_with(world.names(trigger), trigger, None);
     if let Ok(Decided::Invoke(invocation)) = &step {
-        let outcome = tree.runs[edge.done.review.unwrap() as usize]
-            .outcome
-            .clone();
+        let outcome = tree.runs[edge.done.review.unwrap() as usize].outcome.clone();
         let ended = Ended::new((**invocation).clone(), outcome);
         step = decide_with(world.names(trigger), trigger, Some(ended));
     }
@@ -385,31 +341,18 @@ fn compare(
         assert_eq!(step.unwrap_err(), search.moves.tree.faults[fault as usize]);
         return;
     }
-    let Ok(Decided::Done(decision)) = step else {
-        panic!("{trigger:?} {step:?}")
-    };
+    let Ok(Decided::Done(decision)) = step else { panic!("{trigger:?} {step:?}") };
     let fields: std::collections::BTreeMap<&String, &serde_json::Value> =
         decision.patch.iter().collect();
     let assigned = edge.done.assigned.iter().chain(&edge.sets);
     let expected = assigned.map(|(field, value)| {
-        (
-            chart.context.get_index(*field).unwrap().0,
-            tree.answer_of(*value).seen(),
-        )
+        (chart.context.get_index(*field).unwrap().0, tree.answer_of(*value).seen())
     });
     assert_eq!(fields, expected.collect(), "{trigger:?}");
-    assert_eq!(
-        matches!(decision.answer, Answer::Block(_)),
-        edge.done.block,
-        "{trigger:?}"
-    );
+    assert_eq!(matches!(decision.answer, Answer::Block(_)), edge.done.block, "{trigger:?}");
     let fired: Vec<&String> = decision.fired.iter().map(|fired| &fired.place).collect();
-    let expected: Vec<&String> = edge
-        .done
-        .fired
-        .iter()
-        .map(|place| &tree.places[*place as usize])
-        .collect();
+    let expected: Vec<&String> =
+        edge.done.fired.iter().map(|place| &tree.places[*place as usize]).collect();
     assert_eq!(fired, expected, "{trigger:?}");
 }
 
@@ -431,10 +374,7 @@ fn counting(rules: &str) -> Arc<Chart> {
 fn with_an_instance_for_each_session_no_command_lacks_one() {
     let command = "[commands.go]\nabout = \"Go\"\nguard = \"session is none\"\nsay = \"x\"\n";
     let report = explore(&counting(command), &Caps::default());
-    let found = (
-        "command-never-applies",
-        "commands.go: the command `go` never applies".to_owned(),
-    );
+    let found = ("command-never-applies", "commands.go: the command `go` never applies".to_owned());
     assert_eq!(findings(&report), [found]);
 }
 
@@ -483,15 +423,11 @@ fn all_combinations_of_settings_count() {
         format!("[[on.Stop]]\nguard = \"phase == 'one' and {guard}\"\ntarget = \"two\"\n")
     };
     for count in [4, 7, 12] {
-        let all: Vec<String> = (0..count)
-            .map(|switch| format!("config.s{switch}"))
-            .collect();
+        let all: Vec<String> = (0..count).map(|switch| format!("config.s{switch}")).collect();
         let trap = leave(&format!("not ({})", all.join(" and ")));
         let report = explore(&with_switches(count, &trap), &Caps::default());
         let found = findings(&report);
-        let [(code, counterexample)] = &found[..] else {
-            panic!("{count}: {found:?}")
-        };
+        let [(code, counterexample)] = &found[..] else { panic!("{count}: {found:?}") };
         assert_eq!(*code, "dead-end", "{count}");
         for switch in 0..count {
             assert!(
@@ -524,27 +460,11 @@ fn what_a_command_sets_under_a_guard_is_what_it_can_have_set() {
     };
     let cases = [
         // While the guard holds, and after that.
-        (
-            "phase == 'one'",
-            "phase == 'one' and n == 1 and limit == 2",
-            "refuted",
-        ),
-        (
-            "phase == 'one'",
-            "phase == 'two' and n == 1 and limit == 2",
-            "refuted",
-        ),
+        ("phase == 'one'", "phase == 'one' and n == 1 and limit == 2", "refuted"),
+        ("phase == 'one'", "phase == 'two' and n == 1 and limit == 2", "refuted"),
         // Where it has never held, and after a decision that has looked at another value.
-        (
-            "phase == 'two' and phase == 'one'",
-            "limit == 2",
-            "not decided",
-        ),
-        (
-            "phase == 'two'",
-            "phase == 'one' and limit == 2",
-            "not decided",
-        ),
+        ("phase == 'two' and phase == 'one'", "limit == 2", "not decided"),
+        ("phase == 'two'", "phase == 'one' and limit == 2", "not decided"),
         ("phase == 'one'", "limit < 0", "proved"),
     ];
     for (guard, never, expected) in cases {

@@ -63,10 +63,7 @@ impl fmt::Display for Change {
 impl Trace {
     /// Returns what is wrong, where no way can be shown because there is none.
     pub(crate) fn absent(claim: String) -> Self {
-        Self {
-            claim,
-            ..Self::default()
-        }
+        Self { claim, ..Self::default() }
     }
 
     /// Returns the way there, a numbered step for each event; `None` where there is no way to show. `name` is what a

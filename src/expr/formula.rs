@@ -7,9 +7,7 @@ use minijinja::machinery::{Span, Token, tokenize};
 pub(super) type Tokens<'t> = Vec<(Token<'t>, Span)>;
 
 pub(super) fn tokens(source: &str, is_expr: bool) -> Option<Tokens<'_>> {
-    tokenize(source, is_expr, Default::default())
-        .collect::<Result<_, _>>()
-        .ok()
+    tokenize(source, is_expr, Default::default()).collect::<Result<_, _>>().ok()
 }
 
 /// Returns the bytes of some tokens.
@@ -97,21 +95,12 @@ mod tests {
         let cases: &[(&str, &[&str])] = &[
             ("a", &["a"]),
             ("not a.b and c == 'x and y'", &["not a.b", "c == 'x and y'"]),
-            (
-                "a and\n  b > 1 and c | length > 2",
-                &["a", "b > 1", "c | length > 2"],
-            ),
+            ("a and\n  b > 1 and c | length > 2", &["a", "b > 1", "c | length > 2"]),
             ("a or b and c", &["a or b and c"]),
-            (
-                "a is not none and b not in [1, 2]",
-                &["a is not none", "b not in [1, 2]"],
-            ),
+            ("a is not none and b not in [1, 2]", &["a is not none", "b not in [1, 2]"]),
             ("a and (b or c)", &["a", "(b or c)"]),
             ("(a and b) and x.brand", &["(a and b)", "x.brand"]),
-            (
-                "and_more and orders and iffy",
-                &["and_more", "orders", "iffy"],
-            ),
+            ("and_more and orders and iffy", &["and_more", "orders", "iffy"]),
             ("grand and 'ü and' == b", &["grand", "'ü and' == b"]),
             ("a if b and c else d", &["a if b and c else d"]),
         ];
@@ -124,10 +113,7 @@ mod tests {
     fn a_choice_is_taken_apart() {
         let sides = |one: &str, other: &str| [one.to_owned(), other.to_owned()];
         let two = sides("{{ a }}", "{{ c if d else e }}");
-        assert_eq!(
-            choice("a if b or x else c if d else e"),
-            Some(("b or x", two))
-        );
+        assert_eq!(choice("a if b or x else c if d else e"), Some(("b or x", two)));
         for text in ["a", "a if b", "f(a if b else c)"] {
             assert_eq!(choice(text), None, "{text}");
         }

@@ -98,13 +98,7 @@ impl ExprError {
     }
 
     fn new(source: &str, detail: String) -> Self {
-        Self {
-            source: source.to_owned(),
-            detail,
-            line: None,
-            cause: None,
-            span: None,
-        }
+        Self { source: source.to_owned(), detail, line: None, cause: None, span: None }
     }
 }
 
@@ -179,11 +173,7 @@ impl Expressions {
         few.add_filter("map", minijinja::filters::map);
         few.add_test("none", minijinja::tests::is_none);
         let few = prepared(few, &templates);
-        Self {
-            templates,
-            few,
-            all: OnceLock::new(),
-        }
+        Self { templates, few, all: OnceLock::new() }
     }
 
     /// Returns the result of `evaluate` with the few functions, or with all of them if it needs another.
@@ -265,16 +255,13 @@ impl Expressions {
             let env = env.borrow_owner();
             env.template_from_named_str("text", &text.0)?.render(names)
         };
-        self.with(&text.0, render)
-            .map(|text| text.trim_end().to_owned())
+        self.with(&text.0, render).map(|text| text.trim_end().to_owned())
     }
 
     /// Renders a template on its own, like a text that includes only this template.
     pub fn template(&self, name: &str, names: &Value) -> Result<String, ExprError> {
-        self.with(name, |env| {
-            env.borrow_owner().get_template(name)?.render(names)
-        })
-        .map(|text| text.trim_end().to_owned())
+        self.with(name, |env| env.borrow_owner().get_template(name)?.render(names))
+            .map(|text| text.trim_end().to_owned())
     }
 
     /// Returns a literal's value: a text that is exactly one `{{ … }}` keeps its type.
@@ -355,9 +342,9 @@ pub fn has_holes(text: &str) -> bool {
 fn condition(expr: &str, value: &Value) -> Result<bool, ExprError> {
     match value.kind() {
         ValueKind::Bool => Ok(value.is_true()),
-        ValueKind::Seq | ValueKind::Iterable => Ok(value
-            .try_iter()
-            .is_ok_and(|mut items| items.next().is_some())),
+        ValueKind::Seq | ValueKind::Iterable => {
+            Ok(value.try_iter().is_ok_and(|mut items| items.next().is_some()))
+        }
         other => {
             let why = "a condition must be a boolean or a list, but this is";
             Err(ExprError::new(expr, format!("{why} {}", article(other))))
@@ -367,10 +354,9 @@ fn condition(expr: &str, value: &Value) -> Result<bool, ExprError> {
 
 fn items(value: &Value) -> Result<Vec<Value>, String> {
     match value.kind() {
-        ValueKind::Seq | ValueKind::Iterable => value
-            .try_iter()
-            .map(Iterator::collect)
-            .map_err(|error| error.to_string()),
+        ValueKind::Seq | ValueKind::Iterable => {
+            value.try_iter().map(Iterator::collect).map_err(|error| error.to_string())
+        }
         other => Err(format!("expected a list, but this is {}", article(other))),
     }
 }
@@ -446,9 +432,7 @@ fn explain(source: &str, error: &minijinja::Error) -> ExprError {
     let inner = innermost(error);
     let cause = std::error::Error::source(inner).and_then(|cause| cause.downcast_ref::<Cause>());
     let cause = cause.cloned();
-    let template = inner
-        .name()
-        .filter(|name| !matches!(*name, "<expression>" | "text"));
+    let template = inner.name().filter(|name| !matches!(*name, "<expression>" | "text"));
     let mut detail = match inner.kind() {
         ErrorKind::UndefinedError => "an undefined name".to_owned(),
         kind => kind.to_string(),

@@ -187,10 +187,9 @@ impl<'t> Reader<'t> {
         for block in blocks.filter(|block| matches!(block[0].0, Token::BlockStart)) {
             match (&block[1].0, &block[2].0) {
                 // It may be set behind this, or not.
-                (Token::Ident("set"), Token::Ident(name)) => self.variables.push(Variable {
-                    name: (*name).to_owned(),
-                    source: None,
-                }),
+                (Token::Ident("set"), Token::Ident(name)) => {
+                    self.variables.push(Variable { name: (*name).to_owned(), source: None })
+                }
                 (Token::Ident("if" | "elif" | "else" | "endif" | "for" | "endfor"), _) => {}
                 _ => return None,
             }
@@ -300,14 +299,8 @@ mod tests {
     #[test]
     fn what_a_text_includes_is_known_where_it_is_named() {
         let known: &[(&str, &[&str])] = &[
-            (
-                "a {{ 'include' }} {% if include == 'a.md' %}b{% endif %}",
-                &[],
-            ),
-            (
-                "{%- include 'a.md' -%}{% include \"b.md\" %}",
-                &["a.md", "b.md"],
-            ),
+            ("a {{ 'include' }} {% if include == 'a.md' %}b{% endif %}", &[]),
+            ("{%- include 'a.md' -%}{% include \"b.md\" %}", &["a.md", "b.md"]),
         ];
         for (text, names) in known {
             let names = names.iter().map(|name| (*name).to_owned()).collect();
@@ -343,10 +336,7 @@ mod tests {
             show(&pieces(text, &template))
         };
         let cases = [
-            (
-                "a {{ b | join('}}') }} {{- c -}} d",
-                "{{ b | join('}}') }} {{- c -}}",
-            ),
+            ("a {{ b | join('}}') }} {{- c -}} d", "{{ b | join('}}') }} {{- c -}}"),
             (
                 "{% if a -%} {{ b }} {%- elif c == '%}' %}{{ d }}{% else %}{{ e }}{% endif %}{{ f }}",
                 "[a? {{ b }} : [c == '%}'? {{ d }} : {{ e }}]] {{ f }}",
@@ -357,19 +347,10 @@ mod tests {
                 "[b? {{ a }} : {{ c }}] {% set d = a %} [c? {% set d = a %}{{ d }} : {{ e }}]",
             ),
             ("{% include 'a.md' %} {{ b }}", "{{ a }} {{ b }}"),
-            (
-                "{% include 'b.md' %} {{ b }}",
-                "{% include 'b.md' %} {{ b }}",
-            ),
-            (
-                "{% include 'a' ~ '.md' %}{{ b }}",
-                "{% include 'a' ~ '.md' %} {{ b }}",
-            ),
+            ("{% include 'b.md' %} {{ b }}", "{% include 'b.md' %} {{ b }}"),
+            ("{% include 'a' ~ '.md' %}{{ b }}", "{% include 'a' ~ '.md' %} {{ b }}"),
             // What needs a variable, directly or by another one, in what it includes or in a block.
-            (
-                "{% set a = b %}{{ c }}{{ a }}",
-                "{% set a = b %} {{ c }} {% set a = b %}{{ a }}",
-            ),
+            ("{% set a = b %}{{ c }}{{ a }}", "{% set a = b %} {{ c }} {% set a = b %}{{ a }}"),
             (
                 "{% set a = b %}{% set c = a %}{{ c }}",
                 "{% set a = b %} {% set a = b %}{% set c = a %} {% set a = b %}{% set c = a %}{{ c }}",
@@ -414,10 +395,7 @@ mod tests {
                 "{% for a in b %}{% for c in a %}{{ c }}{% endfor %}{% else %}{{ d }}{% endfor %}{{ e }}",
                 "{% for a in b %}{% for c in a %}{{ c }}{% endfor %}{% else %}{{ d }}{% endfor %} {{ e }}",
             ),
-            (
-                "{% macro a() %}{% endmacro %}{{ b }}",
-                "{% macro a() %}{% endmacro %}{{ b }}",
-            ),
+            ("{% macro a() %}{% endmacro %}{{ b }}", "{% macro a() %}{% endmacro %}{{ b }}"),
             ("{% raw %}{{ a }}{% endraw %}{{ b }}", "{{ b }}"),
         ];
         for (text, apart) in cases {

@@ -56,10 +56,7 @@ mod tests {
             ("a {{x}} b {{ x }}{{x}}\n\n", "a 1 b 11"),
             ("{{y}} {{ x.y }} {{", "{{y}} {{ x.y }} {{"),
             ("{{{x}}} {x} {{}} {{x", "{1} {x} {{}} {{x"),
-            (
-                "{% if x %}{{ x | upper }}ü{{x}}",
-                "{% if x %}{{ x | upper }}ü1",
-            ),
+            ("{% if x %}{{ x | upper }}ü{{x}}", "{% if x %}{{ x | upper }}ü1"),
         ];
         for (text, expected) in cases {
             let value = |name: &str| (name == "x").then(|| Ok::<_, ()>("1".to_owned()));

@@ -88,12 +88,7 @@ pub fn longest_hole(text: &str) -> Option<Range<usize>> {
             b'%' => "%}",
             _ => return None,
         };
-        Some(
-            start
-                ..text[start..]
-                    .find(close)
-                    .map_or(text.len(), |length| start + length),
-        )
+        Some(start..text[start..].find(close).map_or(text.len(), |length| start + length))
     });
     holes.max_by_key(Range::len)
 }
@@ -156,18 +151,13 @@ pub fn value_of_arg<'e, 'a>(arg: &'e CallArg<'a>) -> &'e Expr<'a> {
 /// Returns the expressions of which another one directly consists.
 pub fn parts<'e, 'a>(expr: &'e Expr<'a>) -> Vec<&'e Expr<'a>> {
     let with_args = |first: Option<&'e Expr<'a>>, args: &'e [CallArg<'a>]| {
-        first
-            .into_iter()
-            .chain(args.iter().map(value_of_arg))
-            .collect()
+        first.into_iter().chain(args.iter().map(value_of_arg)).collect()
     };
     match expr {
         Expr::Var(_) | Expr::Const(_) => Vec::new(),
         Expr::Slice(slice) => {
             let ends = [&slice.start, &slice.stop, &slice.step];
-            std::iter::once(&slice.expr)
-                .chain(ends.into_iter().flatten())
-                .collect()
+            std::iter::once(&slice.expr).chain(ends.into_iter().flatten()).collect()
         }
         Expr::UnaryOp(op) => vec![&op.expr],
         Expr::BinOp(op) => vec![&op.left, &op.right],
@@ -198,19 +188,13 @@ pub fn expressions<'a>(stmt: &Stmt<'a>, visit: &mut dyn FnMut(&Expr<'a>, &Stmt<'
         Stmt::Template(template) => (Vec::new(), vec![&template.children]),
         Stmt::EmitExpr(emit) => (vec![&emit.expr], Vec::new()),
         Stmt::ForLoop(each) => (
-            std::iter::once(&each.iter)
-                .chain(&each.filter_expr)
-                .collect(),
+            std::iter::once(&each.iter).chain(&each.filter_expr).collect(),
             vec![&each.body, &each.else_body],
         ),
-        Stmt::IfCond(choice) => (
-            vec![&choice.expr],
-            vec![&choice.true_body, &choice.false_body],
-        ),
-        Stmt::WithBlock(with) => (
-            with.assignments.iter().map(|(_, value)| value).collect(),
-            vec![&with.body],
-        ),
+        Stmt::IfCond(choice) => (vec![&choice.expr], vec![&choice.true_body, &choice.false_body]),
+        Stmt::WithBlock(with) => {
+            (with.assignments.iter().map(|(_, value)| value).collect(), vec![&with.body])
+        }
         Stmt::Set(set) => (vec![&set.expr], Vec::new()),
         Stmt::Include(include) => (vec![&include.name], Vec::new()),
         _ => return false,
@@ -264,11 +248,7 @@ pub(super) fn sliced(source: &str) -> Vec<String> {
 
 /// Returns how many characters of a text and its includes are literal, in its longest branch.
 pub fn literal_length(source: &str, template: &dyn Fn(&str) -> Option<String>) -> usize {
-    let mut lengths = Lengths {
-        template,
-        known: HashMap::new(),
-        depth: 0,
-    };
+    let mut lengths = Lengths { template, known: HashMap::new(), depth: 0 };
     lengths.text(source)
 }
 
@@ -285,24 +265,19 @@ impl Lengths<'_> {
     }
 
     fn body(&mut self, body: &[Stmt<'_>]) -> usize {
-        body.iter().fold(0, |length: usize, stmt| {
-            length.saturating_add(self.one(stmt))
-        })
+        body.iter().fold(0, |length: usize, stmt| length.saturating_add(self.one(stmt)))
     }
 
     fn one(&mut self, stmt: &Stmt<'_>) -> usize {
         match stmt {
             Stmt::Template(stmt) => self.body(&stmt.children),
             Stmt::EmitRaw(raw) => raw.raw.chars().count(),
-            Stmt::IfCond(branch) => self
-                .body(&branch.true_body)
-                .max(self.body(&branch.false_body)),
+            Stmt::IfCond(branch) => self.body(&branch.true_body).max(self.body(&branch.false_body)),
             Stmt::WithBlock(with) => self.body(&with.body),
             Stmt::ForLoop(each) => self.body(&each.body),
-            Stmt::Include(include) => include
-                .name
-                .as_const()
-                .map_or(0, |name| self.included(&name.to_string())),
+            Stmt::Include(include) => {
+                include.name.as_const().map_or(0, |name| self.included(&name.to_string()))
+            }
             _ => 0,
         }
     }

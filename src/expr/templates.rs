@@ -140,10 +140,8 @@ impl Templates {
             },
             Self::Embedded(_) => name.to_owned(),
             Self::Folders(folders, _) => {
-                let file = folders
-                    .iter()
-                    .map(|folder| folder.join(name))
-                    .find(|path| path.is_file());
+                let file =
+                    folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file());
                 file.map_or_else(|| name.to_owned(), |path| path.display().to_string())
             }
         }
@@ -209,10 +207,7 @@ fn block_names(text: &str) -> Vec<String> {
 /// Returns whether a text has nothing but comments.
 fn is_blank(text: &str) -> bool {
     let mut rest = text.trim_start();
-    while let Some((_, after)) = rest
-        .strip_prefix("{#")
-        .and_then(|rest| rest.split_once("#}"))
-    {
+    while let Some((_, after)) = rest.strip_prefix("{#").and_then(|rest| rest.split_once("#}")) {
         rest = after.trim_start();
     }
     rest.is_empty()
@@ -253,9 +248,7 @@ fn without_marks(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
     while let Some([before, name, content, after]) = first_block(rest) {
-        plain.push_str(&format!(
-            "{before}{{# block {name} #}}{content}{{# endblock #}}"
-        ));
+        plain.push_str(&format!("{before}{{# block {name} #}}{content}{{# endblock #}}"));
         rest = after;
     }
     plain + rest
@@ -300,17 +293,11 @@ mod tests {
     #[test]
     fn a_template_of_blocks_replaces_these() {
         const BASE: &[(&str, &str)] = &[
-            (
-                "a.md",
-                "One. {% block two %}Two.{% endblock %} {% block three %}3{% endblock %}",
-            ),
+            ("a.md", "One. {% block two %}Two.{% endblock %} {% block three %}3{% endblock %}"),
             ("b.md", "whole"),
         ];
         const OWN: &[(&str, &str)] = &[
-            (
-                "a.md",
-                "{# Ours. #}\n{% block two %}Other.{% endblock %}\n{# End. #}\n",
-            ),
+            ("a.md", "{# Ours. #}\n{% block two %}Other.{% endblock %}\n{# End. #}\n"),
             ("c.md", "{% block x %}Alone.{% endblock %} And more."),
         ];
         const WRONG: &[(&str, &str)] = &[("a.md", "{% block four %}4{% endblock %}")];
@@ -321,10 +308,7 @@ mod tests {
             Some("One. {# block two #}Other.{# endblock #} {# block three #}3{# endblock #}")
         );
         assert_eq!(get("b.md").as_deref(), Some("whole"));
-        assert_eq!(
-            get("c.md").as_deref(),
-            Some("{# block x #}Alone.{# endblock #} And more.")
-        );
+        assert_eq!(get("c.md").as_deref(), Some("{# block x #}Alone.{# endblock #} And more."));
         assert_eq!(get("d.md"), None);
         assert_eq!(templates.names(), ["a.md", "b.md", "c.md"]);
         let wrong = Templates::Embedded(WRONG).over(Templates::Embedded(BASE));

@@ -31,12 +31,7 @@ impl Type {
 
     /// Returns a record with these fields.
     pub fn record<S: Into<String>>(fields: impl IntoIterator<Item = (S, Self)>) -> Self {
-        Self::Record(Arc::new(
-            fields
-                .into_iter()
-                .map(|(name, kind)| (name.into(), kind))
-                .collect(),
-        ))
+        Self::Record(Arc::new(fields.into_iter().map(|(name, kind)| (name.into(), kind)).collect()))
     }
 
     /// Returns a list of items of this type.
@@ -159,21 +154,13 @@ impl fmt::Display for Type {
             Self::Integer => out.write_str("an integer"),
             Self::Text => out.write_str("a string"),
             Self::Word(words) if words.len() == 1 => {
-                write!(
-                    out,
-                    "the string '{}'",
-                    words.iter().next().map_or("", String::as_str)
-                )
+                write!(out, "the string '{}'", words.iter().next().map_or("", String::as_str))
             }
             Self::Word(words) if words.len() <= 4 => {
                 write!(
                     out,
                     "one of {}",
-                    words
-                        .iter()
-                        .map(String::as_str)
-                        .collect::<Vec<_>>()
-                        .join(", ")
+                    words.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
                 )
             }
             Self::Word(words) => write!(out, "one of {} known strings", words.len()),

@@ -50,9 +50,7 @@ pub fn read_columns<'c>(
     let mut content = Content {
         exists: true,
         lines: lines.len(),
-        prose: lines
-            .iter()
-            .any(|line| !line.is_empty() && !line.starts_with('|')),
+        prose: lines.iter().any(|line| !line.is_empty() && !line.starts_with('|')),
         ..Content::default()
     };
     content.head = lines.iter().any(|line| line.starts_with('|'));
@@ -101,23 +99,15 @@ fn scan<'c>(
 /// Returns the text without the cells of one column, whose heading is one of `headings`, and without the lines between
 /// headers and rows, whose length changes with the cells.
 pub fn without_column(text: &str, headings: &[String]) -> String {
-    let lines: Vec<&str> = text
-        .trim_start_matches('\u{feff}')
-        .lines()
-        .map(str::trim)
-        .collect();
+    let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().map(str::trim).collect();
     let mut left: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
-    scan(
-        &lines,
-        std::iter::once(("", headings)),
-        |index, _, places| {
-            let place = places.first().and_then(|(_, place)| *place);
-            let cells = raw_cells(lines[index]).into_iter().enumerate();
-            let cells = cells.filter(|(at, _)| Some(*at) != place);
-            let cells: Vec<&str> = cells.map(|(_, cell)| cell).collect();
-            left[index] = cells.join("|");
-        },
-    );
+    scan(&lines, std::iter::once(("", headings)), |index, _, places| {
+        let place = places.first().and_then(|(_, place)| *place);
+        let cells = raw_cells(lines[index]).into_iter().enumerate();
+        let cells = cells.filter(|(at, _)| Some(*at) != place);
+        let cells: Vec<&str> = cells.map(|(_, cell)| cell).collect();
+        left[index] = cells.join("|");
+    });
     left.retain(|line| !is_separator(line));
     left.join("\n")
 }
@@ -153,10 +143,7 @@ fn row(cells: &[String], places: &Places<'_>, line: usize, unusable: &mut Warnin
         .collect();
     let id = fields.iter_mut().find(|(field, _)| field == "id");
     let Some((_, id)) = id.filter(|(_, id)| !is_slug(id)) else {
-        return Row {
-            fields,
-            is_usable: true,
-        };
+        return Row { fields, is_usable: true };
     };
     let (shown, what) = match id.as_str() {
         "" => (format!("line {line}"), "there is no id".to_owned()),
@@ -170,18 +157,12 @@ fn row(cells: &[String], places: &Places<'_>, line: usize, unusable: &mut Warnin
         unusable.push(|| format!("line {line}: {what}; the row counts as open"));
     }
     *id = shown;
-    Row {
-        fields,
-        is_usable: false,
-    }
+    Row { fields, is_usable: false }
 }
 
 /// Reads the lines that match `pattern`, without the whitespace around them.
 pub fn read_lines(text: &str, pattern: &LinePattern) -> Content {
-    let mut content = Content {
-        exists: true,
-        ..Content::default()
-    };
+    let mut content = Content { exists: true, ..Content::default() };
     for line in text.trim_start_matches('\u{feff}').lines() {
         content.lines += 1;
         if let Some(captures) = pattern.matches(line) {
@@ -195,10 +176,7 @@ pub fn read_lines(text: &str, pattern: &LinePattern) -> Content {
                     (hole.to_owned(), value)
                 })
                 .collect();
-            content.rows.push(Row {
-                fields,
-                is_usable: true,
-            });
+            content.rows.push(Row { fields, is_usable: true });
         }
     }
     content
@@ -206,9 +184,7 @@ pub fn read_lines(text: &str, pattern: &LinePattern) -> Content {
 
 /// Returns whether `status` is one of `finished`, ignoring case and Markdown emphasis.
 pub fn is_finished(status: &str, finished: &[String]) -> bool {
-    let status = plain(status)
-        .trim_matches(['*', '`', '~', '_'])
-        .to_lowercase();
+    let status = plain(status).trim_matches(['*', '`', '~', '_']).to_lowercase();
     finished.iter().any(|word| word.to_lowercase() == status)
 }
 
@@ -222,21 +198,15 @@ fn locate<'c>(
     };
     // The first heading that exists counts: a table may have an `Id` and a `Task`.
     let place = |headings: &[String]| {
-        headings
-            .iter()
-            .find_map(|heading| header.iter().position(|cell| is(cell, heading)))
+        headings.iter().find_map(|heading| header.iter().position(|cell| is(cell, heading)))
     };
-    columns
-        .map(|(field, headings)| (field, place(headings)))
-        .collect()
+    columns.map(|(field, headings)| (field, place(headings))).collect()
 }
 
 fn is_separator(line: &str) -> bool {
     line.starts_with('|')
         && line.contains('-')
-        && line
-            .chars()
-            .all(|sign| matches!(sign, '|' | '-' | ':' | ' ' | '\t'))
+        && line.chars().all(|sign| matches!(sign, '|' | '-' | ':' | ' ' | '\t'))
 }
 
 /// Returns the cells of a table line; `\|` is a pipe inside a cell.
@@ -267,10 +237,7 @@ fn raw_cells(line: &str) -> Vec<&str> {
 /// Returns a cell's text without surrounding whitespace, emphasis, code marks and link.
 fn plain(cell: &str) -> String {
     let mut text = cell.trim();
-    if let Some((label, _)) = text
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once("]("))
-    {
+    if let Some((label, _)) = text.strip_prefix('[').and_then(|rest| rest.split_once("](")) {
         text = label;
     }
     shown_lines(without_marks(text)).into_owned()
@@ -300,17 +267,11 @@ mod tests {
 
     fn read(text: &str) -> Content {
         let columns = [
-            (
-                "id",
-                vec!["Id".to_owned(), "Task".to_owned(), "#".to_owned()],
-            ),
+            ("id", vec!["Id".to_owned(), "Task".to_owned(), "#".to_owned()]),
             ("status", vec!["Status".to_owned()]),
         ];
         let columns = columns.iter();
-        read_columns(
-            text,
-            columns.map(|(field, headings)| (*field, headings.as_slice())),
-        )
+        read_columns(text, columns.map(|(field, headings)| (*field, headings.as_slice())))
     }
 
     fn rows(text: &str) -> Vec<String> {
@@ -318,11 +279,7 @@ mod tests {
             .rows
             .iter()
             .map(|row| {
-                row.fields
-                    .iter()
-                    .map(|(_, value)| value.as_str())
-                    .collect::<Vec<_>>()
-                    .join("/")
+                row.fields.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join("/")
                     + if row.is_usable { "" } else { " (unusable)" }
             })
             .collect()
@@ -361,11 +318,7 @@ mod tests {
                 "| Id | Status |\n|---|---|\n| **1** | ~~done~~ |\n| [2](task-2.md) | `x` |\n",
                 &["1/done", "2/x"],
             ),
-            (
-                "no separator",
-                "| Id | Status |\n| 1 | done |\n",
-                &["1/done"],
-            ),
+            ("no separator", "| Id | Status |\n| 1 | done |\n", &["1/done"]),
             (
                 "two tables",
                 "| Id | Status |\n|---|---|\n| 1 | a |\n\n| Status | Id |\n|---|---|\n| b | 2 |\n",
@@ -381,16 +334,8 @@ mod tests {
                 "| Task | __ID__ | Status |\n|---|---|---|\n| Write it | 1 | a |\n",
                 &["1/a"],
             ),
-            (
-                "no id",
-                "| Id | Status |\n|---|---|\n|  | a |\n|  |  |\n",
-                &["line 3/a (unusable)"],
-            ),
-            (
-                "no column",
-                "| Name | Status |\n|---|---|\n| x | a |\n",
-                &["line 3/a (unusable)"],
-            ),
+            ("no id", "| Id | Status |\n|---|---|\n|  | a |\n|  |  |\n", &["line 3/a (unusable)"]),
+            ("no column", "| Name | Status |\n|---|---|\n| x | a |\n", &["line 3/a (unusable)"]),
             (
                 "bad id",
                 "| Id | Status |\n|---|---|\n| ../x | a |\n| 2 | b |\n",
@@ -431,11 +376,7 @@ mod tests {
     fn lines_by_pattern() {
         let pattern = LinePattern::parse("## {title}").unwrap();
         let content = read_lines("# A\n## Overview\r\n  ## **B** \n", &pattern);
-        let titles: Vec<_> = content
-            .rows
-            .iter()
-            .map(|row| row.fields[0].1.as_str())
-            .collect();
+        let titles: Vec<_> = content.rows.iter().map(|row| row.fields[0].1.as_str()).collect();
         assert_eq!((titles, content.lines), (vec!["Overview", "B"], 3));
         let cases = [
             ("`~/check`", "~/check"),

@@ -61,10 +61,7 @@ impl From<Stuck> for Unanswered {
 /// its states. Nothing is started.
 fn unclaimed(place: &Place, event: &Event, host: &Host, due: &mut AfterAnswer) -> Vec<String> {
     let (store, name) = (&place.store, &place.instance.name);
-    let asked = Event {
-        trigger: Trigger::Hook(UNCLAIMED.to_owned()),
-        ..event.clone()
-    };
+    let asked = Event { trigger: Trigger::Hook(UNCLAIMED.to_owned()), ..event.clone() };
     let Some(session) = event.session.as_deref() else {
         return Vec::new();
     };
@@ -76,9 +73,8 @@ fn unclaimed(place: &Place, event: &Event, host: &Host, due: &mut AfterAnswer) -
         return Vec::new();
     };
     let messages = decision.messages.iter();
-    let messages: Vec<String> = messages
-        .map(|text| host.rename_commands(text, place.chart.plugin()))
-        .collect();
+    let messages: Vec<String> =
+        messages.map(|text| host.rename_commands(text, place.chart.plugin())).collect();
     let (Some(state), false) = (snapshot.state.text(), messages.is_empty()) else {
         return Vec::new();
     };
@@ -100,11 +96,8 @@ fn lost_claim(place: &Place, event: &Event, due: &mut AfterAnswer) -> Option<Str
         answer: Answer::Allow.word().to_owned(),
         ..DecisionLine::new(&place.instance.name, event)
     });
-    let (store, name, journal) = (
-        place.store.clone(),
-        place.instance.name.clone(),
-        place.journal(),
-    );
+    let (store, name, journal) =
+        (place.store.clone(), place.instance.name.clone(), place.journal());
     due.once(move || {
         // Otherwise the next stop says it again.
         if let (Ok(_lock), Ok(())) = (WriteLock::acquire(&store, &name), journal.add(&line)) {
@@ -261,9 +254,7 @@ fn answer(
                 due.once(move || {
                     let written = turn.write(&store, &session);
                     written.unwrap_or_else(|error| {
-                        tell(&format!(
-                            "the blocks of this turn cannot be counted: {error}"
-                        ));
+                        tell(&format!("the blocks of this turn cannot be counted: {error}"));
                     });
                 });
             }
@@ -322,14 +313,9 @@ fn decided(
     let call = done.and_then(|done| UserCall::of(place, event, done));
     let mut waits = Vec::new();
     if place.chart.scope.since.is_some() && !place.is_in_cycle() {
-        let outdated = result
-            .as_ref()
-            .ok()
-            .filter(|done| change::is_outdated(place, event, done));
+        let outdated = result.as_ref().ok().filter(|done| change::is_outdated(place, event, done));
         let given = outdated.and_then(|done| done.tree(event));
-        let base = given
-            .filter(|_| is_own)
-            .or_else(|| event.fields["base"].as_str());
+        let base = given.filter(|_| is_own).or_else(|| event.fields["base"].as_str());
         if let (Some(_), Some(base), Some(session)) = (given, base, session) {
             waits.push(OUTDATED.to_owned());
             let began = session_change::begin(place, session, Base::Known(base));

@@ -39,9 +39,7 @@ pub(super) fn reply_to(
         // Nobody is woken. What is not about a review, the other entry reports at the same time.
         if let Stuck::Lost { .. } = stuck {
             let call = UserCall::of_stuck(&place, &event, &stuck.to_string());
-            call.into_iter()
-                .flat_map(UserCall::start)
-                .for_each(|why| tell(&why));
+            call.into_iter().flat_map(UserCall::start).for_each(|why| tell(&why));
         }
         stuck
     })?;
@@ -56,8 +54,5 @@ pub(super) fn reply_to(
     if wakes && !reply.blocks() {
         reply.ask_to_tell();
     }
-    Ok(Some((
-        reply.map_texts(|text| host.rename_commands(text, place.chart.plugin())),
-        due,
-    )))
+    Ok(Some((reply.map_texts(|text| host.rename_commands(text, place.chart.plugin())), due)))
 }

@@ -88,14 +88,9 @@ pub(crate) fn run(call: &HookCall<'_>) -> ExitCode {
             fields["can_wake"] = true.into();
         }
     }
-    let named = fields["session_id"]
-        .as_str()
-        .filter(|_| host.names_session == name)
-        .map(|id| {
-            format!(
-                "The id of this session is {id}: add `--session {id}` to every `taskie` command."
-            )
-        });
+    let named = fields["session_id"].as_str().filter(|_| host.names_session == name).map(|id| {
+        format!("The id of this session is {id}: add `--session {id}` to every `taskie` command.")
+    });
     match reply_to(name, fields, chart, quiet, host) {
         Ok((mut reply, due)) => {
             reply.says.extend(named);
@@ -159,11 +154,7 @@ pub(crate) fn place_of_stop(session: &str) -> Result<Option<Place>, String> {
     };
     let driven = match find_place(STOPPED, Some(session), None, true) {
         Ok(target) if target.is_unclaimed => None,
-        Ok(Target {
-            place: None,
-            warnings,
-            ..
-        }) => words(warnings)?,
+        Ok(Target { place: None, warnings, .. }) => words(warnings)?,
         Ok(target) => target.place,
         Err(reply) => words(reply.texts().cloned().collect())?,
     };
@@ -192,9 +183,7 @@ pub(crate) fn why_elsewhere(place: &Place, session: Option<&str>) -> Option<Stri
         && part::is_own(place)
         && change::is_on(place, Some(setting)) == Ok(false)
     {
-        return Some(format!(
-            "`{setting}` is off, so no stop has the change reviewed"
-        ));
+        return Some(format!("`{setting}` is off, so no stop has the change reviewed"));
     }
     let other = place_of_stop(session).ok()??;
     (other.dir() != place.dir()).then(|| {
@@ -218,9 +207,8 @@ fn stop_of(session: &str) -> Event {
 
 /// Says that there is no such thing, and what may have been meant.
 fn unknown<'a>(what: &str, given: &str, known: impl Iterator<Item = &'a str>) -> ExitCode {
-    let hint = suggest(given, known)
-        .map(|word| format!("; did you mean `{word}`?"))
-        .unwrap_or_default();
+    let hint =
+        suggest(given, known).map(|word| format!("; did you mean `{word}`?")).unwrap_or_default();
     tell(&format!("unknown {what} `{}`{hint}", shown(given)));
     ExitCode::FAILURE
 }

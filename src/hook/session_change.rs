@@ -37,9 +37,8 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         // The settings are read only where the answer matters.
         let unused = git_dir::unused(&here).filter(|_| is_named(&here));
         let flaw = unused.and_then(|dir| Some((disk::distrust(&dir)?, dir)));
-        return flaw.map_or(nothing, |(why, dir)| {
-            Err(format!("{} is not used: {why}.", dir.display()))
-        });
+        return flaw
+            .map_or(nothing, |(why, dir)| Err(format!("{} is not used: {why}.", dir.display())));
     };
     let chart = at_home(embedded, home)?;
     let found = find::of_session(&root, &chart.scope, Some(&driver::own_name(session)));
@@ -119,9 +118,7 @@ fn resume(own: &Place, session: &str) -> Result<bool, String> {
 fn go_on(own: &mut Place, session: &str) -> Result<(), String> {
     let waits = resume(own, session)?;
     let clean = change::base(own).filter(|_| !waits);
-    clean.map_or(Ok(()), |clean| {
-        begin(own, session, Base::Known(&clean)).map(drop)
-    })
+    clean.map_or(Ok(()), |clean| begin(own, session, Base::Known(&clean)).map(drop))
 }
 
 fn has_begun(own: &Place) -> bool {
@@ -132,11 +129,7 @@ fn has_begun(own: &Place) -> bool {
 fn own(asked: &Place, session: &str) -> Option<Place> {
     let name = driver::own_name(session);
     let own = find::of_session(&asked.root, &asked.chart.scope, Some(&name)).instance?;
-    Some(Place::new(
-        Arc::clone(&asked.chart),
-        asked.root.clone(),
-        own,
-    ))
+    Some(Place::new(Arc::clone(&asked.chart), asked.root.clone(), own))
 }
 
 /// Ends what a session has to do with the change `asked`, which another one has reviewed now: its stops are about its own change
@@ -178,9 +171,7 @@ pub(super) fn hand_back(
         return Ok(left.into_iter().chain(warnings).collect());
     }
     go_on(&mut own, session)?;
-    Ok(vec![
-        "The reviews of what this session has changed go on at its next stop.".to_owned(),
-    ])
+    Ok(vec!["The reviews of what this session has changed go on at its next stop.".to_owned()])
 }
 
 /// Returns whether the review that a stop has run has read all that has changed in `own`: from the same versions on. What was
@@ -203,10 +194,7 @@ pub(super) fn or_own(mut target: Target, event: &Event) -> Target {
         let own = own(asked, session).filter(has_begun)?;
         let base = change::base(asked)?;
         let found = change::find(asked, Base::Known(&base)).ok()?;
-        found
-            .files
-            .is_empty()
-            .then(|| (own, commits::elsewhere(asked)))
+        found.files.is_empty().then(|| (own, commits::elsewhere(asked)))
     });
     if let Some((own, left)) = instead {
         target.warnings.extend(left);

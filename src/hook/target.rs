@@ -128,9 +128,8 @@ pub(super) fn find_place(
             return Err(Box::new(Reply::silent(name, quiet).with_warnings(ignored)));
         }
     }
-    let mut chart = choice
-        .load()
-        .map_err(|error| undecided(format!("the chart cannot be used: {error}")))?;
+    let mut chart =
+        choice.load().map_err(|error| undecided(format!("the chart cannot be used: {error}")))?;
     if let Some(chart) = Arc::get_mut(&mut chart) {
         // Without a name, it is the first chart or the project's own.
         chart.is_default |= named.is_none();
@@ -147,34 +146,21 @@ pub(super) fn find_place(
         let reply = Reply::silent(name, quiet).with_warnings(ignored);
         return Err(Box::new(reply));
     };
-    let Meant {
-        root,
-        claimed,
-        is_unclaimed,
-    } = meant;
+    let Meant { root, claimed, is_unclaimed } = meant;
     let mut due = AfterAnswer::default();
     let found = match claimed {
         Some(claimed) => of_claim(claimed, scope, session, &mut due),
         None if scope.is_per_session() => find::of_session(&root, scope, session),
         None => find::newest(&root, scope),
     };
-    let Newest {
-        instance,
-        mut warnings,
-    } = distrusting(&root, &scope.home, found);
+    let Newest { instance, mut warnings } = distrusting(&root, &scope.home, found);
     if is_unclaimed {
         // Whoever works on the instance reads them.
         warnings.clear();
     }
     warnings.splice(0..0, ignored);
     let place = instance.map(|instance| Place::new(chart, root, instance));
-    Ok(Target {
-        due,
-        place,
-        quiet,
-        warnings,
-        is_unclaimed,
-    })
+    Ok(Target { due, place, quiet, warnings, is_unclaimed })
 }
 
 /// Returns whether an event is not about an instance that its session has claimed.

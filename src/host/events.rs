@@ -121,16 +121,7 @@ pub fn session_of(event: &Json) -> Result<Option<&str>, String> {
 pub const EVENT_WORDS: &[(&str, &[&str])] = &[
     ("source", &["startup", "resume", "clear", "compact"]),
     ("trigger", &["manual", "auto"]),
-    (
-        "permission_mode",
-        &[
-            "default",
-            "plan",
-            "acceptEdits",
-            "dontAsk",
-            "bypassPermissions",
-        ],
-    ),
+    ("permission_mode", &["default", "plan", "acceptEdits", "dontAsk", "bypassPermissions"]),
 ];
 
 /// What an event says that stays so after it.
@@ -151,12 +142,7 @@ pub fn lasting(fields: &Json) -> IndexMap<String, Json> {
 }
 
 /// The fields that contain text by the user or the agent.
-pub const PROSE: &[&str] = &[
-    "asked",
-    "custom_instructions",
-    "last_assistant_message",
-    "prompt",
-];
+pub const PROSE: &[&str] = &["asked", "custom_instructions", "last_assistant_message", "prompt"];
 
 /// The value of an absent event field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -131,14 +131,7 @@ const ANY: Host = Host {
     wakes: false,
     shows_messages: true,
     passes_sequences: false,
-    ended: &[
-        "completed",
-        "failed",
-        "cancelled",
-        "canceled",
-        "killed",
-        "stopped",
-    ],
+    ended: &["completed", "failed", "cancelled", "canceled", "killed", "stopped"],
     unconfined: "",
     tested: "",
     unasked: "",
@@ -173,11 +166,7 @@ pub static HOSTS: &[Host] = &[
         home: "COPILOT_HOME",
         plugins: "settings.json#/enabledPlugins",
         hooks: &["hooks", "settings.json"],
-        local: &[
-            ".github/hooks",
-            ".claude/settings.json",
-            ".claude/settings.local.json",
-        ],
+        local: &[".github/hooks", ".claude/settings.json", ".claude/settings.local.json"],
         install: "`copilot plugin marketplace add ./` and `copilot plugin install PLUGIN@taskie`",
         ..ANY
     },
@@ -236,10 +225,7 @@ pub static HOSTS: &[Host] = &[
         variables: &["DROID_PROJECT_DIR"],
         project: "DROID_PROJECT_DIR",
         fields: &["tool_execution_count"],
-        shell: &[
-            "FACTORY_EXEC_TARGET_AUTONOMY",
-            "FACTORY_DISABLE_SETTINGS_PERSISTENCE",
-        ],
+        shell: &["FACTORY_EXEC_TARGET_AUTONOMY", "FACTORY_DISABLE_SETTINGS_PERSISTENCE"],
         names_session: "SessionStart",
         context: ContextForm::Text,
         folder: ".factory",
@@ -352,11 +338,7 @@ impl Host {
 
     /// Returns the same host for whoever answers in its place, in a process that has all the time it needs.
     pub fn patient(&self) -> Self {
-        Self {
-            blocks: None,
-            shows_messages: true,
-            ..*self
-        }
+        Self { blocks: None, shows_messages: true, ..*self }
     }
 
     /// Returns whether this process is a tool of the host's agent.
@@ -367,10 +349,7 @@ impl Host {
 
     /// Adds to an event what is known about the host, and removes background agents that have ended.
     pub fn describe(&self, event: &mut Json) {
-        if let Some(tasks) = event
-            .get_mut("background_tasks")
-            .and_then(Json::as_array_mut)
-        {
+        if let Some(tasks) = event.get_mut("background_tasks").and_then(Json::as_array_mut) {
             let status = |task: &Json| task.get("status").and_then(Json::as_str).map(str::to_owned);
             tasks.retain(|task| {
                 status(task).is_none_or(|status| !self.ended.contains(&status.as_str()))
@@ -419,10 +398,7 @@ fn last_says(path: &Path, mark: &str) -> bool {
         file.take(TRANSCRIPT).read_to_end(&mut text)
     });
     let text = String::from_utf8_lossy(&text);
-    read.is_ok()
-        && text
-            .rfind(key)
-            .is_some_and(|at| text[at..].starts_with(mark))
+    read.is_ok() && text.rfind(key).is_some_and(|at| text[at..].starts_with(mark))
 }
 
 /// Returns the host whose agent this process is a tool of, going by the marks of the hosts' shells.
@@ -432,10 +408,7 @@ pub fn around() -> Option<&'static Host> {
 
 /// Returns the variables that may hold the session id, in the order in which they are looked up.
 pub fn session_variables() -> impl Iterator<Item = &'static str> {
-    HOSTS
-        .iter()
-        .rev()
-        .flat_map(|host| host.sessions.iter().copied())
+    HOSTS.iter().rev().flat_map(|host| host.sessions.iter().copied())
 }
 
 /// Returns the sessions that this process is a tool of, going by the ids in its environment. If a host was started in the

@@ -58,14 +58,7 @@ impl Reply {
         messages: Vec<String>,
         says: Vec<String>,
     ) -> Self {
-        Self {
-            event: event.to_owned(),
-            quiet,
-            block,
-            messages,
-            says,
-            ..Self::default()
-        }
+        Self { event: event.to_owned(), quiet, block, messages, says, ..Self::default() }
     }
 
     /// Adds messages for the user.

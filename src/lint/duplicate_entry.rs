@@ -31,14 +31,9 @@ fn visit_list(items: &DeArray<'_>, flaws: &mut Vec<Flaw>) {
     for item in items.iter() {
         match item.get_ref() {
             DeValue::String(text) if seen.contains(&text.as_ref()) => {
-                let flaw = Flaw::new(
-                    Code::DuplicateEntry,
-                    format!("`{text}` is already in this list"),
-                );
-                flaws.push(
-                    flaw.help("remove one of the two".to_owned())
-                        .at(Some(item.span())),
-                );
+                let flaw =
+                    Flaw::new(Code::DuplicateEntry, format!("`{text}` is already in this list"));
+                flaws.push(flaw.help("remove one of the two".to_owned()).at(Some(item.span())));
             }
             DeValue::String(text) => seen.push(text.as_ref()),
             DeValue::Table(table) => visit_table(table, flaws),

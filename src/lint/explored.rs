@@ -26,10 +26,7 @@ pub(super) fn flaws(report: &Report, chart: &Chart, text: &str) -> Vec<Flaw> {
         let flaw = Flaw::new(result.code, message)
             .help(help(result.code).map(str::to_owned))
             .at(document.locate(path));
-        Some(Flaw {
-            note: trace.in_words(&name),
-            ..flaw
-        })
+        Some(Flaw { note: trace.in_words(&name), ..flaw })
     };
     // A finding that several cycles share is reported once.
     let mut reported: Vec<(Code, &[Segment])> = Vec::new();

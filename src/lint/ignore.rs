@@ -42,10 +42,7 @@ pub(super) fn apply(
     let mut used = vec![Vec::new(); ignores.len()];
     let mut left: Vec<Flaw> = Vec::new();
     for flaw in flaws {
-        let by = ignores
-            .iter()
-            .enumerate()
-            .find(|(_, ignore)| ignore.covers(text, &flaw));
+        let by = ignores.iter().enumerate().find(|(_, ignore)| ignore.covers(text, &flaw));
         match by {
             Some((index, _)) => used[index].push(flaw.code.as_str()),
             None => left.push(flaw),
@@ -93,9 +90,8 @@ fn find(text: &str) -> Vec<Ignore> {
     let mut ignores = Vec::new();
     let mut start = 0;
     for (index, line) in text.split_inclusive('\n').enumerate() {
-        let mark = line
-            .find(MARK)
-            .filter(|at| !strings.iter().any(|span| span.contains(&(start + at))));
+        let mark =
+            line.find(MARK).filter(|at| !strings.iter().any(|span| span.contains(&(start + at))));
         if let Some(at) = mark
             && let Some((codes, reason)) = line[at + MARK.len()..].split_once(']')
         {
@@ -112,10 +108,7 @@ fn find(text: &str) -> Vec<Ignore> {
             ignores.push(Ignore {
                 line: own,
                 lines,
-                codes: codes
-                    .split(',')
-                    .map(|code| code.trim().to_owned())
-                    .collect(),
+                codes: codes.split(',').map(|code| code.trim().to_owned()).collect(),
                 has_reason: !reason.trim().is_empty(),
                 span: start + at..start + line.trim_end().len(),
             });

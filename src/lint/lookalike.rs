@@ -13,9 +13,8 @@ use crate::diagnostic::suggest::is_slip;
 use crate::host::events::EVENT_WORDS;
 
 /// Keys whose strings are texts for people, or arguments of other programs.
-const TEXTS: &[&str] = &[
-    "about", "argv", "block", "by", "else", "message", "say", "stage", "streak", "text",
-];
+const TEXTS: &[&str] =
+    &["about", "argv", "block", "by", "else", "message", "say", "stage", "streak", "text"];
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let text = subject.text;
@@ -40,9 +39,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     });
     let words = keys.chain(parts).flat_map(|part| {
         let words = places(&text[part.clone()]);
-        words
-            .into_iter()
-            .map(move |word| part.start + word.start..part.start + word.end)
+        words.into_iter().map(move |word| part.start + word.start..part.start + word.end)
     });
     let flaw = |place: Range<usize>| {
         let word = &text[place.clone()];

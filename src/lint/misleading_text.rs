@@ -22,10 +22,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
         let text = subject.chart.template(&name).unwrap_or_default();
         let unknown = unknown(subject, &text);
         let file = Arc::new(SourceFile { name, text });
-        let flaws = unknown.into_iter().map(move |(flaw, at)| Flaw {
-            file: Some(Arc::clone(&file)),
-            ..flaw.at(Some(at))
-        });
+        let flaws = unknown
+            .into_iter()
+            .map(move |(flaw, at)| Flaw { file: Some(Arc::clone(&file)), ..flaw.at(Some(at)) });
         flaws.collect::<Vec<_>>()
     });
     own.chain(of_templates).collect()
@@ -39,10 +38,7 @@ fn unknown(subject: &Subject<'_>, text: &str) -> Vec<(Flaw, Range<usize>)> {
         let call = text[start..].split(['`', '\n']).next()?;
         // Another workflow has its own commands and phases.
         let is_of = |other: &Embedded| call.contains(&format!(" --chart {} ", other.id));
-        if CHARTS
-            .iter()
-            .any(|other| other.id != chart.id && is_of(other))
-        {
+        if CHARTS.iter().any(|other| other.id != chart.id && is_of(other)) {
             return None;
         }
         let mut words = words_without_options(call).skip(1);

@@ -94,12 +94,7 @@ pub fn run(
         };
     }
     let text = extended.text();
-    let Linted {
-        flaws,
-        explored,
-        loaded,
-        is_advised,
-    } = find(origin, &extended, templates, caps);
+    let Linted { flaws, explored, loaded, is_advised } = find(origin, &extended, templates, caps);
     let is_explored = explored.as_ref().is_some_and(|report| report.cut.is_none());
     let mut flaws = extended.written(ignore::apply(text, flaws, |stage| match stage {
         Stage::Explore => is_explored,
@@ -109,19 +104,9 @@ pub fn run(
     // A chart need not use all that it extends.
     flaws.retain(|flaw| flaw.code.stage() != Stage::Advice || !extended.is_of_base(flaw));
     flaws.sort_by_key(|flaw| {
-        (
-            flaw.file.is_some(),
-            flaw.span.as_ref().map(|span| span.start),
-            flaw.code,
-        )
+        (flaw.file.is_some(), flaw.span.as_ref().map(|span| span.start), flaw.code)
     });
-    Checked {
-        origin: origin.to_owned(),
-        text: own.to_owned(),
-        flaws,
-        explored,
-        chart: loaded,
-    }
+    Checked { origin: origin.to_owned(), text: own.to_owned(), flaws, explored, chart: loaded }
 }
 
 /// What is found in a chart, whether or not it is ignored.
@@ -145,10 +130,7 @@ fn find(
     let source = match structure::read(text) {
         Ok(source) => source,
         Err(flaws) => {
-            return Linted {
-                flaws,
-                ..Linted::default()
-            };
+            return Linted { flaws, ..Linted::default() };
         }
     };
     let templates = extended.over(templates(&source.templates));
@@ -159,12 +141,7 @@ fn find(
     if let Some(chart) = &chart {
         let inspection = check::inspect(chart, text);
         flaws.extend(inspection.flaws);
-        let subject = Subject {
-            chart,
-            text,
-            uses: &inspection.uses,
-            words: &words,
-        };
+        let subject = Subject { chart, text, uses: &inspection.uses, words: &words };
         let of_rules = in_order(RULES.iter().flat_map(|check| check(&subject)));
         // The templates in a folder that does not exist are unknown, too.
         let is_folder = |flaw: &Flaw| flaw.code == Code::UnknownTemplate;
@@ -187,12 +164,7 @@ fn find(
     if flaws.iter().any(|flaw| flaw.code == Code::UnknownEvent) {
         flaws.retain(|flaw| flaw.code == Code::UnknownEvent);
     }
-    Linted {
-        flaws: definitions::blamed(flaws, text, &words),
-        explored,
-        loaded: chart,
-        is_advised,
-    }
+    Linted { flaws: definitions::blamed(flaws, text, &words), explored, loaded: chart, is_advised }
 }
 
 /// Returns the flaws that matter to what the chart does.

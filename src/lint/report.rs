@@ -41,12 +41,7 @@ impl<'c> FlawInReport<'c> {
         chart.flaws.iter().map(|flaw| {
             let (file, text) = flaw.source(&chart.origin, &chart.text);
             let [start, end] = flaw.region(text);
-            Self {
-                flaw,
-                file,
-                start,
-                end,
-            }
+            Self { flaw, file, start, end }
         })
     }
 }
@@ -73,9 +68,7 @@ impl Format {
             Self::Human => human(charts, with_domain),
             Self::Concise => lines(
                 charts,
-                |FlawInReport {
-                     flaw, file, start, ..
-                 }| {
+                |FlawInReport { flaw, file, start, .. }| {
                     let ((line, column), message) = (start, shown(&flaw.message));
                     format!("{file}:{line}:{column}: {}: {message}", flaw.code)
                 },
@@ -83,12 +76,7 @@ impl Format {
             ),
             Self::Github => lines(
                 charts,
-                |FlawInReport {
-                     flaw,
-                     file,
-                     start,
-                     end,
-                 }| {
+                |FlawInReport { flaw, file, start, end }| {
                     let help = flaw.help.iter();
                     let help: String = help.map(|help| format!("%0A{}", escaped(help))).collect();
                     format!(
@@ -151,11 +139,8 @@ fn lines(
 fn human(charts: &[Checked], with_domain: bool) -> String {
     let is_coloured = std::io::stdout().is_terminal()
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let theme = if is_coloured {
-        GraphicalTheme::unicode()
-    } else {
-        GraphicalTheme::unicode_nocolor()
-    };
+    let theme =
+        if is_coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let width = page::terminal().map_or(100, |(columns, _)| columns.max(40));
     let handler = GraphicalReportHandler::new_themed(theme).with_width(width);
     let mut text = String::new();
@@ -166,8 +151,7 @@ fn human(charts: &[Checked], with_domain: bool) -> String {
             let _ = handler.render_report(&mut text, report.as_ref());
             if let Some(note) = &flaw.note {
                 text.push_str("  counterexample:\n");
-                note.lines()
-                    .for_each(|line| text.push_str(&item(line, 9, width)));
+                note.lines().for_each(|line| text.push_str(&item(line, 9, width)));
             }
             text.push('\n');
         }
@@ -409,9 +393,7 @@ pub(crate) fn uri(path: &str) -> String {
 
 /// Escapes a message of a workflow command.
 pub(crate) fn escaped(text: &str) -> String {
-    text.replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// Escapes a property of a workflow command.

@@ -32,10 +32,7 @@ impl Subject<'_> {
     /// Returns every rule with its event and its number there, in order.
     pub(super) fn rules(&self) -> impl Iterator<Item = (&str, usize, &Rule)> {
         self.chart.on.iter().flat_map(|(event, rules)| {
-            rules
-                .iter()
-                .enumerate()
-                .map(move |(index, rule)| (event.as_str(), index, rule))
+            rules.iter().enumerate().map(move |(index, rule)| (event.as_str(), index, rule))
         })
     }
 

@@ -13,11 +13,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let chart = subject.chart;
     // A misspelled name counts as a use of the intended one.
     let known = || chart.invoke.keys().map(String::as_str);
-    let meant = |name: &str| {
-        known()
-            .find(|known| *known == name)
-            .or_else(|| suggest(name, known()))
-    };
+    let meant =
+        |name: &str| known().find(|known| *known == name).or_else(|| suggest(name, known()));
     let started: Vec<&str> = subject
         .rules()
         .filter_map(|(_, _, rule)| rule.invoke.as_deref())

@@ -44,10 +44,8 @@ impl Assumptions {
 
     fn set(&mut self, chart: &Chart, name: &str, text: &str) -> Result<(), RenderError> {
         let misfit = |expected: &str| {
-            let message = format!(
-                "`{name}` cannot be set to `{}`: expected {expected}",
-                text.escape_debug()
-            );
+            let message =
+                format!("`{name}` cannot be set to `{}`: expected {expected}", text.escape_debug());
             RenderError::new(message, None)
         };
         if let Some(field) = chart.context.get(name) {
@@ -57,9 +55,7 @@ impl Assumptions {
                 _ if is_text => Json::from(text),
                 _ => json_or_text(text),
             };
-            field
-                .accepts(&chart.phases, &value)
-                .map_err(|expected| misfit(&expected))?;
+            field.accepts(&chart.phases, &value).map_err(|expected| misfit(&expected))?;
             self.fields.insert(name.to_owned(), value);
             return Ok(());
         }
@@ -70,10 +66,7 @@ impl Assumptions {
                     return Err(misfit(&list(verdicts, " or ")));
                 }
                 let verdict = Some(text.to_owned());
-                let found = Found {
-                    ran: vec![Ran::some()],
-                    ..Found::default()
-                };
+                let found = Found { ran: vec![Ran::some()], ..Found::default() };
                 self.outcome = Some(Outcome::Ran { verdict, found });
             }
             Some(("review", "error")) => self.outcome = Some(Outcome::Failed(text.to_owned())),
@@ -104,10 +97,7 @@ impl Assumptions {
         fields.insert("cwd".to_owned(), Json::from(cwd));
         fields.extend(session.map(|session| ("session_id".to_owned(), Json::from(session))));
         fields.extend(self.event.clone());
-        Event {
-            args: self.args.clone(),
-            ..Event::hook(STOP, Json::Object(fields))
-        }
+        Event { args: self.args.clone(), ..Event::hook(STOP, Json::Object(fields)) }
     }
 }
 

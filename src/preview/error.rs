@@ -16,11 +16,7 @@ pub(crate) struct RenderError {
 impl RenderError {
     /// Returns an error that has no place in a template.
     pub(crate) fn new(message: impl Into<String>, help: Option<String>) -> Self {
-        Self {
-            message: message.into(),
-            help,
-            excerpt: None,
-        }
+        Self { message: message.into(), help, excerpt: None }
     }
 
     /// Returns the error for a failed expression or template of `chart`.
@@ -30,11 +26,7 @@ impl RenderError {
                 let template = chart.templates.get(&error.source).ok().flatten();
                 template.and_then(|text| {
                     let place = error.span.clone().unwrap_or(0..text.len());
-                    Excerpt::new(
-                        chart.templates.shown(&error.source),
-                        text.into_owned(),
-                        place,
-                    )
+                    Excerpt::new(chart.templates.shown(&error.source), text.into_owned(), place)
                 })
             }
             _ => None,
@@ -43,10 +35,6 @@ impl RenderError {
             (Fault::Expression { error, .. }, Some(_)) => error.detail.clone(),
             _ => fault.to_string(),
         };
-        Self {
-            message,
-            help: None,
-            excerpt: excerpt.map(Box::new),
-        }
+        Self { message, help: None, excerpt: excerpt.map(Box::new) }
     }
 }

@@ -89,10 +89,7 @@ pub(crate) fn template(scene: &Scene<'_>, name: &str) -> Result<String, RenderEr
         None => names.expressions.template(name, &names.root()),
     };
     // Not `Fault::at`: a missing option is shown where the template uses it.
-    let fault = |error| Fault::Expression {
-        place: name.to_owned(),
-        error,
-    };
+    let fault = |error| Fault::Expression { place: name.to_owned(), error };
     rendered.map_err(|error| with_help(&names, RenderError::of(chart, &fault(error))))
 }
 
@@ -111,11 +108,7 @@ fn review(names: &Names, cycle: &crate::chart::Cycle, outcome: &Outcome) -> Resu
 
 /// Adds help: what the user can assume so that the template can be rendered.
 fn with_help(names: &Names, error: RenderError) -> RenderError {
-    let token = error
-        .excerpt
-        .as_ref()
-        .map_or("", |excerpt| excerpt.token())
-        .to_owned();
+    let token = error.excerpt.as_ref().map_or("", |excerpt| excerpt.token()).to_owned();
     // Something that a replaceable prompt fills in has no place in a template.
     let is_about = |name: &str| match token.as_str() {
         "" => error.message.contains(name),

@@ -50,8 +50,7 @@ pub(crate) fn last_lines(log: &Path, room: usize) -> String {
 /// Returns the end of a log; `None` if it cannot be read.
 fn tail(log: &Path) -> Option<String> {
     let (mut file, meta) = open_to_read(log).ok()?;
-    file.seek(SeekFrom::Start(meta.len().saturating_sub(TAIL)))
-        .ok()?;
+    file.seek(SeekFrom::Start(meta.len().saturating_sub(TAIL))).ok()?;
     let mut tail = Vec::new();
     file.take(TAIL).read_to_end(&mut tail).ok()?;
     Some(String::from_utf8_lossy(&tail).into_owned())
@@ -94,24 +93,15 @@ mod tests {
         assert_eq!(last(b""), None);
         assert_eq!(last(b"\n \x1b[0m\n"), None);
         assert_eq!(last(b"first\nsecond\n\n  \n").as_deref(), Some("second"));
-        assert_eq!(
-            last(b"{\n \"code\": 401\n}\n").as_deref(),
-            Some("\"code\": 401")
-        );
+        assert_eq!(last(b"{\n \"code\": 401\n}\n").as_deref(), Some("\"code\": 401"));
         assert_eq!(last(b"10%\r50%\r100%\r\n").as_deref(), Some("100%"));
         assert_eq!(
             last(b"\x1b[1;31merror\x1b[0m:\tno\x07 \x1b]0;title\x07net\x1b(B\x1b]8;;x\x1b\\!\n")
                 .as_deref(),
             Some("error: no net!")
         );
-        assert_eq!(
-            last(b"whole\nhalf an escape \x1b[").as_deref(),
-            Some("half an escape")
-        );
-        assert_eq!(
-            last(b"title \x1b]0;never closed\n\xff\n").as_deref(),
-            Some("\u{fffd}")
-        );
+        assert_eq!(last(b"whole\nhalf an escape \x1b[").as_deref(), Some("half an escape"));
+        assert_eq!(last(b"title \x1b]0;never closed\n\xff\n").as_deref(), Some("\u{fffd}"));
         let long = "\u{e4}".repeat(100_000);
         assert_eq!(last(long.as_bytes()), Some("\u{e4}".repeat(300)));
     }

@@ -72,9 +72,7 @@ impl End {
     pub(crate) fn failure(&self) -> Option<String> {
         Some(match self {
             Self::Exited { code: Some(0), .. } => return None,
-            Self::Exited {
-                code: Some(code), ..
-            } => format!("exited with code {code}"),
+            Self::Exited { code: Some(code), .. } => format!("exited with code {code}"),
             Self::Exited { signal, .. } => {
                 format!("was killed by signal {}", signal.unwrap_or_default())
             }
@@ -121,10 +119,7 @@ fn watch_over(
     // A file, not a pipe: a process that cannot be killed and keeps it open must not block us.
     let captured = tempfile::tempfile().map_err(|error| {
         let folder = std::env::temp_dir();
-        format!(
-            "no temporary file can be created in {}: {error}",
-            folder.display()
-        )
+        format!("no temporary file can be created in {}: {error}", folder.display())
     })?;
     let log = open_log(spec)?;
     let stdout = if spec.logs_stdout { &log } else { &captured };
@@ -136,11 +131,7 @@ fn watch_over(
             Some(Ok(()))
         } else if owner.is_some_and(Watched::has_reported) {
             Some(Err(End::Abandoned))
-        } else if spec
-            .cancel
-            .as_ref()
-            .is_some_and(|Cancel(file)| file.exists())
-        {
+        } else if spec.cancel.as_ref().is_some_and(|Cancel(file)| file.exists()) {
             Some(Err(End::Cancelled))
         } else {
             [stdout, &log]
@@ -180,8 +171,7 @@ fn start(spec: &Spec, stdout: &File, log: &File, bond: Bond) -> Result<Group, St
     }
     let file = program::locate(program, &program::path_of(spec), &spec.cwd)?;
     let copy = |file: &File| {
-        file.try_clone()
-            .map_err(|error| format!("its output cannot be captured: {error}"))
+        file.try_clone().map_err(|error| format!("its output cannot be captured: {error}"))
     };
     let mut command = bond.command(&file, program);
     command
@@ -202,9 +192,7 @@ fn open_log(spec: &Spec) -> Result<File, String> {
 
 /// Returns the contents of a file, without moving the offset, which a surviving writer would share.
 fn contents(file: &File) -> Vec<u8> {
-    let length = file
-        .metadata()
-        .map_or(0, |metadata| metadata.len().min(MAX_OUTPUT));
+    let length = file.metadata().map_or(0, |metadata| metadata.len().min(MAX_OUTPUT));
     let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
     match read_at(file, &mut bytes, 0) {
         Ok(count) if count == bytes.len() => bytes,

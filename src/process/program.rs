@@ -20,9 +20,7 @@ pub(crate) fn locate(program: &str, path: &OsStr, cwd: &Path) -> Result<PathBuf,
     let project = repository_around(cwd);
     let is_inside = |folder: &Path| {
         folder.starts_with(cwd)
-            || folder
-                .canonicalize()
-                .is_ok_and(|folder| folder.starts_with(&project))
+            || folder.canonicalize().is_ok_and(|folder| folder.starts_with(&project))
     };
     let name = format!("{program}{EXE_SUFFIX}");
     let mut may_not_run = None;
@@ -59,9 +57,7 @@ pub(crate) fn locate(program: &str, path: &OsStr, cwd: &Path) -> Result<PathBuf,
 /// Returns the outermost repository around a project, or the project itself. One that contains the user's own folder is
 /// not the project's.
 pub(crate) fn repository_around(project: &Path) -> PathBuf {
-    let project = project
-        .canonicalize()
-        .unwrap_or_else(|_| project.to_owned());
+    let project = project.canonicalize().unwrap_or_else(|_| project.to_owned());
     let home = std::env::var_os(HOME).and_then(|home| Path::new(&home).canonicalize().ok());
     let is_of_project = |dir: &&Path| !home.as_ref().is_some_and(|home| home.starts_with(dir));
     let around = project.ancestors().take_while(is_of_project);
@@ -77,9 +73,7 @@ pub(super) fn path_of(spec: &Spec) -> OsString {
         .rev()
         .find(|(name, _)| name == "PATH")
         .map(|(_, value)| OsStr::new(value).to_owned());
-    given
-        .or_else(|| std::env::var_os("PATH"))
-        .unwrap_or_default()
+    given.or_else(|| std::env::var_os("PATH")).unwrap_or_default()
 }
 
 /// Returns a sentence that helps the user when starting `file` failed.

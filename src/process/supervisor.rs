@@ -49,11 +49,7 @@ fn reported_end(report: &[u8]) -> Option<End> {
     let (length, end): (usize, End) = serde_json::from_slice(&report[..line]).ok()?;
     let printed = &report[line + 1..];
     (printed.len() == length).then(|| match end {
-        End::Exited { code, signal, .. } => End::Exited {
-            code,
-            signal,
-            stdout: printed.to_vec(),
-        },
+        End::Exited { code, signal, .. } => End::Exited { code, signal, stdout: printed.to_vec() },
         other => other,
     })
 }
@@ -73,9 +69,9 @@ fn supervise() -> io::Result<()> {
     let order: Spec = serde_json::from_slice(&line.order()?)?;
     let end = match stand_apart() {
         Ok(()) => process::run(&order, Some(line.hook()), Bond::Tight),
-        Err(error) => End::NotStarted(format!(
-            "its supervisor cannot have a session of its own: {error}"
-        )),
+        Err(error) => {
+            End::NotStarted(format!("its supervisor cannot have a session of its own: {error}"))
+        }
     };
     let printed: &[u8] = match &end {
         End::Exited { stdout, .. } => stdout,

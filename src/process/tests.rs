@@ -21,11 +21,7 @@ struct Test {
 
 impl Test {
     fn new() -> Self {
-        Self {
-            folder: tempfile::tempdir().unwrap(),
-            timeout: LONG,
-            env: Vec::new(),
-        }
+        Self { folder: tempfile::tempdir().unwrap(), timeout: LONG, env: Vec::new() }
     }
 
     fn timeout(mut self, milliseconds: u64) -> Self {
@@ -71,10 +67,7 @@ impl Test {
             // On Linux, we have reaped it ourselves; elsewhere init does, at some point.
             while test_kill_process(pid).is_ok() {
                 let patience = if cfg!(target_os = "linux") { 0 } else { 2 };
-                assert!(
-                    start.elapsed() < Duration::from_secs(patience),
-                    "{file} is still there"
-                );
+                assert!(start.elapsed() < Duration::from_secs(patience), "{file} is still there");
                 std::thread::sleep(Duration::from_millis(5));
             }
         }
@@ -82,11 +75,7 @@ impl Test {
 }
 
 fn exited(code: i32, stdout: &str) -> End {
-    End::Exited {
-        code: Some(code),
-        signal: None,
-        stdout: stdout.as_bytes().to_vec(),
-    }
+    End::Exited { code: Some(code), signal: None, stdout: stdout.as_bytes().to_vec() }
 }
 
 fn not_started(why: &str) -> End {
@@ -122,14 +111,7 @@ fn arguments_are_not_interpreted() {
 #[test]
 fn killed_by_a_signal() {
     let end = Test::new().sh("kill -9 $$");
-    assert_eq!(
-        end,
-        End::Exited {
-            code: None,
-            signal: Some(9),
-            stdout: Vec::new()
-        }
-    );
+    assert_eq!(end, End::Exited { code: None, signal: Some(9), stdout: Vec::new() });
 }
 
 #[test]
@@ -137,10 +119,7 @@ fn not_started_and_why() {
     let test = Test::new();
     fs::write(test.folder.path().join("text"), "").unwrap();
     assert_eq!(test.argv(&[]), not_started("no program is given"));
-    assert_eq!(
-        test.argv(&["no-such-program"]),
-        not_started("`no-such-program` is not on PATH")
-    );
+    assert_eq!(test.argv(&["no-such-program"]), not_started("`no-such-program` is not on PATH"));
     assert_eq!(
         test.argv(&["./no-such-program"]),
         not_started("`./no-such-program` does not exist")
@@ -173,15 +152,9 @@ fn missing_interpreter() {
 #[test]
 fn missing_working_directory() {
     let test = Test::new();
-    let spec = Spec {
-        cwd: "/no/such/folder".into(),
-        ..test.spec(&["true"])
-    };
+    let spec = Spec { cwd: "/no/such/folder".into(), ..test.spec(&["true"]) };
     let end = run(&spec, None, Bond::Loose);
-    assert_eq!(
-        end,
-        not_started("the working directory /no/such/folder does not exist")
-    );
+    assert_eq!(end, not_started("the working directory /no/such/folder does not exist"));
 }
 
 #[test]
@@ -192,10 +165,7 @@ fn log_that_cannot_be_written() {
     let log = test.log();
     assert_eq!(
         test.argv(&["true"]),
-        not_started(&format!(
-            "the log {} cannot be written: it is a symbolic link",
-            log.display()
-        ))
+        not_started(&format!("the log {} cannot be written: it is a symbolic link", log.display()))
     );
     assert!(!elsewhere.exists());
     assert_eq!(last_line(&log), None);
@@ -239,31 +209,22 @@ fn timeout_ends_the_group() {
     let start = Instant::now();
     let end = test.sh("echo $$ >leader; sleep 1000 & echo $! >child; sleep 1000");
     assert_eq!(end, End::TimedOut);
-    assert!(
-        start.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     test.gone(&["leader", "child"]);
 }
 
 #[test]
 fn timeout_gives_time_to_clean_up() {
     let test = Test::new().timeout(500);
-    assert_eq!(
-        test.sh("trap 'echo cleaned up >&2; exit' TERM; sleep 1000 & wait"),
-        End::TimedOut
-    );
+    assert_eq!(test.sh("trap 'echo cleaned up >&2; exit' TERM; sleep 1000 & wait"), End::TimedOut);
     assert_eq!(last_line(&test.log()).as_deref(), Some("cleaned up"));
 }
 
 #[test]
 fn timeout_of_a_program_that_ignores_sigterm() {
     let test = Test::new().timeout(500);
-    let end = test.sh(
-        "trap '' TERM; echo $$ >leader; sleep 1000 & echo $! >child; \
-         while :; do sleep 1000; done",
-    );
+    let end = test.sh("trap '' TERM; echo $$ >leader; sleep 1000 & echo $! >child; \
+         while :; do sleep 1000; done");
     assert_eq!(end, End::TimedOut);
     test.gone(&["leader", "child"]);
 }
@@ -271,10 +232,7 @@ fn timeout_of_a_program_that_ignores_sigterm() {
 #[test]
 fn processes_left_by_the_leader_are_killed() {
     let test = Test::new();
-    assert_eq!(
-        test.sh("sleep 1000 & echo $! >child; echo done"),
-        exited(0, "done\n")
-    );
+    assert_eq!(test.sh("sleep 1000 & echo $! >child; echo done"), exited(0, "done\n"));
     test.gone(&["child"]);
 }
 
@@ -287,11 +245,7 @@ fn what_leaves_the_group_is_ended() {
     let end = test.sh("setsid sh -c 'echo $$ >child; exec sleep 1000' & \
          while ! [ -s child ]; do sleep 0.01; done; echo done");
     assert_eq!(end, exited(0, "done\n"));
-    assert!(
-        start.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     test.gone(&["child"]);
 }
 
@@ -317,11 +271,7 @@ fn a_run_without_an_owner_is_killed() {
         }
         drop(theirs);
     });
-    let argv = [
-        "sh",
-        "-c",
-        "echo $$ >leader; sleep 1000 & echo $! >child; sleep 1000",
-    ];
+    let argv = ["sh", "-c", "echo $$ >leader; sleep 1000 & echo $! >child; sleep 1000"];
     let owner = Watched::new(&ours, PollFlags::IN);
     let end = run(&test.spec(&argv), Some(owner), Bond::Loose);
     closed.join().unwrap();
@@ -333,10 +283,7 @@ fn a_run_without_an_owner_is_killed() {
 fn a_flood_of_output_is_killed() {
     for to in ["1", "2"] {
         let test = Test::new();
-        assert_eq!(
-            test.sh(&format!("echo $$ >leader; yes >&{to}")),
-            End::TooMuchOutput
-        );
+        assert_eq!(test.sh(&format!("echo $$ >leader; yes >&{to}")), End::TooMuchOutput);
         test.gone(&["leader"]);
         let log = test.folder.path().join("log").metadata().unwrap();
         assert_eq!(log.len(), if to == "2" { MAX_OUTPUT } else { 0 });
@@ -354,10 +301,9 @@ fn programs_of_the_project_are_not_looked_up() {
     fs::write(&script, "#!/bin/sh\necho theirs\n").unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     let tools = project.join("tools").to_str().unwrap().to_owned();
-    for (path, shown) in [
-        ("tools", "tools/claude".to_owned()),
-        (tools.as_str(), script.display().to_string()),
-    ] {
+    for (path, shown) in
+        [("tools", "tools/claude".to_owned()), (tools.as_str(), script.display().to_string())]
+    {
         test = test.env("PATH", path);
         assert_eq!(
             test.argv(&["claude"]),

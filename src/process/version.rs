@@ -12,10 +12,7 @@ use crate::text::plain;
 /// asked for its version: the caller knows that this one does not.
 pub(crate) fn version_of(program: &Path, patience: Duration) -> Result<String, String> {
     let file = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
-    let argv = [
-        program.to_string_lossy().into_owned(),
-        "--version".to_owned(),
-    ];
+    let argv = [program.to_string_lossy().into_owned(), "--version".to_owned()];
     let spec = Spec {
         argv: argv.to_vec(),
         cwd: std::env::current_dir().unwrap_or_default(),
@@ -26,11 +23,7 @@ pub(crate) fn version_of(program: &Path, patience: Duration) -> Result<String, S
         cancel: None,
     };
     match run(&spec, None, Bond::Loose) {
-        End::Exited {
-            code: Some(0),
-            stdout,
-            ..
-        } => {
+        End::Exited { code: Some(0), stdout, .. } => {
             let text = String::from_utf8_lossy(&stdout);
             Ok(plain(text.lines().next().unwrap_or_default()))
         }

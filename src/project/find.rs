@@ -56,10 +56,7 @@ impl From<Result<Instance, String>> for Newest {
             Ok(instance) => (Some(instance), None),
             Err(warning) => (None, Some(warning)),
         };
-        Self {
-            instance,
-            warnings: warning.into_iter().collect(),
-        }
+        Self { instance, warnings: warning.into_iter().collect() }
     }
 }
 
@@ -131,10 +128,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
         usable(name, noun)
             .map_err(|warning| warnings.push(warning))
             .ok()
-            .map(|name| Instance {
-                dir: slashed(folder.join(&name)),
-                name,
-            })
+            .map(|name| Instance { dir: slashed(folder.join(&name)), name })
     });
     Newest { instance, warnings }
 }
@@ -175,16 +169,9 @@ fn not_followed(dir: &Path) -> String {
 /// Returns the instance called `name`; the error says why that cannot be a name.
 pub(crate) fn named(scope: &Scope, name: &str) -> Result<Instance, String> {
     if let Some(flaw) = name_flaw(name) {
-        return Err(format!(
-            "`{}` cannot be the name of a {}: {flaw}",
-            shown(name),
-            scope.noun
-        ));
+        return Err(format!("`{}` cannot be the name of a {}: {flaw}", shown(name), scope.noun));
     }
-    Ok(Instance {
-        dir: slashed(folder(scope).join(name)),
-        name: name.to_owned(),
-    })
+    Ok(Instance { dir: slashed(folder(scope).join(name)), name: name.to_owned() })
 }
 
 /// Returns the folder of all instances, relative to the project's root.
@@ -244,13 +231,10 @@ fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
     let text = name.to_string_lossy();
     match name_flaw(&text) {
         None if name.to_str().is_some() => Ok(text.into_owned()),
-        None => Err(format!(
-            "{noun} `{text}`: its name is not UTF-8. Rename the directory."
-        )),
-        Some(flaw) => Err(format!(
-            "{noun} `{}` is skipped: {flaw}. Rename the directory.",
-            shown(&text)
-        )),
+        None => Err(format!("{noun} `{text}`: its name is not UTF-8. Rename the directory.")),
+        Some(flaw) => {
+            Err(format!("{noun} `{}` is skipped: {flaw}. Rename the directory.", shown(&text)))
+        }
     }
 }
 

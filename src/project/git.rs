@@ -53,10 +53,8 @@ const OTHERS: [&str; 8] = [
 const RULES: [&str; 3] = ["config", "info/exclude", "info/attributes"];
 
 /// The settings that name such a file, and what it is called in the user's folder if they are not set.
-const NAMING: [(&str, &str); 2] = [
-    ("core.excludesfile", "git/ignore"),
-    ("core.attributesfile", "git/attributes"),
-];
+const NAMING: [(&str, &str); 2] =
+    [("core.excludesfile", "git/ignore"), ("core.attributesfile", "git/attributes")];
 
 /// The answer of git, once it has been asked.
 #[derive(Debug, Default)]
@@ -79,8 +77,7 @@ fn ask(root: &Path, home: &str) -> Result<bool, String> {
         return Ok(false);
     }
     let mut git = git(root).map_err(|why| format!("`git status` cannot be run: {why}"))?;
-    git.args(["status", "--porcelain", "--", ":/"])
-        .args(without(home));
+    git.args(["status", "--porcelain", "--", ":/"]).args(without(home));
     let output = output_within(&mut git, LIMIT).map_err(|why| format!("`git status` {why}"))?;
     if output.status.success() {
         return Ok(!output.stdout.is_empty());
@@ -89,10 +86,7 @@ fn ask(root: &Path, home: &str) -> Result<bool, String> {
     let last = stderr.lines().find(|line| !line.trim().is_empty());
     Err(format!(
         "`git status` failed: {}",
-        last.map_or_else(
-            || output.status.to_string(),
-            |line| shown(line).into_owned()
-        )
+        last.map_or_else(|| output.status.to_string(), |line| shown(line).into_owned())
     ))
 }
 
@@ -152,9 +146,7 @@ impl Rules {
         let named = named.into_iter().filter_map(|(_, path)| path);
         files.extend(named.map(|path| path.into_os_string().into_encoded_bytes()));
         files.retain(|file| !file.is_empty());
-        let said = said
-            .into_iter()
-            .map(|(file, said)| (file, Some(said.number())));
+        let said = said.into_iter().map(|(file, said)| (file, Some(said.number())));
         let mut rules: BTreeMap<Vec<u8>, Option<u64>> = said.collect();
         rules.extend(files.into_iter().map(|file| {
             // git follows a link, as users have to where they keep their settings.
@@ -168,9 +160,8 @@ impl Rules {
 
     /// Returns the files that say something else in `now`, which was read later.
     pub(crate) fn changed(&self, now: &Self) -> Vec<PathBuf> {
-        let names: BTreeSet<&[u8]> = (self.0.keys().chain(now.0.keys()))
-            .map(Vec::as_slice)
-            .collect();
+        let names: BTreeSet<&[u8]> =
+            (self.0.keys().chain(now.0.keys())).map(Vec::as_slice).collect();
         let is_changed = |name: &&[u8]| self.0.get(*name) != now.0.get(*name);
         let changed = names.into_iter().filter(is_changed);
         changed.map(os::file::path).collect()
@@ -242,9 +233,7 @@ pub(super) fn open_submodules(git: &mut Command) -> Result<Vec<String>, String> 
 pub(super) fn versions(path: &Path) -> (String, u64) {
     // No git looks into another repository: that can name programs of its own.
     let files = WalkDir::new(path).sort_by_file_name();
-    let files = files
-        .into_iter()
-        .filter_entry(|entry| entry.file_name() != ".git");
+    let files = files.into_iter().filter_entry(|entry| entry.file_name() != ".git");
     let (mut size, mut versions) = (0, Hash::default());
     for file in files.flatten().filter(|file| !file.file_type().is_dir()) {
         let Ok(meta) = file.metadata() else { continue };
@@ -257,9 +246,7 @@ pub(super) fn versions(path: &Path) -> (String, u64) {
 
 /// Returns whether a file is marked as unchanged in the index, whatever is in it.
 pub(super) fn is_passed_over(entry: &[u8]) -> bool {
-    entry
-        .first()
-        .is_some_and(|sign| sign.is_ascii_lowercase() || *sign == b'S')
+    entry.first().is_some_and(|sign| sign.is_ascii_lowercase() || *sign == b'S')
 }
 
 impl Tree {
@@ -270,10 +257,7 @@ impl Tree {
         }
         let list = |options: &[&str]| {
             let mut git = git(root).ok()?;
-            git.args(["ls-files", "-z"])
-                .args(options)
-                .args(["--", ":/"])
-                .args(without(home));
+            git.args(["ls-files", "-z"]).args(options).args(["--", ":/"]).args(without(home));
             answer(&mut git)
         };
         let index = list(&["--stage", "-v"])?;
@@ -298,10 +282,7 @@ impl Tree {
         };
         let names = names.chain(open.iter().map(|name| tracked(name.as_bytes())));
         let changed = names.map(numbered);
-        Some(Self {
-            changed: changed.collect(),
-            index,
-        })
+        Some(Self { changed: changed.collect(), index })
     }
 
     /// Passes each part to `add`, which hashes it; `None` if a part is unknown. (A commit of changes that were not staged
@@ -337,9 +318,7 @@ impl Tree {
 
     /// Returns what the index has of each file.
     fn staged(&self) -> HashMap<&[u8], &[u8]> {
-        entries(&self.index)
-            .map(|(entry, name)| (name, entry))
-            .collect()
+        entries(&self.index).map(|(entry, name)| (name, entry)).collect()
     }
 }
 
@@ -421,8 +400,7 @@ fn is_tracked(root: &Path, folder: &Path) -> bool {
     let Ok(mut git) = git(root) else {
         return false;
     };
-    git.args(["ls-files", "--"])
-        .arg(format!(":(literal){}", folder.display()));
+    git.args(["ls-files", "--"]).arg(format!(":(literal){}", folder.display()));
     output_within(&mut git, LIMIT).is_ok_and(|output| !output.stdout.is_empty())
 }
 
@@ -459,9 +437,7 @@ pub(super) fn output_within(command: &mut Command, limit: Duration) -> Result<Ou
         .map_err(unrun)?;
     let id = child.id();
     let (sender, receiver) = mpsc::channel();
-    thread::Builder::new()
-        .spawn(move || sender.send(child.wait_with_output()))
-        .map_err(unrun)?;
+    thread::Builder::new().spawn(move || sender.send(child.wait_with_output())).map_err(unrun)?;
     let limit = match HANGS.load(Ordering::Relaxed) {
         true => limit.min(AGAIN),
         false => limit,
@@ -493,10 +469,7 @@ mod tests {
         let start = Instant::now();
         let slow = output_within(Command::new("sleep").arg("60"), Duration::from_secs(1));
         assert_eq!(slow.err().as_deref(), Some("did not end within 1 s"));
-        let killed = output_within(
-            Command::new("sh").args(["-c", "echo half; kill -9 $$"]),
-            LIMIT,
-        );
+        let killed = output_within(Command::new("sh").args(["-c", "echo half; kill -9 $$"]), LIMIT);
         let why = killed.unwrap_err();
         assert!(why.starts_with("was killed"), "{why}");
         assert!(start.elapsed() < Duration::from_secs(30));
@@ -529,10 +502,7 @@ mod tests {
     #[test]
     fn the_configuration_of_a_repository_inside_the_project_is_not_used() {
         let project = tempfile::tempdir().unwrap();
-        let init = Command::new("git")
-            .args(["init", "-q"])
-            .current_dir(project.path())
-            .status();
+        let init = Command::new("git").args(["init", "-q"]).current_dir(project.path()).status();
         assert!(init.unwrap().success());
         let folder = project.path().join("folder");
         for inner in ["objects", "refs"] {
@@ -541,10 +511,8 @@ mod tests {
         fs::write(folder.join("HEAD"), "ref: refs/heads/main\n").unwrap();
         let config = "[core]\nrepositoryformatversion = 0\nbare = false\nworktree = .\nfsmonitor = \"touch ran; false\"\n";
         fs::write(folder.join("config"), config).unwrap();
-        let by_itself = Command::new("git")
-            .args(["ls-files", "--", "."])
-            .current_dir(&folder)
-            .output();
+        let by_itself =
+            Command::new("git").args(["ls-files", "--", "."]).current_dir(&folder).output();
         assert!(by_itself.is_ok());
         assert!(folder.join("ran").exists(), "git runs what it names");
         fs::remove_file(folder.join("ran")).unwrap();

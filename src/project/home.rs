@@ -26,9 +26,7 @@ fn searched(dir: &Path) -> Vec<&Path> {
 /// Returns `dir` and the directories above it, without the user's home directory and those above that.
 fn above(dir: &Path) -> Vec<&Path> {
     let homes = homes();
-    dir.ancestors()
-        .take_while(|dir| !homes.iter().any(|home| home.starts_with(dir)))
-        .collect()
+    dir.ancestors().take_while(|dir| !homes.iter().any(|home| home.starts_with(dir))).collect()
 }
 
 /// Returns the user's home directory, as it is given and with links followed.
@@ -37,9 +35,7 @@ fn homes() -> Vec<PathBuf> {
     let given = named_by(HOME).filter(|home| home.is_absolute());
     let is_other = |home: &&PathBuf| {
         home.components().any(|part| part == Component::ParentDir)
-            || home
-                .ancestors()
-                .any(|dir| dir.parent().is_some() && dir.is_symlink())
+            || home.ancestors().any(|dir| dir.parent().is_some() && dir.is_symlink())
     };
     let other = given.as_ref().filter(is_other);
     let real = other.and_then(|home| home.canonicalize().ok());
@@ -132,9 +128,7 @@ pub(crate) fn home_above(root: &Path, home: &str) -> Option<PathBuf> {
     let is_own = |meta: Metadata| meta.is_dir() && is_ours(&meta);
     let above = above(root).into_iter().skip(1);
     let mut above = above.filter(|_| !is_linked);
-    above
-        .find(|dir| dir.join(home).metadata().is_ok_and(is_own))
-        .map(Path::to_owned)
+    above.find(|dir| dir.join(home).metadata().is_ok_and(is_own)).map(Path::to_owned)
 }
 
 /// Returns a folder of the user's own: the one that the variable names, else `default` in the user's home directory.
@@ -146,10 +140,7 @@ pub(crate) fn user_folder(variable: &str, default: &str) -> Option<PathBuf> {
 /// Returns both of these folders, as far as they are known.
 pub(crate) fn user_folders(variable: &str, default: &str) -> [Option<PathBuf>; 2] {
     let absolute = |name: &str| named_by(name).filter(|path| path.is_absolute());
-    [
-        absolute(variable),
-        absolute(HOME).map(|home| home.join(default)),
-    ]
+    [absolute(variable), absolute(HOME).map(|home| home.join(default))]
 }
 
 /// Returns whether a folder, which need not exist, is part of the project at `root` or of the repository around it, also through

@@ -78,10 +78,8 @@ pub(crate) fn entries(
         }
     }
     let files = inspect::reviews(chart, last.keys().map(String::as_str));
-    let files: HashMap<&str, &ReviewFile> = files
-        .iter()
-        .map(|file| (file.name.as_str(), file))
-        .collect();
+    let files: HashMap<&str, &ReviewFile> =
+        files.iter().map(|file| (file.name.as_str(), file)).collect();
     let mut entries = Vec::new();
     for review in last.values() {
         let file = files.get(review.file.as_str()).copied();
@@ -99,9 +97,7 @@ pub(crate) fn entries(
             last.get(&file.files.replace("{n}", &n))
         });
         for (id, finding) in review.found.named(&review.file) {
-            let ruling = rulings
-                .iter()
-                .find(|line| ruled(line, &id, finding).is_some());
+            let ruling = rulings.iter().find(|line| ruled(line, &id, finding).is_some());
             let ruled = ruling.and_then(|line| ruled(line, &id, finding));
             let said = ruled.or_else(|| said(&answer, &id, &words.answers));
             let (state, why) = said.unwrap_or_else(|| (silent.to_owned(), None));
@@ -224,9 +220,7 @@ fn said(answer: &str, id: &str, words: &[String]) -> Option<(String, Option<Stri
         let mut starts = [rest, item.trim_start_matches(is_mark)].into_iter();
         let rest = starts.find_map(|start| start.strip_prefix(id))?;
         let aside = rest.trim_start_matches(|char| is_mark(char) && char != '(');
-        let aside = aside
-            .strip_prefix('(')
-            .and_then(|rest| rest.split_once(')'));
+        let aside = aside.strip_prefix('(').and_then(|rest| rest.split_once(')'));
         let rest = aside.map_or(rest, |(_, rest)| rest);
         let rest = rest.trim_start_matches(is_mark);
         let word = words.iter().find(|word| {
@@ -248,11 +242,7 @@ fn reason(rest: &str) -> Option<String> {
     let mut why = &rest[marks.len() - opens.len()..];
     loop {
         why = why.trim_end_matches([' ', '.', ',', ';', ':', '|']);
-        let Some(last) = why
-            .chars()
-            .next_back()
-            .filter(|last| "*_`~)".contains(*last))
-        else {
+        let Some(last) = why.chars().next_back().filter(|last| "*_`~)".contains(*last)) else {
             break;
         };
         let before = why.trim_end_matches(last);
@@ -283,10 +273,7 @@ mod tests {
         let leak = finding("minor", "Leak");
         let cases = [
             ("a-1.2 rejected (minor): Leak Why: no", Some(Some("no"))),
-            (
-                "a-1.2 rejected (minor, a.rs:3): Leak Why: no Why: x",
-                Some(Some("no Why: x")),
-            ),
+            ("a-1.2 rejected (minor, a.rs:3): Leak Why: no Why: x", Some(Some("no Why: x"))),
             ("a-1.2 rejected (minor): Leak", Some(None)),
             ("a-1.21 rejected (minor): Leak Why: no", None),
             ("a-1.2 rejected (major): Leak Why: no", None),
@@ -306,26 +293,17 @@ mod tests {
         let words = ["fixed", "declined", "deferred"].map(str::to_owned);
         let cases = [
             ("a-1.2: fixed", Some(("fixed", None))),
-            (
-                "- **a-1.2**: Declined: not ours.",
-                Some(("declined", Some("not ours"))),
-            ),
+            ("- **a-1.2**: Declined: not ours.", Some(("declined", Some("not ours")))),
             ("* `a-1.2` — deferred", Some(("deferred", None))),
             ("12. a-1.2: fixed", Some(("fixed", None))),
             ("1) **a-1.2**: fixed", Some(("fixed", None))),
-            (
-                "a-1.2: fixed\na-1.2: declined: no",
-                Some(("declined", Some("no"))),
-            ),
+            ("a-1.2: fixed\na-1.2: declined: no", Some(("declined", Some("no")))),
             ("a-1.2 (major): fixed", Some(("fixed", None))),
             (
                 "- **a-1.2 (major, src/a.rs:3)**: Declined: not ours (yet)",
                 Some(("declined", Some("not ours (yet)"))),
             ),
-            (
-                "a-1.2: declined: it is *meant*.",
-                Some(("declined", Some("it is *meant*"))),
-            ),
+            ("a-1.2: declined: it is *meant*.", Some(("declined", Some("it is *meant*")))),
             (
                 "**a-1.2: declined** - `x` is meant (see b)",
                 Some(("declined", Some("`x` is meant (see b)"))),

@@ -42,10 +42,7 @@ impl Listing {
 
 /// Returns the fault of a file or a folder that cannot be read.
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Fault {
-    Fault::File(format!(
-        "{} cannot be read: {error}",
-        shown(&path.to_string_lossy())
-    ))
+    Fault::File(format!("{} cannot be read: {error}", shown(&path.to_string_lossy())))
 }
 
 /// Returns whether a name is not UTF-8, or would change the text around it.
@@ -70,7 +67,5 @@ pub(crate) fn names_in(root: &Path, folder: &str) -> Result<Value, Fault> {
         Err(error) => return Err(unreadable(Path::new(folder), &error)),
     };
     let names = entries.into_iter().flatten().flatten();
-    Ok(names
-        .map(|entry| Value::from(entry.file_name().to_string_lossy()))
-        .collect())
+    Ok(names.map(|entry| Value::from(entry.file_name().to_string_lossy())).collect())
 }

@@ -39,11 +39,7 @@ pub(crate) struct Reader<'r> {
 impl<'r> Reader<'r> {
     /// Returns that of the work tree at `root`, which knows what the instance in the directory `dir` is compared with.
     pub(crate) fn of(root: &'r Path, scope: &'r Scope, dir: &Path) -> Self {
-        Self {
-            root,
-            home: &scope.home,
-            objects: scope.since.is_some().then(|| dir.join(STORED)),
-        }
+        Self { root, home: &scope.home, objects: scope.since.is_some().then(|| dir.join(STORED)) }
     }
 
     /// Reads the work tree, or the commit `at`, compared with `base`, or with HEAD if that is unknown. `None` outside git.
@@ -63,12 +59,7 @@ impl<'r> Reader<'r> {
         let read = change::blobs((self.root, self.objects.as_deref()), base, at, &without);
         Some(read.map(|(base, tree, mut files)| {
             files.retain(|path, _| !is_any_like(path, skips));
-            Manifest {
-                base,
-                tree,
-                files,
-                skips: skips.to_vec(),
-            }
+            Manifest { base, tree, files, skips: skips.to_vec() }
         }))
     }
 

@@ -40,13 +40,8 @@ pub(crate) fn seen(chart: &Chart, root: &Path, dir: &Path, names: &[String]) -> 
     }
     hash.add(rulings(chart, root, dir).join("\n"));
     let tree = Tree::read(root, &chart.scope.home);
-    is_known &= tree
-        .and_then(|tree| tree.hash(|part| hash.add(part)))
-        .is_some();
-    Seen {
-        all: is_known.then(|| hash.number()),
-        subject,
-    }
+    is_known &= tree.and_then(|tree| tree.hash(|part| hash.add(part))).is_some();
+    Seen { all: is_known.then(|| hash.number()), subject }
 }
 
 /// Returns the files that a review has read and that have changed since.
@@ -60,9 +55,7 @@ pub(crate) fn changed(
         let text = disk::read(root, &dir.join(name)).ok()??;
         Some(content(chart, name, &text))
     };
-    let changed = subject
-        .iter()
-        .filter(|(name, number)| now(name) != Some(**number));
+    let changed = subject.iter().filter(|(name, number)| now(name) != Some(**number));
     changed.map(|(name, _)| name.clone()).collect()
 }
 
@@ -89,9 +82,7 @@ pub(crate) fn of_hashes(
         }
     };
     let numbers = hashes.iter();
-    numbers
-        .filter_map(|(name, sha256)| Some((name.clone(), number(name, sha256)?)))
-        .collect()
+    numbers.filter_map(|(name, sha256)| Some((name.clone(), number(name, sha256)?))).collect()
 }
 
 /// Returns whether the rows of a file have a status.

@@ -57,11 +57,7 @@ pub(crate) struct Setting {
 
 impl Setting {
     fn default_of(chart: &Chart, field: &Field) -> Self {
-        Self {
-            value: default_of(chart, field),
-            origin: None,
-            held_back: None,
-        }
+        Self { value: default_of(chart, field), origin: None, held_back: None }
     }
 }
 
@@ -112,9 +108,7 @@ impl Settings {
     /// Returns the values alone.
     pub(crate) fn values(&self) -> Context {
         let values = self.settings.iter();
-        values
-            .map(|(name, setting)| (name.clone(), setting.value.clone()))
-            .collect()
+        values.map(|(name, setting)| (name.clone(), setting.value.clone())).collect()
     }
 }
 
@@ -161,10 +155,7 @@ fn read_files(
         let setting = setting.unwrap_or_else(|| Setting::default_of(chart, field));
         (name.clone(), setting)
     });
-    Ok(Settings {
-        settings: own.collect(),
-        ..read
-    })
+    Ok(Settings { settings: own.collect(), ..read })
 }
 
 /// Returns whether a file that has settings for the project at `root` may name this setting. Nothing is parsed: most files do
@@ -180,10 +171,7 @@ pub(crate) fn is_named(chart: &'static Embedded, root: &Path, setting: &str) -> 
         read.or_else(|_| disk::read_regular(&file.canonicalize()?))
     };
     let mut texts = files.filter_map(|file| read(file).ok().flatten());
-    texts.any(|text| {
-        text.windows(quoted.len())
-            .any(|part| part == quoted.as_bytes())
-    })
+    texts.any(|text| text.windows(quoted.len()).any(|part| part == quoted.as_bytes()))
 }
 
 /// Does the same without the settings of another chart.
@@ -204,9 +192,7 @@ fn read_own(
         // A user's own file may be a link to anywhere.
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
         let folder = real.parent().unwrap_or(&real);
-        let mut kept = [Some(&*real), Some(folder), path.parent()]
-            .into_iter()
-            .flatten();
+        let mut kept = [Some(&*real), Some(folder), path.parent()].into_iter().flatten();
         let read = match kept.find_map(|path| Some((path, disk::distrust_own(path)?))) {
             Some((path, why)) if real.exists() => {
                 Err(io::Error::other(format!("{}: {why}", path.display())))
@@ -291,11 +277,7 @@ fn read_own(
             false => setting.held_back = Some(held),
         }
     }
-    Ok(Settings {
-        settings,
-        warnings,
-        asked,
-    })
+    Ok(Settings { settings, warnings, asked })
 }
 
 /// Returns what the user is asked to trust: each of these settings, and the file that it names.
@@ -355,14 +337,10 @@ fn warning(wanted: &[(String, HeldBack)]) -> Vec<String> {
 /// Reads the file named by the setting `value`, which must be inside the project at `root`.
 pub(crate) fn named_file(root: &Path, value: &str) -> Result<Part, String> {
     let path = Path::new(value);
-    let is_inside = path
-        .components()
-        .all(|step| matches!(step, std::path::Component::Normal(_)));
+    let is_inside = path.components().all(|step| matches!(step, std::path::Component::Normal(_)));
     if !is_inside {
         let value = value.escape_debug();
-        return Err(format!(
-            "`{value}` must be the path of a file inside the project"
-        ));
+        return Err(format!("`{value}` must be the path of a file inside the project"));
     }
     trust::read(root, path)
 }
@@ -377,10 +355,7 @@ fn user_file(id: &str, root: &Path, warnings: &mut Vec<String>) -> Option<PathBu
     let [mut named, at_home] = user_folders(variable, ".config");
     // A directory that contains the user's home is not a project.
     let is_project = || !at_home.as_ref().is_some_and(|home| is_inside(home, root));
-    if named
-        .take_if(|folder| is_inside(folder, root) && is_project())
-        .is_some()
-    {
+    if named.take_if(|folder| is_inside(folder, root) && is_project()).is_some() {
         warnings.push(format!(
             "{variable} is inside the project, so it is not used for your own settings."
         ));

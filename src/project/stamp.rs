@@ -75,9 +75,7 @@ fn add(dir: &Path, folder: u64, settled: SystemTime, sum: &mut u64) -> bool {
             Err(_) => false,
         }
     };
-    entries
-        .into_iter()
-        .all(|entry| entry.is_ok_and(&mut add_entry))
+    entries.into_iter().all(|entry| entry.is_ok_and(&mut add_entry))
 }
 
 /// Returns the number of a path whose parent has the number `folder`.
@@ -88,9 +86,7 @@ fn step(folder: u64, name: &OsStr) -> u64 {
 }
 
 fn is_settled(meta: &Metadata, settled: SystemTime) -> bool {
-    Version::of(meta)
-        .changed_at()
-        .is_some_and(|at| at < settled)
+    Version::of(meta).changed_at().is_some_and(|at| at < settled)
 }
 
 #[cfg(test)]
@@ -112,18 +108,10 @@ mod tests {
         git(root, &["init", "-q"]);
         fs::create_dir_all(root.join("a/empty")).unwrap();
         fs::create_dir_all(root.join("target")).unwrap();
-        for (file, text) in [
-            ("a/x", "1"),
-            (".gitignore", "target\n*.log\n"),
-            ("b.log", ""),
-        ] {
+        for (file, text) in [("a/x", "1"), (".gitignore", "target\n*.log\n"), ("b.log", "")] {
             fs::write(root.join(file), text).unwrap();
         }
-        assert_eq!(
-            Stamp::of(root),
-            None,
-            "it may change at the same time again"
-        );
+        assert_eq!(Stamp::of(root), None, "it may change at the same time again");
         sleep(COARSE * 2);
         let stamp = || {
             sleep(COARSE * 2);
@@ -134,24 +122,16 @@ mod tests {
         assert!(before.is_of(root), "a folder is nothing");
 
         let changes: [(&str, &dyn Fn()); 8] = [
-            ("what is ignored", &|| {
-                fs::write(root.join("b.log"), "more").unwrap()
-            }),
+            ("what is ignored", &|| fs::write(root.join("b.log"), "more").unwrap()),
             ("another kind", &|| {
                 fs::remove_dir(root.join("target")).unwrap();
                 fs::write(root.join("target"), "").unwrap();
             }),
             ("what is tracked", &|| git(root, &["add", "-f", "b.log"])),
             ("content", &|| fs::write(root.join("a/x"), "2").unwrap()),
-            ("a new file", &|| {
-                fs::write(root.join("a/empty/y"), "").unwrap()
-            }),
-            ("a name", &|| {
-                fs::rename(root.join("a/x"), root.join("a/z")).unwrap()
-            }),
-            ("a file less", &|| {
-                fs::remove_file(root.join("a/z")).unwrap()
-            }),
+            ("a new file", &|| fs::write(root.join("a/empty/y"), "").unwrap()),
+            ("a name", &|| fs::rename(root.join("a/x"), root.join("a/z")).unwrap()),
+            ("a file less", &|| fs::remove_file(root.join("a/z")).unwrap()),
             ("an old time", &|| {
                 let path = root.join("a/empty/y");
                 let time = path.metadata().unwrap().modified().unwrap();

@@ -51,13 +51,7 @@ pub(crate) enum Reading {
 impl Reading {
     /// Returns the required fields that are missing, in words, each with the key that may be a misspelling of it.
     pub(crate) fn lacks(&self) -> Option<String> {
-        let Self::Sound {
-            text,
-            context,
-            absent,
-            ..
-        } = self
-        else {
+        let Self::Sound { text, context, absent, .. } = self else {
             return None;
         };
         if absent.is_empty() {
@@ -67,10 +61,7 @@ impl Reading {
         let unknown = || raw.keys().filter(|key| !context.contains_key(*key));
         let names = absent.iter().map(|name| {
             let slip = suggest(name, unknown().map(String::as_str));
-            slip.map_or_else(
-                || format!("`{name}`"),
-                |key| format!("`{name}` (is it `{key}`?)"),
-            )
+            slip.map_or_else(|| format!("`{name}`"), |key| format!("`{name}` (is it `{key}`?)"))
         });
         Some(names.collect::<Vec<String>>().join(", "))
     }
@@ -156,12 +147,7 @@ fn judged(chart: &Chart, bytes: &[u8], judge: impl FnOnce(&Json) -> Option<Strin
         };
         fields.insert(name.clone(), value);
     }
-    Reading::Sound {
-        text: text.to_owned(),
-        context: fields,
-        absent,
-        digits,
-    }
+    Reading::Sound { text: text.to_owned(), context: fields, absent, digits }
 }
 
 /// Replaces an integer by its digits if the chart wants a name: agents write the id 1 without quotes. Returns the
@@ -202,10 +188,7 @@ pub(crate) fn parse_config(
 ) -> Result<(Map<String, Json>, Vec<String>), String> {
     let bytes = bytes.map(|bytes| bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
     if let Some(key) = bytes.and_then(json::repeated_key) {
-        return Err(format!(
-            "`{}` is set twice; remove one of them",
-            crate::text::shown(&key)
-        ));
+        return Err(format!("`{}` is set twice; remove one of them", crate::text::shown(&key)));
     }
     let json: Json = match bytes {
         None => Json::Object(Map::new()),
@@ -231,9 +214,7 @@ pub(crate) fn parse_config(
         config.insert(name.clone(), value);
     }
     let known = || chart.config.keys().map(String::as_str);
-    let unknown = raw
-        .keys()
-        .filter(|key| *key != "$schema" && !chart.config.contains_key(*key));
+    let unknown = raw.keys().filter(|key| *key != "$schema" && !chart.config.contains_key(*key));
     let warnings = unknown.map(|key| {
         let hint = did_you_mean(key, known());
         let hint = hint.unwrap_or_else(|| format!("`{} config` lists them", chart.program()));
@@ -324,17 +305,11 @@ fn misfit(name: &str, value: &Json, wanted: &str) -> String {
 fn slip(chart: &Chart, field: &Field, value: &Json) -> String {
     let words: Vec<&str> = match (field.kind, &field.one_of) {
         (FieldType::Phase, _) => chart.phases.keys().map(String::as_str).collect(),
-        (_, words) => words
-            .iter()
-            .flat_map(|words| words.list())
-            .map(String::as_str)
-            .collect(),
+        (_, words) => words.iter().flat_map(|words| words.list()).map(String::as_str).collect(),
     };
     let one = std::slice::from_ref(value);
     let items = value.as_array().map_or(one, Vec::as_slice).iter();
-    let wrong = items
-        .filter_map(Json::as_str)
-        .find(|item| !words.contains(item));
+    let wrong = items.filter_map(Json::as_str).find(|item| !words.contains(item));
     let meant = wrong.and_then(|item| suggest(item, words.iter().copied()));
     meant.map_or_else(String::new, |word| format!("; did you mean \"{word}\"?"))
 }
@@ -411,10 +386,8 @@ mod tests {
                 }
             }
             for value in &values {
-                let is_sound = matches!(
-                    parse(&chart, value.to_string().as_bytes()),
-                    Reading::Sound { .. }
-                );
+                let is_sound =
+                    matches!(parse(&chart, value.to_string().as_bytes()), Reading::Sound { .. });
                 assert_eq!(is_sound, sound(value), "{}: {value}", embedded.id);
             }
         }

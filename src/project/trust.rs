@@ -74,10 +74,7 @@ pub(crate) fn own_chart(root: &Path) -> OwnChart {
     let path = Path::new(CHARTS[0].home()).join(CHART);
     let shown = path.display();
     let parts = chart_parts(root);
-    if parts
-        .as_ref()
-        .is_ok_and(|parts| is_trusted(root, TrustedPart::Chart, parts))
-    {
+    if parts.as_ref().is_ok_and(|parts| is_trusted(root, TrustedPart::Chart, parts)) {
         return OwnChart::Trusted(root.join(&path));
     }
     let mark = TrustedPart::Chart.mark();
@@ -128,9 +125,7 @@ pub(crate) fn changed_bases(root: &Path) -> Option<String> {
     }
     // What one of them extends is a part of it.
     let is_part = |name: &str| {
-        let mut texts = bases
-            .iter()
-            .map(|base| String::from_utf8_lossy(&base.content));
+        let mut texts = bases.iter().map(|base| String::from_utf8_lossy(&base.content));
         texts.any(|text| merge::extended(&text).iter().any(|(base, _)| base == name))
     };
     let names = bases.iter().map(|base| base.name.as_str());
@@ -167,10 +162,7 @@ pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
                 let path = chart.parent().unwrap_or(Path::new("")).join(&base);
                 let inside = inside(&path);
                 open.push(inside.ok_or_else(|| {
-                    format!(
-                        "it extends {}, which is outside the project",
-                        path.display()
-                    )
+                    format!("it extends {}, which is outside the project", path.display())
                 })?);
             }
         }
@@ -244,10 +236,7 @@ pub(crate) fn read(root: &Path, path: &Path) -> Result<Part, String> {
     }
     let unreadable = |why: &dyn std::fmt::Display| format!("{shown} cannot be read: {why}");
     match disk::read(root, &at) {
-        Ok(Some(content)) => Ok(Part {
-            name: shown.to_string(),
-            content,
-        }),
+        Ok(Some(content)) => Ok(Part { name: shown.to_string(), content }),
         Ok(None) => Err(unreadable(&"it does not exist")),
         Err(error) => Err(unreadable(&error)),
     }
@@ -255,10 +244,7 @@ pub(crate) fn read(root: &Path, path: &Path) -> Result<Part, String> {
 
 /// Returns whether the user has agreed to exactly these parts of the project at `root`.
 pub(crate) fn is_trusted(root: &Path, subject: TrustedPart, parts: &[Part]) -> bool {
-    !parts.is_empty()
-        && record(root)
-            .lines()
-            .any(|other| other == line(subject, parts))
+    !parts.is_empty() && record(root).lines().any(|other| other == line(subject, parts))
 }
 
 /// Returns the record of what the user has agreed to in the project at `root`; empty if there is none that counts.

@@ -86,12 +86,7 @@ impl Chain {
 
     /// Returns the lines from which none goes on.
     pub(crate) fn ends(&self) -> impl DoubleEndedIterator<Item = &Link> {
-        let is_end = |at: &usize| {
-            !self
-                .before
-                .iter()
-                .any(|before| before.get(*at) == Some(&true))
-        };
+        let is_end = |at: &usize| !self.before.iter().any(|before| before.get(*at) == Some(&true));
         let ends = (0..self.links.len()).filter(is_end);
         ends.map(|at| &self.links[at])
     }
@@ -181,11 +176,8 @@ impl Chain {
 
     /// Returns a line and those from which it goes on, one after the other, oldest first.
     fn up_to<'c>(&'c self, last: Option<&'c Link>) -> Vec<&'c Statement> {
-        let known: HashMap<&str, &Statement> = (self
-            .links
-            .iter()
-            .map(|link| (&*link.sha256, &link.statement)))
-        .collect();
+        let known: HashMap<&str, &Statement> =
+            (self.links.iter().map(|link| (&*link.sha256, &link.statement))).collect();
         let mut way = Vec::new();
         let mut next = last.map(|link| &link.statement);
         while let Some(statement) = next {
@@ -199,9 +191,7 @@ impl Chain {
 
     /// Returns those entries that no line has. Whoever wrote a line may have been killed before it could remove them.
     pub(crate) fn unsealed<T>(&self, mut open: Vec<T>, at: impl Fn(&T) -> &str) -> Vec<T> {
-        let entries = self
-            .statements()
-            .flat_map(|statement| &statement.predicate.entries);
+        let entries = self.statements().flat_map(|statement| &statement.predicate.entries);
         let sealed: HashSet<&str> = entries.map(Entry::at).collect();
         open.retain(|entry| !sealed.contains(at(entry)));
         open
@@ -211,9 +201,7 @@ impl Chain {
     pub(crate) fn states(&self, open: &[Open]) -> Vec<Context> {
         match seal::state_after(open.iter()) {
             Some(state) => vec![state],
-            None => (self.ends().rev())
-                .filter_map(|link| link.state_after())
-                .collect(),
+            None => (self.ends().rev()).filter_map(|link| link.state_after()).collect(),
         }
     }
 
@@ -265,9 +253,8 @@ impl Chain {
 /// unknown. `dir` is the instance's directory.
 pub(crate) fn last_base(instance: (&Store, &str), dir: &Path) -> Option<String> {
     let chain = Chain::read(&statement::read(dir).unwrap_or_default());
-    let kept = chain.unsealed(open_record::read(instance, dir), |kept: &KeptLine<Open>| {
-        kept.entry.at()
-    });
+    let kept =
+        chain.unsealed(open_record::read(instance, dir), |kept: &KeptLine<Open>| kept.entry.at());
     let open: Vec<Open> = kept.into_iter().map(|kept| kept.entry).collect();
     let sealed = || {
         let statements = chain.statements();
@@ -275,9 +262,7 @@ pub(crate) fn last_base(instance: (&Store, &str), dir: &Path) -> Option<String> 
     };
     let passed = passed_at(&open).or_else(|| passed_at(sealed()));
     let begun = || sealed().find_map(Entry::base);
-    passed
-        .or_else(begun)
-        .or_else(|| open.iter().find_map(Entry::base))
+    passed.or_else(begun).or_else(|| open.iter().find_map(Entry::base))
 }
 
 /// Returns the commit that was checked out when the last of these reviews of code began that ended its cycle, clean.

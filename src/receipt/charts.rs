@@ -66,12 +66,7 @@ impl Whole {
         let Some(known) = CHARTS.iter().find(|known| known.id == self.origin) else {
             return Some(format!("another chart decided: {}", shown(&self.origin)));
         };
-        let own = || {
-            Choice::Embedded(known)
-                .load()
-                .ok()
-                .map(|chart| hash(&chart))
-        };
+        let own = || Choice::Embedded(known).load().ok().map(|chart| hash(&chart));
         (own() != Some(self.hash())).then(|| {
             let is = match version == env!("CARGO_PKG_VERSION") {
                 true => "is not the one",
@@ -119,9 +114,7 @@ fn alone(text: &str) -> String {
 pub(crate) fn hash(chart: &Chart) -> String {
     static KNOWN: OnceLock<Mutex<HashMap<String, String>>> = OnceLock::new();
     let known = KNOWN.get_or_init(Mutex::default);
-    let mut known = known
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut known = known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let hash = known.entry(chart.origin.clone());
     hash.or_insert_with(|| Whole::of(chart).hash()).clone()
 }

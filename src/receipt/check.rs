@@ -85,15 +85,10 @@ pub(crate) fn lines(root: &Path, text: &str, signers: Option<&Signers>) -> Check
         }
         let mut said = predicate.entries.iter().rev().filter_map(Entry::settings);
         if said.next().is_some_and(|said| *said != predicate.settings) {
-            checked.flaw(
-                number,
-                "its settings are not those that its last entries say",
-            );
+            checked.flaw(number, "its settings are not those that its last entries say");
         }
         let before = predicate.previous.as_ref().and_then(|name| known.get(name));
-        let mut remarks = before
-            .map(|(_, remarks)| remarks.clone())
-            .unwrap_or_default();
+        let mut remarks = before.map(|(_, remarks)| remarks.clone()).unwrap_or_default();
         let merged = predicate.merges.iter();
         let merged = merged.filter_map(|name| known.get(name)?.1.state().cloned());
         let merged = merged.collect();
@@ -104,9 +99,7 @@ pub(crate) fn lines(root: &Path, text: &str, signers: Option<&Signers>) -> Check
         }
         checked.remarks.extend(again);
         // Where a gate has failed, there was none.
-        checked.reviews += reviews(&statement)
-            .filter(|review| review.times.is_none())
-            .count();
+        checked.reviews += reviews(&statement).filter(|review| review.times.is_none()).count();
         known.insert(line.sha256.clone(), (number, remarks));
         checked.chain.add(line.sha256, statement);
     }
@@ -122,9 +115,7 @@ pub(crate) fn lines(root: &Path, text: &str, signers: Option<&Signers>) -> Check
 impl Checked {
     /// Returns the patterns of the files that do not count for the next review of code, by the last receipt.
     pub(crate) fn skips(&self) -> Option<Vec<String>> {
-        let Predicate {
-            entries, settings, ..
-        } = &self.chain.links.last()?.statement.predicate;
+        let Predicate { entries, settings, .. } = &self.chain.links.last()?.statement.predicate;
         let ready = self.run.charts.get(entries.last()?.chart())?;
         ready.coming_skips(&Context::default(), settings)
     }
@@ -138,10 +129,7 @@ impl Checked {
         for (review, is_clean) in sealed.chain(counted(open)) {
             let worked_in = self.run.charts.get(&review.chart);
             let worked_in = |file: &str| worked_in.is_none_or(|ready| ready.is_worked_in(file));
-            let files = review
-                .subject
-                .iter()
-                .filter(|(file, _)| is_clean && !worked_in(file));
+            let files = review.subject.iter().filter(|(file, _)| is_clean && !worked_in(file));
             read.extend(files.map(|(file, sha256)| (file, (sha256, &review.file))));
         }
         let rewritten = read.into_iter().filter_map(|(file, (sha256, review))| {
@@ -158,11 +146,7 @@ impl Checked {
 
     /// Returns what is known of the receipts of an instance whose file cannot be read.
     pub(crate) fn unreadable(name: String, why: String) -> Self {
-        Self {
-            name,
-            flaws: vec![why],
-            ..Self::default()
-        }
+        Self { name, flaws: vec![why], ..Self::default() }
     }
 
     fn flaw(&mut self, line: usize, what: &str) {
@@ -232,8 +216,7 @@ impl Checked {
                 continue;
             }
             let odd = whole.oddity(&predicate.taskie).into_iter();
-            self.remarks
-                .extend(odd.map(|what| format!("line {number}: {what}")));
+            self.remarks.extend(odd.map(|what| format!("line {number}: {what}")));
             match whole.load() {
                 Ok(chart) => {
                     self.run.charts.insert(sha256.clone(), Ready::of(&chart));
@@ -256,9 +239,7 @@ pub(crate) fn abandoned(
     // What cannot be read has left nothing.
     let left = finder.compare(&fields?.clone().into_iter().collect())?;
     let left = shown(&left.title(chart)).into_owned();
-    Some(format!(
-        "the {left} was left by a change of state.json, and not by a decision"
-    ))
+    Some(format!("the {left} was left by a change of state.json, and not by a decision"))
 }
 
 /// Returns the cycles that were left without having passed, in words. `open` is what has happened since the last receipt.
@@ -286,23 +267,17 @@ pub(crate) fn left(
         return (!states.is_empty()).then(|| what.to_owned());
     };
     let others = states.iter().map(|left| {
-        let others = left
-            .iter()
-            .filter_map(|(name, old)| match fields.get(name) {
-                Some(new) if new != old => Some(format!("{} is {new}, not {old}", shown(name))),
-                None if !old.is_null() => Some(format!("{} is missing, not {old}", shown(name))),
-                _ => None,
-            });
+        let others = left.iter().filter_map(|(name, old)| match fields.get(name) {
+            Some(new) if new != old => Some(format!("{} is {new}, not {old}", shown(name))),
+            None if !old.is_null() => Some(format!("{} is missing, not {old}", shown(name))),
+            _ => None,
+        });
         others.collect::<Vec<String>>()
     });
     // Of several branches, one has left it.
-    let others = others
-        .min_by_key(Vec::len)
-        .filter(|others| !others.is_empty())?;
+    let others = others.min_by_key(Vec::len).filter(|others| !others.is_empty())?;
     let others = others.join(", ");
-    Some(format!(
-        "state.json is not as the record has left it: {others}"
-    ))
+    Some(format!("state.json is not as the record has left it: {others}"))
 }
 
 /// Returns the reviews of a statement.
@@ -444,8 +419,7 @@ impl CleanVersions {
                 }
                 self.all.insert(key, review.clone());
             }
-            self.works
-                .extend(is_last.then(|| work(&tree.base, &tree.files)));
+            self.works.extend(is_last.then(|| work(&tree.base, &tree.files)));
         }
         self.works.push(work(&latest.base, &Blobs::new()));
     }
@@ -509,9 +483,7 @@ pub(crate) fn open(checked: &mut Checked, chart: &Arc<Chart>, open: Vec<Open>) -
         checked.flaws.push(what.to_owned());
     }
     let charts = &mut checked.run.charts;
-    charts
-        .entry(charts::hash(chart))
-        .or_insert_with(|| Ready::of(chart));
+    charts.entry(charts::hash(chart)).or_insert_with(|| Ready::of(chart));
     if open.iter().any(|entry| !charts.contains_key(entry.chart())) {
         let what = "what happened since the last receipt was decided by a chart that is not here";
         checked.remarks.push(what.to_owned());

@@ -28,9 +28,7 @@ pub(crate) fn reviews(
     let open: Vec<Open> = chain.unsealed(open_record::in_folder(dir), Entry::at);
     let entries = (chain.statements()).flat_map(|statement| &statement.predicate.entries);
     let reviews = entries.filter_map(Entry::review);
-    let reviews = reviews
-        .chain(open.iter().filter_map(Entry::review))
-        .cloned();
+    let reviews = reviews.chain(open.iter().filter_map(Entry::review)).cloned();
     let reviews = reviews.filter(|review| review.times.is_none() && !is_own(&review.file));
     let reviews = reviews.map(|review| in_journal(chart, review, dir, name));
     reviews.collect()

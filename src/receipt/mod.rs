@@ -221,10 +221,9 @@ impl ReviewEntry {
                 output: String::new(),
                 times: self.times.unwrap_or_default(),
             }),
-            (None, None) => Outcome::Ran {
-                verdict: self.verdict.clone(),
-                found: self.found.clone(),
-            },
+            (None, None) => {
+                Outcome::Ran { verdict: self.verdict.clone(), found: self.found.clone() }
+            }
         };
         let invocation = Invocation {
             name: self.invocation.clone(),

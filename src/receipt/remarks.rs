@@ -172,10 +172,9 @@ impl Remarks {
         if let Some(unrun) = &review.unrun {
             let what = match (review.found.denied, review.found.ran.is_empty()) {
                 (0, true) => "names no command that it ran".to_owned(),
-                (0, false) => format!(
-                    "does not say that `{}` succeeded",
-                    shown(&unrun.join("`, `"))
-                ),
+                (0, false) => {
+                    format!("does not say that `{}` succeeded", shown(&unrun.join("`, `")))
+                }
                 _ => {
                     "names commands of which its program reports that none can have run".to_owned()
                 }
@@ -291,10 +290,7 @@ impl Remarks {
             }
             (true, _) => return,
             (false, _) if before.path == *program => {
-                format!(
-                    "{}, the reviewer of {cycle} {n}, was changed",
-                    shown(&before.path)
-                )
+                format!("{}, the reviewer of {cycle} {n}, was changed", shown(&before.path))
             }
             (false, _) => format!(
                 "the reviewer of {cycle} {n} was {}, not {}",

@@ -108,10 +108,7 @@ pub(crate) struct ReceiptReplay {
 impl ReceiptReplay {
     /// Returns one in which another chart decides.
     pub(crate) fn with(chart: &Arc<Chart>) -> Self {
-        Self {
-            instead: Some(Ready::of(chart)),
-            ..Self::default()
-        }
+        Self { instead: Some(Ready::of(chart)), ..Self::default() }
     }
 
     /// Makes the decisions of the next line again, which has this hash, and returns where they differ.
@@ -261,9 +258,7 @@ impl ReceiptReplay {
                 true => ("clean", "not clean"),
                 false => ("not clean", "clean"),
             };
-            found.push(format!(
-                "for the chart, the review is {is}, and for the record {other}"
-            ));
+            found.push(format!("for the chart, the review is {is}, and for the record {other}"));
         }
         if let Some(review) = review.filter(|_| self.instead.is_none()) {
             let known = answers(&[&asked, &*decision.world].concat()).unwrap_or_default();
@@ -344,9 +339,7 @@ impl ReceiptReplay {
             && skips != tree.skips
         {
             let (tree, skips) = (tree.skips.join(", "), skips.join(", "));
-            found.push(format!(
-                "{name} leaves out {tree}, and its settings leave out {skips}"
-            ));
+            found.push(format!("{name} leaves out {tree}, and its settings leave out {skips}"));
         }
         found
     }

@@ -77,10 +77,7 @@ pub(crate) fn check(
         return Ok(None);
     };
     if !signers.is_file() {
-        return Err(format!(
-            "the list of signers {} is missing",
-            signers.display()
-        ));
+        return Err(format!("the list of signers {} is missing", signers.display()));
     }
     let mut find = keygen(root)?;
     find.args(["-Y", "find-principals", "-f"]).arg(signers);
@@ -137,8 +134,5 @@ fn said(command: &mut Command, stdin: &str) -> Result<String, String> {
     let text = [output.stderr, output.stdout].concat();
     let text = String::from_utf8_lossy(&text);
     let last = text.lines().rfind(|line| !line.trim().is_empty());
-    Err(format!(
-        "ssh-keygen: {}",
-        last.unwrap_or("it failed").trim()
-    ))
+    Err(format!("ssh-keygen: {}", last.unwrap_or("it failed").trim()))
 }

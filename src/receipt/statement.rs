@@ -48,9 +48,7 @@ impl Subject {
     pub(crate) fn new(name: &str, algorithm: &str, digest: &str) -> Self {
         Self {
             name: name.to_owned(),
-            digest: [(algorithm.to_owned(), digest.to_owned())]
-                .into_iter()
-                .collect(),
+            digest: [(algorithm.to_owned(), digest.to_owned())].into_iter().collect(),
         }
     }
 }
@@ -95,12 +93,7 @@ impl Predicate {
 
 impl Statement {
     pub(crate) fn new(subject: Vec<Subject>, predicate: Predicate) -> Self {
-        Self {
-            kind: STATEMENT.to_owned(),
-            subject,
-            predicate_type: RECEIPT.to_owned(),
-            predicate,
-        }
+        Self { kind: STATEMENT.to_owned(), subject, predicate_type: RECEIPT.to_owned(), predicate }
     }
 
     /// Returns why it is no receipt, if it is none.

@@ -38,12 +38,7 @@ pub(crate) fn title(chart: &Chart, cycle: &str, base: &str) -> String {
 
 impl<'c> Finder<'c> {
     pub(crate) fn of(chart: &'c Chart) -> Self {
-        Self {
-            chart,
-            state: None,
-            current: None,
-            left: Vec::new(),
-        }
+        Self { chart, state: None, current: None, left: Vec::new() }
     }
 
     /// Goes over the next entries.
@@ -96,9 +91,8 @@ impl<'c> Finder<'c> {
 
     /// Returns whether the cycle that is not over has had a review.
     fn has_reviews(&self, state: &Context) -> bool {
-        let cycle = context::unfinished(self.chart, |name| {
-            state.get(name).cloned().unwrap_or_default()
-        });
+        let cycle =
+            context::unfinished(self.chart, |name| state.get(name).cloned().unwrap_or_default());
         cycle.is_some_and(|cycle| {
             state.get(&cycle.count).and_then(serde_json::Value::as_u64) > Some(0)
         })
@@ -106,10 +100,7 @@ impl<'c> Finder<'c> {
 
     fn cycle(&self, state: &Context) -> Option<Unpassed> {
         let of_state = |cycle: &Cycle| {
-            Some(Unpassed {
-                cycle: cycle.id.clone(),
-                base: context::base(cycle, state)?,
-            })
+            Some(Unpassed { cycle: cycle.id.clone(), base: context::base(cycle, state)? })
         };
         let value = |name: &str| state.get(name).cloned().unwrap_or_default();
         context::unfinished(self.chart, value).and_then(of_state)

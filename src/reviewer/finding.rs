@@ -44,10 +44,7 @@ pub struct Found {
     pub denied: usize,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes it like that"
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it like that")]
 fn is_zero(count: &usize) -> bool {
     *count == 0
 }
@@ -64,14 +61,9 @@ impl Found {
         };
         let all = items.len();
         let findings = items.into_iter().take(MOST);
-        let findings: Vec<Finding> = findings
-            .filter_map(|item| Finding::read(&item, severities))
-            .collect();
-        Self {
-            unreadable: all - findings.len(),
-            findings,
-            ..Self::default()
-        }
+        let findings: Vec<Finding> =
+            findings.filter_map(|item| Finding::read(&item, severities)).collect();
+        Self { unreadable: all - findings.len(), findings, ..Self::default() }
     }
 
     /// Returns the worst severity of its findings; `severities` has the worst first. A finding that cannot be read may be
@@ -113,10 +105,7 @@ impl Found {
     pub fn counts<'s>(&self, severities: &'s [String]) -> impl Iterator<Item = (&'s str, usize)> {
         let count = |severity: &'s String| {
             let of_it = |finding: &&Finding| finding.severity == *severity;
-            (
-                severity.as_str(),
-                self.findings.iter().filter(of_it).count(),
-            )
+            (severity.as_str(), self.findings.iter().filter(of_it).count())
         };
         severities.iter().map(count).filter(|(_, count)| *count > 0)
     }
@@ -158,9 +147,7 @@ impl Finding {
 
     /// Returns it as a line, after its id.
     pub fn in_words(&self, id: &str) -> String {
-        let Self {
-            severity, title, ..
-        } = self;
+        let Self { severity, title, .. } = self;
         match self.place() {
             Some(place) => format!("{id} ({severity}, {place}): {title}"),
             None => format!("{id} ({severity}): {title}"),

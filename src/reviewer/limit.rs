@@ -9,9 +9,8 @@ const HALF_A_YEAR: u64 = 183 * DAY;
 /// A time that is given to the minute may have passed by up to this many seconds and still be the one that is meant.
 const SLACK: u64 = 2 * MINUTE;
 
-const MONTHS: [&str; 12] = [
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-];
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 /// Returns when, according to `text`, something resets: after `reset` comes a time, a day or both, and then the name of a
 /// time zone in parentheses. `offset_of` says how far the clock there is ahead of UTC.
@@ -39,9 +38,7 @@ pub(super) fn reset_in(
     let today = rfc3339(local);
     let year: u64 = part(&today, 0, 4).parse().ok()?;
     let named = words.peek().and_then(|word| {
-        let month = MONTHS
-            .iter()
-            .position(|month| word.get(..3) == Some(month))?;
+        let month = MONTHS.iter().position(|month| word.get(..3) == Some(month))?;
         Some(month + 1)
     });
     let mut day = None;
@@ -77,9 +74,7 @@ pub(super) fn reset_in(
             (Some(_), Some(_)) => return None,
         };
     }
-    let at = found
-        .max(local + MINUTE)
-        .checked_add_signed(-offset.unwrap_or(0))?;
+    let at = found.max(local + MINUTE).checked_add_signed(-offset.unwrap_or(0))?;
     Some(Moment::new(at, now, offset))
 }
 
@@ -141,13 +136,7 @@ mod tests {
                 "2026-07-02T16:00:00Z",
                 "2026-07-02 12:00 UTC-04:00",
             ),
-            (
-                "resets 18:30",
-                "2026-07-01T17:00:00Z",
-                None,
-                "2026-07-01T18:30:00Z",
-                "18:30 UTC",
-            ),
+            ("resets 18:30", "2026-07-01T17:00:00Z", None, "2026-07-01T18:30:00Z", "18:30 UTC"),
             (
                 "resets Jul 4",
                 "2026-07-01T17:00:00Z",
@@ -156,13 +145,7 @@ mod tests {
                 "2026-07-04 00:00 UTC",
             ),
             // Just over: the next minute, and not tomorrow.
-            (
-                "resets 5pm",
-                "2026-07-01T17:00:41Z",
-                Some(0),
-                "2026-07-01T17:01:41Z",
-                "17:01 UTC",
-            ),
+            ("resets 5pm", "2026-07-01T17:00:41Z", Some(0), "2026-07-01T17:01:41Z", "17:01 UTC"),
         ];
         for (text, now, offset, until, shown) in cases {
             let now = seconds(now).unwrap();

@@ -81,20 +81,10 @@ pub(crate) fn found(invoke: &Invoke, severities: &[String], stdout: &[u8]) -> Fo
     let turns = invoke.turns.as_deref();
     let turns: Option<u64> = turns.and_then(|pointer| value(json, pointer));
     let is_idle = turns.is_some_and(|turns| turns <= 1);
-    let named = first(&invoke.ran)
-        .map(|list| Ran::read(&list))
-        .unwrap_or_default();
-    let (ran, denied) = if is_idle {
-        (Vec::new(), named.len())
-    } else {
-        (named, 0)
-    };
+    let named = first(&invoke.ran).map(|list| Ran::read(&list)).unwrap_or_default();
+    let (ran, denied) = if is_idle { (Vec::new(), named.len()) } else { (named, 0) };
     let found = first(&invoke.findings).map(|list| Found::read(&list, severities));
-    Found {
-        ran,
-        denied,
-        ..found.unwrap_or_default()
-    }
+    Found { ran, denied, ..found.unwrap_or_default() }
 }
 
 /// Returns the review itself, as far as it is in a process's stdout.
@@ -165,10 +155,7 @@ pub(crate) fn last_object(text: &str) -> Option<&str> {
 }
 
 fn reason(invoke: &Invoke, json: &str) -> Option<String> {
-    let found = invoke
-        .reason
-        .iter()
-        .find_map(|pointer| find(json, pointer))?;
+    let found = invoke.reason.iter().find_map(|pointer| find(json, pointer))?;
     let text = serde_json::from_str(&found).unwrap_or(found);
     let short = plain_line(&text, REASON_LIMIT);
     // It becomes a part of a sentence.
@@ -258,10 +245,7 @@ mod tests {
             argv: Vec::new(),
             answer: AnswerForm::Json,
             verdicts: vec!["PASS".to_owned(), "FAIL".to_owned()],
-            verdict: vec![
-                "/structured_output/verdict".to_owned(),
-                "/result/verdict".to_owned(),
-            ],
+            verdict: vec!["/structured_output/verdict".to_owned(), "/result/verdict".to_owned()],
             error: Some("/is_error".to_owned()),
             reason: vec!["/errors/0".to_owned(), "/result".to_owned()],
             timeout: crate::chart::model::Amount::Fixed(1),
@@ -271,22 +255,10 @@ mod tests {
     #[test]
     fn missing_figures_are_unknown() {
         let cases: &[(&str, Option<u64>, Option<u64>)] = &[
-            (
-                r#"{"total_cost_usd":0.2134567,"usage":{"in":3,"out":4}}"#,
-                Some(213_457),
-                Some(7),
-            ),
-            (
-                r#"{"total_cost_usd":0,"usage":{"out":4}}"#,
-                Some(0),
-                Some(4),
-            ),
+            (r#"{"total_cost_usd":0.2134567,"usage":{"in":3,"out":4}}"#, Some(213_457), Some(7)),
+            (r#"{"total_cost_usd":0,"usage":{"out":4}}"#, Some(0), Some(4)),
             (r#"{"total_cost_usd":-1,"usage":{"in":-1}}"#, None, None),
-            (
-                r#"{"total_cost_usd":"much","usage":{"in":1.5}}"#,
-                None,
-                None,
-            ),
+            (r#"{"total_cost_usd":"much","usage":{"in":1.5}}"#, None, None),
             ("{}", None, None),
             ("", None, None),
         ];
@@ -300,10 +272,7 @@ mod tests {
     #[test]
     fn verdicts_of_all_shapes() {
         let cases: &[(&str, Result<Option<&str>, &str>)] = &[
-            (
-                r#"{"structured_output":{"verdict":"PASS"}}"#,
-                Ok(Some("PASS")),
-            ),
+            (r#"{"structured_output":{"verdict":"PASS"}}"#, Ok(Some("PASS"))),
             (r#"{"result":{"verdict":"FAIL"}}"#, Ok(Some("FAIL"))),
             (r#"{"result":"{\"verdict\":\"PASS\"}"}"#, Ok(Some("PASS"))),
             (
@@ -312,28 +281,19 @@ mod tests {
             ),
             (r#"{"structured_output":{"verdict":"pass"}}"#, Ok(None)),
             (r#"{"result":"I think PASS"}"#, Ok(None)),
-            (
-                r#"{"is_error":false,"result":{"verdict":"PASS"}}"#,
-                Ok(Some("PASS")),
-            ),
+            (r#"{"is_error":false,"result":{"verdict":"PASS"}}"#, Ok(Some("PASS"))),
             (
                 r#"{"is_error":true,"result":"API Error:\n 401","structured_output":{"verdict":"PASS"}}"#,
                 Err("API Error: 401"),
             ),
             (r#"{"is_error":true}"#, Err("it reports an error")),
-            (
-                r#"{"is_error":true,"errors":["no budget"]}"#,
-                Err("no budget"),
-            ),
+            (r#"{"is_error":true,"errors":["no budget"]}"#, Err("no budget")),
             (
                 r#"{"is_error":true,"errors":["\u001b[31mno\u001b[0m\u0007 budget"]}"#,
                 Err("no budget"),
             ),
             (r#"[{"result":{"verdict":"FAIL"}}]"#, Ok(None)),
-            (
-                "{\"result\" : \"\\n {\\\"verdict\\\":\\\"PASS\\\"}\"}",
-                Ok(Some("PASS")),
-            ),
+            ("{\"result\" : \"\\n {\\\"verdict\\\":\\\"PASS\\\"}\"}", Ok(Some("PASS"))),
             ("[]", Ok(None)),
             ("", Err("it printed nothing")),
         ];

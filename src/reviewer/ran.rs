@@ -39,10 +39,7 @@ pub struct Ran {
 impl Ran {
     /// Returns what any reviewer of code runs, where none has run.
     pub(crate) fn some() -> Self {
-        Self {
-            command: "git diff".to_owned(),
-            exit: Some(0),
-        }
+        Self { command: "git diff".to_owned(), exit: Some(0) }
     }
 
     /// Reads the commands that a reviewer has named. What is no command is not one.
@@ -76,11 +73,7 @@ impl Ran {
 /// Returns a command of any number of lines as one that means the same, which is cut after [`LENGTH`] characters.
 fn one_line(command: &str) -> String {
     let mut joined = String::new();
-    for line in command
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-    {
+    for line in command.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let last = joined.split_whitespace().next_back().unwrap_or_default();
         let goes_on = last.is_empty() || last.ends_with(GOES_ON) || OPENS.contains(&last);
         match joined.strip_suffix('\\').map(str::len) {
@@ -159,10 +152,7 @@ impl Part {
                         _ => Before::Other,
                     };
                     signs.next_if(|next| is_twice || sign == '|' && *next == '&');
-                    parts.push(Self {
-                        before,
-                        words: Vec::new(),
-                    });
+                    parts.push(Self { before, words: Vec::new() });
                 }
                 _ => {
                     let word = word(&mut signs);
@@ -170,16 +160,12 @@ impl Part {
                     let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
                     let is_redirected = matches!(signs.peek(), Some('<' | '>'));
                     let last = parts.last_mut().filter(|_| !(is_number && is_redirected));
-                    last.into_iter()
-                        .for_each(|part| part.words.push(word.clone()));
+                    last.into_iter().for_each(|part| part.words.push(word.clone()));
                 }
             }
         }
         // A `;` or `&` may end a line.
-        if parts
-            .last()
-            .is_some_and(|part| part.words.is_empty() && part.before == Before::End)
-        {
+        if parts.last().is_some_and(|part| part.words.is_empty() && part.before == Before::End) {
             parts.pop();
         }
         parts
@@ -246,11 +232,7 @@ mod tests {
             ("cd x && CI=1 make check 2>&1 | tail -3", "make check", true),
             ("make check >out 2> err < in", "make check", true),
             ("make check &>out", "make check", true),
-            (
-                "make check 2>&1 | tail -3 && git diff | cat",
-                "make check",
-                true,
-            ),
+            ("make check 2>&1 | tail -3 && git diff | cat", "make check", true),
             ("make check | head", "make check", true),
             ("make check && echo ok", "make check", true),
             ("make check;", "make check", true),

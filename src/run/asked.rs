@@ -116,8 +116,7 @@ pub(crate) fn was_sandboxed(place: &Place, session: Option<&str>) -> bool {
         Line::Review(_) | Line::Gate(_) => None,
     });
     let mut own = stops.filter(|stop| stop.session.as_deref() == session);
-    own.next()
-        .is_some_and(|stop| stop.lasting.contains_key("sandboxed"))
+    own.next().is_some_and(|stop| stop.lasting.contains_key("sandboxed"))
 }
 
 /// Returns the next stop of a session.
@@ -138,20 +137,13 @@ pub(crate) fn next(place: &Place, session: Option<String>, gate: Option<&Failing
         fields["gate_failure"] = gate.text.as_str().into();
         fields["gate_ended_turn"] = gate.has_ended_turn.into();
     }
-    Event {
-        trigger,
-        fields,
-        args: IndexMap::default(),
-        session,
-    }
+    Event { trigger, fields, args: IndexMap::default(), session }
 }
 
 /// Returns whether a phase comes next that the agent can work on now.
 pub(crate) fn is_agents(place: &Place, session: &str) -> bool {
     let asked = next(place, Some(session.to_owned()), None);
-    let decision = peek(place, &asked)
-        .ok()
-        .and_then(|(step, _)| step.decision());
+    let decision = peek(place, &asked).ok().and_then(|(step, _)| step.decision());
     decision.is_some_and(|decision| match decision.answer {
         Answer::Action { action, .. } => place.chart.phases.contains_key(&action),
         _ => false,

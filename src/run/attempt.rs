@@ -60,11 +60,7 @@ pub(crate) struct Again {
 
 /// Adds who has been at it for how long.
 fn effort(announced: &Running, effort: Effort) -> Effort {
-    Effort {
-        seconds: announced.elapsed().as_secs(),
-        by: announced.by.clone(),
-        ..effort
-    }
+    Effort { seconds: announced.elapsed().as_secs(), by: announced.by.clone(), ..effort }
 }
 
 impl Due<'_> {
@@ -93,14 +89,7 @@ impl Due<'_> {
             return Ok(Some(without(announced, Outcome::Failed(obstacle))));
         }
         let hook = self.hook;
-        let gates = gates::run(
-            place,
-            invocation,
-            hook / 2,
-            self.lock,
-            self.note,
-            &announced,
-        )?;
+        let gates = gates::run(place, invocation, hook / 2, self.lock, self.note, &announced)?;
         if let Some((outcome, is_cancelled)) = gates {
             let mut attempt = without(announced, outcome);
             attempt.effort.is_cancelled = is_cancelled;
@@ -187,10 +176,7 @@ fn asked_again(
     let now = place.snapshot();
     if now.state.text() != before.state.text() {
         let file = place.instance.dir.join(state_file::FILE);
-        return Err(format!(
-            "{} was changed while the gates ran",
-            file.display()
-        ));
+        return Err(format!("{} was changed while the gates ran", file.display()));
     }
     if let Some(obstacle) = place.obstacle(&now.as_world(), event, invocation) {
         return Err(obstacle);
@@ -199,11 +185,7 @@ fn asked_again(
     let event = found.as_ref().map_or(event, |(event, _)| event);
     match now.decide(event, None) {
         Ok(Step::Invoke(asked)) if asked.is_same_request(invocation) => {
-            Ok(found.map(|(event, change)| Again {
-                event,
-                change,
-                invocation: *asked,
-            }))
+            Ok(found.map(|(event, change)| Again { event, change, invocation: *asked }))
         }
         _ => Err("what is reviewed was changed while the gates ran".to_owned()),
     }

@@ -97,10 +97,7 @@ pub(crate) fn is_worth_waking(place: &Place, performed: &Performed) -> bool {
         return false;
     }
     let reviews = place.journal().reviews();
-    let failed = reviews
-        .iter()
-        .rev()
-        .take_while(|review| review.run.error.is_some());
+    let failed = reviews.iter().rev().take_while(|review| review.run.error.is_some());
     performed.decision.failure().is_none() || failed.count() < FAILURES
 }
 

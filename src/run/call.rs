@@ -77,11 +77,7 @@ impl UserCall {
         let name = &place.instance.name;
         let noun = place.chart.scope.noun.to_uppercase().replace('-', "_");
         let line = |text: &str| plain_line(text, LENGTH);
-        let env = [
-            (noun.as_str(), line(name)),
-            ("REASON", line(reason)),
-            ("NEXT", line(next)),
-        ];
+        let env = [(noun.as_str(), line(name)), ("REASON", line(reason)), ("NEXT", line(next))];
         let env = env.map(|(name, text)| (format!("TASKIE_{name}"), text));
         Some(Self {
             text: format!("{}: {}", shown(name), line(reason)),
@@ -105,18 +101,13 @@ impl UserCall {
             let mut command = Command::new(program);
             command.args(args).current_dir(&self.root);
             command.envs(self.env.iter().map(|(name, value)| (name, value)));
-            command
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null());
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
             let started = detach(&mut command).spawn();
             started.map(drop).map_err(|error| error.to_string())
         };
         let failed = self.commands.iter().filter_map(|line| {
             let why = start(line).err()?;
-            Some(format!(
-                "`{line}`, which would call you, was not started: {why}"
-            ))
+            Some(format!("`{line}`, which would call you, was not started: {why}"))
         });
         let failed = failed.collect();
         // If this process is killed before, the next stop calls.

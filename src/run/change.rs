@@ -82,10 +82,7 @@ pub(crate) fn find(place: &mut Place, base: Base<'_>) -> Result<Change, Unknown>
     hold(place);
     let objects = place.dir().join(STORED);
     let paths = part::paths(place).ok_or_else(|| {
-        let message = format!(
-            "{} does not say which part it is",
-            place.instance.dir.display()
-        );
+        let message = format!("{} does not say which part it is", place.instance.dir.display());
         Unknown::new(message, "`taskie review PATHS` does")
     })?;
     // Its reviewer may have been killed together with what waited for it.
@@ -253,14 +250,7 @@ pub(crate) fn settle(place: &Place, stamp: Option<Stamp>) {
     let state = state_of(place);
     if let Some(stamp) = stamp {
         let is_confirmed = false;
-        keep_settled(
-            place,
-            &Settled {
-                stamp,
-                state,
-                is_confirmed,
-            },
-        );
+        keep_settled(place, &Settled { stamp, state, is_confirmed });
     }
 }
 
@@ -346,16 +336,10 @@ pub(crate) fn sweep(place: &Place) {
         return;
     }
     let branches = change::branches(&place.root);
-    let branches: Vec<String> = branches
-        .iter()
-        .map(|branch| part::name_of(branch, &[]))
-        .collect();
+    let branches: Vec<String> = branches.iter().map(|branch| part::name_of(branch, &[])).collect();
     for dir in left {
         let name = dir.file_name().unwrap_or_default().to_string_lossy();
-        let _ = match branches
-            .iter()
-            .any(|branch| part::is_of_branch(&name, branch))
-        {
+        let _ = match branches.iter().any(|branch| part::is_of_branch(&name, branch)) {
             _ if !take_back(&place.root, &dir) => continue,
             // What its reviews have found still counts.
             true if dir.join(state_file::FILE).exists() => fs::remove_dir_all(dir.join(STORED)),
@@ -386,9 +370,7 @@ fn setting_of(place: &Place, name: &str) -> Option<Result<Json, String>> {
 
 /// Returns whether a setting that the scope names is on. The error says why that cannot be found out.
 pub(crate) fn is_on(place: &Place, setting: Option<&String>) -> Result<bool, String> {
-    let value = setting
-        .and_then(|name| setting_of(place, name))
-        .transpose()?;
+    let value = setting.and_then(|name| setting_of(place, name)).transpose()?;
     Ok(value == Some(Json::Bool(true)))
 }
 
@@ -420,11 +402,7 @@ pub(crate) fn see(place: &Place, fields: &mut Json) {
 fn rules(place: &Place) -> String {
     let rulings = ledger::rulings(&place.chart, &place.root, &place.dir());
     let snapshot = place.snapshot();
-    hash::of(
-        json!([snapshot.config().ok(), rulings])
-            .to_string()
-            .as_bytes(),
-    )
+    hash::of(json!([snapshot.config().ok(), rulings]).to_string().as_bytes())
 }
 
 /// Looks again at what has changed, for an event that says it. Returns the event that says what is there now, and that change;
@@ -476,10 +454,7 @@ pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change) {
     let mut files: Vec<String> = files.collect();
     let more = change.files.len() - files.len();
     if more > 0 {
-        files.push(format!(
-            "{}; `git diff --stat` lists them",
-            counted(more, "more file")
-        ));
+        files.push(format!("{}; `git diff --stat` lists them", counted(more, "more file")));
     }
     let paths = part::paths(place).unwrap_or_default();
     let paths = paths.iter().map(|path| format!(" {}", quoted(path)));
@@ -488,10 +463,7 @@ pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change) {
         ("base", json!(change.base)),
         ("against", json!(change.against)),
         ("tree", json!(change.after)),
-        (
-            "range",
-            json!(format!("{} {}", change.before, change.after)),
-        ),
+        ("range", json!(format!("{} {}", change.before, change.after))),
         ("lines", json!(change.lines(&skipped(place)))),
         ("paths", json!(paths.collect::<String>())),
         ("lost", json!(change.is_lost)),

@@ -15,10 +15,7 @@ use crate::run::stuck::Stuck;
 /// Returns the beginning of a new change.
 pub(crate) fn began(chart: &Chart, fields: Json) -> Event {
     Event {
-        trigger: Trigger::Enter {
-            phase: chart.initial.clone(),
-            force: false,
-        },
+        trigger: Trigger::Enter { phase: chart.initial.clone(), force: false },
         fields,
         args: Context::default(),
         session: None,
@@ -34,10 +31,7 @@ pub(crate) fn entered(snapshot: &Arc<Snapshot>, began: &Event) -> Result<Option<
 pub(crate) fn at_stop(place: &Place, snapshot: Arc<Snapshot>, stop: &Event) -> Arc<Snapshot> {
     let goes_on = is_own(place)
         && stop.is_stop()
-        && stop
-            .fields
-            .get("lines")
-            .is_some_and(|lines| !lines.is_null())
+        && stop.fields.get("lines").is_some_and(|lines| !lines.is_null())
         && running_cycle(&place.chart, snapshot.context()).is_none();
     let entered = goes_on.then(|| entered(&snapshot, &began(&place.chart, stop.fields.clone())));
     match entered {

@@ -16,15 +16,7 @@ use crate::text::shown;
 const SEEN: &str = ".seen";
 
 /// What that log says of a new commit begins with one of these.
-const COMMITTED: [&str; 7] = [
-    "commit",
-    "cherry-pick",
-    "revert",
-    "merge",
-    "am",
-    "rebase",
-    "pull",
-];
+const COMMITTED: [&str; 7] = ["commit", "cherry-pick", "revert", "merge", "am", "rebase", "pull"];
 
 /// But that does not end with one of these: then HEAD has moved to one that was there. Neither do they say so in these words.
 const MOVED: [&str; 5] = ["(start)", "(finish)", "(abort)", "(reset)", "--abort"];
@@ -66,11 +58,7 @@ pub(crate) fn begin(place: &Place, change: &Change) {
     let text = text.unwrap_or_default();
     let head = text.lines().next_back().and_then(entry);
     // What is only in the work tree is on no branch.
-    keep(
-        place,
-        head.map(|(_, new, _)| new)
-            .filter(|head| *head != change.base),
-    );
+    keep(place, head.map(|(_, new, _)| new).filter(|head| *head != change.base));
 }
 
 fn keep(place: &Place, head: Option<&str>) {
@@ -176,33 +164,15 @@ mod tests {
             ("0 1 commit: a; 1 0 reset: moving to HEAD~1", "1r"),
             ("9 8 merge x: Fast-forward; 8 9 checkout: moving", ""),
             ("9 8 merge x: Merge made by; 8 9 checkout: moving", "8"),
-            (
-                "9 7 pull (start): checkout; 7 6 pull (pick): a; 6 9 checkout: moving",
-                "6",
-            ),
+            ("9 7 pull (start): checkout; 7 6 pull (pick): a; 6 9 checkout: moving", "6"),
             ("9 8 pull: Fast-forward; 8 9 checkout: moving", ""),
-            (
-                "9 7 rebase (start): checkout main; 7 9 checkout: moving",
-                "",
-            ),
-            (
-                "9 8 checkout: moving to old; 8 9 checkout: moving to main",
-                "",
-            ),
-            (
-                "0 1 commit: Fast-forward (start); 1 9 checkout: moving",
-                "1",
-            ),
+            ("9 7 rebase (start): checkout main; 7 9 checkout: moving", ""),
+            ("9 8 checkout: moving to old; 8 9 checkout: moving to main", ""),
+            ("0 1 commit: Fast-forward (start); 1 9 checkout: moving", "1"),
             ("0 1 commit: a; 1 9 rebase (start): checkout main", "1r"),
             ("0 1 commit: a; 1 9 rebase: checkout main", "1r"),
-            (
-                "9 8 merge f: Fast-forward (no commit created); 8 9 checkout: moving",
-                "",
-            ),
-            (
-                "9 8 rebase (abort): returning to refs/heads/f; 8 9 checkout: moving",
-                "",
-            ),
+            ("9 8 merge f: Fast-forward (no commit created); 8 9 checkout: moving", ""),
+            ("9 8 rebase (abort): returning to refs/heads/f; 8 9 checkout: moving", ""),
             ("9 8 rebase: fast-forward; 8 9 checkout: moving", ""),
             ("9 8 cherry-pick: fast-forward; 8 9 checkout: moving", ""),
             ("9 8 am --abort; 8 9 checkout: moving", ""),

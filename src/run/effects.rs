@@ -22,18 +22,11 @@ use crate::store::{Store, running};
 /// Carries out `effects`, in order, and stops at the first that fails. The error says what should have been done, and what
 /// was done before. The caller holds the write lock.
 pub(crate) fn carry_out(root: &Path, scope: &Scope, effects: &[Effect]) -> Result<(), Stuck> {
-    let mut place = FileWriter {
-        root,
-        scope,
-        filled: BTreeSet::new(),
-    };
+    let mut place = FileWriter { root, scope, filled: BTreeSet::new() };
     let result = place.carry_out(effects);
     // What happens after this, such as a new state, must not reach the disk before the names of the files do. Once for
     // each folder, however many files were put into it.
-    place
-        .filled
-        .iter()
-        .for_each(|folder| disk::sync_folder(folder));
+    place.filled.iter().for_each(|folder| disk::sync_folder(folder));
     result
 }
 
@@ -42,10 +35,8 @@ pub(crate) fn ignore_logs(root: &Path, scope: &Scope, pattern: &str) -> Option<(
     if !git::is_in_git(root) {
         return None;
     }
-    let ensure = Effect::Ensure {
-        path: format!("{}/.gitignore", scope.home),
-        line: pattern.to_owned(),
-    };
+    let ensure =
+        Effect::Ensure { path: format!("{}/.gitignore", scope.home), line: pattern.to_owned() };
     carry_out(root, scope, &[ensure]).ok()
 }
 
@@ -62,24 +53,20 @@ impl FileWriter<'_> {
         let mut done: Vec<String> = Vec::new();
         for effect in effects {
             let (what, result) = match effect {
-                Effect::Write { path, text } => (
-                    unwritten(path),
-                    self.put(path, |file| disk::create(file, text.as_bytes())),
-                ),
-                Effect::Replace { path, text } => (
-                    unwritten(path),
-                    self.put(path, |file| replace(file, text.as_bytes())),
-                ),
+                Effect::Write { path, text } => {
+                    (unwritten(path), self.put(path, |file| disk::create(file, text.as_bytes())))
+                }
+                Effect::Replace { path, text } => {
+                    (unwritten(path), self.put(path, |file| replace(file, text.as_bytes())))
+                }
                 Effect::Ensure { path, line } => (unwritten(path), self.ensure(path, line)),
-                Effect::Rename { from, to } => (
-                    format!("{from} cannot be renamed to {to}"),
-                    self.rename(from, to),
-                ),
+                Effect::Rename { from, to } => {
+                    (format!("{from} cannot be renamed to {to}"), self.rename(from, to))
+                }
                 Effect::Remove { path } => (format!("{path} cannot be removed"), self.remove(path)),
-                Effect::Cancel { path } => (
-                    format!("the review of {path} cannot be cancelled"),
-                    self.cancel(path),
-                ),
+                Effect::Cancel { path } => {
+                    (format!("the review of {path} cannot be cancelled"), self.cancel(path))
+                }
             };
             if let Err(error) = result {
                 let before = if done.is_empty() {
@@ -145,15 +132,12 @@ impl FileWriter<'_> {
 
     /// Returns the name of the instance whose directory this is.
     fn instance<'e>(&self, path: &'e str) -> io::Result<&'e str> {
-        let name = Path::new(path)
-            .strip_prefix(find::folder(self.scope))
-            .ok()
-            .and_then(Path::to_str);
-        name.filter(|name| name_flaw(name).is_none())
-            .ok_or_else(|| {
-                let noun = &self.scope.noun;
-                io::Error::other(format!("it is not the directory of a {noun}"))
-            })
+        let name =
+            Path::new(path).strip_prefix(find::folder(self.scope)).ok().and_then(Path::to_str);
+        name.filter(|name| name_flaw(name).is_none()).ok_or_else(|| {
+            let noun = &self.scope.noun;
+            io::Error::other(format!("it is not the directory of a {noun}"))
+        })
     }
 
     fn cancel(&self, path: &str) -> io::Result<()> {

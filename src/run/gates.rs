@@ -139,12 +139,9 @@ fn recorded(place: &Place, line: GateLine, log: &Path) -> Option<Outcome> {
     let written = place.journal().add(&Line::Gate(line));
     let why = error?;
     Some(match written {
-        Ok(()) => Outcome::Gate(FailedGate {
-            command,
-            why,
-            output: log::last_lines(log, OUTPUT),
-            times,
-        }),
+        Ok(()) => {
+            Outcome::Gate(FailedGate { command, why, output: log::last_lines(log, OUTPUT), times })
+        }
         // Then nobody can count how often it fails, and the agent could be blocked forever.
         Err(error) => Outcome::Failed(format!(
             "the gate `{command}` {why}, and the journal cannot be written: {error}"

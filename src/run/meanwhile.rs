@@ -67,16 +67,10 @@ impl FilesBefore {
         let is_visible = |entry: &DirEntry| {
             entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.')
         };
-        let folders = [
-            WalkDir::new(place.root.join(home)).max_depth(1),
-            WalkDir::new(place.dir()),
-        ];
-        let entries = folders
-            .into_iter()
-            .flat_map(|folder| folder.into_iter().filter_entry(is_visible));
-        let files = entries
-            .flatten()
-            .filter(|entry| entry.file_type().is_file());
+        let folders = [WalkDir::new(place.root.join(home)).max_depth(1), WalkDir::new(place.dir())];
+        let entries =
+            folders.into_iter().flat_map(|folder| folder.into_iter().filter_entry(is_visible));
+        let files = entries.flatten().filter(|entry| entry.file_type().is_file());
         let own = files.take(FILES).filter_map(|file| {
             let text = disk::read(&place.root, file.path()).ok().flatten();
             let name = file.path().strip_prefix(&place.root).ok()?.to_owned();
@@ -94,10 +88,8 @@ impl FilesBefore {
     pub(crate) fn changed(&self, place: &Place) -> ChangedFiles {
         let now = Self::read(place);
         let names = self.own.keys().chain(now.own.keys());
-        let mut names: Vec<PathBuf> = names
-            .filter(|name| self.own.get(*name) != now.own.get(*name))
-            .cloned()
-            .collect();
+        let mut names: Vec<PathBuf> =
+            names.filter(|name| self.own.get(*name) != now.own.get(*name)).cloned().collect();
         names.sort();
         names.dedup();
         let (mut names, mut new): (Vec<_>, Vec<_>) =
@@ -113,11 +105,7 @@ impl FilesBefore {
         names.extend(new);
         let is_known = self.tree.is_some() && now.tree.is_some();
         let is_in_git = self.is_in_git || now.is_in_git;
-        ChangedFiles {
-            files: names,
-            is_code_unknown: !is_known && is_in_git,
-            is_in_git,
-        }
+        ChangedFiles { files: names, is_code_unknown: !is_known && is_in_git, is_in_git }
     }
 }
 
@@ -189,12 +177,7 @@ fn in_words<'f>(
             true => "; looser, so it does not count for this review",
             false => "",
         };
-        (old != new).then(|| {
-            (
-                name,
-                format!("(from {} to {}{note})", words(old), words(new)),
-            )
-        })
+        (old != new).then(|| (name, format!("(from {} to {}{note})", words(old), words(new))))
     });
     changes.collect()
 }
@@ -212,9 +195,7 @@ pub(crate) fn has_moved_on(
     };
     let (old, new) = (before.context(), now.context());
     let names = chart.context.keys();
-    let mut changed = names
-        .filter(|name| old.get(*name) != new.get(*name))
-        .peekable();
+    let mut changed = names.filter(|name| old.get(*name) != new.get(*name)).peekable();
     let counts = changed.peek().is_some() && changed.all(is_kept);
     before.state.text() != now.state.text() && !counts
 }
@@ -279,9 +260,7 @@ impl Pause {
     /// Lets it take effect after `decision`, which was made in the world of `snapshot`, where it was not yet run.
     pub(crate) fn follow(&self, chart: &Arc<Chart>, snapshot: &Snapshot, decision: &mut Decision) {
         let is_sent_back = matches!(decision.answer, Answer::Block(_));
-        decision.follow(snapshot.context(), |fields| {
-            step_of(snapshot, &self.command, fields)
-        });
+        decision.follow(snapshot.context(), |fields| step_of(snapshot, &self.command, fields));
         let call = chart.call(&self.command);
         let mut message = format!("The review counts, and `{call}` takes effect now.");
         // The agent, which would have been sent back with it, does not get it.

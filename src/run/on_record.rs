@@ -53,10 +53,7 @@ impl OnRecord {
                 new.any(|kept| !kept.is_own)
             },
             open: kept.into_iter().map(|kept| kept.entry).collect(),
-            aside: aside
-                .iter()
-                .map(|kept| kept.entry.at().to_owned())
-                .collect(),
+            aside: aside.iter().map(|kept| kept.entry.at().to_owned()).collect(),
             chain,
         }
     }
@@ -75,10 +72,8 @@ impl OnRecord {
     /// Returns whether the state is like this after one of its ends.
     fn leads_to(&self, fields: &Context) -> bool {
         let states = self.chain.states(&self.open);
-        let is_it = |left: &Context| {
-            left.iter()
-                .all(|(name, value)| fields.get(name) == Some(value))
-        };
+        let is_it =
+            |left: &Context| left.iter().all(|(name, value)| fields.get(name) == Some(value));
         states.iter().any(is_it)
     }
 

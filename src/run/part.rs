@@ -35,10 +35,7 @@ pub(crate) fn limit(place: &Place, given: &[String]) -> io::Result<()> {
     }
     // Another process may be about to write the same.
     let _lock = WriteLock::acquire(&place.store, &place.instance.name)?;
-    disk::replace(
-        &place.dir().join(PATHS),
-        json!(given).to_string().as_bytes(),
-    )
+    disk::replace(&place.dir().join(PATHS), json!(given).to_string().as_bytes())
 }
 
 /// Removes the paths, so that the directory can go.

@@ -183,9 +183,7 @@ fn carry_out(
                 let result = Ok(performed);
                 // If it cannot be written, neither can the next line, and that is reported.
                 let _ = add_decision(place, event, &result, start.elapsed());
-                earlier = result
-                    .ok()
-                    .map(|done| (done.after(earlier), start.elapsed()));
+                earlier = result.ok().map(|done| (done.after(earlier), start.elapsed()));
                 then
             }
         };
@@ -210,9 +208,7 @@ fn follows(
             let is_early = start.elapsed().as_secs() <= hook_timeout(event) / 2;
             (is_early && due.gates.commands.is_empty()).then_some(NextStep::Review)
         }
-        Step::Done(next) => next
-            .advances()
-            .then(|| NextStep::Write(None, Arc::default())),
+        Step::Done(next) => next.advances().then(|| NextStep::Write(None, Arc::default())),
     }
 }
 
@@ -245,10 +241,8 @@ pub(crate) fn foreseen_notices(
     if matches!(snapshot.state, Reading::Broken(_)) {
         return Vec::new();
     }
-    let found = Found {
-        context: snapshot.context(),
-        is_gone: matches!(snapshot.state, Reading::Missing),
-    };
+    let found =
+        Found { context: snapshot.context(), is_gone: matches!(snapshot.state, Reading::Missing) };
     let instance = (&*place.chart, &place.store, &*place.instance.name);
     notices::foreseen(instance, found, place, session)
 }
@@ -262,11 +256,7 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
         return None;
     }
     let (debt, decision) = Debt::find(&place.store, &place.instance.name, text)?;
-    Some(Performed {
-        decision,
-        debt: Some(debt),
-        ..Performed::default()
-    })
+    Some(Performed { decision, debt: Some(debt), ..Performed::default() })
 }
 
 /// Refuses a phase that a session wants to enter while a review runs for another session: the outcome, which has been paid

@@ -104,13 +104,6 @@ impl Performed {
     }
 
     fn without_rule(answer: Answer, messages: Vec<String>) -> Self {
-        Self {
-            decision: Decision {
-                messages,
-                answer,
-                ..Decision::default()
-            },
-            ..Self::default()
-        }
+        Self { decision: Decision { messages, answer, ..Decision::default() }, ..Self::default() }
     }
 }

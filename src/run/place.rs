@@ -45,23 +45,12 @@ impl Place {
     /// Returns the place of an instance in the project at `root`.
     pub(crate) fn new(chart: Arc<Chart>, root: PathBuf, instance: Instance) -> Self {
         let store = Store::of(&root, &chart.scope.home);
-        Self {
-            chart,
-            root,
-            instance,
-            store,
-            env: Vec::new(),
-            in_use: None,
-            settings_before: None,
-        }
+        Self { chart, root, instance, store, env: Vec::new(), in_use: None, settings_before: None }
     }
 
     /// Returns the place of an instance that does not exist, in which everything has its initial value.
     pub(crate) fn of_none(chart: &Arc<Chart>, root: &Path) -> Self {
-        let instance = Instance {
-            name: String::new(),
-            dir: find::folder(&chart.scope).join(""),
-        };
+        let instance = Instance { name: String::new(), dir: find::folder(&chart.scope).join("") };
         Self::new(Arc::clone(chart), root.to_owned(), instance)
     }
 
@@ -154,10 +143,7 @@ impl Place {
     ) -> Option<String> {
         let invoke = self.chart.invoke.get(&invocation.name)?;
         invoke.verdicts.iter().find_map(|verdict| {
-            let outcome = Outcome::Ran {
-                verdict: Some(verdict.clone()),
-                found: Found::default(),
-            };
+            let outcome = Outcome::Ran { verdict: Some(verdict.clone()), found: Found::default() };
             let ended = Ended::new(invocation.clone(), outcome);
             match decide(&self.chart, world, event, Some(ended)) {
                 Err(fault @ Fault::File(_)) => Some(fault.to_string()),

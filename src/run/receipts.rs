@@ -68,9 +68,8 @@ pub(crate) fn due(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocati
     });
     let view = snapshot.view();
     let record = OnRecord::of(place);
-    let answer = view
-        .running()
-        .and_then(|cycle| answer_name(&view, &cycle.answer, invocation.n - 1));
+    let answer =
+        view.running().and_then(|cycle| answer_name(&view, &cycle.answer, invocation.n - 1));
     let mut answers = IndexMap::default();
     let mut gone = None;
     if let Some(name) = answer {
@@ -155,9 +154,7 @@ fn edited(
     });
     let lost =
         lost_rulings(place, record).filter(|now| said.is_none_or(|said| !said.contains(now)));
-    edited
-        .chain(lost.map(|now| (ledger::FILE.to_owned(), now)))
-        .collect()
+    edited.chain(lost.map(|now| (ledger::FILE.to_owned(), now))).collect()
 }
 
 /// Returns the hash of the rulings if one is gone that this machine has written since the last review. Where one is gone that the
@@ -188,13 +185,9 @@ pub(crate) fn add_program(place: &Place, invocation: &Invocation, record: &mut R
     let file = name.and_then(|name| locate(name, &path, &place.root).ok());
     let file = file.map(|file| place.root.join(file));
     // Any other program may do anything when it is asked for its version.
-    let asked = file
-        .as_ref()
-        .filter(|_| name.is_some_and(|name| Host::named(name).is_some()));
+    let asked = file.as_ref().filter(|_| name.is_some_and(|name| Host::named(name).is_some()));
     let version = asked.and_then(|file| version_of(file, PATIENCE).ok());
-    record.version = version
-        .map(|text| cut(text, VERSION))
-        .filter(|text| !text.is_empty());
+    record.version = version.map(|text| cut(text, VERSION)).filter(|text| !text.is_empty());
     // Nobody needs to know what the user is called.
     record.program = file.as_deref().map(short_path);
     record.program_sha256 = file.and_then(|file| program::sha256(&place.store, &file));
@@ -208,10 +201,7 @@ pub(crate) fn tree(place: &Place, snapshot: &Arc<Snapshot>, event: &Event) -> Op
     let given = field("base").filter(|base| !base.is_empty());
     let base = given.map(str::to_owned);
     let base = base.or_else(|| OnRecord::of(place).base());
-    let mut read = place
-        .manifests()
-        .read(base.as_deref(), None, &skips)?
-        .ok()?;
+    let mut read = place.manifests().read(base.as_deref(), None, &skips)?.ok()?;
     // It is given nothing else, whatever is different from another tree.
     let paths = part::paths(place)?;
     read.files.retain(|file, _| change::is_in(file, &paths));
@@ -262,11 +252,9 @@ pub(crate) fn ended(
         Line::Review(_) => false,
     });
     let gates = lines.filter_map(|line| match line {
-        Line::Gate(gate) if (&gate.cycle, gate.n) == (&due.cycle, due.n) => Some(GateEntry {
-            command: gate.command,
-            exit: gate.exit,
-            error: gate.error,
-        }),
+        Line::Gate(gate) if (&gate.cycle, gate.n) == (&due.cycle, due.n) => {
+            Some(GateEntry { command: gate.command, exit: gate.exit, error: gate.error })
+        }
         _ => None,
     });
     let mut gates: Vec<GateEntry> = gates.collect();
@@ -349,15 +337,10 @@ pub(crate) fn prepare(
         record.open.is_empty() && statement::read(&place.dir()).is_ok_and(|text| text.is_empty());
     keep_chart(place, &record, &charts::hash(&place.chart));
     let said = record.open.iter().rev().find_map(Entry::settings);
-    let seen = before
-        .seen
-        .iter()
-        .filter(|(name, value)| before.state.get(*name) != Some(*value));
+    let seen = before.seen.iter().filter(|(name, value)| before.state.get(*name) != Some(*value));
     let seen = seen.map(|(name, value)| (name.clone(), value.clone()));
     let entry: Open = Entry::Decision(Box::new(receipt::DecisionEntry {
-        base: (begins || advances)
-            .then(|| change::head(&place.root))
-            .flatten(),
+        base: (begins || advances).then(|| change::head(&place.root)).flatten(),
         settings: before.settings.filter(|now| said != Some(now)).cloned(),
         wrote: written_answers(place, decision),
         world: before.recorder.known(),
@@ -367,11 +350,7 @@ pub(crate) fn prepare(
         pause: before.pause,
         is_clean: before.is_clean,
         fired: fired.collect(),
-        changed: decision
-            .patch
-            .iter()
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect(),
+        changed: decision.patch.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
         answer: decision.answer.word().to_owned(),
         ..found(place, &record, event, before.state, ends(place, decision))
     }));
@@ -451,12 +430,7 @@ fn written_answers(place: &Place, decision: &Decision) -> IndexMap<String, Strin
 /// Has the record say it as soon as the state has this text, even if this process is killed then.
 pub(crate) fn intend(place: &Place, prepared: &Prepared, text: &[u8]) -> io::Result<()> {
     let instance = (&place.store, &*place.instance.name);
-    open_record::intend(
-        instance,
-        &place.dir(),
-        (state_file::FILE, text),
-        &prepared.entry,
-    )
+    open_record::intend(instance, &place.dir(), (state_file::FILE, text), &prepared.entry)
 }
 
 /// Adds a decision to the record, and writes a receipt if it ends a cycle. The caller holds the write lock.

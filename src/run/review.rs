@@ -83,10 +83,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     record_left(place, KILLED);
     let since = journal::now();
     // Whoever held the lock a moment ago may have done what this decision asks for.
-    let revision = place
-        .lock()?
-        .revision()
-        .map_err(io("the revision cannot be read"))?;
+    let revision = place.lock()?.revision().map_err(io("the revision cannot be read"))?;
     let git = Arc::default();
     let snapshot = place.snapshot_with(&git, false);
     let invocation = match snapshot.decide(event, None)? {
@@ -132,15 +129,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     let Some(attempt) = due.attempt(place, event, announced)? else {
         return Ok(Reviewed::NotDue(Arc::default()));
     };
-    let Attempt {
-        announced,
-        outcome,
-        effort,
-        changed,
-        seen,
-        record,
-        mut again,
-    } = attempt;
+    let Attempt { announced, outcome, effort, changed, seen, record, mut again } = attempt;
     // Without it, a receipt says that something is not in the record.
     let _ = receipts::ended(place, record, (&outcome, &effort));
     if outcome.failed_gate().is_none() {

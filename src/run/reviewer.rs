@@ -51,11 +51,7 @@ pub(super) fn run(
     let _ = effects::ignore_logs(&place.root, &place.chart.scope, REVIEW_LOGS);
     let spec = Spec {
         // A prompt can contain anything; an argument ends at this sign.
-        argv: (invocation
-            .argv
-            .iter()
-            .map(|arg| arg.replace('\0', "\u{fffd}")))
-        .collect(),
+        argv: (invocation.argv.iter().map(|arg| arg.replace('\0', "\u{fffd}"))).collect(),
         cwd: place.root.clone(),
         env: [&[(REVIEWER.to_owned(), "1".to_owned())], &*place.env].concat(),
         log: reviewer.log.clone(),
@@ -106,10 +102,7 @@ impl Reviewer<'_> {
             End::TimedOut => return (self.failed(self.timed_out()), Effort::default()),
             End::Cancelled => {
                 self.remove_empty_log();
-                let effort = Effort {
-                    is_cancelled: true,
-                    ..Effort::default()
-                };
+                let effort = Effort { is_cancelled: true, ..Effort::default() };
                 return (Outcome::Failed(CANCELLED.to_owned()), effort);
             }
             _ => (None, Vec::new()),
@@ -119,9 +112,7 @@ impl Reviewer<'_> {
         let effort = Effort {
             cost: output::cost(self.invoke, &stdout),
             tokens: output::tokens(self.invoke, &stdout),
-            until: has_failed
-                .then(|| output::postponed(self.invoke, &stdout))
-                .flatten(),
+            until: has_failed.then(|| output::postponed(self.invoke, &stdout)).flatten(),
             ..Effort::default()
         };
         let program = self.program();
@@ -170,11 +161,7 @@ impl Reviewer<'_> {
         let shown = shown.display();
         let Some(text) = output::text(self.invoke, stdout) else {
             let program = self.program();
-            let key = self
-                .invoke
-                .text
-                .first()
-                .and_then(|at| at.rsplit('/').next());
+            let key = self.invoke.text.first().and_then(|at| at.rsplit('/').next());
             return Err(match key {
                 None => format!("`{program}` did not write {shown}"),
                 Some(key) => {
@@ -201,9 +188,7 @@ impl Reviewer<'_> {
 
     /// Returns the outcome of a run that failed, with the last line of its log.
     fn failed(&self, why: String) -> Outcome {
-        let last = log::last_line(&self.log)
-            .map(|line| format!(" ({line})"))
-            .unwrap_or_default();
+        let last = log::last_line(&self.log).map(|line| format!(" ({line})")).unwrap_or_default();
         if self.remove_empty_log() {
             return Outcome::Failed(why);
         }
@@ -221,11 +206,7 @@ impl Reviewer<'_> {
 
 /// Returns the effort of a run without a process.
 pub(super) fn free() -> Effort {
-    Effort {
-        cost: Some(0),
-        not_started: true,
-        ..Effort::default()
-    }
+    Effort { cost: Some(0), not_started: true, ..Effort::default() }
 }
 
 /// Returns the version of the file at `path`; `None` if there is no regular file, even at the end of a link.

@@ -39,9 +39,7 @@ impl std::fmt::Display for Stale {
 /// now. While another such cycle runs, its reviews will see what has changed. This asks git.
 pub(crate) fn find(place: &Place) -> Option<Stale> {
     let OnRecord { chain, open, .. } = OnRecord::of(place);
-    let entries = chain
-        .statements()
-        .flat_map(|statement| &statement.predicate.entries);
+    let entries = chain.statements().flat_map(|statement| &statement.predicate.entries);
     let counted = [check::counted(entries), check::counted(&open)].concat();
     // A review that failed, or that a gate prevented, has seen nothing.
     let has_seen =

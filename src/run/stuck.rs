@@ -36,10 +36,7 @@ impl Stuck {
     /// Adds the review that is lost because of this, if there is one.
     pub(crate) fn losing(self, review: Option<String>) -> Self {
         match review {
-            Some(review) => Self::Lost {
-                review,
-                why: Box::new(self),
-            },
+            Some(review) => Self::Lost { review, why: Box::new(self) },
             None => self,
         }
     }
@@ -54,16 +51,12 @@ impl std::fmt::Display for Stuck {
             Self::Lost { review, why } => {
                 let why = why.to_string();
                 let end = full_stop(&why);
-                write!(
-                    out,
-                    "{why}{end} {review} The first stop after this is fixed runs it again."
-                )
+                write!(out, "{why}{end} {review} The first stop after this is fixed runs it again.")
             }
             // Which signal it was says nothing to a user.
-            Self::Interrupted { .. } => write!(
-                out,
-                "interrupted by Esc, a closed terminal, or the host's time limit"
-            ),
+            Self::Interrupted { .. } => {
+                write!(out, "interrupted by Esc, a closed terminal, or the host's time limit")
+            }
             Self::Abandoned => write!(out, "the host is gone"),
         }
     }

@@ -56,13 +56,7 @@ pub(super) fn record_left(place: &Place, why: &str) {
 
 /// Writes to the journal a review that was lost together with its hook.
 pub(super) fn record_lost(place: &Place, running: Running, why: String, spent: &Effort) {
-    let review = ended(
-        place,
-        running,
-        Seen::default(),
-        &Outcome::Failed(why),
-        spent,
-    );
+    let review = ended(place, running, Seen::default(), &Outcome::Failed(why), spent);
     let _ = place.journal().add(&Line::Review(review));
 }
 
@@ -85,10 +79,7 @@ pub(crate) fn running(place: &Place) -> Option<String> {
 pub(crate) fn running_on(place: &Place) -> Option<String> {
     let running = Running::read(&place.store, &place.instance.name, &place.dir());
     match running.is_some_and(|running| running.gate.is_none()) {
-        true => Some(said_of_running(
-            place,
-            ". It goes on, and its verdict counts.",
-        )),
+        true => Some(said_of_running(place, ". It goes on, and its verdict counts.")),
         false => self::running(place),
     }
 }

@@ -122,19 +122,10 @@ pub(crate) fn write(
             }
             None
         }
-        false => write_state(
-            place,
-            event,
-            &mut lock,
-            &snapshot,
-            (&decision, prepared.as_ref()),
-        )?,
+        false => write_state(place, event, &mut lock, &snapshot, (&decision, prepared.as_ref()))?,
     };
     let kept = receipts::decided(place, prepared, &decision);
-    let mut performed = Performed {
-        debt,
-        ..Performed::of(&snapshot, decision)
-    };
+    let mut performed = Performed { debt, ..Performed::of(&snapshot, decision) };
     match kept {
         Ok(news) => {
             performed.named.extend(news.clone());
@@ -185,12 +176,7 @@ impl Meanwhile {
         restored.extend(meanwhile::passed_limits(chart, (before, now), n));
         let has_moved_on = meanwhile::has_moved_on(chart, (before, now), &restored);
         let after = Arc::new(now.after_review(before, &restored));
-        let meanwhile = Self {
-            changes,
-            pause,
-            has_moved_on,
-            is_by_command: !commands.is_empty(),
-        };
+        let meanwhile = Self { changes, pause, has_moved_on, is_by_command: !commands.is_empty() };
         (after, meanwhile)
     }
 }
@@ -250,12 +236,9 @@ fn new_state(
 ) -> Result<Vec<u8>, Stuck> {
     let context = snapshot.context();
     let (old, absent) = match &snapshot.state {
-        Reading::Sound {
-            text,
-            absent,
-            digits,
-            ..
-        } => (Some(text.as_slice()), [absent.as_slice(), digits].concat()),
+        Reading::Sound { text, absent, digits, .. } => {
+            (Some(text.as_slice()), [absent.as_slice(), digits].concat())
+        }
         Reading::Missing => (None, place.chart.context.keys().cloned().collect()),
         Reading::Broken(why) => return Err(place.broken(why)),
     };
@@ -266,9 +249,7 @@ fn new_state(
     let fields = absent.into_iter().filter(is_written);
     let fields = fields.map(|name| (name.clone(), context[&name].clone()));
     let schema = state_file::schema(&place.root, &place.chart.scope.home, &place.instance.dir);
-    let absent = (schema.filter(|_| old.is_none()).into_iter())
-        .chain(fields)
-        .collect();
+    let absent = (schema.filter(|_| old.is_none()).into_iter()).chain(fields).collect();
     state_file::with(old, &absent, context, patch).map_err(io("the state cannot be created"))
 }
 
@@ -351,10 +332,7 @@ fn record_driver(place: &Place, session: &str) -> Result<(), Stuck> {
     let around = hosts::sessions();
     let sessions = match around.iter().any(|id| id == session) {
         // Those whose ids cannot be used claim nothing.
-        true => around
-            .into_iter()
-            .filter(|id| name_flaw(id).is_none())
-            .collect(),
+        true => around.into_iter().filter(|id| name_flaw(id).is_none()).collect(),
         false => vec![session.to_owned()],
     };
     driver::claim(&place.store, &place.instance.name, &sessions)

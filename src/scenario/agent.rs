@@ -44,13 +44,7 @@ pub(crate) struct Agent {
 impl Agent {
     /// Returns an agent that has done nothing yet.
     pub(crate) fn new(verdicts: Vec<String>, tasks: usize) -> Self {
-        Self {
-            verdicts: verdicts.into(),
-            tasks,
-            steps: 0,
-            idle: 0,
-            is_at_work: false,
-        }
+        Self { verdicts: verdicts.into(), tasks, steps: 0, idle: 0, is_at_work: false }
     }
 
     /// Takes into account a step that was played, which may be its own. `last` is the answer before it.
@@ -90,10 +84,7 @@ impl Agent {
         let (chart, context) = (&instance.chart, &instance.context);
         let next = context::text(context, chart.next.as_ref()).map(str::to_owned);
         let cycles = &instance.chart.cycles;
-        if let Some(cycle) = cycles
-            .values()
-            .find(|cycle| Some(&cycle.post) == next.as_ref())
-        {
+        if let Some(cycle) = cycles.values().find(|cycle| Some(&cycle.post) == next.as_ref()) {
             let answer = answer(instance, cycle);
             return self.enter(instance, &cycle.post, None, answer);
         }
@@ -107,10 +98,8 @@ impl Agent {
         }
         match next {
             Some(cycle) if cycles.contains_key(&cycle) => {
-                let has_changed = last
-                    .decision
-                    .as_ref()
-                    .is_some_and(|line| !line.changed.is_empty());
+                let has_changed =
+                    last.decision.as_ref().is_some_and(|line| !line.changed.is_empty());
                 match last.call.is_some() || has_changed {
                     true => self.work(instance, Some("continue"), Some(last)),
                     false => Err(format!("{cycle} waits for the user")),
@@ -127,9 +116,7 @@ impl Agent {
     /// Returns the phase that the chart names if it is asked what to do now; the error is another answer.
     fn asked(&self, instance: &PlayedInstance) -> Result<Option<String>, String> {
         let event = instance.event("next", &ScenarioStep::default());
-        let step = instance
-            .foresee(&event)
-            .map_err(|fault| fault.to_string())?;
+        let step = instance.foresee(&event).map_err(|fault| fault.to_string())?;
         match step {
             decision::Step::Done(Decision {
                 answer: decision::Answer::Action { action, why },
@@ -228,9 +215,7 @@ impl Agent {
             step.agent = "works".to_owned();
         }
         if self.idle >= IDLE {
-            return Err(format!(
-                "it was blocked {IDLE} times and does not know what to do"
-            ));
+            return Err(format!("it was blocked {IDLE} times and does not know what to do"));
         }
         Ok(step)
     }
@@ -273,10 +258,7 @@ impl Agent {
             }
             _ => None,
         });
-        let sets = chart
-            .files
-            .values()
-            .filter(|set| set.matches(name).is_some());
+        let sets = chart.files.values().filter(|set| set.matches(name).is_some());
         let of_sets = sets.filter_map(|set| Some((set.line.as_ref()?, None)));
         let lines = of_tables.chain(of_sets).filter_map(|(line, done)| {
             let fill = |hole: &str| match (hole, done) {
@@ -296,9 +278,7 @@ impl Agent {
 /// Plays the commands of a step.
 fn play(trial: &mut PlayedInstance, step: &ScenarioStep) -> Result<(), String> {
     for (name, text) in &step.write {
-        trial
-            .write(name, text)
-            .map_err(|failure| failure.to_string())?;
+        trial.write(name, text).map_err(|failure| failure.to_string())?;
     }
     for line in &step.run {
         let ran = trial.run(line, step);
@@ -344,20 +324,15 @@ fn finish(table: &Table, text: &str, ids: &[&str]) -> Option<String> {
     let header = cells(text.lines().find(|line| line.trim().starts_with('|'))?);
     let place = |field: &str| {
         let mut headings = columns.get(field)?.iter();
-        headings.find_map(|heading| {
-            header
-                .iter()
-                .position(|cell| cell.eq_ignore_ascii_case(heading))
-        })
+        headings
+            .find_map(|heading| header.iter().position(|cell| cell.eq_ignore_ascii_case(heading)))
     };
     let (id, status) = (place("id")?, place("status")?);
     let lines = text.lines().map(|line| {
         let mut row = cells(line);
         let is_meant = line.trim().starts_with('|')
             && row.get(id).is_some_and(|id| ids.contains(&id.as_str()))
-            && row
-                .get(status)
-                .is_some_and(|status| !is_finished(status, &table.finished));
+            && row.get(status).is_some_and(|status| !is_finished(status, &table.finished));
         if !is_meant {
             return format!("{line}\n");
         }
@@ -373,7 +348,5 @@ fn lone_file(instance: &PlayedInstance) -> IndexMap<String, String> {
     let names = patterns.filter(|pattern| !pattern.has_wildcard());
     let mut names = names.filter_map(|pattern| pattern.render(|_| Err(())).ok());
     let name = names.find(|name| !instance.disk.files.contains_key(name));
-    name.map(|name| (name, "Simulated.\n".to_owned()))
-        .into_iter()
-        .collect()
+    name.map(|name| (name, "Simulated.\n".to_owned())).into_iter().collect()
 }

@@ -61,10 +61,7 @@ impl PlayedInstance {
             session: session.to_owned(),
             context: context::initial(chart),
             started: false,
-            disk: Disk {
-                now: "20260101T000000".to_owned(),
-                ..Disk::default()
-            },
+            disk: Disk { now: "20260101T000000".to_owned(), ..Disk::default() },
             outside: BTreeMap::new(),
             clock: 0,
             active: false,
@@ -188,33 +185,21 @@ impl PlayedInstance {
                 }),
                 (
                     None,
-                    Some(ScriptedReview::Verdict {
-                        verdict,
-                        text,
-                        findings,
-                        cost: dollars,
-                        ran,
-                    }),
+                    Some(ScriptedReview::Verdict { verdict, text, findings, cost: dollars, ran }),
                 ) => {
                     let at = self.tick();
                     let file = invocation.file.clone();
                     self.disk.files.insert(file, (text.clone(), at));
                     self.gate = None;
                     cost = *dollars;
-                    Outcome::Ran {
-                        verdict: verdict.clone(),
-                        found: self.found(findings, *ran)?,
-                    }
+                    Outcome::Ran { verdict: verdict.clone(), found: self.found(findings, *ran)? }
                 }
                 (None, None) => Outcome::Failed("the scenario has no review here".to_owned()),
             };
             // Without its subject a review is not started, nor after a gate that fails.
             if self.missing(&invocation).is_none() && outcome.failed_gate().is_none() {
                 let by = Inspector::new(&self.chart, &self.world()).by(&invocation.name);
-                call = Some(Call {
-                    model: by.ok().flatten(),
-                    file: invocation.file.clone(),
-                });
+                call = Some(Call { model: by.ok().flatten(), file: invocation.file.clone() });
             }
             let mut run = Ended::new(*invocation, outcome);
             run.effort.cost = cost;
@@ -296,9 +281,7 @@ impl PlayedInstance {
             }
             Effect::Remove { path } => {
                 let dir = |sibling: &Sibling| PossibleWorld::dir(&self.chart, &sibling.name);
-                self.disk
-                    .siblings
-                    .retain(|sibling| dir(sibling) != Path::new(path));
+                self.disk.siblings.retain(|sibling| dir(sibling) != Path::new(path));
             }
             // A review in memory takes no time.
             Effect::Cancel { .. } => {}
@@ -318,10 +301,7 @@ impl PlayedInstance {
     /// Returns the table of files that contains a path from the project's root, and the name in that table.
     fn place(&mut self, path: &str) -> (&mut BTreeMap<String, (String, u64)>, String) {
         let dir = PossibleWorld::dir(&self.chart, INSTANCE);
-        let name = Path::new(path)
-            .strip_prefix(dir)
-            .ok()
-            .and_then(Path::to_str);
+        let name = Path::new(path).strip_prefix(dir).ok().and_then(Path::to_str);
         match name {
             Some(name) => (&mut self.disk.files, name.to_owned()),
             None => (&mut self.outside, path.to_owned()),
@@ -368,10 +348,7 @@ impl Stage for PlayedInstance {
             self.disk.over = some(budget);
         }
         if let Some(siblings) = &step.siblings {
-            self.disk.siblings = siblings
-                .iter()
-                .map(|other| sibling(&self.chart, other))
-                .collect();
+            self.disk.siblings = siblings.iter().map(|other| sibling(&self.chart, other)).collect();
         }
         Ok(())
     }
@@ -485,9 +462,7 @@ fn sibling(chart: &Chart, other: &script::Sibling) -> Sibling {
     Sibling {
         name: other.name.clone(),
         context,
-        files: files
-            .map(|(name, text)| (name.clone(), text.clone()))
-            .collect(),
+        files: files.map(|(name, text)| (name.clone(), text.clone())).collect(),
         idle_hours: other.idle_hours,
     }
 }

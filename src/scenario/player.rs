@@ -211,10 +211,7 @@ impl<'c, S: Stage> Player<'c, S> {
     /// Returns the rules that fired, in order. A label that was shown before is omitted, except for the last rule,
     /// which is the one that answers.
     fn rules(&mut self, decision: Option<&DecisionLine>) -> String {
-        let mut fired = decision
-            .into_iter()
-            .flat_map(DecisionLine::fired)
-            .peekable();
+        let mut fired = decision.into_iter().flat_map(DecisionLine::fired).peekable();
         let mut list = "";
         let mut rules = Vec::new();
         while let Some(rule) = fired.next() {
@@ -273,9 +270,7 @@ impl<'c, S: Stage> Player<'c, S> {
         *self.answers.entry(stop.answer.word()).or_default() += 1;
         let texts = [&stop.reason, &stop.message].into_iter().flatten();
         let text = texts.map(String::as_str).collect::<Vec<_>>().join("\n");
-        let is_new = self
-            .seen
-            .insert(format!("the message of {:?}", stop.rule()));
+        let is_new = self.seen.insert(format!("the message of {:?}", stop.rule()));
         let style = match stop.answer {
             Expected::Allow => GOOD,
             Expected::Block => ALERT,
@@ -307,10 +302,7 @@ impl<'c, S: Stage> Player<'c, S> {
         names.extend(others);
         let value = |state: &State, name: &str| {
             let given = state.as_ref().and_then(|state| state.get(name));
-            given
-                .or_else(|| defaults.get(name))
-                .cloned()
-                .unwrap_or_default()
+            given.or_else(|| defaults.get(name)).cloned().unwrap_or_default()
         };
         let is_first = |name: &str| before.is_none() && after.is_some() && name == self.chart.state;
         let mut changes = Vec::new();
@@ -321,11 +313,7 @@ impl<'c, S: Stage> Player<'c, S> {
                     true => in_words(value),
                     false => cut(in_words(value), VALUE_LIMIT),
                 };
-                changes.push(FieldChange {
-                    name: name.clone(),
-                    old: text(&old),
-                    new: text(&new),
-                });
+                changes.push(FieldChange { name: name.clone(), old: text(&old), new: text(&new) });
             }
         }
         changes
@@ -344,15 +332,9 @@ impl<'c, S: Stage> Player<'c, S> {
             let parts = counts.iter().map(|(word, count)| format!("{count} {word}"));
             format!("{sum}: {}", parts.collect::<Vec<_>>().join(", "))
         };
-        let answers = self
-            .answers
-            .iter()
-            .map(|(word, count)| (format!("{word}ed"), *count));
+        let answers = self.answers.iter().map(|(word, count)| (format!("{word}ed"), *count));
         let answers = list(answers.collect());
-        let verdicts = self
-            .verdicts
-            .iter()
-            .map(|(word, count)| (word.clone(), *count));
+        let verdicts = self.verdicts.iter().map(|(word, count)| (word.clone(), *count));
         let mut verdicts = list(verdicts.collect());
         if self.failed > 0 {
             verdicts.push_str(&format!("; {} more failed and did not count", self.failed));
@@ -412,9 +394,7 @@ impl<'c, S: Stage> Player<'c, S> {
             None => Ok(()),
             Some(what) => Err(Failure::Unexpected {
                 what: format!("step {number}: {what}"),
-                details: answer
-                    .map(|answer| answer.transcript.clone())
-                    .unwrap_or_default(),
+                details: answer.map(|answer| answer.transcript.clone()).unwrap_or_default(),
             }),
         }
     }
@@ -457,10 +437,7 @@ fn lacks(step: &ScenarioStep, stop: &ScriptedAnswer) -> Option<String> {
     let texts = [&stop.reason, &stop.message].map(|text| text.as_deref().unwrap_or_default());
     let is_absent = |part: &&String| !texts.iter().any(|text| text.contains(part.as_str()));
     let part = step.contains.iter().find(is_absent)?;
-    Some(format!(
-        "the answer lacks {part:?}: {}",
-        texts.join("\n").trim()
-    ))
+    Some(format!("the answer lacks {part:?}: {}", texts.join("\n").trim()))
 }
 
 /// Returns the separator between two changes: a line may end with the dot, and the next one may start with a change.
@@ -475,27 +452,17 @@ mod tests {
     use crate::store::journal::Counted;
 
     fn step(stop: Expected, review: Option<ScriptedReview>) -> ScenarioStep {
-        ScenarioStep {
-            stop: Some(stop),
-            review,
-            ..ScenarioStep::default()
-        }
+        ScenarioStep { stop: Some(stop), review, ..ScenarioStep::default() }
     }
 
     fn stop(answer: Expected, is_called: bool, verdict: Option<&str>) -> ScriptedAnswer {
-        let call = Call {
-            model: None,
-            file: String::new(),
-        };
+        let call = Call { model: None, file: String::new() };
         ScriptedAnswer {
             answer,
             reason: None,
             message: None,
             decision: Some(DecisionLine {
-                review: Some(Counted {
-                    verdict: verdict.map(str::to_owned),
-                    ..Counted::default()
-                }),
+                review: Some(Counted { verdict: verdict.map(str::to_owned), ..Counted::default() }),
                 ..DecisionLine::default()
             }),
             call: is_called.then_some(call),
@@ -512,31 +479,15 @@ mod tests {
             (step(Allow, None), stop(Allow, false, None), ""),
             (step(Block, pass()), stop(Block, true, Some("PASS")), ""),
             (step(Allow, crash()), stop(Allow, true, None), ""),
-            (
-                step(Allow, None),
-                stop(Block, false, None),
-                "the answer was block, not allow",
-            ),
-            (
-                step(Block, None),
-                stop(Block, true, None),
-                "a review was run, and none was due",
-            ),
-            (
-                step(Block, pass()),
-                stop(Block, false, None),
-                "no review was run, and one was due",
-            ),
+            (step(Allow, None), stop(Block, false, None), "the answer was block, not allow"),
+            (step(Block, None), stop(Block, true, None), "a review was run, and none was due"),
+            (step(Block, pass()), stop(Block, false, None), "no review was run, and one was due"),
             (
                 step(Block, pass()),
                 stop(Block, true, Some("FAIL")),
                 "the verdict was FAIL, not PASS",
             ),
-            (
-                step(Block, pass()),
-                stop(Block, true, None),
-                "the verdict was none, not PASS",
-            ),
+            (step(Block, pass()), stop(Block, true, None), "the verdict was none, not PASS"),
             (
                 step(Allow, crash()),
                 stop(Allow, true, Some("PASS")),

@@ -212,12 +212,7 @@ impl TryFrom<Written> for ScriptedReview {
     fn try_from(words: Written) -> Result<Self, Self::Error> {
         let (found, dollars, names, words) = match words {
             Written::One(word) => return Ok(Self::of(&word, String::new())),
-            Written::Table {
-                words,
-                findings,
-                cost,
-                ran,
-            } => (findings, cost, ran, words),
+            Written::Table { words, findings, cost, ran } => (findings, cost, ran, words),
         };
         let mut entries = words.into_iter();
         let (Some((word, text)), None) = (entries.next(), entries.next()) else {
@@ -225,12 +220,7 @@ impl TryFrom<Written> for ScriptedReview {
         };
         let mut review = Self::of(&word, text);
         match &mut review {
-            Self::Verdict {
-                findings,
-                cost,
-                ran,
-                ..
-            } => {
+            Self::Verdict { findings, cost, ran, .. } => {
                 *findings = found;
                 *ran = names.unwrap_or(true);
                 if dollars.is_some_and(|dollars| !dollars.is_finite() || dollars < 0.0) {
@@ -254,18 +244,9 @@ impl From<ScriptedReview> for Written {
         let (word, text, findings, cost, ran) = match review {
             ScriptedReview::Crash(why) => ("crash".to_owned(), why, Vec::new(), None, true),
             ScriptedReview::Gate(output) => ("gate".to_owned(), output, Vec::new(), None, true),
-            ScriptedReview::Verdict {
-                verdict,
-                text,
-                findings,
-                cost,
-                ran,
-            } => {
+            ScriptedReview::Verdict { verdict, text, findings, cost, ran } => {
                 let word = verdict.unwrap_or_else(|| "none".to_owned());
-                #[expect(
-                    clippy::cast_precision_loss,
-                    reason = "no review costs a million dollars"
-                )]
+                #[expect(clippy::cast_precision_loss, reason = "no review costs a million dollars")]
                 let cost = cost.map(|cost| cost as f64 / 1_000_000.0);
                 (word, text, findings, cost, ran)
             }
@@ -400,26 +381,16 @@ mod tests {
             review("{ none = '', findings = ['bad'], cost = 0.25 }").unwrap_err(),
             "the scenario cannot be played: step 1: the reviewer of a demo gives a verdict and a text, and nothing else"
         );
-        for odd in [
-            "{ crash = '', findings = ['bad'] }",
-            "{ gate = '', cost = 1 }",
-        ] {
+        for odd in ["{ crash = '', findings = ['bad'] }", "{ gate = '', cost = 1 }"] {
             let why = review(odd).unwrap_err();
-            assert!(
-                why.contains("only a review with or without a verdict"),
-                "{why}"
-            );
+            assert!(why.contains("only a review with or without a verdict"), "{why}");
         }
     }
 
     #[test]
     fn the_user_speaks_after_an_allowed_stop_and_only_then() {
         let step = |user: &str, stop: &str| {
-            let user = if user.is_empty() {
-                String::new()
-            } else {
-                format!("user = '{user}'\n")
-            };
+            let user = if user.is_empty() { String::new() } else { format!("user = '{user}'\n") };
             format!("[[step]]\n{user}agent = 'a'\nstop = '{stop}'\n")
         };
         let fits = [step("u", "block"), step("", "allow"), step("u", "allow")].concat();

@@ -58,12 +58,10 @@ impl Author<'_> {
         for (index, taken) in walk.steps.iter().enumerate() {
             let is_last = index + 1 == walk.steps.len();
             // What nothing looks at may stay as it is; if it makes a difference, it changes.
-            let played = [Care::Little, Care::Some, Care::Exact]
-                .iter()
-                .find_map(|care| {
-                    let step = self.step(&instance, walk, taken, &default, *care)?;
-                    self.play(&instance, taken, &step, is_last)
-                });
+            let played = [Care::Little, Care::Some, Care::Exact].iter().find_map(|care| {
+                let step = self.step(&instance, walk, taken, &default, *care)?;
+                self.play(&instance, taken, &step, is_last)
+            });
             let (after, played, decided) = played?;
             instance = after;
             steps.extend(played);
@@ -144,9 +142,7 @@ impl Author<'_> {
             held.or_else(default).as_ref() != Some(*value)
         };
         let config = disk.config.iter().filter(is_new);
-        step.config = config
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
+        step.config = config.map(|(name, value)| (name.clone(), value.clone())).collect();
         let context = match instance.started {
             true => &instance.context,
             // What an instance begins with are settings.
@@ -163,9 +159,7 @@ impl Author<'_> {
         };
         let fields = taken.before.iter();
         let set = fields.filter(|(name, value)| context.get(*name) != Some(value));
-        step.set = set
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
+        step.set = set.map(|(name, value)| (name.clone(), value.clone())).collect();
         let nulls = step.set.values().chain(step.config.values());
         if nulls.into_iter().any(Json::is_null) {
             return None;
@@ -239,9 +233,7 @@ impl Author<'_> {
             .collect();
         new.sort_by_key(|(_, (_, written))| *written);
         let new = new.into_iter();
-        step.write = new
-            .map(|(name, (text, _))| (name.clone(), text.clone()))
-            .collect();
+        step.write = new.map(|(name, (text, _))| (name.clone(), text.clone())).collect();
         if care == Care::Exact {
             let old = there.keys().filter(|name| !wanted.contains_key(*name));
             step.remove = old.cloned().collect();
@@ -342,18 +334,14 @@ fn subject(step: &mut ScenarioStep, instance: &PlayedInstance, event: &Event) {
 fn sibling(other: &possible_world::Sibling) -> Sibling {
     let fields = other.context.iter().flatten();
     let (nulls, state): (Vec<_>, Vec<_>) = fields.partition(|(_, value)| value.is_null());
-    let state: Context = state
-        .into_iter()
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
+    let state: Context =
+        state.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let files = other.files.iter();
     Sibling {
         name: other.name.clone(),
         state: other.context.as_ref().map(|_| state),
         null: nulls.into_iter().map(|(name, _)| name.clone()).collect(),
-        files: files
-            .map(|(name, text)| (name.clone(), text.clone()))
-            .collect(),
+        files: files.map(|(name, text)| (name.clone(), text.clone())).collect(),
         idle_hours: other.idle_hours,
     }
 }
@@ -364,9 +352,7 @@ fn review_of(outcome: &Outcome) -> ScriptedReview {
         Outcome::Ran { verdict, found } => ScriptedReview::Verdict {
             verdict: verdict.clone(),
             text: String::new(),
-            findings: (found.findings.iter())
-                .map(|finding| finding.severity.clone())
-                .collect(),
+            findings: (found.findings.iter()).map(|finding| finding.severity.clone()).collect(),
             cost: None,
             ran: !found.ran.is_empty(),
         },

@@ -88,17 +88,12 @@ pub(crate) fn claimed(
     let mut tree: Option<WorkTree> = None;
     for root in roots {
         // Most roots are above one another, in the same work tree.
-        tree = tree
-            .filter(|tree| root.starts_with(&tree.top))
-            .or_else(|| git_dir::around(root));
+        tree = tree.filter(|tree| root.starts_with(&tree.top)).or_else(|| git_dir::around(root));
         let store = Store::within(tree.as_ref(), root, home);
         let claim: Option<(Duration, Claim)> =
             record::try_read(&store, session, SESSION).map_err(|(folder, error)| {
                 let shown = folder.strip_prefix(root).unwrap_or(&folder);
-                format!(
-                    "{} cannot be read: {error}",
-                    slashed(shown.to_owned()).display()
-                )
+                format!("{} cannot be read: {error}", slashed(shown.to_owned()).display())
             })?;
         if let Some((at, claim)) = claim
             && last.as_ref().is_none_or(|(other, _)| at >= *other)
@@ -239,9 +234,7 @@ pub(crate) fn is_lost(store: &Store, instance: &str) -> bool {
 pub(crate) fn notice_lost(store: &Store, instance: &str) {
     let is_lost = true;
     let sessions = Vec::new();
-    keep_claimants(store, instance, |kept| {
-        *kept = Claimants { sessions, is_lost }
-    });
+    keep_claimants(store, instance, |kept| *kept = Claimants { sessions, is_lost });
 }
 
 /// Records that the record of the instance says so. The caller holds the instance's write lock.
@@ -284,10 +277,7 @@ fn sweep(store: &Store, kind: &str) {
 
 /// Records that the end of a session's instance was reported, or that the instance is there again.
 pub(crate) fn say(store: &Store, instance: &str, session: &str, is_gone: bool) -> io::Result<()> {
-    let claim = Claim {
-        instance: instance.to_owned(),
-        is_gone,
-    };
+    let claim = Claim { instance: instance.to_owned(), is_gone };
     record::write(store, session, SESSION, claim)
 }
 
@@ -314,11 +304,7 @@ pub(crate) fn release(store: &Store, instance: &str, session: &str) {
 /// Removes the claim of a session, which drives nothing from then on: not what it claimed before either.
 pub(crate) fn forget(store: &Store, session: &str) {
     for instance in record::names(store, DRIVER) {
-        let is_driven = || {
-            recorded(store, &instance)
-                .iter()
-                .any(|driver| driver == session)
-        };
+        let is_driven = || recorded(store, &instance).iter().any(|driver| driver == session);
         if is_driven()
             && let Ok(_lock) = WriteLock::acquire(store, &instance)
         {

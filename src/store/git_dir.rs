@@ -25,10 +25,7 @@ pub(crate) struct WorkTree {
 pub(crate) fn around(dir: &Path) -> Option<WorkTree> {
     let tree = named(dir)?;
     let is_safe = |dir: &PathBuf| disk::distrust(dir).is_none();
-    Some(WorkTree {
-        git_dir: tree.git_dir.filter(is_safe),
-        ..tree
-    })
+    Some(WorkTree { git_dir: tree.git_dir.filter(is_safe), ..tree })
 }
 
 /// Returns the git directory of the work tree around `dir`, if it is not used because it is not only the user's.
@@ -47,10 +44,7 @@ fn named(dir: &Path) -> Option<WorkTree> {
             // Any folder can be named; git's own has this file.
             false => linked(top, &entry).filter(|dir| dir.join("HEAD").is_file()),
         };
-        Some(WorkTree {
-            top: top.to_owned(),
-            git_dir,
-        })
+        Some(WorkTree { top: top.to_owned(), git_dir })
     })
 }
 
@@ -109,14 +103,9 @@ mod tests {
     fn a_link_to_no_git_directory() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("other")).unwrap();
-        for text in [
-            "",
-            "gitdir:",
-            "gitdir: missing\n",
-            "something else",
-            "gitdir: .git",
-            "gitdir: other",
-        ] {
+        for text in
+            ["", "gitdir:", "gitdir: missing\n", "something else", "gitdir: .git", "gitdir: other"]
+        {
             fs::write(folder.path().join(".git"), text).unwrap();
             let found = around(folder.path()).unwrap();
             assert_eq!(found.git_dir, None, "{text}");

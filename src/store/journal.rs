@@ -193,11 +193,7 @@ pub(crate) struct Journal {
 impl Journal {
     /// Returns the journal of `instance`, whose lines are in the file called `file`.
     pub(crate) fn of(store: &Store, file: &str, instance: &str) -> Self {
-        Self {
-            store: store.clone(),
-            file: file.to_owned(),
-            instance: instance.to_owned(),
-        }
+        Self { store: store.clone(), file: file.to_owned(), instance: instance.to_owned() }
     }
 
     /// Adds a line.
@@ -240,9 +236,7 @@ impl Journal {
         let later = lines.take_while(|line| line.at() >= time);
         let decided = later.filter_map(Line::into_decision);
         let is_command = |line: &DecisionLine| !is_event(&line.event) && line.event != REVIEW;
-        decided
-            .filter(|line| is_command(line) && !line.changed.is_empty())
-            .collect()
+        decided.filter(|line| is_command(line) && !line.changed.is_empty()).collect()
     }
 
     /// Returns the runs that have ended, oldest first.
@@ -340,10 +334,7 @@ impl DecisionLine {
         decision: &Decision,
         before: &IndexMap<String, Json>,
     ) {
-        let rules = decision
-            .tried
-            .iter()
-            .map(|tried| TriedLine::of(chart, tried));
+        let rules = decision.tried.iter().map(|tried| TriedLine::of(chart, tried));
         self.rules = rules.collect();
         self.review = decision.ended.as_ref().map(Counted::of);
         let changes = decision.patch.iter().filter_map(|(name, new)| {

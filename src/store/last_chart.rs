@@ -46,9 +46,7 @@ impl Shape {
                 name => name,
             },
             phases: chart.phases.keys().cloned().collect(),
-            fields: fields
-                .map(|(name, field)| (name.clone(), field.describe()))
-                .collect(),
+            fields: fields.map(|(name, field)| (name.clone(), field.describe())).collect(),
             state: chart.state.clone(),
             next: chart.next.clone(),
             counts: counts.collect(),
@@ -80,11 +78,7 @@ impl Shape {
         };
         let fields = [
             ("says where it is", Some(&old.state), Some(&self.state)),
-            (
-                "says what comes next",
-                old.next.as_ref(),
-                self.next.as_ref(),
-            ),
+            ("says what comes next", old.next.as_ref(), self.next.as_ref()),
             ("counts the reviews", Some(count), self.counts.get(phase)),
         ];
         let renamed = fields.into_iter().filter_map(|(what, before, now)| {

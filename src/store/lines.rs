@@ -74,9 +74,7 @@ pub(crate) fn read<T: DeserializeOwned>(store: &Store, name: &str) -> Vec<T> {
         });
     }
     let lines = lines.into_iter();
-    lines
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .collect()
+    lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 /// Removes the files of `name`.
@@ -199,9 +197,7 @@ mod tests {
         let mut found: Vec<String> = lines(store);
         found.sort_by_key(|line| {
             let numbers = line.split(' ').skip(1).take(2);
-            numbers
-                .map(|n| n.parse::<u32>().unwrap())
-                .collect::<Vec<_>>()
+            numbers.map(|n| n.parse::<u32>().unwrap()).collect::<Vec<_>>()
         });
         let expected: Vec<String> = (0..32)
             .flat_map(|writer| (0..20).map(move |n| (writer, n)))
@@ -255,10 +251,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         fs::create_dir(home.path().join(".git")).unwrap();
         let store = &Store::of(home.path(), "home");
-        let outside = &Store {
-            private: None,
-            ..store.clone()
-        };
+        let outside = &Store { private: None, ..store.clone() };
         for (n, store) in [store, outside, outside, store].into_iter().enumerate() {
             super::super::make_folder(&store.home).unwrap();
             append(store, "a", format!("{{\"at\":\"{n}\"}}").as_bytes()).unwrap();

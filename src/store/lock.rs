@@ -69,11 +69,7 @@ impl WriteLock {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, why));
             }
             if is_at(&file, &path) {
-                return Ok(Self {
-                    file,
-                    store: store.clone(),
-                    instance: instance.to_owned(),
-                });
+                return Ok(Self { file, store: store.clone(), instance: instance.to_owned() });
             }
             // Someone has removed the file in the meantime, so there are two locks with one name: the new one counts.
             if start.elapsed() >= PATIENCE {

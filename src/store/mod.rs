@@ -79,18 +79,12 @@ impl Store {
     /// Returns the store of what all homes in a work tree share. Outside git, each shares only with itself.
     fn shared(&self) -> Self {
         let private = self.private.as_deref().and_then(Path::parent);
-        Self {
-            private: private.map(|folder| folder.join(SHARED)),
-            ..self.clone()
-        }
+        Self { private: private.map(|folder| folder.join(SHARED)), ..self.clone() }
     }
 
     /// Returns the folders that are read; the first one that can be written is written.
     fn folders(&self) -> impl Iterator<Item = &Path> {
-        self.private
-            .iter()
-            .chain([&self.beside])
-            .map(PathBuf::as_path)
+        self.private.iter().chain([&self.beside]).map(PathBuf::as_path)
     }
 
     /// Calls `write` with the folder that is written.
@@ -127,11 +121,7 @@ impl Store {
 
     /// Returns the folder that is written, and why it is not the one in the git directory, if there is one.
     pub(crate) fn place(&self) -> (&Path, Option<String>) {
-        match self
-            .private
-            .as_deref()
-            .map(|folder| (folder, try_out(folder)))
-        {
+        match self.private.as_deref().map(|folder| (folder, try_out(folder))) {
             Some((folder, Ok(()))) => (folder, None),
             Some((_, Err(why))) => (&self.beside, Some(why.to_string())),
             None => (&self.beside, None),
@@ -197,9 +187,7 @@ fn path(folder: &Path, name: &str, kind: &str) -> PathBuf {
 /// deleted. An existing file stays as it is.
 fn ignore(folder: &Path) -> io::Result<()> {
     let path = folder.join(".gitignore");
-    let is_empty = path
-        .symlink_metadata()
-        .is_ok_and(|meta| meta.is_file() && meta.len() == 0);
+    let is_empty = path.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() == 0);
     let mut options = OpenOptions::new();
     // Whoever created it was killed before it had written anything.
     let options = options.write(true).create_new(!is_empty);
@@ -221,9 +209,7 @@ fn exists(folder: &Path) -> io::Result<bool> {
     }
     match found.is_dir() {
         true => Ok(true),
-        false => Err(io::Error::other(
-            "its folder is not a directory; remove what is there",
-        )),
+        false => Err(io::Error::other("its folder is not a directory; remove what is there")),
     }
 }
 
@@ -251,9 +237,6 @@ mod tests {
             fs::read_to_string(&ignored).unwrap()
         };
         make_folder(home.path()).unwrap();
-        assert_eq!(
-            (made("").as_str(), made("mine\n").as_str()),
-            ("*\n", "mine\n")
-        );
+        assert_eq!((made("").as_str(), made("mine\n").as_str()), ("*\n", "mine\n"));
     }
 }

@@ -72,11 +72,7 @@ pub(super) enum By {
     /// before it was killed.
     Elsewhere,
     /// A command of this program.
-    Command {
-        line: String,
-        session: Option<String>,
-        is_typed: bool,
-    },
+    Command { line: String, session: Option<String>, is_typed: bool },
 }
 
 impl By {

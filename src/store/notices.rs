@@ -118,11 +118,8 @@ impl KeptNotices {
             // Something else may have come since.
             let next = next.filter(|next| at == last && notice.next.as_deref() == Some(next));
             let next = next.map(|next| format!(", and {} comes next", named(chart, next)));
-            let fields: Vec<String> = notice
-                .fields
-                .iter()
-                .map(|field| field.in_words(chart))
-                .collect();
+            let fields: Vec<String> =
+                notice.fields.iter().map(|field| field.in_words(chart)).collect();
             let given = (!fields.is_empty()).then(|| format!(" was given {}", fields.join(", ")));
             let by = notice.by.as_ref();
             let by = by.map(|by| format!(" ({})", by.in_words(session)));
@@ -150,9 +147,7 @@ impl KeptNotices {
         let is_elsewhere = self.fields.get(&chart.state) != context.get(&chart.state);
         let now = Round::unfinished(chart, context);
         self.fields.iter().filter_map(move |(name, old)| {
-            let new = context
-                .get(name)
-                .filter(|_| chart.context.contains_key(name))?;
+            let new = context.get(name).filter(|_| chart.context.contains_key(name))?;
             let matters = || match &self.round {
                 // What is left is named by itself, and another phase says enough.
                 Some(round) if is_place(chart, name) => {
@@ -300,9 +295,9 @@ impl KeptNotices {
                 _ if is_again && is_paused(&round) => Some(format!("The {title} was paused")),
                 // It is among the fields that were changed.
                 By::Unknown | By::Removed | By::Brought | By::Elsewhere if is_again => None,
-                By::Command { .. } if is_again => Some(format!(
-                    "The {title} was started over without having passed"
-                )),
+                By::Command { .. } if is_again => {
+                    Some(format!("The {title} was started over without having passed"))
+                }
                 // It may have passed on another machine.
                 By::Unknown | By::Removed | By::Brought | By::Elsewhere => {
                     Some(format!("The {title} was left"))

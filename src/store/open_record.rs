@@ -106,9 +106,7 @@ pub(crate) fn add<T: Serialize>(
     lines.push((entry, Some(true)));
     let lines = lines.iter().filter(|(line, _)| !aside.contains(at(line)));
     let text: String = lines.map(|(line, _)| format!("{line}\n")).collect();
-    disk::replace_for_now(&dir.join(FILE), |file| {
-        io::Write::write_all(file, text.as_bytes())
-    })
+    disk::replace_for_now(&dir.join(FILE), |file| io::Write::write_all(file, text.as_bytes()))
 }
 
 /// Returns the lines in the order in which this machine has written or found them. Their times may be anything.
@@ -130,9 +128,7 @@ pub(crate) fn read<T: DeserializeOwned>(instance: (&Store, &str), dir: &Path) ->
 pub(crate) fn in_folder<T: DeserializeOwned>(dir: &Path) -> Vec<T> {
     let text = disk::read_regular(&dir.join(FILE)).ok().flatten();
     let text = String::from_utf8_lossy(&text.unwrap_or_default()).into_owned();
-    let lines = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
+    let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok());
     lines.collect()
 }
 
@@ -143,10 +139,7 @@ pub(crate) fn altered(instance: (&Store, &str), dir: &Path) -> Option<String> {
     let known: HashMap<&str, &Json> = known.iter().map(|(line, _)| (at(line), line)).collect();
     let there: Vec<Json> = in_folder(dir);
     let is_other = |line: &Json| known.get(at(line)).is_some_and(|known| *known != line);
-    let text = there
-        .iter()
-        .any(is_other)
-        .then(|| disk::read_regular(&dir.join(FILE)));
+    let text = there.iter().any(is_other).then(|| disk::read_regular(&dir.join(FILE)));
     text?.ok()?.map(|text| hash::of(&text))
 }
 
@@ -248,9 +241,6 @@ mod tests {
         add(of, dir, &fifth, &none).unwrap();
         assert_eq!(entries().count(), 5);
         let written: Vec<Json> = lines::read(store, &recorded("a"));
-        assert_eq!(
-            written.iter().filter(|line| !at(line).is_empty()).count(),
-            5
-        );
+        assert_eq!(written.iter().filter(|line| !at(line).is_empty()).count(), 5);
     }
 }

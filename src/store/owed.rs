@@ -110,10 +110,7 @@ impl Debt {
     }
 
     fn of(store: &Store, instance: &str) -> Self {
-        Self {
-            store: store.clone(),
-            instance: instance.to_owned(),
-        }
+        Self { store: store.clone(), instance: instance.to_owned() }
     }
 
     /// Removes the answer: the host has it.

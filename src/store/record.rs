@@ -82,12 +82,7 @@ fn put<T: Serialize>(
 fn fill<T: Serialize>(file: &mut File, at: Duration, value: &Option<T>) -> io::Result<()> {
     let modified = at.as_secs() & !1;
     let inode = number(file, &file.metadata()?)?;
-    file.write_all(&serde_json::to_vec(&Record {
-        inode,
-        modified,
-        at,
-        value: value.as_ref(),
-    })?)?;
+    file.write_all(&serde_json::to_vec(&Record { inode, modified, at, value: value.as_ref() })?)?;
     file.set_modified(UNIX_EPOCH + Duration::from_secs(modified))
 }
 
@@ -117,9 +112,7 @@ pub(crate) fn try_read<T: DeserializeOwned>(
 
 /// Returns the names of which there may be a record of this kind.
 pub(crate) fn names(store: &Store, kind: &str) -> BTreeSet<String> {
-    let files = store
-        .folders()
-        .flat_map(|folder| fs::read_dir(folder).into_iter().flatten());
+    let files = store.folders().flat_map(|folder| fs::read_dir(folder).into_iter().flatten());
     let names = files.filter_map(|file| {
         let name = file.ok()?.file_name().into_string().ok()?;
         Some(name.strip_suffix(kind)?.strip_suffix('.')?.to_owned())
@@ -195,9 +188,7 @@ mod tests {
         let store = store(home.path());
         let read = || read::<String>(&store, "a", "kind");
         let count = || {
-            let paths = store
-                .folders()
-                .map(|folder| super::super::path(folder, "a", "kind"));
+            let paths = store.folders().map(|folder| super::super::path(folder, "a", "kind"));
             paths.filter(|path| path.exists()).count()
         };
         assert_eq!(read(), None);

@@ -87,9 +87,7 @@ pub(crate) fn take_left(store: &Store, instance: &str) -> Option<Running> {
 
 /// Returns whether there is a note about a review, running or killed.
 pub(crate) fn has_note(store: &Store, instance: &str) -> bool {
-    let mut notes = store
-        .folders()
-        .map(|folder| path(folder, instance, RUNNING));
+    let mut notes = store.folders().map(|folder| path(folder, instance, RUNNING));
     notes.any(|note| note.exists())
 }
 
@@ -143,11 +141,7 @@ impl Note {
         store.write(|folder| {
             let path = path(folder, instance, RUNNING);
             let (file, _) = open_to_write(&path)?;
-            let note = Self {
-                file,
-                path,
-                cancel: cancel.clone(),
-            };
+            let note = Self { file, path, cancel: cancel.clone() };
             note.say(running)?;
             Ok(note)
         })

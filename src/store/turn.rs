@@ -52,8 +52,7 @@ impl BlocksInTurn {
     /// the agent can tell it.
     pub(crate) fn is_used_up(&self, host: &Host) -> bool {
         let kept = usize::from(!host.shows_messages);
-        host.most_blocks()
-            .is_some_and(|most| self.blocks + kept >= most)
+        host.most_blocks().is_some_and(|most| self.blocks + kept >= most)
     }
 
     /// Counts the block of this reply, and returns what is to be written once the host has it; `None` if nothing is. A reply that

@@ -122,10 +122,7 @@ impl<'s> Waiting<'s> {
         self.update(|left| {
             let is_young = clock::since_1970().saturating_sub(left.at) < STALE;
             let is_same = |answer: &WaitedAnswer| seen.is_some() && answer.seen == seen;
-            let counts = left
-                .answer
-                .as_ref()
-                .is_some_and(|it| is_same(it) || is_young);
+            let counts = left.answer.as_ref().is_some_and(|it| is_same(it) || is_young);
             match left.owed > 0 || !left.is_given {
                 true if counts => {
                     left.owed = left.owed.saturating_sub(1);
@@ -190,9 +187,7 @@ mod tests {
         let waiting = Waiting::of(store, "a");
         let leave = |text: &str, seen| {
             let (code, text) = (0, text.to_owned());
-            waiting
-                .leave(Some(WaitedAnswer { code, text, seen }))
-                .unwrap();
+            waiting.leave(Some(WaitedAnswer { code, text, seen })).unwrap();
         };
         let text = |known| waiting.answer(known).unwrap().map(|answer| answer.text);
         let one = waiting.begin(None).unwrap();
@@ -231,11 +226,7 @@ mod tests {
             (None, Some(2), false),
             (Some(1), None, false),
         ] {
-            let answer = WaitedAnswer {
-                code: 0,
-                text: String::new(),
-                seen,
-            };
+            let answer = WaitedAnswer { code: 0, text: String::new(), seen };
             assert_eq!(answer.is_of_other(now), is_other, "{seen:?} {now:?}");
         }
     }

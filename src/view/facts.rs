@@ -102,12 +102,8 @@ impl CycleFacts {
         };
         let standing = view.standing(cycle);
         let files = standing.files.as_deref().unwrap_or_default();
-        let runs = of_cycle(
-            journal.iter().map(|review| &review.run),
-            &cycle.id,
-            files,
-            standing.count,
-        );
+        let runs =
+            of_cycle(journal.iter().map(|review| &review.run), &cycle.id, files, standing.count);
         Self {
             id: cycle.id.clone(),
             figures: Figures::of(chart, runs.into_iter()),
@@ -242,10 +238,7 @@ impl Facts {
             reviews.any(|review| (&review.cycle, &review.base) == (&left.cycle, &left.base))
         };
         // The next change is about something else.
-        let left = self
-            .unpassed
-            .iter()
-            .filter(|_| self.chart.scope.since.is_none());
+        let left = self.unpassed.iter().filter(|_| self.chart.scope.since.is_none());
         left.filter(move |left| !is_reviewed(left))
     }
 
@@ -319,9 +312,7 @@ fn of_cycles(chart: &Chart, view: &Inspector, invoke: Option<&str>) -> Vec<Strin
     let by = by.map(|by| view.fields_in(&by.0)).unwrap_or_default();
     let cycles = chart.cycles.values().flat_map(|cycle| {
         let ends = view.fields_in(&cycle.exit.0).into_iter();
-        [cycle.count.clone(), cycle.limit.clone()]
-            .into_iter()
-            .chain(ends.map(|(name, _)| name))
+        [cycle.count.clone(), cycle.limit.clone()].into_iter().chain(ends.map(|(name, _)| name))
     });
     cycles.chain(by.into_iter().map(|(name, _)| name)).collect()
 }
@@ -341,12 +332,7 @@ fn others(place: &Place) -> Vec<String> {
 fn stage(chart: &Chart, running: Option<&Cycle>, phase: Option<&str>) -> Option<String> {
     let of_phase = || chart.stage(phase?);
     let of_cycle = || {
-        let posted = || {
-            chart
-                .cycles
-                .values()
-                .find(|cycle| Some(cycle.post.as_str()) == phase)
-        };
+        let posted = || chart.cycles.values().find(|cycle| Some(cycle.post.as_str()) == phase);
         chart.cycles.get(phase?).or_else(posted)?.stage.as_ref()
     };
     let stage = running.and_then(|cycle| cycle.stage.as_ref());

@@ -34,11 +34,7 @@ impl Gates {
 
     pub(crate) fn sentence(&self) -> String {
         let took = span(Duration::from_secs(self.seconds));
-        format!(
-            "{} in {took}, {} failed",
-            counted(self.runs, "gate"),
-            self.failed
-        )
+        format!("{} in {took}, {} failed", counted(self.runs, "gate"), self.failed)
     }
 }
 
@@ -84,10 +80,7 @@ impl Waited {
         let for_you = match self.since.len() {
             0 => format!("{} for you ({calls})", seconds(self.seconds)),
             all if all == self.calls => format!("still waits for you ({calls})"),
-            some => format!(
-                "{} for you ({calls}, {some} not answered yet)",
-                seconds(self.seconds)
-            ),
+            some => format!("{} for you ({calls}, {some} not answered yet)", seconds(self.seconds)),
         };
         format!(
             "The agent waited {} for reviews and gates, and {for_you}",
@@ -190,14 +183,8 @@ impl Figures {
             0 => String::new(),
             failed => format!(", {failed} failed"),
         };
-        let of = if self.failed == 0 {
-            ""
-        } else {
-            " of the others"
-        };
-        let share = self
-            .share()
-            .map(|share| format!(", {share}%{of} found something"));
+        let of = if self.failed == 0 { "" } else { " of the others" };
+        let share = self.share().map(|share| format!(", {share}%{of} found something"));
         let findings: Vec<String> = self
             .findings
             .iter()
@@ -288,12 +275,9 @@ pub(crate) fn rows(
     head.extend(["failed", "time", "cost"].map(str::to_owned));
     let mut rows = vec![head];
     for (name, figures) in groups {
-        let counts = verdicts
-            .iter()
-            .map(|verdict| figures.verdicts.get(*verdict).copied().unwrap_or(0));
-        let counts = std::iter::once(figures.reviews)
-            .chain(counts)
-            .chain([figures.failed]);
+        let counts =
+            verdicts.iter().map(|verdict| figures.verdicts.get(*verdict).copied().unwrap_or(0));
+        let counts = std::iter::once(figures.reviews).chain(counts).chain([figures.failed]);
         let mut row = vec![shown(name).into_owned()];
         row.extend(counts.map(|count| count.to_string()));
         row.extend([figures.time(), figures.price()]);

@@ -27,10 +27,7 @@ pub(crate) fn finished(place: &Place) -> String {
         _ => format!("{} (cost: {})", figures.counted(), figures.price()),
     };
     let entries = snapshot.ledger();
-    let left = [
-        (Some(OPEN), OPEN),
-        (chart.findings.put_off(), "left for later"),
-    ];
+    let left = [(Some(OPEN), OPEN), (chart.findings.put_off(), "left for later")];
     let left = left.into_iter().filter_map(|(state, words)| {
         let is_so = |entry: &&LedgerEntry| Some(&*entry.state) == state;
         let count = entries.iter().filter(is_so).count();
@@ -45,17 +42,14 @@ pub(crate) fn finished(place: &Place) -> String {
     let unpassed = receipts::unpassed(place);
     let files = inspect::reviews(chart, past.iter().map(|review| review.run.file.as_str()));
     let reviewed = files.iter().map(|file| (&file.cycle, &file.base));
-    let begun: Vec<_> = reviewed
-        .chain(unpassed.iter().map(|left| (&left.cycle, &left.base)))
-        .collect();
+    let begun: Vec<_> =
+        reviewed.chain(unpassed.iter().map(|left| (&left.cycle, &left.base))).collect();
     let rows = done_rows(chart, &snapshot.as_world());
     let never = chart.cycles.values().flat_map(|cycle| {
         let is_never =
             |row: &&String| cycle.base.matches(row).is_some() && !begun.contains(&(&cycle.id, row));
         match begun.iter().any(|(id, _)| *id == &cycle.id) {
-            true => (rows.iter().filter(is_never))
-                .map(|row| cycle.title(row))
-                .collect(),
+            true => (rows.iter().filter(is_never)).map(|row| cycle.title(row)).collect(),
             false => vec![cycle.id.clone()],
         }
     });
@@ -80,10 +74,7 @@ pub(crate) fn finished(place: &Place) -> String {
 /// Returns the rows that are finished and have a file, as cycles name what they are about: by the file's name without what
 /// comes after its last dot.
 fn done_rows(chart: &Chart, world: &Arc<dyn World>) -> Vec<String> {
-    let tables = chart
-        .tables
-        .iter()
-        .filter(|(_, table)| !table.finished.is_empty());
+    let tables = chart.tables.iter().filter(|(_, table)| !table.finished.is_empty());
     let rows = tables.filter_map(|(name, _)| {
         let table = world.look(&Source::Table(name.clone())).ok()?;
         let rows = table.get_attr("rows").ok()?.try_iter().ok()?;

@@ -77,9 +77,7 @@ fn in_the_way(place: &Place, state: &[u8]) -> Option<String> {
 fn of_cycle(view: &Inspector, cycle: &Cycle, running: Option<&Running>) -> String {
     let standing = view.standing(cycle);
     let n = running.map_or(standing.count, |running| running.n);
-    let of = standing
-        .base
-        .filter(|_| cycle.base.holes().next().is_some());
+    let of = standing.base.filter(|_| cycle.base.holes().next().is_some());
     let of = of.map(|base| format!(" of {base}")).unwrap_or_default();
     let name = cycle.id.replace('-', " ");
     if standing.limit == 0 && running.is_none() {

@@ -46,13 +46,9 @@ fn plain(text: &str) -> String {
 /// Returns the tables about costs.
 fn tables(facts: &Facts) -> Vec<Json> {
     let totals = &facts.totals;
-    let tables = [
-        ("By cycle", "Cycle", &totals.cycles),
-        ("By reviewer", "Reviewer", &totals.reviewers),
-    ];
-    let tables = tables
-        .into_iter()
-        .filter(|(_, _, groups)| !groups.is_empty());
+    let tables =
+        [("By cycle", "Cycle", &totals.cycles), ("By reviewer", "Reviewer", &totals.reviewers)];
+    let tables = tables.into_iter().filter(|(_, _, groups)| !groups.is_empty());
     let rows = |(title, name, groups)| json!({ "title": title, "rows": figures::rows(&facts.chart, name, groups) });
     tables.map(rows).collect()
 }
@@ -66,9 +62,7 @@ fn reviews(place: &Place, facts: &Facts) -> Vec<Json> {
     let unreviewed = facts
         .unreviewed()
         .map(|left| json!({ "title": format!("{} {NOT_PASSED}", left.title(&facts.chart)), "reviews": [] }));
-    (facts.groups().into_iter().map(group))
-        .chain(unreviewed)
-        .collect()
+    (facts.groups().into_iter().map(group)).chain(unreviewed).collect()
 }
 
 fn values(place: &Place, review: &ReviewFacts) -> Json {

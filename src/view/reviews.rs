@@ -125,8 +125,7 @@ pub(super) fn on_disk(
         {
             last.changed = seen::changed(&place.chart, &place.root, &dir, &ended.subject);
             let code = stale.filter(|stale| stale.review.file == ended.run.file);
-            last.changed
-                .extend(code.into_iter().flat_map(|stale| stale.files.clone()));
+            last.changed.extend(code.into_iter().flat_map(|stale| stale.files.clone()));
         }
     }
     reviews.into_iter().map(|(review, _)| review).collect()
@@ -145,14 +144,9 @@ fn stated(chart: &Chart, text: &str) -> Option<String> {
         // Both words on one line are a choice, not a verdict.
         found.next().filter(|_| found.next().is_none()).copied()
     };
-    let lines: Vec<&str> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let is_about_it = |line: &&str| line.to_lowercase().contains("verdict");
     let at = lines.iter().rposition(is_about_it)?;
     let next = lines.get(at + 1).copied().unwrap_or_default();
-    in_line(lines[at])
-        .or_else(|| in_line(next))
-        .map(str::to_owned)
+    in_line(lines[at]).or_else(|| in_line(next)).map(str::to_owned)
 }

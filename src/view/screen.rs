@@ -40,10 +40,7 @@ pub(crate) fn rows(facts: &Facts) -> Vec<(String, String)> {
             };
             row("phase", due);
         }
-        _ => row(
-            "phase",
-            "not started: there is no state.json yet".to_owned(),
-        ),
+        _ => row("phase", "not started: there is no state.json yet".to_owned()),
     }
     if facts.is_started && facts.is_usable {
         for (name, value) in plain_fields(facts) {
@@ -84,23 +81,13 @@ pub(crate) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> 
         false => shown_lines(&facts.stop.text),
     };
 
-    let labels = rows
-        .iter()
-        .map(|(label, _)| label.as_str())
-        .chain(["at a stop"]);
+    let labels = rows.iter().map(|(label, _)| label.as_str()).chain(["at a stop"]);
     let mut page = Page::new(width, column(labels));
     let stage = facts.stage.as_deref().filter(|_| facts.is_usable);
     let stage = stage.unwrap_or_default();
     let title = paint(STRONG, unbroken(&facts.name));
     let words = paint_words(ACCENT, stage);
-    page.text(
-        PLAIN,
-        &if stage.is_empty() {
-            title
-        } else {
-            format!("{title}  {words}")
-        },
-    );
+    page.text(PLAIN, &if stage.is_empty() { title } else { format!("{title}  {words}") });
     page.text(FAINT, &facts.dir);
     page.blank();
     // It comes first because it matters most on a screen that is too small for everything.
@@ -121,10 +108,7 @@ pub(crate) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> 
 
 /// Returns one line that sums up the situation. Without a terminal, `--watch` prints it whenever it changes.
 pub(crate) fn summary(facts: &Facts) -> String {
-    let due = facts
-        .due()
-        .map(|due| format!(", {due} due"))
-        .unwrap_or_default();
+    let due = facts.due().map(|due| format!(", {due} due")).unwrap_or_default();
     let last = facts.cycle.as_ref().and_then(|cycle| {
         facts.reviews.iter().rfind(|review| {
             review.cycle == cycle.id && Some(&review.base) == cycle.standing.base.as_ref()
@@ -132,12 +116,7 @@ pub(crate) fn summary(facts: &Facts) -> String {
     });
     let last = last
         .and_then(|review| {
-            Some(format!(
-                "; {} {}: {}",
-                review.cycle,
-                review.n,
-                shown(review.verdict.as_ref()?)
-            ))
+            Some(format!("; {} {}: {}", review.cycle, review.n, shown(review.verdict.as_ref()?)))
         })
         .unwrap_or_default();
     match &facts.running {
@@ -188,10 +167,9 @@ fn progress(facts: &Facts) -> String {
     };
     match done {
         _ if limit == 0 => format!("{of}: no reviews (the limit is 0)"),
-        _ if done >= limit => format!(
-            "{of}: {done} of {limit}, {}{cost}",
-            paint_words(ALERT, "the limit is reached")
-        ),
+        _ if done >= limit => {
+            format!("{of}: {done} of {limit}, {}{cost}", paint_words(ALERT, "the limit is reached"))
+        }
         // Who does the running one is said where it is named.
         _ => match by(cycle.by.as_deref().filter(|_| facts.running.is_none())) {
             by if by.is_empty() => format!("{of}: {}{cost}", reviews_so_far(cycle)),
@@ -212,8 +190,7 @@ fn reviews_so_far(cycle: &CycleFacts) -> String {
 }
 
 fn by(by: Option<&str>) -> String {
-    by.map(|by| format!(" by {}", shown(by)))
-        .unwrap_or_default()
+    by.map(|by| format!(" by {}", shown(by))).unwrap_or_default()
 }
 
 /// Returns a row for each thing that was reviewed: its reviews with their verdicts.
@@ -223,14 +200,9 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
         false => (MOST_IN_ROW, MOST_ROWS),
     };
     let groups = facts.groups();
-    let unreviewed: Vec<String> = facts
-        .unreviewed()
-        .map(|left| left.title(&facts.chart))
-        .collect();
+    let unreviewed: Vec<String> = facts.unreviewed().map(|left| left.title(&facts.chart)).collect();
     let names = groups.iter().map(|(first, _)| title(facts, first));
-    let widths = names
-        .chain(unreviewed.clone())
-        .map(|name| name.chars().count());
+    let widths = names.chain(unreviewed.clone()).map(|name| name.chars().count());
     let widest = widths.max().unwrap_or(0);
     let running = facts.cycle.as_ref();
     let running = running.and_then(|cycle| cycle.standing.base.as_deref());
@@ -249,10 +221,8 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
         }
         for (first, group) in chosen {
             let skipped = group.len().saturating_sub(most_in_row);
-            let mut marks: Vec<String> = group[skipped..]
-                .iter()
-                .map(|review| mark(facts, review))
-                .collect();
+            let mut marks: Vec<String> =
+                group[skipped..].iter().map(|review| mark(facts, review)).collect();
             if skipped > 0 {
                 marks.insert(0, paint(FAINT, unbroken(&format!("… {skipped} earlier"))));
             }
@@ -269,11 +239,7 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
                 marks.push(paint_words(ALERT, &text));
             }
             let name = title(facts, first);
-            rows.push(format!(
-                "{}  {}",
-                unbroken(&format!("{name:<widest$}")),
-                marks.join("  ")
-            ));
+            rows.push(format!("{}  {}", unbroken(&format!("{name:<widest$}")), marks.join("  ")));
         }
     }
     for name in unreviewed {
@@ -299,10 +265,7 @@ fn mark(facts: &Facts, review: &ReviewFacts) -> String {
     let verdict = match &review.verdict {
         Some(verdict) => paint(style(verdict), shown(verdict)),
         // Nobody here has seen that reviewer.
-        None => paint(
-            FAINT,
-            format!("{}?", shown(review.stated.as_deref().unwrap_or_default())),
-        ),
+        None => paint(FAINT, format!("{}?", shown(review.stated.as_deref().unwrap_or_default()))),
     };
     format!("{}\u{a0}{verdict}", review.n)
 }
@@ -321,11 +284,7 @@ fn who(waits: Waits) -> &'static str {
 /// Returns the first names of the other instances, and how many more there are.
 fn others(facts: &Facts) -> String {
     let more = facts.others.len().saturating_sub(MOST_OTHERS);
-    let names = facts
-        .others
-        .iter()
-        .take(MOST_OTHERS)
-        .map(|name| shown(name));
+    let names = facts.others.iter().take(MOST_OTHERS).map(|name| shown(name));
     let mut text = names.collect::<Vec<_>>().join(", ");
     if more > 0 {
         text.push_str(&format!(" and {more} more"));

@@ -30,19 +30,12 @@ pub(crate) enum Does {
 
 impl Stop {
     pub(super) fn allowed(why: &str) -> Self {
-        Self {
-            does: Does::Allow,
-            text: format!("it is allowed: {why}"),
-            said: String::new(),
-        }
+        Self { does: Does::Allow, text: format!("it is allowed: {why}"), said: String::new() }
     }
 
     /// What a stop does about an instance that it is not about.
     pub(super) fn elsewhere(noun: &str) -> Self {
-        Self {
-            text: format!("nothing is done about this {noun}"),
-            ..Self::allowed("")
-        }
+        Self { text: format!("nothing is done about this {noun}"), ..Self::allowed("") }
     }
 
     /// Returns what is foreseen, for which a session may be missing.

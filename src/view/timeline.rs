@@ -132,11 +132,7 @@ fn gate(gate: &GateLine) -> String {
     let name = format!("{} {}", paint_words(STRONG, "gate"), shown(&gate.command));
     let took = unbroken(&span(Duration::from_secs(gate.seconds)));
     match &gate.error {
-        Some(why) => format!(
-            "{name} {} after {took}: {}",
-            paint(BAD, "failed"),
-            shown(why)
-        ),
+        Some(why) => format!("{name} {} after {took}: {}", paint(BAD, "failed"), shown(why)),
         None => format!("{name} {} in {took}", paint(GOOD, "passed")),
     }
 }

@@ -47,9 +47,7 @@ fn finish(project: &Project, command: &str, task: &str) -> String {
 
 fn over(base: Value, changes: &Value) -> Value {
     let mut all = base;
-    all.as_object_mut()
-        .unwrap()
-        .extend(changes.as_object().unwrap().clone());
+    all.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
     all
 }
 
@@ -111,10 +109,7 @@ fn the_state_step_is_in_the_command_and_not_in_the_action() {
 fn an_action_stands_on_its_own() {
     for entry in fs::read_dir(Path::new(PLUGIN).join("actions")).unwrap() {
         let file = entry.unwrap().file_name().into_string().unwrap();
-        assert!(
-            !read(&format!("actions/{file}")).contains("actions/"),
-            "{file}"
-        );
+        assert!(!read(&format!("actions/{file}")).contains("actions/"), "{file}");
     }
     for name in ["complete-task", "complete-task-tdd"] {
         let text = read(&format!("actions/{name}.md"));
@@ -130,19 +125,15 @@ fn an_action_stands_on_its_own() {
 #[test]
 fn the_reviewer_reads_the_text_of_the_command() {
     for cycle in CYCLES {
-        let project = plan_in(
-            &json!({ "phase": "new-plan", "next_phase": cycle }),
-            &Reviewer::fail(),
-        );
+        let project =
+            plan_in(&json!({ "phase": "new-plan", "next_phase": cycle }), &Reviewer::fail());
         let rendered = project.run(&["render", "review.md"]);
         assert_eq!(rendered.err(), (0, ""), "{cycle}");
         let prompt = &rendered.stdout;
         let action = read(&format!("actions/{cycle}.md"));
         let command = read(&format!("commands/{cycle}.md"));
         assert!(
-            command.contains(&format!(
-                "@\"${{CLAUDE_PLUGIN_ROOT}}/actions/{cycle}.md\"\n"
-            )),
+            command.contains(&format!("@\"${{CLAUDE_PLUGIN_ROOT}}/actions/{cycle}.md\"\n")),
             "{cycle}"
         );
         for text in [&action, &read("ground-rules.md")] {
@@ -154,11 +145,7 @@ fn the_reviewer_reads_the_text_of_the_command() {
         // What is rendered is also what the hook sends.
         assert_eq!(project.stop().json()["decision"], "block", "{cycle}");
         let sent = project.calls().remove(0).pop().unwrap();
-        assert_eq!(
-            sent,
-            prompt.trim_end_matches('\n').replace('\n', "\\n"),
-            "{cycle}"
-        );
+        assert_eq!(sent, prompt.trim_end_matches('\n').replace('\n', "\\n"), "{cycle}");
     }
 }
 
@@ -179,10 +166,7 @@ fn a_review_follows_these_commands_and_no_others() {
         ("all-code-review", None),
     ];
     for (command, review) in cases {
-        let project = plan_in(
-            &over(free(), &json!({ "current_task": "1" })),
-            &Reviewer::fail(),
-        );
+        let project = plan_in(&over(free(), &json!({ "current_task": "1" })), &Reviewer::fail());
         finish(&project, command, "1");
         assert_eq!(project.state()["next_phase"], json!(review), "{command}");
         let stop = project.stop().json();
@@ -239,19 +223,13 @@ fn new_plan_restarts_an_existing_state() {
     finish(&project, "new-plan", "");
     assert_eq!(project.state(), over(state(begun), &restarted));
 
-    let on_its_way = over(
-        used,
-        &json!({ "phase": "code-review", "next_phase": "post-code-review" }),
-    );
+    let on_its_way =
+        over(used, &json!({ "phase": "code-review", "next_phase": "post-code-review" }));
     project.set_state(on_its_way.clone());
     let ran = run(&project, &last_steps("new-plan")[0], "");
     assert_eq!(ran.code, 1);
     assert_eq!(project.state(), state(on_its_way.clone()));
-    let ran = run(
-        &project,
-        &format!("{} --force", last_steps("new-plan")[0]),
-        "",
-    );
+    let ran = run(&project, &format!("{} --force", last_steps("new-plan")[0]), "");
     assert_eq!(ran.err(), (0, ""));
     assert_eq!(project.state(), over(state(on_its_way), &restarted));
 }
@@ -265,21 +243,10 @@ fn what_the_work_commands_write() {
         (
             "create-tasks",
             "",
-            over(
-                fresh.clone(),
-                &json!({ "current_task": null, "next_phase": "tasks-review" }),
-            ),
+            over(fresh.clone(), &json!({ "current_task": null, "next_phase": "tasks-review" })),
         ),
-        (
-            "next-task",
-            "2",
-            over(alone.clone(), &json!({ "current_task": "2" })),
-        ),
-        (
-            "next-task-tdd",
-            "2",
-            over(alone, &json!({ "current_task": "2" })),
-        ),
+        ("next-task", "2", over(alone.clone(), &json!({ "current_task": "2" }))),
+        ("next-task-tdd", "2", over(alone, &json!({ "current_task": "2" }))),
         (
             "complete-task",
             "2",
@@ -291,24 +258,15 @@ fn what_the_work_commands_write() {
         (
             "complete-task-tdd",
             "2",
-            over(
-                fresh,
-                &json!({ "current_task": "2", "next_phase": "code-review", "tdd": true }),
-            ),
+            over(fresh, &json!({ "current_task": "2", "next_phase": "code-review", "tdd": true })),
         ),
     ];
     // Before anything else, in the middle of a plan, test first, paused; and with only the last task left.
     let befores = [
         free(),
         over(free(), &json!({ "current_task": "1", "tdd": true })),
-        over(
-            free(),
-            &json!({ "next_phase": null, "paused": "create-tasks" }),
-        ),
-        over(
-            free(),
-            &json!({ "phase": "code-review", "current_task": "2" }),
-        ),
+        over(free(), &json!({ "next_phase": null, "paused": "create-tasks" })),
+        over(free(), &json!({ "phase": "code-review", "current_task": "2" })),
         over(free(), &json!({ "next_phase": "complete" })),
     ];
     for (command, task, changes) in &cases {
@@ -367,11 +325,7 @@ fn an_answer_loops_back_in_a_cycle_only() {
             (json!(5), 0, json!(cycle)),
             (Value::Null, 0, Value::Null),
         ] {
-            let due = if iteration.is_null() {
-                Value::Null
-            } else {
-                json!(post)
-            };
+            let due = if iteration.is_null() { Value::Null } else { json!(post) };
             let project = Project::valid();
             let before = json!({
                 "phase": cycle, "next_phase": due, "phase_iteration": iteration, "consecutive_clean": clean,
@@ -388,11 +342,7 @@ fn an_answer_loops_back_in_a_cycle_only() {
             }
             let said = finish(&project, &post, "1");
             let answered = json!({ "phase": post, "next_phase": next });
-            assert_eq!(
-                project.state(),
-                over(state(before), &answered),
-                "{post} at {iteration}"
-            );
+            assert_eq!(project.state(), over(state(before), &answered), "{post} at {iteration}");
             let says = match iteration.as_i64() {
                 Some(5) => said.contains("is due, but the limit of reviews is reached"),
                 Some(_) => said.contains(&nobodys(cycle)),
@@ -532,14 +482,8 @@ fn a_last_step_writes_a_missing_state() {
     let cases = [
         ("create-tasks", due("tasks-review", Value::Null)),
         ("complete-task", due("code-review", json!("1"))),
-        (
-            "complete-task-tdd",
-            over(due("code-review", json!("1")), &json!({ "tdd": true })),
-        ),
-        (
-            "next-task",
-            over(alone.clone(), &json!({ "current_task": "1" })),
-        ),
+        ("complete-task-tdd", over(due("code-review", json!("1")), &json!({ "tdd": true }))),
+        ("next-task", over(alone.clone(), &json!({ "current_task": "1" }))),
         ("plan-review", alone),
     ];
     for (command, changes) in cases {
@@ -582,20 +526,14 @@ fn a_check_says_what_entering_would_say_and_writes_nothing() {
     let running =
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 });
     let cases: [(&[&str], Value); 9] = [
-        (
-            &["complete-task", "--task", "2"],
-            json!({ "next_phase": null }),
-        ),
+        (&["complete-task", "--task", "2"], json!({ "next_phase": null })),
         (&["complete-task", "--task", "2"], running.clone()),
         (&["post-code-review"], running.clone()),
         (&["post-plan-review"], running.clone()),
         (&["continue-task"], running.clone()),
         (&["complete"], json!({ "next_phase": null })),
         (&["complete", "--force"], running),
-        (
-            &["complete-task", "--task", "9"],
-            json!({ "next_phase": null }),
-        ),
+        (&["complete-task", "--task", "9"], json!({ "next_phase": null })),
         (&["audit"], json!({})),
     ];
     for (args, before) in cases {
@@ -604,16 +542,9 @@ fn a_check_says_what_entering_would_say_and_writes_nothing() {
         let checked = project.run(&[&["enter", "--check"], args].concat());
         assert_eq!(project.files(), files, "{args:?}");
         let entered = project.run(&[&["enter"], args].concat());
-        assert_eq!(
-            (checked.code, &checked.stderr),
-            (entered.code, &entered.stderr),
-            "{args:?}"
-        );
+        assert_eq!((checked.code, &checked.stderr), (entered.code, &entered.stderr), "{args:?}");
         let stdout = match entered.code {
-            0 => format!(
-                "{} may be entered in plan '{PLAN}'; nothing was written.\n",
-                args[0]
-            ),
+            0 => format!("{} may be entered in plan '{PLAN}'; nothing was written.\n", args[0]),
             _ => String::new(),
         };
         assert_eq!(checked.stdout, stdout, "{args:?}");
@@ -634,10 +565,7 @@ fn a_check_creates_no_plan() {
     let project = Project::valid();
     project.write("state.json", "{");
     let args = ["enter", "complete-task", "--task", "1"];
-    let (entered, checked) = (
-        project.run(&args),
-        project.run(&[&args[..], &["--check"]].concat()),
-    );
+    let (entered, checked) = (project.run(&args), project.run(&[&args[..], &["--check"]].concat()));
     assert_eq!(
         (checked.code, checked.stdout, &checked.stderr),
         (1, String::new(), &entered.stderr)
@@ -654,19 +582,14 @@ pub fn work(project: &Project, action: &str, state: &Value) {
     match action {
         "new-plan" => project.write("plan.md", "# Plan\n\n## Overview\n"),
         "create-tasks" => {
-            project.write(
-                "tasks.md",
-                [head, &row("1", "pending"), &row("2", "pending")].concat(),
-            );
+            project.write("tasks.md", [head, &row("1", "pending"), &row("2", "pending")].concat());
             for id in ["1", "2"] {
                 project.write(&format!("task-{id}.md"), "- **Status**: pending\n");
             }
         }
         "complete-task" | "complete-task-tdd" => {
             let id = first_open(project);
-            let table = project
-                .read("tasks.md")
-                .replace(&row(&id, "pending"), &row(&id, "done"));
+            let table = project.read("tasks.md").replace(&row(&id, "pending"), &row(&id, "done"));
             project.write("tasks.md", table);
             project.write(&format!("task-{id}.md"), "- **Status**: done\n");
         }
@@ -732,11 +655,8 @@ fn a_plan_gets_done_however_often_it_is_interrupted() {
                     // an answer is already on disk: it counts.
                     let again = project.run(&["next", "--json"]).json();
                     let is_answer = action.starts_with("post-");
-                    let expected = if is_answer {
-                        "stop"
-                    } else {
-                        next["action"].as_str().unwrap()
-                    };
+                    let expected =
+                        if is_answer { "stop" } else { next["action"].as_str().unwrap() };
                     assert_eq!(again["action"], expected, "{action}");
                     if !(is_answer && forgets_answers) {
                         finish(&project, action, &task);
@@ -747,11 +667,7 @@ fn a_plan_gets_done_however_often_it_is_interrupted() {
             }
             steps.push(action.to_owned());
         }
-        let task = if tdd {
-            "complete-task-tdd"
-        } else {
-            "complete-task"
-        };
+        let task = if tdd { "complete-task-tdd" } else { "complete-task" };
         let cycle = |post: &'static str| ["stop", post, "stop"];
         let mut expected = vec!["new-plan"];
         expected.extend(cycle("post-plan-review"));

@@ -61,10 +61,7 @@ fn t08_no_state_json() {
 #[test]
 fn t09_malformed_state_json() {
     for (text, why) in [
-        (
-            "not json",
-            "it is not valid JSON: expected ident at line 1 column 2",
-        ),
+        ("not json", "it is not valid JSON: expected ident at line 1 column 2"),
         ("\"not json\"", "it contains a string, not an object"),
     ] {
         let project = Project::valid();

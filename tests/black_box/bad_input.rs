@@ -19,23 +19,10 @@ fn stop_as_someone(project: &Project) -> Ran {
         wait_until_it_can_be_run(&binary);
         set_mode(project.bin.parent().unwrap(), 0o755);
         let whole = std::mem::replace(&mut command, Command::new(binary));
-        command
-            .args(whole.get_args())
-            .current_dir(&project.root)
-            .uid(65_534)
-            .gid(65_534);
-        command.envs(
-            whole
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        );
-        command
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::piped());
-        let chown = Command::new("chown")
-            .args(["-R", "65534:65534"])
-            .arg(&project.root)
-            .status();
+        command.args(whole.get_args()).current_dir(&project.root).uid(65_534).gid(65_534);
+        command.envs(whole.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let chown = Command::new("chown").args(["-R", "65534:65534"]).arg(&project.root).status();
         assert!(chown.unwrap().success());
         let may = Command::new("true").uid(65_534).status();
         assert!(
@@ -56,10 +43,7 @@ fn a_state_that_may_not_be_read() {
     let line = format!(".taskie/plans/{PLAN}/state.json: {why}. {rest}");
     let message = format!("{line}\nPlan '{PLAN}' structure validated successfully");
     let stderr = format!("taskie: {line}\n");
-    assert_eq!(
-        (ran.code, ran.json(), ran.stderr),
-        (0, allowed(&message), stderr)
-    );
+    assert_eq!((ran.code, ran.json(), ran.stderr), (0, allowed(&message), stderr));
 }
 
 #[test]

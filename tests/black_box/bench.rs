@@ -44,18 +44,13 @@ pub fn is_running(pid: &str) -> bool {
     let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else {
         return false;
     };
-    let state = stat
-        .rsplit(") ")
-        .next()
-        .and_then(|rest| rest.chars().next());
+    let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
     !matches!(state, Some('Z' | 'X') | None)
 }
 
 /// Waits until the process is gone.
 pub fn wait_until_gone(pid: &str) {
-    wait_for(&format!("the end of process {pid}"), || {
-        (!is_running(pid)).then_some(())
-    });
+    wait_for(&format!("the end of process {pid}"), || (!is_running(pid)).then_some(()));
 }
 
 /// Waits until a program that was just written can be run: while it was written, another test may have forked a
@@ -67,18 +62,14 @@ pub fn wait_until_it_can_be_run(path: &Path) {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();
-        run.err()
-            .is_none_or(|error| error.kind() != ErrorKind::ExecutableFileBusy)
-            .then_some(())
+        run.err().is_none_or(|error| error.kind() != ErrorKind::ExecutableFileBusy).then_some(())
     });
 }
 
 /// Sends a signal by its name.
 pub fn signal(name: &str, pid: u32) {
-    let status = Command::new("/bin/sh")
-        .args(["-c", &format!("kill -{name} {pid}")])
-        .status()
-        .unwrap();
+    let status =
+        Command::new("/bin/sh").args(["-c", &format!("kill -{name} {pid}")]).status().unwrap();
     assert!(status.success(), "kill -{name} {pid}");
 }
 
@@ -101,11 +92,7 @@ fn copy_folder(from: &Path, to: &Path, change: &impl Fn(&str) -> String) {
         if entry.path().is_dir() {
             copy_folder(&entry.path(), &to.join(name), change);
         } else if name.ends_with(".md") {
-            fs::write(
-                to.join(name),
-                change(&fs::read_to_string(entry.path()).unwrap()),
-            )
-            .unwrap();
+            fs::write(to.join(name), change(&fs::read_to_string(entry.path()).unwrap())).unwrap();
         }
     }
 }

@@ -59,10 +59,7 @@ fn blocks(ran: &Ran, reason: &str) {
 
 #[test]
 fn t01_code_review() {
-    blocks(
-        &answer(json!({ "current_task": "2", "phase_iteration": 2 })),
-        CODE,
-    );
+    blocks(&answer(json!({ "current_task": "2", "phase_iteration": 2 })), CODE);
 }
 
 #[test]
@@ -81,10 +78,7 @@ fn t03_tasks_review() {
 
 #[test]
 fn t04_all_code_review() {
-    blocks(
-        &answer(json!({ "next_phase": "all-code-review" })),
-        ALL_CODE,
-    );
+    blocks(&answer(json!({ "next_phase": "all-code-review" })), ALL_CODE);
 }
 
 #[test]
@@ -107,10 +101,7 @@ fn t06_is_json() {
     let ran = answer(json!({ "next_phase": "all-code-review" }));
     assert_eq!(
         ran.stdout,
-        format!(
-            "{{\"decision\": \"block\", \"reason\": {}}}\n",
-            Value::from(ALL_CODE)
-        )
+        format!("{{\"decision\": \"block\", \"reason\": {}}}\n", Value::from(ALL_CODE))
     );
     assert_eq!(ran.stdout.lines().count(), 1);
     assert_eq!(ran.json()["decision"], "block");

@@ -34,17 +34,10 @@ fn reported(cases: Vec<Case<'_>>) {
     for (from, to, code, message) in cases {
         let chart = chart(&project, from, &to);
         let ran = project.run(&["--chart", &chart, "enter", "--help"]);
-        let lines: Vec<&str> = ran
-            .stderr
-            .lines()
-            .map(|line| line.trim_start_matches([' ', '×', '│']))
-            .collect();
+        let lines: Vec<&str> =
+            ran.stderr.lines().map(|line| line.trim_start_matches([' ', '×', '│'])).collect();
         assert_eq!(ran.out(), (1, ""), "{to}: {}", ran.stderr);
-        assert!(
-            lines.contains(&code) && lines.join(" ").contains(message),
-            "{to}: {}",
-            ran.stderr
-        );
+        assert!(lines.contains(&code) && lines.join(" ").contains(message), "{to}: {}", ran.stderr);
 
         let ran = project.stop_with(&chart);
         let answer = ran.message();
@@ -74,16 +67,11 @@ fn an_option_that_enter_has_itself() {
     let text = fs::read_to_string(&path).unwrap();
     let guard = "stage = \"Task creation\"\nguard = \"";
     assert!(text.contains(guard));
-    fs::write(
-        &path,
-        text.replace(guard, &format!("{guard}args.force or ")),
-    )
-    .unwrap();
+    fs::write(&path, text.replace(guard, &format!("{guard}args.force or "))).unwrap();
     let ran = project.run(&["--chart", &path, "enter", "--help"]);
     assert_eq!(ran.code, 1);
     assert!(
-        ran.stderr
-            .contains("`force` cannot be an option on the command line"),
+        ran.stderr.contains("`force` cannot be an option on the command line"),
         "{}",
         ran.stderr
     );
@@ -110,22 +98,10 @@ fn keys_that_would_be_ignored() {
 #[test]
 fn endless_names_and_expressions() {
     let free = "\"cycle.id is none\"";
-    let deep: String = (0..3000)
-        .map(|n| format!("l{n} = \"l{}\"\n", n + 1))
-        .collect();
+    let deep: String = (0..3000).map(|n| format!("l{n} = \"l{}\"\n", n + 1)).collect();
     reported(vec![
-        case(
-            free,
-            "\"free\"",
-            "self-reference",
-            "`free` refers to itself: free → free",
-        ),
-        case(
-            free,
-            "\"coded and free\"",
-            "self-reference",
-            "`free` refers to itself",
-        ),
+        case(free, "\"free\"", "self-reference", "`free` refers to itself: free → free"),
+        case(free, "\"coded and free\"", "self-reference", "`free` refers to itself"),
         case(
             "\"not tables.subtasks.open\"",
             "\"cycle.ready\"",
@@ -158,10 +134,7 @@ fn endless_names_and_expressions() {
         ),
         case(
             "{% include 'passed.md' %}",
-            format!(
-                "{{% if true %}}{}{{% endif %}}",
-                "{% elif true %}".repeat(20_000)
-            ),
+            format!("{{% if true %}}{}{{% endif %}}", "{% elif true %}".repeat(20_000)),
             "expression-syntax",
             "a text has at most 1000 `{% %}`",
         ),
@@ -181,10 +154,7 @@ fn positional_arguments() {
     fs::write(&path, text.replacen(command, &format!("[commands.sign]\nabout = \"x\"\nsay = \"{{{{ args.note }}}} by {{{{ args.who }}}}\"\n\n{command}"), 1)).unwrap();
     for (words, said) in [(&["me"][..], "none by me"), (&["me", "hi"], "hi by me")] {
         let ran = project.run(&[&["--chart", &path, "run", "sign"], words].concat());
-        assert!(
-            ran.code == 0 && ran.stdout.ends_with(&format!("{said}\n")),
-            "{ran:?}"
-        );
+        assert!(ran.code == 0 && ran.stdout.ends_with(&format!("{said}\n")), "{ran:?}");
     }
 }
 
@@ -193,10 +163,7 @@ fn a_chart_that_cannot_be_read_is_named() {
     let what = "the chart cannot be read: there is no such file or chart";
     let cases = [
         ("dr-don", "  help: did you mean `dr-done`?\n"),
-        (
-            "no.toml",
-            "  help: the known names are taskie, dr-done, change\n",
-        ),
+        ("no.toml", "  help: the known names are taskie, dr-done, change\n"),
         ("./no.toml", ""),
     ];
     for (name, help) in cases {
@@ -214,16 +181,8 @@ fn without_a_home_the_help_says_how_to_start() {
     let ran = project.run(&[&taskie[..], &["validate", "--session", "s"]].concat());
     let help = "help: start one with `taskie --chart dr-done enter off --session ID`, or with a command of the chart; \
                 `taskie --chart dr-done run --help` lists them\n";
-    assert!(
-        ran.code == 1 && ran.stderr.ends_with(help),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.code == 1 && ran.stderr.ends_with(help), "{}", ran.stderr);
     for args in [&["enter", "off", "--session", "s"][..], &["run", "--help"]] {
-        assert_eq!(
-            project.run(&[&taskie[..], args].concat()).code,
-            0,
-            "{args:?}"
-        );
+        assert_eq!(project.run(&[&taskie[..], args].concat()).code, 0, "{args:?}");
     }
 }

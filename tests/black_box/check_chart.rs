@@ -24,11 +24,7 @@ fn source(file: &str) -> PathBuf {
 pub fn with_chart(text: &str) -> Project {
     let project = Project::empty();
     fs::write(project.root.join("chart.toml"), text).unwrap();
-    symlink(
-        source("tests/charts/templates"),
-        project.root.join("templates"),
-    )
-    .unwrap();
+    symlink(source("tests/charts/templates"), project.root.join("templates")).unwrap();
     project
 }
 
@@ -40,9 +36,7 @@ fn check(text: &str, format: &str) -> Ran {
 fn found(text: &str) -> Vec<String> {
     let report = report_on(text);
     let findings = report["findings"].as_array().unwrap().iter();
-    findings
-        .map(|one| format!("{}: {}", one["line"], one["code"].as_str().unwrap()))
-        .collect()
+    findings.map(|one| format!("{}: {}", one["line"], one["code"].as_str().unwrap())).collect()
 }
 
 /// Checks a chart that uses the templates of the base chart.
@@ -59,18 +53,10 @@ struct Section {
 }
 
 fn sections(text: &str, is_own: bool) -> Vec<Section> {
-    let mut sections = vec![Section {
-        header: String::new(),
-        lines: Vec::new(),
-        is_own,
-    }];
+    let mut sections = vec![Section { header: String::new(), lines: Vec::new(), is_own }];
     for line in text.lines() {
         if line.starts_with('[') {
-            sections.push(Section {
-                header: line.to_owned(),
-                lines: Vec::new(),
-                is_own,
-            });
+            sections.push(Section { header: line.to_owned(), lines: Vec::new(), is_own });
         } else if let Some(last) = sections.last_mut() {
             last.lines.push(line.to_owned());
         }
@@ -92,9 +78,7 @@ pub fn over_base(fragment: &str) -> String {
     }
     let mut all = sections(BASE, true);
     for new in sections(fragment, false) {
-        let at = all
-            .iter()
-            .position(|section| section.is_own && section.header == new.header);
+        let at = all.iter().position(|section| section.is_own && section.header == new.header);
         match at {
             Some(at) if new.header.starts_with("[[") => all.insert(at, new),
             Some(at) => {
@@ -112,14 +96,9 @@ pub fn over_base(fragment: &str) -> String {
             None => all.push(new),
         }
     }
-    let lines = all
-        .into_iter()
-        .flat_map(|section| std::iter::once(section.header).chain(section.lines));
-    lines
-        .map(|line| line + "\n")
-        .collect::<String>()
-        .trim_start()
-        .to_owned()
+    let lines =
+        all.into_iter().flat_map(|section| std::iter::once(section.header).chain(section.lines));
+    lines.map(|line| line + "\n").collect::<String>().trim_start().to_owned()
 }
 
 /// A page of `docs/rules`.
@@ -139,21 +118,14 @@ fn page(code: &str) -> Page {
         summary.ends_with('.') && !summary.contains('\n'),
         "{code}: one sentence says what it is"
     );
-    Page {
-        wrong: wrong.to_owned(),
-        right: right.to_owned(),
-    }
+    Page { wrong: wrong.to_owned(), right: right.to_owned() }
 }
 
 /// All codes that the binary knows.
 fn codes() -> Vec<String> {
     let ran = Project::empty().run(&["check-chart", "--explain", "0"]);
     let (_, list) = ran.stderr.split_once("the codes are ").unwrap();
-    list.trim()
-        .trim_end_matches('.')
-        .split(", ")
-        .map(str::to_owned)
-        .collect()
+    list.trim().trim_end_matches('.').split(", ").map(str::to_owned).collect()
 }
 
 /// What a page promises: the wrong example has that finding and no other, and the right one has none.
@@ -173,10 +145,7 @@ fn holds(code: &str) {
     assert_eq!(right["findings"], json!([]), "{code}");
     // Everything in it is decided, too.
     let results = right["charts"][0]["explored"]["properties"].as_array();
-    let open = results
-        .unwrap()
-        .iter()
-        .find(|one| one["verdict"] != "proved");
+    let open = results.unwrap().iter().find(|one| one["verdict"] != "proved");
     assert_eq!(open, None, "{code}");
     let text = fs::read_to_string(source(&format!("docs/rules/{code}.md"))).unwrap();
     assert_eq!(Code::named(code).map(Code::page), Some(text.as_str()));
@@ -284,10 +253,7 @@ fn the_list_of_codes_is_fresh() {
         fs::write(&file, &list).unwrap();
     }
     let stored = fs::read_to_string(&file).unwrap_or_default();
-    let differs = stored
-        .lines()
-        .zip(list.lines())
-        .find(|(old, new)| old != new);
+    let differs = stored.lines().zip(list.lines()).find(|(old, new)| old != new);
     assert!(
         stored == list,
         "docs/rules/README.md is stale, first at {differs:?}\ngenerate it again: TASKIE_UPDATE_DOCS=1 cargo test --test black_box the_list_of_codes"
@@ -302,10 +268,7 @@ fn the_tables_of_a_rule_of_an_unknown_event_have_no_findings_of_their_own() {
     let table = "[[on.Stoe]]\nguard = \"review.ok\"\n\n[on.Stop.assign]\nphase = \"{{ cycle.id }}\"\nreviews = \"{{ review.n }}\"\n";
     let wrong = BASE.replace(&format!("{stop}{assign}"), table);
     let found = found(&wrong);
-    assert!(
-        matches!(&found[..], [one] if one.ends_with(": unknown-event")),
-        "{found:?}"
-    );
+    assert!(matches!(&found[..], [one] if one.ends_with(": unknown-event")), "{found:?}");
 }
 
 #[test]
@@ -318,15 +281,9 @@ fn a_guard_that_an_assignment_makes_true_is_not_shadowed() {
     let (first, last) = (asks("Before."), asks("{{ tries }} by now."));
     let behind = over_base(&format!("{field}{first}{counts}{last}"));
     assert_eq!(found(&behind), [""; 0]);
-    for rules in [
-        [counts, &*first, &*last].concat(),
-        [&*first, counts, &*last, &*last].concat(),
-    ] {
+    for rules in [[counts, &*first, &*last].concat(), [&*first, counts, &*last, &*last].concat()] {
         let found = found(&over_base(&format!("{field}{rules}")));
-        assert!(
-            matches!(&found[..], [one] if one.ends_with(": shadowed-rule")),
-            "{found:?}"
-        );
+        assert!(matches!(&found[..], [one] if one.ends_with(": shadowed-rule")), "{found:?}");
     }
 }
 
@@ -336,16 +293,8 @@ fn tokens_in_strings_of_several_lines_keep_their_place() {
     let strings = [
         ("\"\"\"\n  cycle.id is none\n  or cycl.due\"\"\"", 2, 6),
         ("'''\ncycle.id is none or\n\tcycl.due'''", 2, 2),
-        (
-            "\"\"\"\\\n  cycle.id \\\n  is none or cycl.due\"\"\"",
-            2,
-            14,
-        ),
-        (
-            r#""cycle.id is none or '\u0061\"' == 'b' or cycl.due""#,
-            0,
-            50,
-        ),
+        ("\"\"\"\\\n  cycle.id \\\n  is none or cycl.due\"\"\"", 2, 14),
+        (r#""cycle.id is none or '\u0061\"' == 'b' or cycl.due""#, 0, 50),
     ];
     for (string, below, column) in strings {
         let text = BASE.replace("free = \"cycle.id is none\"", &format!("free = {string}"));
@@ -375,10 +324,7 @@ fn what_is_cleared_is_null_and_may_be() {
     };
     assert_eq!(found(&clear("\"next_phase\"")), Vec::<String>::new());
     let line = 1 + BASE[..BASE.find("done = {").unwrap()].matches('\n').count();
-    for (list, code) in [
-        ("\"next_phas\"", "unknown-field"),
-        ("\"clean\"", "wrong-assignment"),
-    ] {
+    for (list, code) in [("\"next_phas\"", "unknown-field"), ("\"clean\"", "wrong-assignment")] {
         let expected = format!("{line}: {code}");
         assert!(found(&clear(list)).contains(&expected), "{list}");
     }
@@ -389,10 +335,7 @@ fn what_is_cleared_is_null_and_may_be() {
 #[test]
 fn explain_knows_its_codes() {
     let ran = Project::empty().run(&["check-chart", "--explain", "unreadable"]);
-    assert_eq!(
-        (ran.code, ran.stdout.lines().next()),
-        (0, Some("# unreadable"))
-    );
+    assert_eq!((ran.code, ran.stdout.lines().next()), (0, Some("# unreadable")));
     let ran = Project::empty().run(&["check-chart", "--explain", "unknown-phse"]);
     assert_eq!(ran.out(), (2, ""));
     assert_eq!(
@@ -407,11 +350,8 @@ fn faulty() -> Project {
     let text = "[let]\nfree = \"cycl.id is none\"\n\n[[on.Stop]]\nguard = \"phse == 'done'\"\nallow = true\n";
     fs::write(project.root.join("chart.toml"), over_base(text)).unwrap();
     fs::create_dir(project.root.join("templates")).unwrap();
-    fs::write(
-        project.root.join("templates/review.md"),
-        "Read\n{{ cycle.subjct }}: 100%.\n",
-    )
-    .unwrap();
+    fs::write(project.root.join("templates/review.md"), "Read\n{{ cycle.subjct }}: 100%.\n")
+        .unwrap();
     project
 }
 
@@ -475,10 +415,7 @@ fn every_format_shows_what_is_not_decided() {
         for (strict, code) in [(&[][..], 0), (&["--strict"][..], 1)] {
             let args = [&["check-chart", "--format", format, "chart.toml"], strict].concat();
             let ran = project.run(&args);
-            assert_eq!(
-                (ran.code, &ran.stdout, ran.stderr.as_str()),
-                (code, expected, "")
-            );
+            assert_eq!((ran.code, &ran.stdout, ran.stderr.as_str()), (code, expected, ""));
         }
     }
     let sarif = project.run(&["check-chart", "--format=sarif", "chart.toml"]);
@@ -560,10 +497,8 @@ fn ignores_suppress_findings() {
         cases::<(&str, &str, Vec<&str>)>("check_chart", "ignores_suppress_findings")
     {
         let found = found(&over_base(&format!("[let]\n{lines}\n")));
-        let codes: Vec<&str> = found
-            .iter()
-            .filter_map(|one| Some(one.split_once(": ")?.1))
-            .collect();
+        let codes: Vec<&str> =
+            found.iter().filter_map(|one| Some(one.split_once(": ")?.1)).collect();
         assert_eq!(codes, *expected, "{what}");
     }
 }
@@ -575,11 +510,7 @@ fn an_ignore_in_a_string_does_not_count() {
     assert_eq!(found(&lines).len(), 1);
     let one_line =
         over_base("[let]\nspare = \"free and phase ~ '# taskie: ignore[unused-name] no' != ''\"\n");
-    assert!(
-        found(&one_line)[0].ends_with("unused-name"),
-        "{:?}",
-        found(&one_line)
-    );
+    assert!(found(&one_line)[0].ends_with("unused-name"), "{:?}", found(&one_line));
 }
 
 #[test]
@@ -592,10 +523,7 @@ fn exit_codes() {
     assert_eq!(code(&["--format=xml", "chart.toml"]), 2);
     assert_eq!(code(&["--nope"]), 2);
     assert_eq!(code(&["--max-states=0", "chart.toml"]), 2);
-    assert_eq!(
-        code(&["--max-states=99999999999999999999", "chart.toml"]),
-        2
-    );
+    assert_eq!(code(&["--max-states=99999999999999999999", "chart.toml"]), 2);
     assert_eq!(code(&["--explain", "nope"]), 2);
     assert_eq!(code(&["nope.toml"]), 3);
     assert_eq!(code(&["nope.toml", "chart.toml"]), 3);
@@ -605,22 +533,12 @@ fn exit_codes() {
 fn unreadable_files_are_reported() {
     let project = with_chart(BASE);
     let ran = project.run(&["check-chart", "nope.toml", "chart.toml"]);
-    assert!(
-        ran.stdout.starts_with("chart.toml: no finding\n"),
-        "{}",
-        ran.stdout
-    );
-    assert_eq!(
-        ran.stderr,
-        "taskie: nope.toml: No such file or directory (os error 2)\n"
-    );
+    assert!(ran.stdout.starts_with("chart.toml: no finding\n"), "{}", ran.stdout);
+    assert_eq!(ran.stderr, "taskie: nope.toml: No such file or directory (os error 2)\n");
     fs::write(project.root.join("latin.toml"), b"id = \"\xe9\"").unwrap();
     let ran = project.run(&["check-chart", "latin.toml"]);
     assert_eq!(ran.out(), (3, ""));
-    assert_eq!(
-        ran.stderr,
-        "taskie: latin.toml: stream did not contain valid UTF-8\n"
-    );
+    assert_eq!(ran.stderr, "taskie: latin.toml: stream did not contain valid UTF-8\n");
 }
 
 #[test]
@@ -629,14 +547,10 @@ fn a_chart_comes_from_stdin_too() {
     let ran = feed(project.command(["check-chart", "-"]), BASE);
     assert_eq!(ran.err(), (0, ""));
     insta::assert_snapshot!("stdin", ran.stdout);
-    let ran = feed(
-        project.command(["check-chart", "--format=concise", "-"]),
-        "id = 3",
-    );
+    let ran = feed(project.command(["check-chart", "--format=concise", "-"]), "id = 3");
     assert_eq!(ran.err(), (1, ""));
     assert!(
-        ran.stdout
-            .contains("stdin:1:6: wrong-type: expected a string, found `3`\n"),
+        ran.stdout.contains("stdin:1:6: wrong-type: expected a string, found `3`\n"),
         "{}",
         ran.stdout
     );
@@ -645,11 +559,7 @@ fn a_chart_comes_from_stdin_too() {
 #[test]
 fn several_charts_in_one_run() {
     let project = with_chart(BASE);
-    fs::write(
-        project.root.join("other.toml"),
-        over_base("[let]\nspare = \"free\"\n"),
-    )
-    .unwrap();
+    fs::write(project.root.join("other.toml"), over_base("[let]\nspare = \"free\"\n")).unwrap();
     let ran = project.run(&["check-chart", "--format=json", "chart.toml", "other.toml"]);
     assert_eq!(ran.err(), (1, ""));
     let report = ran.json();
@@ -659,13 +569,7 @@ fn several_charts_in_one_run() {
         .iter()
         .map(|chart| (&chart["file"], &chart["findings"]))
         .collect();
-    assert_eq!(
-        charts,
-        [
-            (&json!("chart.toml"), &json!(0)),
-            (&json!("other.toml"), &json!(1))
-        ]
-    );
+    assert_eq!(charts, [(&json!("chart.toml"), &json!(0)), (&json!("other.toml"), &json!(1))]);
     assert_eq!(report["findings"][0]["file"], "other.toml");
 }
 
@@ -691,9 +595,7 @@ fn values_of_event_fields_are_compared_with_the_documented_ones() {
         "event.permission_mode != 'plna'",
     ] {
         let found = rule(guard);
-        let [finding] = &found[..] else {
-            panic!("{guard}: {found:?}")
-        };
+        let [finding] = &found[..] else { panic!("{guard}: {found:?}") };
         assert!(finding.ends_with(": lookalike"), "{guard}: {finding}");
     }
     assert_eq!(rule("event.source in ['compact', 'elsewhere']"), [""; 0]);
@@ -761,21 +663,12 @@ fn the_charts_compiled_in_are_proved() {
     assert_eq!(reports.len(), taskie::chart::choice::CHARTS.len());
     for report in reports {
         let verdicts = report.lines().take_while(|line| !line.is_empty());
-        let verdicts: Vec<&str> = verdicts
-            .filter_map(|line| line.get(4..)?.split("  ").next())
-            .collect();
-        let proved = verdicts
-            .iter()
-            .filter(|verdict| **verdict == "proved")
-            .count();
+        let verdicts: Vec<&str> =
+            verdicts.filter_map(|line| line.get(4..)?.split("  ").next()).collect();
+        let proved = verdicts.iter().filter(|verdict| **verdict == "proved").count();
         assert!(proved > 6, "{report}");
         // Continuation lines are indented.
-        assert!(
-            verdicts
-                .iter()
-                .all(|verdict| ["proved", ""].contains(verdict)),
-            "{report}"
-        );
+        assert!(verdicts.iter().all(|verdict| ["proved", ""].contains(verdict)), "{report}");
     }
 }
 
@@ -879,11 +772,7 @@ fn file_names_follow_their_patterns() {
     fs::create_dir_all(text.join("sub")).unwrap();
     let state =
         r#"{"phase": "write", "next_phase": null, "reviews": 2, "max_reviews": 3, "clean": false}"#;
-    for (name, content) in [
-        ("state.json", state),
-        ("n-2.md", "- a\n- b\n"),
-        ("sub/x.md", ""),
-    ] {
+    for (name, content) in [("state.json", state), ("n-2.md", "- a\n- b\n"), ("sub/x.md", "")] {
         fs::write(text.join(name), content).unwrap();
     }
     let ran = project.run(&["--chart", "chart.toml", "run", "look"]);
@@ -894,10 +783,7 @@ fn file_names_follow_their_patterns() {
         ("subject = [\"text.md\"]", "subject = [\"text-{claen}.md\"]"),
     ] {
         let line = 1 + chart[..chart.find(right).unwrap()].matches('\n').count();
-        assert_eq!(
-            found(&chart.replace(right, wrong)),
-            [format!("{line}: bad-pattern")]
-        );
+        assert_eq!(found(&chart.replace(right, wrong)), [format!("{line}: bad-pattern")]);
     }
 }
 
@@ -908,23 +794,12 @@ fn nothing_is_found_in_ordinary_workflows() {
     let entries = folders.map(|folder| fs::read_dir(source(folder)).unwrap());
     let paths = entries.into_iter().flatten().map(|entry| {
         let path = entry.unwrap().path();
-        if path.is_dir() {
-            path.join("statechart.toml")
-        } else {
-            path
-        }
+        if path.is_dir() { path.join("statechart.toml") } else { path }
     });
     let charts = paths.filter(|path| path.is_file() && !path.ends_with("demo.toml"));
-    let charts: Vec<String> = charts
-        .map(|path| path.to_str().unwrap().to_owned())
-        .collect();
+    let charts: Vec<String> = charts.map(|path| path.to_str().unwrap().to_owned()).collect();
     assert_eq!(charts.len(), 12);
-    let args = [
-        "check-chart",
-        "--strict",
-        "--format=concise",
-        "--scenarios=suite",
-    ];
+    let args = ["check-chart", "--strict", "--format=concise", "--scenarios=suite"];
     let project = Project::empty();
     let mut command = project.command(args);
     let ran = Ran::of(command.args(&charts).output().unwrap());
@@ -932,22 +807,10 @@ fn nothing_is_found_in_ordinary_workflows() {
     let lines: Vec<&str> = ran.stderr.lines().collect();
     assert_eq!(lines.len(), charts.len(), "{}", ran.stderr);
     for (line, chart) in lines.iter().zip(&charts) {
-        assert!(
-            line.ends_with("phases, rules, commands and refusals (100%)"),
-            "{line}"
-        );
-        let dir = line
-            .split_once(" in ")
-            .unwrap()
-            .1
-            .split_once(';')
-            .unwrap()
-            .0;
+        assert!(line.ends_with("phases, rules, commands and refusals (100%)"), "{line}");
+        let dir = line.split_once(" in ").unwrap().1.split_once(';').unwrap().0;
         let ran = played(&project, chart, dir);
-        assert_eq!(
-            (ran.code, &ran.json()["coverage"]["missing"]),
-            (0, &json!([]))
-        );
+        assert_eq!((ran.code, &ran.json()["coverage"]["missing"]), (0, &json!([])));
     }
 }
 
@@ -981,14 +844,8 @@ fn words_of_settings_and_names_of_holes() {
     assert!(text.contains(more));
     let report = report_on(&text);
     assert_eq!(report["findings"], json!([]));
-    let properties = report["charts"][0]["explored"]["properties"]
-        .as_array()
-        .unwrap()
-        .clone();
-    let open: Vec<&Value> = properties
-        .iter()
-        .filter(|one| one["verdict"] != "proved")
-        .collect();
+    let properties = report["charts"][0]["explored"]["properties"].as_array().unwrap().clone();
+    let open: Vec<&Value> = properties.iter().filter(|one| one["verdict"] != "proved").collect();
     assert_eq!(open, Vec::<&Value>::new());
 }
 
@@ -1006,27 +863,16 @@ fn a_table_may_be_named_by_an_integer() {
 fn a_phase_of_each_cycle_is_found_where_it_is_written() {
     let chart = BASE
         .replace("text-review", "post")
-        .replace(
-            "\"{cycle}\" = { guard = \"free\"",
-            "\"{cycle}\" = { guard = \"fre\"",
-        )
-        .replace(
-            "guard = \"next_phase == it.id\"",
-            "guard = \"next_phase == it.di\"",
-        );
+        .replace("\"{cycle}\" = { guard = \"free\"", "\"{cycle}\" = { guard = \"fre\"")
+        .replace("guard = \"next_phase == it.id\"", "guard = \"next_phase == it.di\"");
     let line = |part: &str| 1 + chart[..chart.find(part).unwrap()].matches('\n').count();
     assert_eq!(
         found(&chart),
-        [
-            format!("{}: unknown-name", line("\"fre\"")),
-            format!("{}: unknown-name", line("it.di")),
-        ]
+        [format!("{}: unknown-name", line("\"fre\"")), format!("{}: unknown-name", line("it.di")),]
     );
     // Lint rules that look at a whole chart point there too.
-    let chart = BASE.replace(
-        "\"{cycle}\" = { guard = \"free\"",
-        "\"{cycle}\" = { guard = \"1 == 1\"",
-    );
+    let chart =
+        BASE.replace("\"{cycle}\" = { guard = \"free\"", "\"{cycle}\" = { guard = \"1 == 1\"");
     let line = 1 + chart[..chart.find("1 == 1").unwrap()].matches('\n').count();
     assert_eq!(found(&chart), [format!("{line}: constant-guard")]);
 }
@@ -1048,17 +894,11 @@ fn the_chart_option_names_the_chart_to_check() {
     let quick = ["check-chart", "--format", "json", "--max-states", "1"];
     let report = project.run(&[&["--chart", "dr-done"], &quick[..]].concat());
     let charts = report.json()["charts"].clone();
-    assert_eq!(
-        (charts.as_array().unwrap().len(), &charts[0]["file"]),
-        (1, &json!("dr-done"))
-    );
+    assert_eq!((charts.as_array().unwrap().len(), &charts[0]["file"]), (1, &json!("dr-done")));
 
     let both = "taskie: --chart and FILE both name a chart to check\n  help: remove --chart\n";
     let both = (2, String::new(), both.to_owned());
-    assert_eq!(
-        run(&["--chart", "chart.toml", "check-chart", "chart.toml"]),
-        both
-    );
+    assert_eq!(run(&["--chart", "chart.toml", "check-chart", "chart.toml"]), both);
 }
 
 /// Values that are of the right type, and of no use.
@@ -1073,10 +913,7 @@ fn an_id_a_home_and_an_option_that_cannot_be_used() {
         // A fragment that begins with an `id` would be a chart of its own.
         let text = over_base(&format!("# over the base\n{fragment}"));
         let codes = found(&text);
-        assert!(
-            codes.iter().any(|code| code.ends_with(expected)),
-            "{fragment}: {codes:?}"
-        );
+        assert!(codes.iter().any(|code| code.ends_with(expected)), "{fragment}: {codes:?}");
     }
 }
 
@@ -1084,11 +921,7 @@ fn an_id_a_home_and_an_option_that_cannot_be_used() {
 fn the_number_of_phases_is_limited() {
     let phases: String = (0..600).map(|n| format!("p{n} = {{}}\n")).collect();
     let report = check(&over_base(&format!("[phases]\n{phases}")), "json");
-    assert!(
-        report.stdout.contains(" phases, and at most 500 are read"),
-        "{}",
-        report.stdout
-    );
+    assert!(report.stdout.contains(" phases, and at most 500 are read"), "{}", report.stdout);
 }
 
 /// What is known when Ctrl-C arrives is reported. The chart is read from a pipe, which has a reader once Ctrl-C is handled.
@@ -1103,13 +936,7 @@ fn an_interrupted_run_says_so() {
     let child = command.spawn().unwrap();
     let mut writer = fs::OpenOptions::new().write(true).open(&pipe).unwrap();
     let pid = child.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     writer.write_all(BASE.as_bytes()).unwrap();
     drop(writer);
     let ran = Ran::of(child.wait_with_output().unwrap());

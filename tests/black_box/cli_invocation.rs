@@ -53,16 +53,10 @@ rows! {
 #[test]
 fn t05_code_review_names_the_task() {
     let project = plan_in(&json!({ "current_task": "3" }), &Reviewer::fail());
-    project.write(
-        "tasks.md",
-        tasks(&[("1", "done"), ("2", "done"), ("3", "pending")]),
-    );
+    project.write("tasks.md", tasks(&[("1", "done"), ("2", "done"), ("3", "pending")]));
     project.write("task-3.md", "# Task 3\n");
     let review = review("code-review", 1).of_task("3");
-    check(
-        &project,
-        Expected::blocked_by(&review, "opus").state(review.after("sonnet")),
-    );
+    check(&project, Expected::blocked_by(&review, "opus").state(review.after("sonnet")));
 }
 
 #[test]
@@ -79,16 +73,8 @@ fn t10_no_claude_on_path() {
 fn t11_claude_fails() {
     let unauthorized = include_str!("fixtures/print-api-error-401.2.1.197.json");
     for (stdout, stderr, why) in [
-        (
-            "",
-            "first line\nlast line",
-            "`claude` exited with code 1 (last line)",
-        ),
-        (
-            unauthorized,
-            "",
-            "`claude` exited with code 1: Invalid API key · Fix external API key",
-        ),
+        ("", "first line\nlast line", "`claude` exited with code 1 (last line)"),
+        (unauthorized, "", "`claude` exited with code 1: Invalid API key · Fix external API key"),
     ] {
         let reviewer = Reviewer::pass().exits(1).prints(stdout).warns(stderr);
         let review = review("code-review", 1);
@@ -125,19 +111,10 @@ fn t12_claude_writes_no_review() {
 fn t13_timeout() {
     let project = plan_in(&json!({}), &Reviewer::pass());
     let alive = project.bin.join("alive");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&alive)
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(Command::new("mkfifo").arg(&alive).status().unwrap().success());
     let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let mut fifo = fs::OpenOptions::new()
-        .read(true)
-        .custom_flags(nonblocking)
-        .open(&alive)
-        .unwrap();
+    let mut fifo =
+        fs::OpenOptions::new().read(true).custom_flags(nonblocking).open(&alive).unwrap();
     let first = format!(
         "trap '' TERM; exec 9> '{}'; sleep 60 & echo started >&9; sleep 60",
         alive.display()
@@ -155,8 +132,7 @@ fn t13_timeout() {
             let ran = project.stop_with(&chart);
             let mut said = String::new();
             // While anyone holds the other end, this is an error, "would block".
-            fifo.read_to_string(&mut said)
-                .expect("the reviewer and its child are gone");
+            fifo.read_to_string(&mut said).expect("the reviewer and its child are gone");
             if said == "started\n" {
                 return ran;
             }
@@ -179,18 +155,12 @@ fn the_task_files_of_the_table() {
             "all-code-review" => "done",
             _ => "pending",
         };
-        project.write(
-            "tasks.md",
-            tasks(&ids.iter().map(|id| (*id, status)).collect::<Vec<_>>()),
-        );
+        project.write("tasks.md", tasks(&ids.iter().map(|id| (*id, status)).collect::<Vec<_>>()));
         for id in ids.iter().chain(&["4", "11"]) {
             project.write(&format!("task-{id}.md"), "# Task\n");
         }
         let review = review(cycle, 1).reading(reads);
-        check(
-            &project,
-            Expected::blocked_by(&review, "opus").state(review.after("sonnet")),
-        );
+        check(&project, Expected::blocked_by(&review, "opus").state(review.after("sonnet")));
     }
 }
 
@@ -216,10 +186,7 @@ fn task_10_is_not_task_1() {
                 json!({ "phase": "code-review", "next_phase": next, "phase_iteration": 0, "consecutive_clean": 0 })
             }
         };
-        check(
-            &project,
-            Expected::passed_by(&review, "opus", next).state(after),
-        );
+        check(&project, Expected::passed_by(&review, "opus", next).state(after));
     }
 }
 
@@ -283,9 +250,7 @@ fn a_command_of_a_chart_needs_no_run() {
     assert_eq!(next_phase(), json!(null));
     assert_eq!(project.run(&["run", "resume"]).code, 0);
     assert_eq!(next_phase(), "plan-review");
-    let chart = copy_of_chart(&project, |text| {
-        text.replace("[commands.pause]", "[commands.list]")
-    });
+    let chart = copy_of_chart(&project, |text| text.replace("[commands.pause]", "[commands.list]"));
     let chart = chart.to_str().unwrap();
     let own = project.run(&["--chart", chart, "list", "--json"]).json();
     assert_eq!(own["list"][0]["plan"], "test-plan");

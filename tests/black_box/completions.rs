@@ -44,20 +44,13 @@ fn bash_completes_commands_and_those_of_the_chart() {
         ("taskie check-chart --form", "--format"),
     ] {
         let words = line.split(' ').collect::<Vec<_>>();
-        let [.., before, last] = words.as_slice() else {
-            panic!("{line}")
-        };
+        let [.., before, last] = words.as_slice() else { panic!("{line}") };
         let typed = format!(
             "{script}\nCOMP_WORDS=({line}); COMP_CWORD={}; _taskie taskie {last} {before}; echo \"${{COMPREPLY[*]}}\"",
             words.len() - 1
         );
         let ran = Ran::of(Command::new("bash").args(["-c", &typed]).output().unwrap());
-        assert_eq!(
-            (ran.code, ran.stdout.trim_end()),
-            (0, expected),
-            "{line}: {}",
-            ran.stderr
-        );
+        assert_eq!((ran.code, ran.stdout.trim_end()), (0, expected), "{line}: {}", ran.stderr);
     }
 }
 
@@ -72,20 +65,14 @@ fn shells_complete_the_names_of_plans() {
                 COMP_CWORD=3; _taskie taskie \"\" --plan; echo \"${COMPREPLY[*]}\"'";
     let ran = Ran::of(project.shell(bash).output().unwrap());
     assert_eq!(ran.all(), (0, "alpha beta\n", ""));
-    assert_eq!(
-        project.run(&["list", "--names"]).out(),
-        (0, "alpha\nbeta\n")
-    );
+    assert_eq!(project.run(&["list", "--names"]).out(), (0, "alpha\nbeta\n"));
 
     let looks_up = |shell: &str, part: &str| {
         let script = project.run(&["completions", shell]).stdout;
         assert!(script.contains(part), "{shell}");
         assert!(!script.contains("__taskie"), "{shell}");
     };
-    looks_up(
-        "zsh",
-        ":PLAN:{compadd -- ${(f)\"$(taskie list --names 2>/dev/null)\"}}'",
-    );
+    looks_up("zsh", ":PLAN:{compadd -- ${(f)\"$(taskie list --names 2>/dev/null)\"}}'");
     looks_up(
         "fish",
         "-l plan -d 'The plan to use [default: what the session works on, or the newest]' -r -f -a \"(taskie list --names 2>/dev/null)\"",

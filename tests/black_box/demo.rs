@@ -37,10 +37,7 @@ impl Demo {
     }
 
     fn left(&self) -> Vec<PathBuf> {
-        fs::read_dir(&self.temp)
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .collect()
+        fs::read_dir(&self.temp).unwrap().map(|entry| entry.unwrap().path()).collect()
     }
 }
 
@@ -92,9 +89,7 @@ fn a_terminal_with_colors_inside_a_session_sees_the_same() {
 fn finished(demo: &Demo, ran: &Ran) -> PathBuf {
     assert_eq!(ran.err(), (0, ""));
     let left = demo.left();
-    let [project] = left.as_slice() else {
-        panic!("{left:?}")
-    };
+    let [project] = left.as_slice() else { panic!("{left:?}") };
     assert_eq!(
         ran.stdout.lines().last().unwrap(),
         format!("The project is in {}", project.display())
@@ -119,16 +114,10 @@ fn only_embedded_charts_have_a_demo() {
 fn a_demo_that_cannot_be_played_fails() {
     let demo = Demo::new();
     let nowhere = demo.temp.join("nowhere");
-    let ran = Ran::of(
-        demo.command(&["demo"])
-            .env("TMPDIR", &nowhere)
-            .output()
-            .unwrap(),
-    );
+    let ran = Ran::of(demo.command(&["demo"]).env("TMPDIR", &nowhere).output().unwrap());
     assert_eq!(ran.out(), (1, ""));
     assert!(
-        ran.stderr
-            .starts_with("taskie: a temporary directory cannot be made: "),
+        ran.stderr.starts_with("taskie: a temporary directory cannot be made: "),
         "{}",
         ran.stderr
     );
@@ -155,9 +144,7 @@ fn shown_rules(printed: &str) -> Vec<Vec<String>> {
     let numbers = |stop: &String| {
         let parts = stop.trim_start_matches("on.Stop").split(" → ");
         let numbers = parts.filter_map(|part| part.strip_prefix('[')?.split_once(']'));
-        numbers
-            .map(|(number, _)| format!("on.Stop[{number}]"))
-            .collect()
+        numbers.map(|(number, _)| format!("on.Stop[{number}]")).collect()
     };
     stops.iter().map(numbers).collect()
 }
@@ -186,18 +173,12 @@ fn why_explains_each_stop_of_a_kept_demo() {
         for rule in rules.iter().filter(|rule| rule["fired"] == false) {
             let part = rule["false"].as_str().unwrap();
             assert!(!part.is_empty() && one_line.contains(part), "{n}: {rule}");
-            assert!(
-                !rule["values"].as_object().unwrap().is_empty(),
-                "{n}: {rule}"
-            );
+            assert!(!rule["values"].as_object().unwrap().is_empty(), "{n}: {rule}");
         }
     }
     // It is a project like any other: a stop in it finds nothing to do.
     let mut command = demo.command(&["hook", "stop"]);
     command.current_dir(kept);
     let ran = crate::support::feed(command, "{}");
-    assert_eq!(
-        ran.json()["systemMessage"],
-        "Plan 'words' structure validated successfully"
-    );
+    assert_eq!(ran.json()["systemMessage"], "Plan 'words' structure validated successfully");
 }

@@ -21,10 +21,7 @@ fn each_format() {
         insta::assert_snapshot!(format!("diagram-{format}"), picture);
     }
     let mermaid = drawn(&project, &["--chart", "dr-done"]);
-    assert_eq!(
-        mermaid,
-        drawn(&project, &["--chart", "dr-done", "--format", "mermaid"])
-    );
+    assert_eq!(mermaid, drawn(&project, &["--chart", "dr-done", "--format", "mermaid"]));
     assert_eq!(project.names(), [] as [&str; 0]);
 }
 
@@ -38,10 +35,7 @@ fn the_path_of_a_plan() {
         let lines = lines.filter(|line| line.contains("#bc4c00") || line.starts_with("label="));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(
-        marked(&of_plan),
-        [format!("label=\"plan {PLAN}: not started\"")]
-    );
+    assert_eq!(marked(&of_plan), [format!("label=\"plan {PLAN}: not started\"")]);
     assert_eq!(project.run(&["enter", "new-plan", "--plan", PLAN]).code, 0);
     project.reviewer(&Reviewer::fail());
     assert_eq!(project.stop().json()["decision"], "block");
@@ -79,11 +73,7 @@ fn the_picture_in_the_documents_is_fresh() {
         fs::read_to_string(file).unwrap_or_default(),
         "docs/chart.svg is out of date: run `TASKIE_UPDATE_DOCS=1 cargo test --test black_box diagram`"
     );
-    assert!(
-        fs::read_to_string(root.join("docs/chart.md"))
-            .unwrap()
-            .contains("](chart.svg)")
-    );
+    assert!(fs::read_to_string(root.join("docs/chart.md")).unwrap().contains("](chart.svg)"));
 }
 
 /// A chart in which a text may be read eight times, although its property says seven.
@@ -92,11 +82,7 @@ fn chart_with_a_counterexample(project: &Project) {
     let property = "\n[[properties]]\nabout = \"a text is read at most seven times\"\nnever = \"reviews == 8\"\n";
     fs::write(project.root.join("chart.toml"), base + property).unwrap();
     fs::create_dir(project.root.join("templates")).unwrap();
-    fs::write(
-        project.root.join("templates/review.md"),
-        "Review the text.\n",
-    )
-    .unwrap();
+    fs::write(project.root.join("templates/review.md"), "Review the text.\n").unwrap();
 }
 
 #[test]

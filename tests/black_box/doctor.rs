@@ -42,10 +42,7 @@ fn a_home_of_another_user() {
     assert!(chown.unwrap().success());
     let text = ".taskie is not used: it belongs to another user (uid 65534, and you are 0)";
     let help = format!("`sudo chown -R 0 {}` makes it yours", home.display());
-    assert_eq!(
-        trouble(&project, "project"),
-        Some([json!(text), json!(help)])
-    );
+    assert_eq!(trouble(&project, "project"), Some([json!(text), json!(help)]));
     let stop = project.stop().message();
     assert!(stop.contains("`sudo chown -R 0 "), "{stop}");
 }

@@ -8,9 +8,7 @@ use serde_json::{Value, json};
 use crate::support::{Project, json_of};
 
 fn plugin(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("plugin/dr-done")
-        .join(file)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/dr-done").join(file)
 }
 
 fn json_in(file: &str) -> Value {
@@ -53,26 +51,14 @@ fn hooks_json_is_valid() {
 #[test]
 fn the_examples_of_the_documentation_are_the_charts() {
     let plain = |line: &str| {
-        line.split(" #")
-            .next()
-            .unwrap()
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
+        line.split(" #").next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let chart = fs::read_to_string(plugin("statechart.toml")).unwrap();
     let chart: Vec<String> = chart.lines().map(plain).collect();
     let page = fs::read_to_string(plugin("../../docs/chart-files.md")).unwrap();
-    let blocks = page
-        .split("```toml\n")
-        .skip(1)
-        .map(|rest| rest.split("```").next().unwrap());
+    let blocks = page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let mut count = 0;
-    for line in blocks
-        .flat_map(str::lines)
-        .map(plain)
-        .filter(|line| !line.is_empty())
-    {
+    for line in blocks.flat_map(str::lines).map(plain).filter(|line| !line.is_empty()) {
         assert!(chart.contains(&line), "{line}");
         count += 1;
     }
@@ -92,19 +78,12 @@ fn schemas_are_fresh() {
     let schema: Value = json_in("schemas/config.schema.json");
     for (config, fits) in [
         (json!({}), true),
-        (
-            json!({ "$schema": "x", "gitCommit": false, "maxIterations": 1 }),
-            true,
-        ),
+        (json!({ "$schema": "x", "gitCommit": false, "maxIterations": 1 }), true),
         (json!({ "maxIterations": 0 }), false),
         (json!({ "gitCommit": "no" }), false),
         (json!({ "maxIteration": 5 }), false),
     ] {
-        assert_eq!(
-            jsonschema::draft7::is_valid(&schema, &config),
-            fits,
-            "{config}"
-        );
+        assert_eq!(jsonschema::draft7::is_valid(&schema, &config), fits, "{config}");
     }
 }
 
@@ -112,40 +91,23 @@ fn schemas_are_fresh() {
 /// or delete.
 #[test]
 fn slash_commands() {
-    let commands = [
-        "add",
-        "adopt",
-        "cleanup",
-        "do",
-        "start",
-        "status",
-        "stop",
-        "templates",
-        "unstick",
-    ];
+    let commands =
+        ["add", "adopt", "cleanup", "do", "start", "status", "stop", "templates", "unstick"];
     let mut files: Vec<String> = fs::read_dir(plugin("commands"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     files.sort();
     assert_eq!(files, commands.map(|name| format!("{name}.md")));
-    let help = Project::empty()
-        .run(&["--chart", "dr-done", "run", "--help"])
-        .stdout;
+    let help = Project::empty().run(&["--chart", "dr-done", "run", "--help"]).stdout;
     for name in commands {
         assert!(help.contains(&format!("\n  {name} ")), "{name}");
         let text = fs::read_to_string(plugin(&format!("commands/{name}.md"))).unwrap();
         // taskie has a command of its own with this name.
         let run = if name == "status" { "run " } else { "" };
         let call = format!("taskie --chart dr-done {run}{name} ");
-        assert!(
-            text.contains(&call) && text.starts_with("---\ndescription: "),
-            "{name}"
-        );
-        assert!(
-            text.contains("--session \"${CLAUDE_SESSION_ID}\""),
-            "{name}"
-        );
+        assert!(text.contains(&call) && text.starts_with("---\ndescription: "), "{name}");
+        assert!(text.contains("--session \"${CLAUDE_SESSION_ID}\""), "{name}");
         let is_users = text.contains("\ndisable-model-invocation: true\n");
         let starts = ["adopt", "cleanup", "do", "start", "unstick"].contains(&name);
         assert_eq!(is_users, starts, "{name}");

@@ -16,17 +16,11 @@ fn t01_newest_of_several_plans() {
     let project = plan_in(&json!({}), &Reviewer::fail());
     let other = project.root.join(".taskie/plans/other");
     fs::create_dir_all(&other).unwrap();
-    fs::write(
-        other.join("state.json"),
-        state(json!({ "next_phase": null })).to_string(),
-    )
-    .unwrap();
+    fs::write(other.join("state.json"), state(json!({ "next_phase": null })).to_string()).unwrap();
     fs::write(other.join("flawed.md"), "").unwrap();
     fs::write(other.join("notes.txt"), "").unwrap();
     let start = SystemTime::now() - Duration::from_secs(1000);
-    for entry in [&project.plan(), &other]
-        .into_iter()
-        .flat_map(|plan| fs::read_dir(plan).unwrap())
+    for entry in [&project.plan(), &other].into_iter().flat_map(|plan| fs::read_dir(plan).unwrap())
     {
         set_modified(entry.unwrap().path(), start);
     }
@@ -41,14 +35,8 @@ fn t01_newest_of_several_plans() {
     set_modified(other.join("notes.txt"), minute(3));
     set_modified(project.plan().join("task-2.md"), minute(2));
     let review = review("code-review", 1);
-    check(
-        &project,
-        Expected::blocked_by(&review, "opus").state(review.after("sonnet")),
-    );
-    set_modified(
-        other.join("flawed.md"),
-        SystemTime::now() + Duration::from_secs(60),
-    );
+    check(&project, Expected::blocked_by(&review, "opus").state(review.after("sonnet")));
+    set_modified(other.join("flawed.md"), SystemTime::now() + Duration::from_secs(60));
     check(&project, flaws());
 }
 
@@ -88,14 +76,8 @@ fn t06_review_goes_before_structure() {
     let project = plan_in(&json!({}), &Reviewer::fail());
     project.write("nested/extra.md", "");
     let review = review("code-review", 1);
-    check(
-        &project,
-        Expected::blocked_by(&review, "opus").state(review.after("sonnet")),
-    );
-    check(
-        &project,
-        Expected::block("Plan 'test-plan': Files found in nested directories"),
-    );
+    check(&project, Expected::blocked_by(&review, "opus").state(review.after("sonnet")));
+    check(&project, Expected::block("Plan 'test-plan': Files found in nested directories"));
 }
 
 #[test]
@@ -137,10 +119,8 @@ fn t09_plan_without_state_json() {
 fn post_review(project: &Project, n: u32) {
     project.write(&format!("task-1-post-review-{n}.md"), "# Fixed\n");
     let ran = project.run(&["enter", "post-code-review", "--plan", PLAN]);
-    let said = format!(
-        "Entered post-code-review in plan 'test-plan'.\n{}\n",
-        nobodys("code-review")
-    );
+    let said =
+        format!("Entered post-code-review in plan 'test-plan'.\n{}\n", nobodys("code-review"));
     assert_eq!(ran.all(), (0, said.as_str(), ""));
 }
 
@@ -148,12 +128,9 @@ fn post_review(project: &Project, n: u32) {
 #[test]
 fn t10_models_alternate() {
     let project = plan_in(&json!({}), &Reviewer::fail());
-    for (n, model, next_model) in [
-        (1, "opus", "sonnet"),
-        (2, "sonnet", "opus"),
-        (3, "opus", "sonnet"),
-        (4, "sonnet", "opus"),
-    ] {
+    for (n, model, next_model) in
+        [(1, "opus", "sonnet"), (2, "sonnet", "opus"), (3, "opus", "sonnet"), (4, "sonnet", "opus")]
+    {
         let review = review("code-review", n);
         let expected = Expected::blocked_by(&review, model).state(review.after(next_model));
         check_run(&project, expected, |project| project.stop_active(n > 1));
@@ -177,9 +154,7 @@ fn t11_two_clean_reviews() {
     });
     let expected = Expected::passed_by(&second, "sonnet", "complete-task").state(after);
     check_run(&project, expected, |project| project.stop_active(true));
-    check_run(&project, Expected::silent(), |project| {
-        project.stop_active(true)
-    });
+    check_run(&project, Expected::silent(), |project| project.stop_active(true));
 }
 
 // The review is the only new file in the plan's folder: no temporary file, no lock, no log.
@@ -187,14 +162,8 @@ fn t11_two_clean_reviews() {
 fn t12_no_files_left_behind() {
     let project = plan_in(&json!({}), &Reviewer::fail());
     assert_eq!(project.stop().code, 0);
-    let names = [
-        "plan.md",
-        "state.json",
-        "task-1-review-1.md",
-        "task-1.md",
-        "task-2.md",
-        "tasks.md",
-    ];
+    let names =
+        ["plan.md", "state.json", "task-1-review-1.md", "task-1.md", "task-2.md", "tasks.md"];
     assert_eq!(project.names(), names);
 }
 

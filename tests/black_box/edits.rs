@@ -80,19 +80,13 @@ fn edits(text: &str) -> Vec<Edit> {
             continue;
         }
         if let Some((name, _)) = code.split_once('=')
-            && name
-                .trim()
-                .chars()
-                .all(|sign| sign.is_alphanumeric() || "_.-".contains(sign))
+            && name.trim().chars().all(|sign| sign.is_alphanumeric() || "_.-".contains(sign))
             && !code.starts_with(' ')
         {
             key = name.trim();
             let is_whole = !code.contains("\"\"\"") && !code.trim_end().ends_with(['[', '{']);
             if is_whole && ["guard", "assign", "clear", "target", "when"].contains(&key) {
-                edits.push(Edit {
-                    place: begin..start,
-                    new: String::new(),
-                });
+                edits.push(Edit { place: begin..start, new: String::new() });
             }
         }
         // A let that is a text has its words in quotes of its own, with a space.
@@ -112,27 +106,15 @@ fn edits(text: &str) -> Vec<Edit> {
             && let Ok(number) = value.trim().parse::<i64>()
         {
             let at = begin + code.find(value.trim()).unwrap_or_default();
-            edits.push(Edit {
-                place: at..at + value.trim().len(),
-                new: (number + 1).to_string(),
-            });
+            edits.push(Edit { place: at..at + value.trim().len(), new: (number + 1).to_string() });
         }
     }
     // Whole rules.
-    let heads: Vec<usize> = text
-        .match_indices("\n[[on.")
-        .map(|(at, _)| at + 1)
-        .collect();
+    let heads: Vec<usize> = text.match_indices("\n[[on.").map(|(at, _)| at + 1).collect();
     edits.extend(heads.into_iter().map(|at| {
         let rest = &text[at + 1..];
-        let end = ["\n[", "\n# ──"]
-            .iter()
-            .filter_map(|next| rest.find(next))
-            .min();
-        Edit {
-            place: at..end.map_or(text.len(), |end| at + 1 + end + 1),
-            new: String::new(),
-        }
+        let end = ["\n[", "\n# ──"].iter().filter_map(|next| rest.find(next)).min();
+        Edit { place: at..end.map_or(text.len(), |end| at + 1 + end + 1), new: String::new() }
     }));
     edits.sort_by_key(|edit| (edit.place.start, edit.place.end));
     edits
@@ -172,10 +154,7 @@ fn figures(id: &str, nth: usize) -> (usize, usize, usize, String) {
     };
     let files = match id {
         "taskie" => chart_files(),
-        _ => vec![(
-            path.clone(),
-            std::fs::read_to_string(repository.join(&path)).unwrap(),
-        )],
+        _ => vec![(path.clone(), std::fs::read_to_string(repository.join(&path)).unwrap())],
     };
     let edits: Vec<(usize, Edit)> = files
         .iter()
@@ -195,11 +174,7 @@ fn figures(id: &str, nth: usize) -> (usize, usize, usize, String) {
             let text = &files[*file].1;
             let chart = if id == "taskie" {
                 let written = write_chart(folder.path(), |own| {
-                    if own == text {
-                        edit.of(own)
-                    } else {
-                        own.to_owned()
-                    }
+                    if own == text { edit.of(own) } else { own.to_owned() }
                 });
                 // Without them, each edit would be noticed.
                 for name in ["templates", "plugin"] {
@@ -221,20 +196,13 @@ fn figures(id: &str, nth: usize) -> (usize, usize, usize, String) {
     let results = results.into_inner().unwrap();
     let count = |how| results.iter().filter(|result| **result == how).count();
     let mut missed = String::new();
-    for ((file, edit), _) in edits
-        .iter()
-        .zip(&results)
-        .filter(|(_, result)| **result == Noticed::Not)
+    for ((file, edit), _) in
+        edits.iter().zip(&results).filter(|(_, result)| **result == Noticed::Not)
     {
         let (name, text) = &files[*file];
         let _ = writeln!(missed, "{name}:{}", edit.shown(text));
     }
-    (
-        edits.len(),
-        count(Noticed::ByScenario),
-        count(Noticed::ByCheck),
-        missed,
-    )
+    (edits.len(), count(Noticed::ByScenario), count(Noticed::ByCheck), missed)
 }
 
 /// Writes an edited chart into a folder in which everything else is as beside the chart. Returns its path.
@@ -253,12 +221,7 @@ fn beside(path: &Path, folder: &Path, text: &str) -> String {
 /// Some edits of the smaller charts: at least four fifths are noticed.
 #[test]
 fn most_edits_are_noticed() {
-    for (id, nth) in [
-        ("dr-done", 8),
-        ("ralph", 4),
-        ("release-train", 4),
-        ("style-gate", 4),
-    ] {
+    for (id, nth) in [("dr-done", 8), ("ralph", 4), ("release-train", 4), ("style-gate", 4)] {
         let (all, played, checked, missed) = figures(id, nth);
         assert!(all >= 4, "{id}: only {all} edits");
         assert!(

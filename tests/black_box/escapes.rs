@@ -50,14 +50,8 @@ const FILES: &[(&str, &str)] = &[
         r#"{"models": ["opus§"], "reviewer": "claude§", "instructions": "notes§.md", "gates": ["true §"], "unknown§": 1,
             "permissions": "restricted§", "clean_means": "pass§"}"#,
     ),
-    (
-        ".taskie/post-review.md",
-        "Read {{review}}. § {{unknown§}}\n",
-    ),
-    (
-        ".taskie/plans/test-plan/plan.md",
-        "# Plan §\n\n## Overview §\n",
-    ),
+    (".taskie/post-review.md", "Read {{review}}. § {{unknown§}}\n"),
+    (".taskie/plans/test-plan/plan.md", "# Plan §\n\n## Overview §\n"),
     (
         ".taskie/plans/test-plan/tasks.md",
         "| Id | Status § | Priority |\n|---|---|---|\n| 1§ | pending§ | high§ |\n| 2 | done | § |\n",
@@ -70,14 +64,8 @@ const FILES: &[(&str, &str)] = &[
     (".taskie/plans/test-plan/odd§.md", "§\n"),
     (".taskie/plans/test-plan/below§/deep.md", "§\n"),
     (".taskie/plans/other§/plan.md", "# Other\n"),
-    (
-        ".taskie/plans/test-plan/rulings",
-        "task-1-review-1.1 accepted: It is wrong § (why §)\n",
-    ),
-    (
-        ".taskie/statechart.toml",
-        "id = \"own§\"\ninitial = \"§\"\n[phases.\"a§\"]\nunknown§ = 1\n",
-    ),
+    (".taskie/plans/test-plan/rulings", "task-1-review-1.1 accepted: It is wrong § (why §)\n"),
+    (".taskie/statechart.toml", "id = \"own§\"\ninitial = \"§\"\n[phases.\"a§\"]\nunknown§ = 1\n"),
     (
         ".taskie/.locks/test-plan.running",
         r#"{"cycle": "code-review§", "n": 1, "file": "task-1-review-1.md§", "by": "opus§", "started": 1, "timeout": 9,
@@ -108,43 +96,22 @@ about = "never §"
 never = "phase == 'plan-review' and mine == 'b'"
 "#,
     ),
-    (
-        ".taskie/own/templates/own.md",
-        "§ {{ current_task }} § {{ scope.path }}\n",
-    ),
+    (".taskie/own/templates/own.md", "§ {{ current_task }} § {{ scope.path }}\n"),
     (".taskie/own/templates/other§.md", "§ {{ unknown }}\n"),
     (
         ".taskie/own/scenarios/one.toml",
         "[[scenario]]\nname = \"one §\"\nunknown = \"§\"\nsteps = [{ stop = {}, expect = { phase = \"§\" } }]\n",
     ),
-    (
-        ".taskie/plans/test-plan/task-1-review-1.md",
-        "# Review § \n- §\n",
-    ),
-    (
-        ".taskie/plans/test-plan/task-1-post-review-1.md",
-        "- task-1-review-1.1: fixed §\n",
-    ),
-    (
-        ".taskie/plans/test-plan/plan-review-1.md",
-        "# Review §\n<script>§</script>\n",
-    ),
+    (".taskie/plans/test-plan/task-1-review-1.md", "# Review § \n- §\n"),
+    (".taskie/plans/test-plan/task-1-post-review-1.md", "- task-1-review-1.1: fixed §\n"),
+    (".taskie/plans/test-plan/plan-review-1.md", "# Review §\n<script>§</script>\n"),
     (".taskie/plans/test-plan/.review-1.log", "thinking §\n§"),
     (".taskie/plans/test-plan/.gates.log", "§ failed §\n"),
-    (
-        ".dr-done/config.json",
-        r#"{"gitCommit": false, "maxIterations": 3, "unknown§": "§"}"#,
-    ),
+    (".dr-done/config.json", r#"{"gitCommit": false, "maxIterations": 3, "unknown§": "§"}"#),
     (".dr-done/loop.md", "Do {{task}} § {{unknown§}}\n"),
-    (
-        ".dr-done/sessions/mine/state.json",
-        r#"{"state": "on", "iteration": 1, "more§": "§"}"#,
-    ),
+    (".dr-done/sessions/mine/state.json", r#"{"state": "on", "iteration": 1, "more§": "§"}"#),
     (".dr-done/sessions/mine/20260101T120000.md", "A task §\n"),
-    (
-        ".dr-done/sessions/mine/2026010§1T120000.done.md",
-        "A task §\n",
-    ),
+    (".dr-done/sessions/mine/2026010§1T120000.done.md", "A task §\n"),
     (".dr-done/sessions/other§/20260101T120000.md", "A task §\n"),
     ("src§/a§.txt", "§\n"),
     (".gitattributes", "*.txt linguist-generated=§\n"),
@@ -203,22 +170,8 @@ const COMMANDS: &[&[&str]] = &[
     &["--chart", CHART, "simulate"],
     &["--chart", CHART, "review"],
     &["check-chart", "--max-states", "50", CHART],
-    &[
-        "check-chart",
-        "--max-states",
-        "50",
-        "--format",
-        "sarif",
-        CHART,
-    ],
-    &[
-        "check-chart",
-        "--max-states",
-        "50",
-        "--format",
-        "github",
-        CHART,
-    ],
+    &["check-chart", "--max-states", "50", "--format", "sarif", CHART],
+    &["check-chart", "--max-states", "50", "--format", "github", CHART],
     &["next"],
     &["next", "--json"],
     &["status"],
@@ -236,12 +189,7 @@ const COMMANDS: &[&[&str]] = &[
     &["review", "--format", "github"],
     &["review", "--format", "sarif"],
     &["review", "--print-prompt"],
-    &[
-        "resolve",
-        "task-1-review-1.1",
-        "accept",
-        "why\u{1b}[2J\u{202e}",
-    ],
+    &["resolve", "task-1-review-1.1", "accept", "why\u{1b}[2J\u{202e}"],
     &["add-task", "--task", "1\u{1b}[2J"],
     &["pause"],
     &["resume"],
@@ -265,12 +213,7 @@ const COMMANDS: &[&[&str]] = &[
     &["run", "cancel"],
     &["check-chart", ".taskie/statechart.toml"],
     &["check-chart", "--format", "json", ".taskie/statechart.toml"],
-    &[
-        "check-chart",
-        "--format",
-        "concise",
-        ".taskie/statechart.toml",
-    ],
+    &["check-chart", "--format", "concise", ".taskie/statechart.toml"],
     &["--chart", ".taskie/statechart.toml", "status"],
     &["diagram", "--plan", PLAN],
     &["simulate", "--plan", PLAN],
@@ -299,9 +242,7 @@ fn filled(text: &str, is_json: bool, dice: &mut impl FnMut(u64) -> u64) -> Strin
 /// Fails if a text that a terminal shows has a harmful character.
 #[track_caller]
 fn expect_harmless(what: &str, text: &str) {
-    let found = text
-        .chars()
-        .find(|char| is_harmful(*char) && !matches!(char, '\n' | '\t'));
+    let found = text.chars().find(|char| is_harmful(*char) && !matches!(char, '\n' | '\t'));
     assert!(found.is_none(), "{what}: {found:?} in {text:?}");
 }
 
@@ -310,9 +251,7 @@ fn expect_harmless(what: &str, text: &str) {
 fn expect_harmless_texts(what: &str, json: &Value) {
     match json {
         Value::String(text) => expect_harmless(what, text),
-        Value::Array(items) => items
-            .iter()
-            .for_each(|item| expect_harmless_texts(what, item)),
+        Value::Array(items) => items.iter().for_each(|item| expect_harmless_texts(what, item)),
         Value::Object(fields) => fields.iter().for_each(|(name, item)| {
             // What calls the user is a sequence for a terminal, and begins and ends as one.
             let text = item.as_str().filter(|_| name == "terminalSequence");
@@ -457,11 +396,7 @@ fn round(round: u64) {
         fs::write(folder.join(name), filled(SETTINGS, true, &mut dice)).unwrap();
     }
     let answer = filled(ANSWER, true, &mut dice);
-    project.reviewer(
-        &Reviewer::fail()
-            .prints(answer)
-            .exits(i32::from(dice(3) == 0)),
-    );
+    project.reviewer(&Reviewer::fail().prints(answer).exits(i32::from(dice(3) == 0)));
     let command = COMMANDS[usize::try_from(dice(COMMANDS.len() as u64)).unwrap()];
     let is_of_change = command.contains(&"review") || command.contains(&"change");
     if is_of_change || dice(4) == 0 {
@@ -473,14 +408,8 @@ fn round(round: u64) {
         0 => {}
         1 => drop(project.stop()),
         _ if is_of_change => {
-            let how = [
-                &["review"][..],
-                &["review", "--at-stop", "--session", "mine"],
-            ];
-            ran.push((
-                "a review",
-                project.run(how[usize::try_from(dice(2)).unwrap()]),
-            ));
+            let how = [&["review"][..], &["review", "--at-stop", "--session", "mine"]];
+            ran.push(("a review", project.run(how[usize::try_from(dice(2)).unwrap()])));
         }
         _ => {
             ran.push(("a session", project.run(&["next", "--session", "mine"])));
@@ -612,11 +541,8 @@ fn many_commands() {
         of(std::io::stdout().as_fd().try_clone_to_owned()),
         of(std::io::stderr().as_fd().try_clone_to_owned()),
     ];
-    let commands: Vec<&[&str]> = COMMANDS
-        .iter()
-        .copied()
-        .filter(|command| !command.contains(&"review"))
-        .collect();
+    let commands: Vec<&[&str]> =
+        COMMANDS.iter().copied().filter(|command| !command.contains(&"review")).collect();
     for case in first..first + count {
         let mut drawn = 0;
         let mut dice = |below| {
@@ -659,11 +585,7 @@ fn many_commands() {
             output.set_len(0).unwrap();
         }
         let _ = fs::remove_file(root.join(PAGE));
-        let words: Vec<OsString> = ["taskie"]
-            .iter()
-            .chain(command)
-            .map(OsString::from)
-            .collect();
+        let words: Vec<OsString> = ["taskie"].iter().chain(command).map(OsString::from).collect();
         let done = catch_unwind(AssertUnwindSafe(|| taskie::run(&words)));
         std::io::stdout().flush().unwrap();
         std::env::set_current_dir(&root).unwrap();
@@ -671,11 +593,7 @@ fn many_commands() {
             output.rewind().unwrap();
             std::io::read_to_string(output).unwrap()
         });
-        let ran = Ran {
-            code: if done.is_ok() { 0 } else { 101 },
-            stdout,
-            stderr,
-        };
+        let ran = Ran { code: if done.is_ok() { 0 } else { 101 }, stdout, stderr };
         expect_clean(&root, case, command, &ran);
     }
     for output in &outputs {
@@ -711,16 +629,11 @@ fn nothing_is_printed_elsewhere() {
     crate::plugin::files_below(&source, &mut files);
     let prints = |file: &Path| {
         let text = fs::read_to_string(file).unwrap_or_default();
-        ["::stdout()", "::stderr()", "println!(", " print!("]
-            .iter()
-            .any(|word| text.contains(word))
+        ["::stdout()", "::stderr()", "println!(", " print!("].iter().any(|word| text.contains(word))
     };
     let printing = files.iter().filter(|file| prints(file));
     for file in printing {
         let name = file.strip_prefix(&source).unwrap().to_str().unwrap();
-        assert!(
-            SINKS.contains(&name),
-            "{name} prints: use `say`, `tell` or a page"
-        );
+        assert!(SINKS.contains(&name), "{name} prints: use `say`, `tell` or a page");
     }
 }

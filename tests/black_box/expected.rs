@@ -130,10 +130,7 @@ pub fn review(cycle: &str, n: u32) -> Review {
 impl Review {
     /// The same review, if it passes and reports no findings.
     pub fn clean(self) -> Self {
-        Self {
-            is_clean: true,
-            ..self
-        }
+        Self { is_clean: true, ..self }
     }
 
     pub fn of_task(self, task: &'static str) -> Self {
@@ -146,11 +143,7 @@ impl Review {
     }
 
     pub fn reading(self, reads: Vec<&'static str>) -> Self {
-        Self {
-            reads: reads.leak(),
-            open: "",
-            ..self
-        }
+        Self { reads: reads.leak(), open: "", ..self }
     }
 
     /// The review's name in the plan's directory.
@@ -182,13 +175,7 @@ impl Review {
 
     /// A block asks for `taskie enter`, not for an edit of `state.json`.
     pub fn block(&self) -> String {
-        let Cycle {
-            id,
-            name,
-            fix,
-            last,
-            ..
-        } = self.cycle;
+        let Cycle { id, name, fix, last, .. } = self.cycle;
         let n = self.n;
         let (review, answer) = (in_plan(&self.file()), in_plan(&self.answer()));
         format!(
@@ -236,14 +223,9 @@ impl Review {
 
     /// The prompt contains the ground rules and the action, and ends with the review's path.
     fn prompt(&self) -> String {
-        let Cycle {
-            id, about, action, ..
-        } = self.cycle;
-        let reads: Vec<String> = self
-            .reads
-            .iter()
-            .map(|name| format!("- {}", self.path(name)))
-            .collect();
+        let Cycle { id, about, action, .. } = self.cycle;
+        let reads: Vec<String> =
+            self.reads.iter().map(|name| format!("- {}", self.path(name))).collect();
         let open = match self.open {
             "" => String::new(),
             open => format!(
@@ -309,10 +291,7 @@ impl Expected {
     }
 
     pub fn block(reason: &str) -> Self {
-        Self::printed(format!(
-            "{{\"decision\": \"block\", \"reason\": {}}}\n",
-            Value::from(reason)
-        ))
+        Self::printed(format!("{{\"decision\": \"block\", \"reason\": {}}}\n", Value::from(reason)))
     }
 
     /// A block and a message to the user.
@@ -335,18 +314,11 @@ impl Expected {
 
     /// Input that cannot be used.
     pub fn refused(stderr: &str) -> Self {
-        Self {
-            code: 1,
-            stderr: stderr.to_owned(),
-            ..Self::printed(String::new())
-        }
+        Self { code: 1, stderr: stderr.to_owned(), ..Self::printed(String::new()) }
     }
 
     pub fn stderr(self, stderr: &str) -> Self {
-        Self {
-            stderr: stderr.to_owned(),
-            ..self
-        }
+        Self { stderr: stderr.to_owned(), ..self }
     }
 
     /// The call of the reviewer, and the review that it writes.
@@ -367,10 +339,7 @@ impl Expected {
     }
 
     pub fn state(self, changes: Value) -> Self {
-        Self {
-            state: changes,
-            ..self
-        }
+        Self { state: changes, ..self }
     }
 }
 
@@ -384,11 +353,7 @@ pub fn check_run(project: &Project, expected: Expected, run: impl FnOnce(&Projec
     let calls_before = project.calls().len();
     let mut wanted = project.files();
     let ran = run(project);
-    assert_eq!(
-        ran.stderr, expected.stderr,
-        "stderr, after stdout {:?}",
-        ran.stdout
-    );
+    assert_eq!(ran.stderr, expected.stderr, "stderr, after stdout {:?}", ran.stdout);
     assert_eq!(ran.stdout, expected.stdout, "stdout");
     assert_eq!(ran.code, expected.code, "exit code");
 
@@ -404,11 +369,7 @@ pub fn check_run(project: &Project, expected: Expected, run: impl FnOnce(&Projec
     let calls = &project.calls()[calls_before..];
     assert_eq!(calls.len(), expected.calls.len(), "calls of the reviewer");
     for (call, wanted) in calls.iter().zip(&expected.calls) {
-        assert_eq!(
-            call.len(),
-            wanted.len(),
-            "arguments of the reviewer: {call:?}"
-        );
+        assert_eq!(call.len(), wanted.len(), "arguments of the reviewer: {call:?}");
         for (argument, wanted) in call.iter().zip(wanted) {
             // Line by line: a prompt is too long to compare by eye.
             let wanted = wanted.replace('\n', "\\n");
@@ -441,17 +402,11 @@ pub fn passes(before: Value, review: Review, next: &str, after: Value) {
 
 /// No review runs, nothing is written, and the user gets this message.
 pub fn goes_through(before: Value, message: &str) {
-    check(
-        &plan_in(&before, &Reviewer::fail()),
-        Expected::allow(message),
-    );
+    check(&plan_in(&before, &Reviewer::fail()), Expected::allow(message));
 }
 
 fn model(before: &Value) -> String {
-    state(before.clone())["review_model"]
-        .as_str()
-        .unwrap()
-        .to_owned()
+    state(before.clone())["review_model"].as_str().unwrap().to_owned()
 }
 
 /// A file of the plan as all texts name it: relative to the project's root.
@@ -461,10 +416,8 @@ fn in_plan(name: &str) -> String {
 
 /// A `tasks.md` with these ids and statuses.
 pub fn tasks(rows: &[(&str, &str)]) -> String {
-    let rows: String = rows
-        .iter()
-        .map(|(id, status)| format!("| {id} | {status} | high | Do | x |\n"))
-        .collect();
+    let rows: String =
+        rows.iter().map(|(id, status)| format!("| {id} | {status} | high | Do | x |\n")).collect();
     format!(
         "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n{rows}"
     )

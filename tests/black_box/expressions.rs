@@ -29,9 +29,7 @@ impl Scope for Assumed {
     }
 
     fn names(&self) -> Vec<String> {
-        ["phase", "n", "clean", "task", "names"]
-            .map(str::to_owned)
-            .to_vec()
+        ["phase", "n", "clean", "task", "names"].map(str::to_owned).to_vec()
     }
 
     fn template(&self, _: &str) -> Option<String> {
@@ -61,9 +59,7 @@ fn examples(language: &str) -> Vec<(String, String)> {
     let lines = texts(PAGE, language);
     let lines = lines.iter().flat_map(|block| block.lines());
     let pairs = lines.map(|line| line.split_once('→').unwrap());
-    pairs
-        .map(|(left, right)| (left.trim().to_owned(), right.trim().to_owned()))
-        .collect()
+    pairs.map(|(left, right)| (left.trim().to_owned(), right.trim().to_owned())).collect()
 }
 
 /// A value as the page writes it.
@@ -104,44 +100,19 @@ fn expressions_are_read_to_the_end() {
         ("phase == 'a' ; clean", ";", unexpected, ""),
         ("phase == 'a' # clean", "#", unexpected, ""),
         ("phase == 'a' 'b' § clean", "§", unexpected, ""),
-        (
-            "phase == 'a' && nope((",
-            "&&",
-            &no_operator("&&"),
-            "write `and`",
-        ),
+        ("phase == 'a' && nope((", "&&", &no_operator("&&"), "write `and`"),
         ("clean & clean", "&", &no_operator("&"), "write `and`"),
         ("clean || n == 3", "||", &no_operator("||"), "write `or`"),
-        (
-            "phase == 'a'||clean",
-            "||",
-            &no_operator("||"),
-            "write `or`",
-        ),
+        ("phase == 'a'||clean", "||", &no_operator("||"), "write `or`"),
         ("clean and !clean", "!", &no_operator("!"), "write `not`"),
         ("phase == 'a' !", "!", &no_operator("!"), "write `not`"),
         ("phase = 'a'", "=", &no_operator("="), "write `==`"),
         ("phase === 'a'", "===", &no_operator("==="), "write `==`"),
         ("phase !== 'a'", "!==", &no_operator("!=="), "write `!=`"),
         ("n <> 3", "<>", &no_operator("<>"), "write `!=`"),
-        (
-            "task == null",
-            "null",
-            "unknown name `null`",
-            "write `none`",
-        ),
-        (
-            "{{ clean }}",
-            "{{ clean }}",
-            no_braces,
-            "write it without them: `clean`",
-        ),
-        (
-            " {{clean}} ",
-            " {{clean}} ",
-            no_braces,
-            "write it without them: `clean`",
-        ),
+        ("task == null", "null", "unknown name `null`", "write `none`"),
+        ("{{ clean }}", "{{ clean }}", no_braces, "write it without them: `clean`"),
+        (" {{clean}} ", " {{clean}} ", no_braces, "write it without them: `clean`"),
     ];
     let expressions = Expressions::new(Templates::Embedded(&[]));
     let first = |problems: Vec<infer::Problem>, source: &str| {
@@ -162,11 +133,7 @@ fn expressions_are_read_to_the_end() {
         }
     }
     // The lexer doesn't say where these begin.
-    for source in [
-        "phase == 'a' 1_",
-        "phase == 'a' 'b",
-        "phase == 'a' 'b' 1__2",
-    ] {
+    for source in ["phase == 'a' 1_", "phase == 'a' 'b", "phase == 'a' 'b' 1__2"] {
         assert_ne!(infer::expression(source, &Assumed).1, [], "{source}");
         assert!(expressions.value(source, &assumed()).is_err(), "{source}");
     }

@@ -15,10 +15,7 @@ fn captured(start: &str) -> Vec<(String, String)> {
         .unwrap()
         .flatten()
         .map(|entry| {
-            (
-                entry.file_name().into_string().unwrap(),
-                fs::read_to_string(entry.path()).unwrap(),
-            )
+            (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap())
         })
         .filter(|(name, _)| name.starts_with(start))
         .collect();
@@ -32,19 +29,12 @@ fn everything_the_client_prints() {
     let known = cases::<(&str, &str, &str)>("fixtures", "everything_the_client_prints");
     for (name, ..) in &known {
         assert!(
-            printed
-                .iter()
-                .any(|(file, _)| file.starts_with(&format!("print-{name}.2."))),
+            printed.iter().any(|(file, _)| file.starts_with(&format!("print-{name}.2."))),
             "{name} is not captured"
         );
     }
     for (file, stdout) in printed {
-        let name = file
-            .strip_prefix("print-")
-            .unwrap()
-            .split(".2.")
-            .next()
-            .unwrap();
+        let name = file.strip_prefix("print-").unwrap().split(".2.").next().unwrap();
         let (_, outcome, why) = known
             .iter()
             .find(|(known, ..)| *known == name)
@@ -62,25 +52,13 @@ fn everything_the_client_prints() {
             "passes" | "finds" => {
                 let clean = *outcome == "passes";
                 assert_eq!(ran.stderr, "", "{file}");
-                assert_eq!(
-                    ran.json()["decision"] == "block",
-                    !clean,
-                    "{file}: {}",
-                    ran.stdout
-                );
-                let next = if clean {
-                    "complete-task"
-                } else {
-                    "post-code-review"
-                };
+                assert_eq!(ran.json()["decision"] == "block", !clean, "{file}: {}", ran.stdout);
+                let next = if clean { "complete-task" } else { "post-code-review" };
                 let changes = json!({
                     "phase": "code-review", "next_phase": next, "phase_iteration": 5, "review_model": "opus", "consecutive_clean": if clean { 2 } else { 0 },
                 });
                 assert_eq!(project.state(), state(changes), "{file}");
-                assert!(
-                    !project.names().contains(&".review-5.log".to_owned()),
-                    "{file}"
-                );
+                assert!(!project.names().contains(&".review-5.log".to_owned()), "{file}");
             }
             _ => {
                 let message = ran.message();
@@ -91,16 +69,12 @@ fn everything_the_client_prints() {
                 };
                 let (failed, rest) = message.split_once(next).unwrap();
                 let why = why.trim_end_matches('.');
-                assert!(
-                    failed.starts_with(&format!("Review failed: {why}")),
-                    "{file}: {message}"
-                );
+                assert!(failed.starts_with(&format!("Review failed: {why}")), "{file}: {message}");
                 let structure = format!("Plan '{PLAN}' structure validated successfully");
                 assert!(rest.ends_with(&structure), "{file}: {message}");
                 assert!(is_postponed || rest == structure, "{file}: {message}");
                 assert!(
-                    ran.stderr
-                        .starts_with(&format!("taskie: the review failed: {why}")),
+                    ran.stderr.starts_with(&format!("taskie: the review failed: {why}")),
                     "{file}"
                 );
                 let calls = project.calls().len();
@@ -108,10 +82,7 @@ fn everything_the_client_prints() {
                 assert_eq!(project.calls().len() == calls, is_postponed, "{file}");
                 assert_eq!(project.read("state.json"), before, "{file}");
                 // It had nothing to say there.
-                assert!(
-                    !project.names().contains(&".review-5.log".to_owned()),
-                    "{file}"
-                );
+                assert!(!project.names().contains(&".review-5.log".to_owned()), "{file}");
             }
         }
     }
@@ -130,10 +101,7 @@ fn an_error_that_is_reported_with_exit_0() {
         project.reviewer(&Reviewer::fail().prints(stdout));
         let ran = project.stop();
         let message = ran.message();
-        assert!(
-            message.starts_with("Review failed: `claude` failed: "),
-            "{file}: {message}"
-        );
+        assert!(message.starts_with("Review failed: `claude` failed: "), "{file}: {message}");
         assert_eq!(project.read("state.json"), before, "{file}");
     }
 }
@@ -191,11 +159,7 @@ fn every_event_of_the_host_in_a_valid_plan() {
             ("stop" | "subagent-stop", _) => silent().to_owned(),
             _ => String::new(),
         };
-        assert_eq!(
-            (ran.code, ran.stdout, ran.stderr.as_str()),
-            (0, expected, ""),
-            "{file}"
-        );
+        assert_eq!((ran.code, ran.stdout, ran.stderr.as_str()), (0, expected, ""), "{file}");
         assert_eq!(project.files(), before, "{file}");
     }
 }
@@ -211,9 +175,7 @@ fn every_event_of_the_host_while_a_review_is_due() {
         let command = subcommand(&file);
         let ran = project.hook_raw(command, event.to_string());
         assert_eq!(ran.err(), (0, ""), "{file}");
-        if event["background_tasks"]
-            .as_array()
-            .is_some_and(|tasks| !tasks.is_empty())
+        if event["background_tasks"].as_array().is_some_and(|tasks| !tasks.is_empty())
             && command == "stop"
         {
             let waits = "The code-review is due and waits for background tasks to end.";
@@ -236,11 +198,7 @@ fn every_event_of_the_host_while_a_review_is_due() {
                 }
                 _ => "",
             };
-            assert_eq!(
-                (ran.stdout.as_str(), project.calls().len()),
-                (expected, 0),
-                "{file}"
-            );
+            assert_eq!((ran.stdout.as_str(), project.calls().len()), (expected, 0), "{file}");
             assert_eq!(project.files(), before, "{file}");
         }
     }
@@ -252,11 +210,7 @@ fn every_event_of_the_host_in_a_project_without_a_plan() {
         let project = Project::empty();
         let command = subcommand(&file);
         let ran = project.hook_raw(command, event(&project, &text).to_string());
-        let expected = if command.ends_with("stop") {
-            silent()
-        } else {
-            ""
-        };
+        let expected = if command.ends_with("stop") { silent() } else { "" };
         assert_eq!(ran.all(), (0, expected, ""), "{file}");
         assert!(project.files().is_empty(), "{file}");
     }
@@ -266,14 +220,8 @@ fn every_event_of_the_host_in_a_project_without_a_plan() {
 #[test]
 fn an_event_that_no_hook_knows() {
     let cases = [
-        (
-            "Stop",
-            "taskie: unknown hook event `Stop`; did you mean `stop`?\n",
-        ),
-        (
-            "session",
-            "taskie: unknown hook event `session`; did you mean `session-end`?\n",
-        ),
+        ("Stop", "taskie: unknown hook event `Stop`; did you mean `stop`?\n"),
+        ("session", "taskie: unknown hook event `session`; did you mean `session-end`?\n"),
         ("zzz", "taskie: unknown hook event `zzz`\n"),
         ("", "taskie: unknown hook event ``\n"),
         ("\u{1b}[2J", "taskie: unknown hook event `\\u{1b}[2J`\n"),

@@ -91,11 +91,7 @@ fn hooks_killed_at_any_moment() {
             _ => kill_process_group(pid, Signal::KILL),
         };
         let mut printed = String::new();
-        hook.stdout
-            .take()
-            .unwrap()
-            .read_to_string(&mut printed)
-            .unwrap();
+        hook.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
         hook.wait().unwrap();
         if let Ok(reviewer) = fs::read_to_string(project.bin.join("pid"))
             && reviewer.ends_with('\n')
@@ -197,10 +193,7 @@ fn a_journal_that_32_hooks_write_at_once() {
     }
     // A full journal begins a new one.
     let (whole, torn) = journal(&project);
-    assert!(
-        torn == 0 && (whole as u64 == 32 * all || all > 50),
-        "{whole}, {torn}"
-    );
+    assert!(torn == 0 && (whole as u64 == 32 * all || all > 50), "{whole}, {torn}");
 }
 
 /// The kernel can stop a write between two pages when it kills the process: what is left is a line of its own, which no
@@ -229,10 +222,7 @@ fn a_journal_whose_writers_are_killed() {
         before = now;
     }
     let log = project.run(&["log", "--json"]).stdout;
-    assert!(
-        log.lines()
-            .all(|line| serde_json::from_str::<Value>(line).is_ok())
-    );
+    assert!(log.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
     let is_short = rounds(60) <= 60;
     assert!(!is_short || log.lines().count() == before.0, "{before:?}");
     assert!(killed > 0 && before.0 > 1, "{before:?}, {killed} killed");
@@ -257,11 +247,7 @@ const FAULTS: &[&str] = &[
 #[test]
 fn faults_around_a_process() {
     for fault in FAULTS {
-        for args in [
-            &["hook", "stop"][..],
-            &["run", "limit", "3"],
-            &["next", "--session", "s"],
-        ] {
+        for args in [&["hook", "stop"][..], &["run", "limit", "3"], &["next", "--session", "s"]] {
             let project = plan_in(&json!({}), &Reviewer::fail());
             // By its path, because one of the faults removes PATH.
             let program = env!("CARGO_BIN_EXE_taskie");
@@ -269,10 +255,7 @@ fn faults_around_a_process() {
             let ran = feed(shell, project.stop_event(false));
             // -1: a signal. None of these may kill it silently.
             assert!((0..=1).contains(&ran.code), "{fault} {args:?}: {ran:?}");
-            assert!(
-                !ran.stderr.contains("panicked"),
-                "{fault} {args:?}: {ran:?}"
-            );
+            assert!(!ran.stderr.contains("panicked"), "{fault} {args:?}: {ran:?}");
             let found = project.state();
             let limited = state(json!({ "max_reviews": 3 }));
             assert!(
@@ -321,10 +304,7 @@ fn a_reviewer_that_cleans_up() {
     project.reviewer(&Reviewer::fail().first(
         "git clean -fdxq; echo $$ > \"$here/pid\"; while ! [ -e \"$here/go\" ]; do sleep 0.02; done",
     ));
-    let hook = start(
-        project.command(["hook", "stop"]),
-        project.stop_event_of("mine"),
-    );
+    let hook = start(project.command(["hook", "stop"]), project.stop_event_of("mine"));
     let reviewer = crate::bench::wait_for_line(&project.bin.join("pid"));
     assert!(!project.root.join(".taskie/.locks").exists());
     // No second review at the same time.
@@ -379,10 +359,7 @@ fn what_git_clean_removes() {
         assert!(project.shell(clean).status().unwrap().success());
         assert!(!project.root.join(".taskie/.locks").exists(), "{clean}");
         let message = project.stop_of("mine").message();
-        assert!(
-            message.contains("cost $1.00, and the budget is $1"),
-            "{clean}: {message}"
-        );
+        assert!(message.contains("cost $1.00, and the budget is $1"), "{clean}: {message}");
         assert_eq!(project.calls().len(), 1, "{clean}");
         let log = project.run(&["log", "--json"]).stdout;
         assert!(log.contains(r#""line":"review""#), "{clean}: {log}");
@@ -443,22 +420,10 @@ fn a_git_directory_that_the_agent_cannot_write() {
     fs::remove_file(&private).unwrap();
     fs::rename(&aside, &private).unwrap();
     let log = project.run(&["log", "--json"]).stdout;
-    let events: Vec<Value> = log
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let events: Vec<&str> = events
-        .iter()
-        .map(|line| line["event"].as_str().unwrap_or("a review"))
-        .collect();
-    let expected = [
-        "enter complete-task",
-        "next",
-        "a review",
-        "Stop",
-        "next",
-        "run skip",
-    ];
+    let events: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events: Vec<&str> =
+        events.iter().map(|line| line["event"].as_str().unwrap_or("a review")).collect();
+    let expected = ["enter complete-task", "next", "a review", "Stop", "next", "run skip"];
     assert_eq!(events, expected);
     let stats = project.run(&["stats"]).stdout;
     assert!(stats.contains("$1.00"), "{stats}");
@@ -488,10 +453,7 @@ fn work_trees_share_nothing() {
     assert_eq!(blocked.json()["decision"], "block", "{}", blocked.stdout);
     assert_eq!(project.stop_of("its").stdout, silent());
     let names = |dir: &str| fs::read_dir(project.root.join(dir)).map_or(0, Iterator::count);
-    assert_eq!(
-        (names(".git/taskie"), names(".git/worktrees/tree/taskie")),
-        (1, 1)
-    );
+    assert_eq!((names(".git/taskie"), names(".git/worktrees/tree/taskie")), (1, 1));
 }
 
 /// A work tree whose name is not text: a host can only name it with `\u{fffd}` in place of each byte that is none.
@@ -502,9 +464,7 @@ fn a_work_tree_whose_name_is_not_text() {
     let project = driven(true);
     let name = std::ffi::OsStr::from_bytes(b"../tree\xff\xfe");
     let mut add = std::process::Command::new("git");
-    add.args(["worktree", "add", "-q"])
-        .arg(name)
-        .current_dir(&project.root);
+    add.args(["worktree", "add", "-q"]).arg(name).current_dir(&project.root);
     assert!(add.status().unwrap().success());
     let tree = project.root.join(name).canonicalize().unwrap();
     let run = |args: &[&str], stdin: &str| {
@@ -512,10 +472,7 @@ fn a_work_tree_whose_name_is_not_text() {
         command.current_dir(&tree);
         feed(command, stdin)
     };
-    let entered = run(
-        &["enter", "complete-task", "--task", "1", "--session", "its"],
-        "",
-    );
+    let entered = run(&["enter", "complete-task", "--task", "1", "--session", "its"], "");
     assert_eq!(entered.code, 0, "{}", entered.stderr);
     project.reviewer(&Reviewer::fail());
     let event = json!({ "session_id": "its", "cwd": tree.to_string_lossy() }).to_string();
@@ -523,14 +480,9 @@ fn a_work_tree_whose_name_is_not_text() {
     assert_eq!(blocked.json()["decision"], "block", "{}", blocked.stderr);
     let plan = tree.join(".taskie/plans").join(crate::support::PLAN);
     assert!(plan.join("task-1-review-1.md").exists());
-    for args in [
-        &["status"][..],
-        &["log"],
-        &["list"],
-        &["stats"],
-        &["findings"],
-        &["report", "--markdown"],
-    ] {
+    for args in
+        [&["status"][..], &["log"], &["list"], &["stats"], &["findings"], &["report", "--markdown"]]
+    {
         let ran = run(args, "");
         assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
     }
@@ -540,10 +492,7 @@ fn a_work_tree_whose_name_is_not_text() {
     elsewhere.current_dir(project.root.parent().unwrap());
     let ran = feed(elsewhere, &event);
     assert_eq!(ran.code, 1);
-    assert!(
-        ran.stderr
-            .contains("Cannot change to the session's directory")
-    );
+    assert!(ran.stderr.contains("Cannot change to the session's directory"));
 }
 
 /// A host that dies while its hook is still reading the event: no reviewer is started for nobody.
@@ -555,18 +504,11 @@ fn a_host_that_is_gone_before_the_review() {
     let pid_file = project.bin.join("hook");
     let mut shell = std::process::Command::new("/bin/sh");
     shell
-        .args([
-            "-c",
-            "exec 3<&0; \"$0\" hook stop <&3 & echo $! > \"$1\"; wait",
-        ])
+        .args(["-c", "exec 3<&0; \"$0\" hook stop <&3 & echo $! > \"$1\"; wait"])
         .arg(whole.get_program())
         .arg(&pid_file)
         .current_dir(&project.root)
-        .envs(
-            whole
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        )
+        .envs(whole.get_envs().filter_map(|(name, value)| Some((name, value?))))
         .stdin(Stdio::piped())
         .stdout(Stdio::null());
     let mut host = shell.spawn().unwrap();
@@ -582,9 +524,7 @@ fn a_host_that_is_gone_before_the_review() {
     let mut event = host.stdin.take().unwrap();
     host.kill().unwrap();
     host.wait().unwrap();
-    event
-        .write_all(project.stop_event(false).as_bytes())
-        .unwrap();
+    event.write_all(project.stop_event(false).as_bytes()).unwrap();
     drop(event);
     wait_until_gone(&hook);
     assert_eq!(project.calls().len(), 0);

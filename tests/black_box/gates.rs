@@ -35,9 +35,7 @@ echo started > started";
 fn pids(project: &Project) -> Vec<String> {
     wait_for_line(&project.root.join("started"));
     let names = ["leader", "child", "stubborn"];
-    names
-        .map(|name| wait_for_line(&project.root.join(name)))
-        .to_vec()
+    names.map(|name| wait_for_line(&project.root.join(name))).to_vec()
 }
 
 /// One that hangs is killed with what it has started, and so is what one leaves behind.
@@ -55,10 +53,7 @@ fn no_process_of_a_gate_is_left() {
             continue;
         }
         let why = format!(" all gates together may take {limit} s. No reviewer has");
-        assert!(
-            reason.contains("was killed after ") && reason.contains(&why),
-            "{reason}"
-        );
+        assert!(reason.contains("was killed after ") && reason.contains(&why), "{reason}");
         assert!(reason.contains("\n\nwaiting\n\n"), "{reason}");
         for pid in pids(&project) {
             wait_until_gone(&pid);

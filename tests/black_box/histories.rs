@@ -218,10 +218,7 @@ fn work_that_is_undone_is_named() {
     // A range that has the whole work in it, and one that has not.
     commit(&project);
     git(&project.root, &["revert", "--no-edit", "HEAD"]);
-    git(
-        &project.root,
-        &["checkout", "-q", "HEAD~1", "--", ".taskie"],
-    );
+    git(&project.root, &["checkout", "-q", "HEAD~1", "--", ".taskie"]);
     let code = |range: &str| project.run(&["verify", range]).code;
     assert_eq!((code("HEAD~2.."), code("HEAD~2..HEAD~1")), (1, 0));
     git(&project.root, &["reset", "-q", "--hard", "HEAD~1"]);
@@ -396,10 +393,7 @@ fn what_is_run_during_a_review_verifies() {
     let first = user("limit 12") + &user("pause");
     project.reviewer(&Reviewer::fail().first(first));
     let message = project.stop().message();
-    assert!(
-        message.contains("`taskie pause` takes effect now"),
-        "{message}"
-    );
+    assert!(message.contains("`taskie pause` takes effect now"), "{message}");
     ok(&project.run(&["resume"]));
     end_cycle(&project, 1);
     let (flaws, remarks) = said(&project);

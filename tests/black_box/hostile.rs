@@ -31,18 +31,9 @@ fn a_state_half_written_is_no_obstacle() {
         assert_eq!(project.state(), state(json!({ "max_reviews": 3 })));
         assert_eq!(
             project.names(),
-            [
-                "plan.md",
-                "state.json",
-                "task-1.md",
-                "task-2.md",
-                "tasks.md"
-            ]
+            ["plan.md", "state.json", "task-1.md", "task-2.md", "tasks.md"]
         );
-        assert_eq!(
-            fs::metadata(&state_file).unwrap().permissions().mode() & 0o777,
-            0o664
-        );
+        assert_eq!(fs::metadata(&state_file).unwrap().permissions().mode() & 0o777, 0o664);
         assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "mine");
     }
 }
@@ -113,33 +104,17 @@ fn plans_outside_the_project_are_not_followed() {
 #[test]
 fn plans_linked_within_the_project_are_followed() {
     let project = Project::valid();
-    fs::rename(
-        project.root.join(".taskie/plans"),
-        project.root.join("kept"),
-    )
-    .unwrap();
+    fs::rename(project.root.join(".taskie/plans"), project.root.join("kept")).unwrap();
     symlink("../kept", project.root.join(".taskie/plans")).unwrap();
     assert_eq!(project.run(&["enter", "new-plan"]).code, 0);
-    assert!(
-        project
-            .root
-            .join("kept")
-            .join(PLAN)
-            .join("state.json")
-            .exists()
-    );
+    assert!(project.root.join("kept").join(PLAN).join("state.json").exists());
 }
 
 #[test]
 fn names_that_no_plan_can_have() {
     let project = Project::valid();
     let rule = "a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`";
-    for (name, shown) in [
-        ("../x", "../x"),
-        ("", ""),
-        ("a\nb", "a\\nb"),
-        ("x/..", "x/.."),
-    ] {
+    for (name, shown) in [("../x", "../x"), ("", ""), ("a\nb", "a\\nb"), ("x/..", "x/..")] {
         let ran = project.run(&["enter", "new-plan", "--plan", name]);
         assert_eq!(
             ran.stderr,
@@ -155,10 +130,7 @@ fn names_that_no_plan_can_have() {
 fn the_bare_program_is_wrong_usage() {
     let ran = Project::empty().run(&[]);
     assert_eq!(ran.out(), (2, ""));
-    assert!(
-        ran.stderr
-            .starts_with("A workflow engine for coding agents")
-    );
+    assert!(ran.stderr.starts_with("A workflow engine for coding agents"));
 }
 
 /// A block that could not be printed is repeated, and no reviewer is run for it again.
@@ -173,12 +145,7 @@ fn an_undelivered_block_is_repeated() {
     assert_eq!(project.state()["next_phase"], "post-code-review");
     let answer = project.stop_active(true).json();
     assert_eq!(answer["decision"], "block");
-    assert!(
-        answer["reason"]
-            .as_str()
-            .unwrap()
-            .contains("task-1-review-1.md")
-    );
+    assert!(answer["reason"].as_str().unwrap().contains("task-1-review-1.md"));
     assert_eq!(project.stop().json(), validated());
     assert_eq!(project.calls().len(), 1);
 }
@@ -216,10 +183,7 @@ fn only_permission_bits_are_kept() {
     let file = project.plan().join("state.json");
     set_mode(&file, 0o6755);
     assert_eq!(project.run(&["run", "pause"]).code, 0);
-    assert_eq!(
-        fs::metadata(&file).unwrap().permissions().mode() & 0o7777,
-        0o755
-    );
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o7777, 0o755);
 }
 
 /// A review that is written through a link would overwrite the link's target.
@@ -231,10 +195,7 @@ fn a_review_file_that_is_a_link() {
     symlink(&precious, project.plan().join("task-1-review-1.md")).unwrap();
     let answer = project.stop().json();
     let why = format!("Review failed: .taskie/plans/{PLAN}/task-1-review-1.md is a symbolic link.");
-    assert!(
-        answer["systemMessage"].as_str().unwrap().starts_with(&why),
-        "{answer}"
-    );
+    assert!(answer["systemMessage"].as_str().unwrap().starts_with(&why), "{answer}");
     assert_eq!(
         (project.calls().len(), fs::read_to_string(precious).unwrap()),
         (0, "precious".to_owned())
@@ -251,10 +212,7 @@ fn task_files_without_their_table() {
     let why = format!(
         "Review failed: .taskie/plans/{PLAN}/tasks.md is missing, and there is a task-1.md: restore it, or write it again "
     );
-    assert!(
-        answer["systemMessage"].as_str().unwrap().starts_with(&why),
-        "{answer}"
-    );
+    assert!(answer["systemMessage"].as_str().unwrap().starts_with(&why), "{answer}");
     let flaw = format!("Plan '{PLAN}': Task files exist but tasks.md is missing");
     assert_eq!(answer["reason"], flaw);
     assert_eq!((project.files(), project.calls().len()), (before, 0));
@@ -267,20 +225,14 @@ fn events_that_are_too_large() {
     let project = Project::in_state(json!({}));
     let event = format!("{{\"x\": \"{}\"}}", "x".repeat(17 * 1024 * 1024));
     let ran = project.hook_raw("stop", event);
-    assert_eq!(
-        ran.all(),
-        (1, "", "taskie: the event on stdin is larger than 16 MiB\n")
-    );
+    assert_eq!(ran.all(), (1, "", "taskie: the event on stdin is larger than 16 MiB\n"));
 }
 
 /// (file, why it is not read)
 #[test]
 fn files_that_never_end() {
     for (target, why) in [
-        (
-            "/proc/self/pagemap",
-            "it is a symbolic link out of the project",
-        ),
+        ("/proc/self/pagemap", "it is a symbolic link out of the project"),
         ("/dev/zero", "it is a symbolic link out of the project"),
         ("big", "it is larger than 16 MiB"),
     ] {
@@ -288,19 +240,13 @@ fn files_that_never_end() {
         let table = project.plan().join("tasks.md");
         fs::remove_file(&table).unwrap();
         if target == "big" {
-            fs::File::create(&table)
-                .unwrap()
-                .set_len(17 * 1024 * 1024)
-                .unwrap();
+            fs::File::create(&table).unwrap().set_len(17 * 1024 * 1024).unwrap();
         } else {
             symlink(target, &table).unwrap();
         }
         let answer = project.stop().json();
         let said = answer["systemMessage"].as_str().unwrap();
-        assert!(
-            said.contains(&format!("tasks.md cannot be read: {why}")),
-            "{answer}"
-        );
+        assert!(said.contains(&format!("tasks.md cannot be read: {why}")), "{answer}");
     }
 }
 
@@ -330,10 +276,8 @@ fn texts_from_outside_are_escaped() {
             Project::in_state(json!({ "review_model": format!("a{harmful}b"), "mine": harmful }));
         project.write(&format!("notes{harmful}.md").replace('/', ""), "");
         let cell = harmful.replace('\n', " ");
-        let table = format!(
-            "{}| x{cell} | pending{cell} | low | x | x |\n",
-            project.read("tasks.md")
-        );
+        let table =
+            format!("{}| x{cell} | pending{cell} | low | x | x |\n", project.read("tasks.md"));
         project.write("tasks.md", table);
         let missing = project.bin.join("missing");
         for args in [
@@ -371,20 +315,14 @@ fn charts_from_outside_are_escaped() {
         let comment = harmful.replace(['\n', '\u{1b}', '\u{7}', '\u{7f}'], "");
         let value = harmful.escape_unicode().to_string();
         let value = value.replace("\\u{", "\\U").replace('}', "");
-        let value: String = value
-            .split("\\U")
-            .skip(1)
-            .map(|code| format!("\\U{code:0>8}"))
-            .collect();
+        let value: String =
+            value.split("\\U").skip(1).map(|code| format!("\\U{code:0>8}")).collect();
         let text = format!(
             "id = \"x{value}\" # {comment}\ninitial = \"a{value}\"\nstate = \"phase\" # {comment}\n[scope]\nhome = \".x\"\n[context.phase]\ntype = \"phase\"\n[phases.a]\nguard = \"nope{value}\" # {comment}\n[[on.Stop]]\nblock = \"{{% include 'x.md' %}}\"\n"
         );
         fs::write(&chart, text).unwrap();
-        fs::write(
-            home.join("templates/x.md"),
-            format!("{harmful} {{{{ nope }}}} {harmful}"),
-        )
-        .unwrap();
+        fs::write(home.join("templates/x.md"), format!("{harmful} {{{{ nope }}}} {harmful}"))
+            .unwrap();
         let name = format!("y{harmful}.md").replace('/', "");
         fs::write(home.join("templates").join(&name), "").unwrap();
         for args in [
@@ -427,10 +365,7 @@ fn logs_are_ignored_by_git() {
     assert!(log.exists());
     let ignored = project.root.join(".taskie/.gitignore");
     assert_eq!(fs::read_to_string(ignored).unwrap(), ".review-*.log\n");
-    let untracked = git(
-        &project.root,
-        &["status", "--porcelain", "--untracked-files=all"],
-    );
+    let untracked = git(&project.root, &["status", "--porcelain", "--untracked-files=all"]);
     assert!(!untracked.contains(".review"), "{untracked}");
 }
 
@@ -438,10 +373,7 @@ fn logs_are_ignored_by_git() {
 #[test]
 fn a_claimed_plan_that_cannot_be_read() {
     let cases: [(&str, &str); 2] = [
-        (
-            ".taskie/plans",
-            ".taskie/plans/test-plan cannot be read: Not a directory (os error 20).",
-        ),
+        (".taskie/plans", ".taskie/plans/test-plan cannot be read: Not a directory (os error 20)."),
         (
             ".taskie/.locks",
             "No decision could be made about this Stop, so it is allowed: .taskie/.locks cannot be read: its folder is a symbolic link",
@@ -467,11 +399,7 @@ fn a_claimed_plan_that_cannot_be_read() {
 fn charts_that_double_at_each_level() {
     let project = Project::empty();
     fs::create_dir_all(project.root.join(".x/plans/p")).unwrap();
-    fs::write(
-        project.root.join(".x/plans/p/state.json"),
-        "{\"phase\": \"a\"}",
-    )
-    .unwrap();
+    fs::write(project.root.join(".x/plans/p/state.json"), "{\"phase\": \"a\"}").unwrap();
     let templates = project.root.join("templates");
     fs::create_dir_all(&templates).unwrap();
     fs::write(templates.join("t0.md"), "x").unwrap();
@@ -483,17 +411,11 @@ fn charts_that_double_at_each_level() {
         let lets = (1..28).map(|level| format!("x{level} = \"{}\"\n", next(level - 1)));
         format!("x0 = \"{first}\"\n{}", lets.collect::<String>())
     };
-    let guards = lets("scope.name == ''", &|x| {
-        format!("x{x} or x{x} or not x{x} or x{x}")
-    });
+    let guards = lets("scope.name == ''", &|x| format!("x{x} or x{x} or not x{x} or x{x}"));
     let texts = lets("scope.name", &|x| format!("x{x} ~ x{x} ~ x{x} ~ x{x}"));
     let lists = lets("[scope.name]", &|x| format!("[x{x}, x{x}, x{x}, x{x}]"));
     for (rule, lets, said) in [
-        (
-            "guard = \"x27\"\nallow = true",
-            guards.as_str(),
-            "suppressOutput",
-        ),
+        ("guard = \"x27\"\nallow = true", guards.as_str(), "suppressOutput"),
         (
             "guard = \"x27 | string == 'a'\"\nallow = true",
             lists.as_str(),
@@ -504,11 +426,7 @@ fn charts_that_double_at_each_level() {
             texts.as_str(),
             "has more than 1000000 characters or items",
         ),
-        (
-            "block = \"{% include 't9.md' %}\"",
-            "",
-            "more than 500 templates are included in all",
-        ),
+        ("block = \"{% include 't9.md' %}\"", "", "more than 500 templates are included in all"),
     ] {
         let chart = project.root.join("statechart.toml");
         let text = format!(

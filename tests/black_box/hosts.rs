@@ -20,40 +20,15 @@ const UPDATE: &str = "TASKIE_UPDATE_DOCS";
 const EVENTS: &[(&str, &str, &[&str], Option<&str>)] = &[
     ("claude-SessionStart.2.1.330", "session-start", &[], None),
     ("claude-Stop.2.1.330", "stop", &[], None),
-    (
-        "codex-SessionStart.0.169.0",
-        "session-start",
-        &[],
-        Some("PLUGIN_ROOT"),
-    ),
+    ("codex-SessionStart.0.169.0", "session-start", &[], Some("PLUGIN_ROOT")),
     ("codex-Stop.0.169.0", "stop", &[], None),
-    (
-        "copilot-SessionStart.1.0.102",
-        "session-start",
-        &[],
-        Some("COPILOT_PLUGIN_ROOT"),
-    ),
+    ("copilot-SessionStart.1.0.102", "session-start", &[], Some("COPILOT_PLUGIN_ROOT")),
     ("copilot-Stop.1.0.102", "stop", &[], None),
-    (
-        "gemini-SessionStart.0.61.0",
-        "session-start",
-        &["--host", "gemini"],
-        None,
-    ),
-    (
-        "gemini-BeforeAgent.0.61.0",
-        "user-prompt-submit",
-        &[],
-        Some("GEMINI_SESSION_ID"),
-    ),
+    ("gemini-SessionStart.0.61.0", "session-start", &["--host", "gemini"], None),
+    ("gemini-BeforeAgent.0.61.0", "user-prompt-submit", &[], Some("GEMINI_SESSION_ID")),
     ("gemini-AfterAgent.0.61.0", "stop", &["--host=gemini"], None),
     ("qwen-Stop.0.24.4", "stop", &[], Some("QWEN_PROJECT_DIR")),
-    (
-        "droid-SessionStart.0.215.0",
-        "session-start",
-        &["--host", "droid"],
-        None,
-    ),
+    ("droid-SessionStart.0.215.0", "session-start", &["--host", "droid"], None),
     ("droid-Stop.0.215.0", "stop", &[], None),
 ];
 
@@ -114,11 +89,7 @@ fn a_host_is_known_by_its_marks() {
     for (name, _, options, variable) in EVENTS {
         let id = name.split('-').next().unwrap();
         if options.is_empty() && variable.is_none() {
-            assert_eq!(
-                taskie::host::hosts::Host::of(&event(name, &project)).id,
-                id,
-                "{name}"
-            );
+            assert_eq!(taskie::host::hosts::Host::of(&event(name, &project)).id, id, "{name}");
         }
     }
 }
@@ -237,12 +208,7 @@ fn the_agent_reports_what_the_host_does_not_show() {
         }
         last = answer["reason"].clone();
     }
-    assert!(
-        last.as_str()
-            .unwrap()
-            .contains("sends the agent back only a few times"),
-        "{last}"
-    );
+    assert!(last.as_str().unwrap().contains("sends the agent back only a few times"), "{last}");
 }
 
 /// What has come with the agent's work, it does not tell again, whatever else there is to tell.
@@ -299,12 +265,8 @@ fn the_agent_reports_that_nothing_could_be_decided() {
 /// plan.
 #[test]
 fn a_session_by_any_name_starts_only_what_it_drives() {
-    for (field, runs) in [
-        ("session_id", 0),
-        ("sessionId", 0),
-        ("conversation_id", 0),
-        ("other", 1),
-    ] {
+    for (field, runs) in [("session_id", 0), ("sessionId", 0), ("conversation_id", 0), ("other", 1)]
+    {
         let project = plan_in(&due(), &Reviewer::fail());
         let event = json!({ "cwd": project.root, field: "stranger", "stop_hook_active": false });
         assert_eq!(answer(&project, &event, "stop", &[], None).code, 0);
@@ -313,22 +275,15 @@ fn a_session_by_any_name_starts_only_what_it_drives() {
     let project = plan_in(&due(), &Reviewer::fail());
     project.run(&["next", "--session", "its-own"]);
     let event = json!({ "cwd": project.root, "sessionId": "its-own", "stop_hook_active": false });
-    assert_eq!(
-        answer(&project, &event, "stop", &[], None).json()["decision"],
-        "block"
-    );
+    assert_eq!(answer(&project, &event, "stop", &[], None).json()["decision"], "block");
 }
 
 /// Agents in the background hold a review until they have ended, even if the host lists them for longer.
 #[test]
 fn agents_that_have_ended_hold_no_review() {
-    for (status, runs) in [
-        ("running", 0),
-        ("paused", 0),
-        ("completed", 1),
-        ("failed", 1),
-        ("cancelled", 1),
-    ] {
+    for (status, runs) in
+        [("running", 0), ("paused", 0), ("completed", 1), ("failed", 1), ("cancelled", 1)]
+    {
         let (project, mut event) = stops("claude-Stop.2.1.330", due(), &Reviewer::fail());
         event["background_tasks"] = json!([{ "id": "a", "status": status }]);
         answer(&project, &event, "stop", &[], None);
@@ -342,17 +297,10 @@ fn all_sessions_around_a_command_drive_the_plan() {
     for session in ["of-claude", "of-codex", "of-nobody"] {
         let project = plan_in(&due(), &Reviewer::fail());
         let mut next = project.command(["next"]);
-        next.envs([
-            ("CLAUDE_CODE_SESSION_ID", "of-claude"),
-            ("CODEX_SESSION_ID", "of-codex"),
-        ]);
+        next.envs([("CLAUDE_CODE_SESSION_ID", "of-claude"), ("CODEX_SESSION_ID", "of-codex")]);
         assert_eq!(Ran::of(next.output().unwrap()).code, 0);
         project.stop_of(session);
-        assert_eq!(
-            project.calls().len(),
-            usize::from(session != "of-nobody"),
-            "{session}"
-        );
+        assert_eq!(project.calls().len(), usize::from(session != "of-nobody"), "{session}");
     }
 }
 
@@ -372,11 +320,7 @@ fn no_agent_agrees_for_the_user() {
         let mut trust = project.command(["trust", "--yes"]);
         trust.env(mark, "1");
         let refused = "taskie: an agent's session cannot agree for the user\n  help: run `taskie trust` in a terminal of your own\n";
-        assert_eq!(
-            Ran::of(trust.output().unwrap()).err(),
-            (1, refused),
-            "{mark}"
-        );
+        assert_eq!(Ran::of(trust.output().unwrap()).err(), (1, refused), "{mark}");
     }
     assert_eq!(project.run(&["trust", "--yes"]).code, 0);
 }
@@ -447,10 +391,8 @@ fn programs_of_other_vendors_review() {
             reviewer => reviewer,
         };
         project.set_state(json!({ "review_model": models[0] }));
-        project.write(
-            "task-1.md",
-            "# Task 1\n\n- **Must-run commands**: `make test`, `make lint`\n",
-        );
+        project
+            .write("task-1.md", "# Task 1\n\n- **Must-run commands**: `make test`, `make lint`\n");
         // The user's own settings need no trust.
         let chosen = json!({ "reviewer": reviewer, "permissions": permissions, "models": models });
         project.set_for_all(&chosen);
@@ -525,26 +467,16 @@ fn each_command_has_a_form_for_other_hosts() {
         let mut names = Vec::new();
         for entry in fs::read_dir(dir.join("commands")).unwrap().flatten() {
             let text = fs::read_to_string(entry.path()).unwrap();
-            let name = entry
-                .path()
-                .file_stem()
-                .unwrap()
-                .to_string_lossy()
-                .into_owned();
-            let description = text
-                .lines()
-                .find_map(|line| line.strip_prefix("description: "))
-                .unwrap();
+            let name = entry.path().file_stem().unwrap().to_string_lossy().into_owned();
+            let description =
+                text.lines().find_map(|line| line.strip_prefix("description: ")).unwrap();
             is_fresh(
                 &dir.join("agent-skills").join(&name).join("SKILL.md"),
                 &skill(&plugin, &name, description),
             );
             if GEMINI.ends_with(&format!("/{plugin}")) {
                 let path = format!("{ROOT}/plugin/commands/{plugin}/{name}.toml");
-                is_fresh(
-                    Path::new(&path),
-                    &gemini_command(&plugin, &name, description),
-                );
+                is_fresh(Path::new(&path), &gemini_command(&plugin, &name, description));
             }
             names.push(name);
         }
@@ -673,19 +605,14 @@ fn the_manifests_agree() {
 #[test]
 fn the_page_says_what_the_table_of_hosts_says() {
     let text = fs::read_to_string(format!("{ROOT}/docs/hosts.md")).unwrap();
-    let rows: BTreeMap<&str, &str> = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split_once("` | "))
-        .collect();
+    let rows: BTreeMap<&str, &str> =
+        text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | ")).collect();
     for host in HOSTS {
-        let row = rows
-            .get(host.id)
-            .unwrap_or_else(|| panic!("docs/hosts.md has no row for {}", host.id));
+        let row =
+            rows.get(host.id).unwrap_or_else(|| panic!("docs/hosts.md has no row for {}", host.id));
         let cells: Vec<&str> = row.trim_end_matches(" |").split(" | ").collect();
         let command = host.rename_commands("/taskie:new-plan", "taskie");
-        let blocks = host
-            .blocks
-            .map_or_else(|| "no limit".to_owned(), |blocks| blocks.to_string());
+        let blocks = host.blocks.map_or_else(|| "no limit".to_owned(), |blocks| blocks.to_string());
         let longest = format!("{} seconds", host.longest_hook);
         assert_eq!(
             cells[..4],

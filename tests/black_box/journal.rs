@@ -15,10 +15,7 @@ fn a_followed_log_shows_new_lines() {
     let mut next = || lines.next().unwrap().unwrap();
     assert!(next().ends_with(" UTC"));
     let line = next();
-    assert!(
-        line.ends_with("Stop allowed: the plan's files are in order"),
-        "{line}"
-    );
+    assert!(line.ends_with("Stop allowed: the plan's files are in order"), "{line}");
     assert_eq!(project.run(&["enter", "code-review"]).code, 0);
     let line = next();
     assert!(line.contains("  enter code-review · "), "{line}");

@@ -172,15 +172,10 @@ impl Machine {
             fs::write(file, "").unwrap();
         }
         for tool in tools {
-            let mut found = ["/bin", "/usr/bin"]
-                .iter()
-                .map(|dir| Path::new(dir).join(tool));
+            let mut found = ["/bin", "/usr/bin"].iter().map(|dir| Path::new(dir).join(tool));
             let found = found.find(|path| path.exists());
-            symlink(
-                found.unwrap_or_else(|| panic!("{tool} is needed")),
-                machine.bin.join(tool),
-            )
-            .unwrap();
+            symlink(found.unwrap_or_else(|| panic!("{tool} is needed")), machine.bin.join(tool))
+                .unwrap();
         }
         machine
     }
@@ -210,9 +205,7 @@ impl Machine {
             &stand_in(&format!("taskie {VERSION}")),
         );
         // Too large for a full disk, and incompressible.
-        let noise: Vec<u8> = (0..4096u32)
-            .flat_map(|n| Sha256::digest(n.to_le_bytes()))
-            .collect();
+        let noise: Vec<u8> = (0..4096u32).flat_map(|n| Sha256::digest(n.to_le_bytes())).collect();
         fs::write(folder.join(archive_name()).join("README.md"), noise).unwrap();
         let file = folder.join("archive");
         let packed = Command::new("tar")
@@ -224,20 +217,16 @@ impl Machine {
             .status();
         assert!(packed.unwrap().success());
         let bytes = fs::read(file).unwrap();
-        let hash: String = Sha256::digest(&bytes)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let hash: String =
+            Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         self.list(&hash);
         bytes
     }
 
     fn list(&self, hash: &str) {
         let other = "0".repeat(64);
-        let list = format!(
-            "{other}  taskie-{VERSION}-other.tar.gz\n{hash}  {}.tar.gz\n",
-            archive_name()
-        );
+        let list =
+            format!("{other}  taskie-{VERSION}-other.tar.gz\n{hash}  {}.tar.gz\n", archive_name());
         fs::write(self.plugin.join("releases.sha256"), list).unwrap();
     }
 
@@ -270,19 +259,11 @@ impl Machine {
     fn hook(&self, event: &str, change: impl FnOnce(&mut Command)) -> Ran {
         let hooks = fs::read_to_string(plugin().join("hooks/hooks.json")).unwrap();
         let hooks: Value = serde_json::from_str(&hooks).unwrap();
-        let line = hooks["hooks"][event][0]["hooks"][0]["command"]
-            .as_str()
-            .unwrap();
+        let line = hooks["hooks"][event][0]["hooks"][0]["command"].as_str().unwrap();
         let like = self.command(&[]);
         let mut command = Command::new("/bin/sh");
-        command
-            .args(["-c", line])
-            .env_clear()
-            .current_dir(self.project());
-        for (name, value) in like
-            .get_envs()
-            .filter_map(|(name, value)| Some((name, value?)))
-        {
+        command.args(["-c", line]).env_clear().current_dir(self.project());
+        for (name, value) in like.get_envs().filter_map(|(name, value)| Some((name, value?))) {
             command.env(name, value);
         }
         command
@@ -371,15 +352,8 @@ fn both_plugins_have_the_same_launcher_and_list() {
     }
     for plugin in [plugin(), other] {
         let launcher = plugin.join("bin/taskie");
-        assert_eq!(
-            launcher.metadata().unwrap().permissions().mode() & 0o111,
-            0o111
-        );
-        assert!(
-            fs::read_to_string(launcher)
-                .unwrap()
-                .contains(&format!("\nversion={VERSION}\n"))
-        );
+        assert_eq!(launcher.metadata().unwrap().permissions().mode() & 0o111, 0o111);
+        assert!(fs::read_to_string(launcher).unwrap().contains(&format!("\nversion={VERSION}\n")));
     }
 }
 
@@ -388,10 +362,7 @@ fn both_plugins_have_the_same_launcher_and_list() {
 fn a_program_on_path_is_used_if_it_fits() {
     const OTHER: Option<&str> = Some("`BIN/taskie` is a different program");
     let cases = [
-        (
-            "taskie 4.99.0",
-            Some("`BIN/taskie` is version 4.99.0, and this plugin needs VERSION"),
-        ),
+        ("taskie 4.99.0", Some("`BIN/taskie` is version 4.99.0, and this plugin needs VERSION")),
         ("taskie", OTHER),
         ("other 3", OTHER),
         ("taskie x.1", OTHER),
@@ -409,9 +380,8 @@ fn a_program_on_path_is_used_if_it_fits() {
             assert_eq!(fs::read_link(machine.chosen()).unwrap(), program);
             continue;
         };
-        let why = why
-            .replace("BIN", &machine.bin.display().to_string())
-            .replace("VERSION", VERSION);
+        let why =
+            why.replace("BIN", &machine.bin.display().to_string()).replace("VERSION", VERSION);
         let message = machine.message(&format!(
             "{why}, and this plugin lists no release {VERSION} for this platform"
         ));
@@ -425,25 +395,16 @@ fn a_program_on_path_is_used_if_it_fits() {
 fn a_program_that_was_chosen_is_all_that_runs() {
     let machine = Machine::new(NOTHING);
     fs::create_dir_all(&machine.data).unwrap();
-    script(
-        &machine.copy(),
-        &stand_in("no version is asked for").replace("$(cat)", "$(/bin/cat)"),
-    );
+    script(&machine.copy(), &stand_in("no version is asked for").replace("$(cat)", "$(/bin/cat)"));
     symlink(machine.copy(), machine.chosen()).unwrap();
     expect_run(&machine.stop(), "hook stop --timeout 900");
-    let ran = feed(
-        machine.command(&["enter", "a phase", "--plan=x"]),
-        "EVENT\n",
-    );
+    let ran = feed(machine.command(&["enter", "a phase", "--plan=x"]), "EVENT\n");
     expect_run(&ran, "enter a phase --plan=x");
     // In a clone, which a marketplace may be too, the host's folder is found in the home directory.
     let clone = machine.temp.path().join("clone/plugin/taskie");
     fs::create_dir_all(clone.join("bin")).unwrap();
     fs::copy(machine.launcher(), clone.join("bin/taskie")).unwrap();
-    let data = machine
-        .temp
-        .path()
-        .join("home/.claude/plugins/data/taskie-taskie");
+    let data = machine.temp.path().join("home/.claude/plugins/data/taskie-taskie");
     fs::create_dir_all(&data).unwrap();
     symlink(machine.copy(), data.join(format!("taskie-{VERSION}"))).unwrap();
     let mut command = Command::new(clone.join("bin/taskie"));
@@ -459,10 +420,9 @@ fn a_program_that_was_chosen_is_all_that_runs() {
 /// What an earlier session has chosen may be on PATH no more. (version printed, whether it is used)
 #[test]
 fn a_program_that_was_chosen_need_not_stay_on_path() {
-    for (prints, is_used) in [
-        (concat!("taskie ", env!("CARGO_PKG_VERSION")), true),
-        ("taskie 4.99.0", false),
-    ] {
+    for (prints, is_used) in
+        [(concat!("taskie ", env!("CARGO_PKG_VERSION")), true), ("taskie 4.99.0", false)]
+    {
         let machine = Machine::new(TO_CHOOSE);
         let link = machine.on_path(prints);
         fs::create_dir_all(&machine.data).unwrap();
@@ -495,18 +455,10 @@ fn a_program_of_the_project_does_not_count() {
         }
         let link = machine.temp.path().join("link");
         symlink(folder, &link).unwrap();
-        let path = format!(
-            "{}:{}:{}",
-            folder.display(),
-            link.display(),
-            machine.bin.display()
-        );
+        let path = format!("{}:{}:{}", folder.display(), link.display(), machine.bin.display());
         let start = |machine: &Machine| {
             machine.hook("SessionStart", |command| {
-                command
-                    .env("PATH", &path)
-                    .env("HOME", &home)
-                    .current_dir(project.join(below));
+                command.env("PATH", &path).env("HOME", &home).current_dir(project.join(below));
             })
         };
         let why = format!(
@@ -548,11 +500,7 @@ fn no_timer_outlives_the_launcher() {
     let machine = Machine::new(TO_CHOOSE);
     let timer = machine.temp.path().join("timer");
     let timed = timer.display();
-    script_instead(
-        &machine,
-        "sleep",
-        &format!("echo $$ > '{timed}'\nexec /bin/sleep 600"),
-    );
+    script_instead(&machine, "sleep", &format!("echo $$ > '{timed}'\nexec /bin/sleep 600"));
     let program = machine.temp.path().join("installed/taskie");
     script(
         &program,
@@ -584,10 +532,7 @@ fn without_a_home_nothing_is_kept() {
     let before = kept().ok();
     let ran = next();
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
-    assert!(
-        ran.stderr
-            .starts_with("taskie: the taskie program is not installed")
-    );
+    assert!(ran.stderr.starts_with("taskie: the taskie program is not installed"));
     machine.on_path("taskie 9.0.0");
     expect_run(&next(), "next");
     assert_eq!(kept().ok(), before);
@@ -601,11 +546,7 @@ fn a_launcher_on_path_does_not_count() {
             .command(&["next"])
             .env(
                 "PATH",
-                format!(
-                    "{}:{}",
-                    machine.plugin.join("bin").display(),
-                    machine.bin.display()
-                ),
+                format!("{}:{}", machine.plugin.join("bin").display(), machine.bin.display()),
             )
             .output()
             .unwrap(),
@@ -626,10 +567,7 @@ fn a_release_is_downloaded_once_and_kept() {
     expect_run(&machine.session_start(), "hook session-start");
     let asked = vec![format!("GET /owner/repository/{} HTTP/1.1", asset())];
     assert_eq!(server.asked(), asked);
-    assert_eq!(
-        machine.kept(),
-        [format!("{VERSION}/taskie"), format!("taskie-{VERSION}")]
-    );
+    assert_eq!(machine.kept(), [format!("{VERSION}/taskie"), format!("taskie-{VERSION}")]);
     // The agent's shell does not know the name of the folder.
     let ran = feed(machine.command(&["enter", "new-plan"]), "EVENT\n");
     expect_run(&ran, "enter new-plan");
@@ -657,11 +595,7 @@ fn whatever_comes_first_downloads() {
             "stop" => machine.stop(),
             _ => feed(machine.command(&["next"]), "EVENT\n"),
         };
-        let args = if first == "stop" {
-            "hook stop --timeout 900"
-        } else {
-            first
-        };
+        let args = if first == "stop" { "hook stop --timeout 900" } else { first };
         expect_run(&ran, args);
         assert_eq!(server.asked().len(), 1);
     }
@@ -673,18 +607,13 @@ fn sessions_that_start_at_once_do_not_disturb_each_other() {
     let server = Server::start(machine.release(), Answer::Slow);
     machine.cloned_from(&format!("{}/a/b", server.address));
     std::thread::scope(|scope| {
-        let sessions: Vec<_> = (0..6)
-            .map(|_| scope.spawn(|| machine.session_start()))
-            .collect();
+        let sessions: Vec<_> = (0..6).map(|_| scope.spawn(|| machine.session_start())).collect();
         for session in sessions {
             expect_run(&session.join().unwrap(), "hook session-start");
         }
     });
     assert!(server.asked().len() > 1, "none came too late");
-    assert_eq!(
-        machine.kept(),
-        [format!("{VERSION}/taskie"), format!("taskie-{VERSION}")]
-    );
+    assert_eq!(machine.kept(), [format!("{VERSION}/taskie"), format!("taskie-{VERSION}")]);
 }
 
 /// The agent's shell prefers the launcher to an unsuitable program on PATH.
@@ -747,11 +676,7 @@ const FAILURES: &[Failure] = &[
     // A disk that is full after two blocks.
     Failure {
         change: |machine| {
-            script_instead(
-                machine,
-                "curl",
-                "trap '' XFSZ; ulimit -f 2; exec /usr/bin/curl \"$@\"",
-            )
+            script_instead(machine, "curl", "trap '' XFSZ; ulimit -f 2; exec /usr/bin/curl \"$@\"")
         },
         answer: Answer::Whole,
         why: "ADDRESS cannot be downloaded: curl: (23) ",
@@ -760,11 +685,7 @@ const FAILURES: &[Failure] = &[
     // Full between the download and the unpacked program.
     Failure {
         change: |machine| {
-            script_instead(
-                machine,
-                "tar",
-                "echo 'tar: No space left on device' >&2; exit 2",
-            )
+            script_instead(machine, "tar", "echo 'tar: No space left on device' >&2; exit 2")
         },
         answer: Answer::Whole,
         why: "ADDRESS cannot be installed in DATA: tar: No space left on device",
@@ -827,10 +748,8 @@ fn a_missing_release_is_reported_in_one_line() {
     for (n, failure) in FAILURES.iter().enumerate() {
         let machine = Machine::new(TO_DOWNLOAD);
         let release = machine.release();
-        let sum: String = Sha256::digest(&release)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let sum: String =
+            Sha256::digest(&release).iter().map(|byte| format!("{byte:02x}")).collect();
         let server = Server::start(release, failure.answer);
         machine.cloned_from(&format!("{}/a/b", server.address));
         let why = failure
@@ -846,33 +765,18 @@ fn a_missing_release_is_reported_in_one_line() {
         // The tools' own messages differ between versions.
         let (found, wanted) = match why.split_once(") ") {
             Some((start, "")) => (
-                shown
-                    .split_once(") ")
-                    .map_or("", |(start, _)| start)
-                    .to_owned(),
+                shown.split_once(") ").map_or("", |(start, _)| start).to_owned(),
                 format!("taskie: {start}"),
             ),
             _ => (shown.clone(), machine.message(&why)),
         };
-        assert_eq!(
-            (ran.code, found, ran.stderr.as_str()),
-            (0, wanted, ""),
-            "{n}: {shown}"
-        );
+        assert_eq!((ran.code, found, ran.stderr.as_str()), (0, wanted, ""), "{n}: {shown}");
         assert_eq!(server.asked().len(), failure.requests, "{n}");
         let stop = machine.stop();
         expect_message(&stop, &shown);
-        let kept: &[&str] = if machine.data.is_dir() {
-            &["failed"]
-        } else {
-            &[]
-        };
+        let kept: &[&str] = if machine.data.is_dir() { &["failed"] } else { &[] };
         assert_eq!(machine.kept(), kept, "{n}");
-        assert_eq!(
-            server.asked().len(),
-            failure.requests,
-            "{n}: a stop does not try again"
-        );
+        assert_eq!(server.asked().len(), failure.requests, "{n}: a stop does not try again");
         let other = machine.temp.path().join("elsewhere");
         fs::create_dir_all(&other).unwrap();
         for event in ["Stop", "SessionStart"] {
@@ -881,17 +785,12 @@ fn a_missing_release_is_reported_in_one_line() {
         }
         let command = feed(machine.command(&["next"]), "");
         assert_eq!(
-            (
-                command.code,
-                command.stdout.as_str(),
-                command.stderr.lines().count()
-            ),
+            (command.code, command.stdout.as_str(), command.stderr.lines().count()),
             (1, "", 1),
             "{n}"
         );
-        let reviewer = machine.hook("SessionStart", |command| {
-            _ = command.env("TASKIE_REVIEWER", "1")
-        });
+        let reviewer =
+            machine.hook("SessionStart", |command| _ = command.env("TASKIE_REVIEWER", "1"));
         expect(&reviewer, 0, "", "");
     }
     // The next session tries again.
@@ -906,10 +805,8 @@ fn a_missing_release_is_reported_in_one_line() {
 
 #[test]
 fn wget_works_too() {
-    let tools: Vec<&str> = TO_DOWNLOAD
-        .iter()
-        .map(|tool| if *tool == "curl" { "wget" } else { tool })
-        .collect();
+    let tools: Vec<&str> =
+        TO_DOWNLOAD.iter().map(|tool| if *tool == "curl" { "wget" } else { tool }).collect();
     for answer in [Answer::Whole, Answer::Missing] {
         let machine = Machine::new(&tools);
         let server = Server::start(machine.release(), answer);
@@ -927,26 +824,18 @@ fn wget_works_too() {
 fn a_proxy_is_used_and_each_kind_of_remote_understood() {
     let cases = [
         ("http://host.invalid/o/r", "GET http://host.invalid/o/r/"),
-        (
-            "http://name:secret@host.invalid:8080/o/r.git/",
-            "GET http://host.invalid:8080/o/r/",
-        ),
+        ("http://name:secret@host.invalid:8080/o/r.git/", "GET http://host.invalid:8080/o/r/"),
         ("https://host.invalid/o/r.git", "CONNECT host.invalid:443"),
         ("git@host.invalid:o/r.git", "CONNECT host.invalid:443"),
         ("host.invalid:o/r", "CONNECT host.invalid:443"),
-        (
-            "ssh://git@host.invalid:2222/o/r.git",
-            "CONNECT host.invalid:443",
-        ),
+        ("ssh://git@host.invalid:2222/o/r.git", "CONNECT host.invalid:443"),
     ];
     for (remote, request) in cases {
         let machine = Machine::new(TO_DOWNLOAD);
         let server = Server::start(machine.release(), Answer::Whole);
         machine.cloned_from(remote);
         let ran = machine.hook("SessionStart", |command| {
-            command
-                .env("http_proxy", &server.address)
-                .env("https_proxy", &server.address);
+            command.env("http_proxy", &server.address).env("https_proxy", &server.address);
         });
         let is_plain = request.starts_with("GET");
         let expected = match is_plain {
@@ -958,8 +847,7 @@ fn a_proxy_is_used_and_each_kind_of_remote_understood() {
             true => expect_run(&ran, "hook session-start"),
             // The proxy cannot reach it.
             false => assert!(
-                ran.stdout
-                    .contains(&format!("https://host.invalid/o/r/{}", asset())),
+                ran.stdout.contains(&format!("https://host.invalid/o/r/{}", asset())),
                 "{}",
                 ran.stdout
             ),

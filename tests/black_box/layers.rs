@@ -7,15 +7,7 @@ use std::path::Path;
 /// The folders of `src`, lowest first. A folder imports from those in the lines above its own, and from itself.
 const LAYERS: &[&[&str]] = &[
     &["text", "hash", "os", "alike", "clock"],
-    &[
-        "diagnostic",
-        "host",
-        "files",
-        "page",
-        "disk",
-        "command_line",
-        "process",
-    ],
+    &["diagnostic", "host", "files", "page", "disk", "command_line", "process"],
     &["expr"],
     &["chart"],
     &["reviewer"],
@@ -82,15 +74,10 @@ fn every_folder_keeps_its_budget() {
     }
     let folders: Vec<&String> = lines.keys().collect();
     assert_eq!(folders, budget.keys().collect::<Vec<_>>());
-    let over = lines
-        .iter()
-        .filter(|(folder, count)| **count > budget[*folder]);
+    let over = lines.iter().filter(|(folder, count)| **count > budget[*folder]);
     let over: Vec<String> = over
         .map(|(folder, count)| {
-            format!(
-                "{folder} has {count} lines, and its budget is {}",
-                budget[folder]
-            )
+            format!("{folder} has {count} lines, and its budget is {}", budget[folder])
         })
         .collect();
     assert!(
@@ -106,13 +93,7 @@ fn imports_between_files_have_no_circle() {
 
 #[test]
 fn only_one_layer_knows_the_operating_system() {
-    let names = [
-        "std::os::",
-        "rustix::",
-        "target_os",
-        "cfg(windows)",
-        "not(unix)",
-    ];
+    let names = ["std::os::", "rustix::", "target_os", "cfg(windows)", "not(unix)"];
     let sources = sources();
     let found = sources.iter().flat_map(|(module, text)| {
         let code = code(text);
@@ -127,16 +108,10 @@ fn only_one_layer_knows_the_operating_system() {
 fn an_upward_import_and_a_circle_are_noticed() {
     let mut sources = sources();
     let text = sources.entry("chart::load".to_owned()).or_default();
-    text.insert_str(
-        0,
-        "use crate::{lint::{report::Format, unused_name}, files::table};\n",
-    );
+    text.insert_str(0, "use crate::{lint::{report::Format, unused_name}, files::table};\n");
     assert_eq!(
         upward(&sources),
-        [
-            "chart::load imports lint::report",
-            "chart::load imports lint::unused_name"
-        ]
+        ["chart::load imports lint::report", "chart::load imports lint::unused_name"]
     );
     let circle = &circles(&sources)[0];
     assert!(circle.contains(&"chart::load".to_owned()), "{circle:?}");
@@ -185,11 +160,9 @@ fn circles(sources: &Sources) -> Vec<Vec<String>> {
     let mut circles: BTreeSet<Vec<String>> = BTreeSet::new();
     for (from, to) in &reach {
         if to.contains(*from) {
-            let members = to.iter().filter(|to| {
-                reach
-                    .get(to.as_str())
-                    .is_some_and(|back| back.contains(*from))
-            });
+            let members = to
+                .iter()
+                .filter(|to| reach.get(to.as_str()).is_some_and(|back| back.contains(*from)));
             circles.insert(members.cloned().collect());
         }
     }
@@ -309,10 +282,7 @@ fn sources() -> Sources {
         if path.extension().is_none_or(|extension| extension != "rs") {
             continue;
         }
-        let module = path
-            .strip_prefix(&root)
-            .expect("it is below src")
-            .with_extension("");
+        let module = path.strip_prefix(&root).expect("it is below src").with_extension("");
         let mut words: Vec<_> = module.iter().map(|word| word.to_string_lossy()).collect();
         if words.iter().any(|word| word == "tests") {
             continue;
@@ -320,10 +290,7 @@ fn sources() -> Sources {
         if words.last().is_some_and(|word| word == "mod") {
             words.pop();
         }
-        sources.insert(
-            words.join("::"),
-            fs::read_to_string(path).expect("a source file is text"),
-        );
+        sources.insert(words.join("::"), fs::read_to_string(path).expect("a source file is text"));
     }
     sources
 }

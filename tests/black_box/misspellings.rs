@@ -21,32 +21,19 @@ const CHARTS: [(&str, &str); 3] = [
 ];
 
 /// Keys whose strings are texts or arguments: only what is inside braces is read.
-const TEXTS: &[&str] = &[
-    "about", "argv", "block", "else", "line", "message", "say", "stage", "text", "write",
-];
+const TEXTS: &[&str] =
+    &["about", "argv", "block", "else", "line", "message", "say", "stage", "text", "write"];
 
 /// Keys whose strings are expressions.
-const EXPRESSIONS: &[&str] = &[
-    "always",
-    "each",
-    "eventually",
-    "exit",
-    "guard",
-    "never",
-    "one_of",
-    "reachable",
-    "ready",
-];
+const EXPRESSIONS: &[&str] =
+    &["always", "each", "eventually", "exit", "guard", "never", "one_of", "reachable", "ready"];
 
 /// A small generator of numbers, the same in every run.
 struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, end: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         usize::try_from(self.0 >> 33).unwrap() % end
     }
 }
@@ -59,9 +46,7 @@ fn words(text: &str) -> Vec<Range<usize>> {
     while at < text.len() {
         let rest = &text[at..];
         let sign = rest.chars().next().unwrap();
-        let quote = ["\"\"\"", "\"", "'"]
-            .into_iter()
-            .find(|quote| rest.starts_with(quote));
+        let quote = ["\"\"\"", "\"", "'"].into_iter().find(|quote| rest.starts_with(quote));
         if sign == '#' {
             at += rest.find('\n').unwrap_or(rest.len());
         } else if sign == '[' && text[..at].ends_with('\n') {
@@ -103,9 +88,7 @@ fn words(text: &str) -> Vec<Range<usize>> {
             }
             at = end + quote.len();
         } else if sign.is_ascii_alphabetic() {
-            let end = rest
-                .find(|sign: char| !is_of_a_word(sign))
-                .unwrap_or(rest.len());
+            let end = rest.find(|sign: char| !is_of_a_word(sign)).unwrap_or(rest.len());
             if rest[end..].trim_start().starts_with(['=', '.']) {
                 key = rest[..end].to_owned();
                 words.push(at..at + end);
@@ -190,15 +173,10 @@ fn lines(text: &str, folder: &str, caps: Option<&Caps>) -> Vec<usize> {
 #[ignore = "explores many charts; see above"]
 fn misspellings_are_noticed_at_their_line() {
     let count = std::env::var("TASKIE_MISSPELLINGS").map_or(300, |count| count.parse().unwrap());
-    let caps = Caps {
-        time: Duration::from_secs(20),
-        ..Caps::default()
-    };
+    let caps = Caps { time: Duration::from_secs(20), ..Caps::default() };
     let (mut noticed, mut placed, mut alone) = (0, 0, 0);
     for (chart, folder) in CHARTS {
-        let text = fs::read_to_string(chart)
-            .unwrap()
-            .replacen("default = 8", "default = 2", 1);
+        let text = fs::read_to_string(chart).unwrap().replacen("default = 8", "default = 2", 1);
         let words = words(&text);
         let mut numbers = Numbers(7);
         let (mut noticed_here, mut placed_here, mut alone_here) = (0, 0, 0);
@@ -217,10 +195,7 @@ fn misspellings_are_noticed_at_their_line() {
             alone_here += usize::from(!found.is_empty() && found.iter().all(|at| *at == line));
             if found.is_empty() || !found.iter().all(|at| *at == line) {
                 let shown = edited.lines().nth(line - 1).unwrap().trim();
-                println!(
-                    "{chart}:{line} {} -> {slip} ({stage}): {found:?} {shown}",
-                    &text[word]
-                );
+                println!("{chart}:{line} {} -> {slip} ({stage}): {found:?} {shown}", &text[word]);
             }
         }
         println!(

@@ -43,12 +43,7 @@ const fn mutant(
     replace: &'static str,
     expected: &'static [(&'static str, At)],
 ) -> Mutant {
-    Mutant {
-        find,
-        nth,
-        replace,
-        expected,
-    }
+    Mutant { find, nth, replace, expected }
 }
 
 #[rustfmt::skip]
@@ -298,9 +293,7 @@ fn places(text: &str, part: &str) -> Vec<Range<usize>> {
         Some(at)
     };
     let starts = text.char_indices().map(|(start, _)| start);
-    starts
-        .filter_map(|start| Some(start..start + length(&text[start..])?))
-        .collect()
+    starts.filter_map(|start| Some(start..start + length(&text[start..])?)).collect()
 }
 
 /// The files of the chart with one edit, the file that has it, and its line.
@@ -321,11 +314,7 @@ fn edited(files: &[(String, String)], find: &str, nth: usize, replace: &str) -> 
             continue;
         };
         let line = text[..place.start].matches('\n').count() + 1;
-        assert_ne!(
-            &text[place.clone()],
-            replace,
-            "{find:?} is edited to itself"
-        );
+        assert_ne!(&text[place.clone()], replace, "{find:?} is edited to itself");
         text.replace_range(place, replace);
         return Edited { files, file, line };
     }
@@ -395,11 +384,7 @@ fn every_mutant_is_reported_at_its_line() {
         .map(|(index, mutant)| {
             let mut edited = edited(&chart, mutant.find, mutant.nth, mutant.replace);
             let codes = || mutant.expected.iter().map(|(code, _)| *code);
-            let limit = if codes().any(|code| code == "cycle-falls-short") {
-                3
-            } else {
-                2
-            };
+            let limit = if codes().any(|code| code == "cycle-falls-short") { 3 } else { 2 };
             let is_explored = codes().any(|code| stage(code) == Stage::Explore);
             for (_, text) in &mut edited.files {
                 *text = text.replacen("default = 8", &format!("default = {limit}"), 1);
@@ -415,17 +400,10 @@ fn every_mutant_is_reported_at_its_line() {
         .collect();
     let mut wrong = String::new();
     for (index, found) in findings(&texts).into_iter().enumerate() {
-        let Mutant {
-            find,
-            replace,
-            expected,
-            ..
-        } = &MUTANTS[index];
+        let Mutant { find, replace, expected, .. } = &MUTANTS[index];
         let (files, edited, _) = &edits[index];
         let line = |part: &str| {
-            let file = files
-                .iter()
-                .find(|(_, text)| !places(text, part).is_empty());
+            let file = files.iter().find(|(_, text)| !places(text, part).is_empty());
             let (name, text) = file.unwrap_or_else(|| panic!("no line has {part:?}"));
             (name.clone(), line_of(text, part))
         };
@@ -457,9 +435,7 @@ fn every_mutant_is_reported_at_its_line() {
 
 fn stage(code: &str) -> Stage {
     let known = Code::named(code);
-    known
-        .unwrap_or_else(|| panic!("there is no code `{code}`"))
-        .stage()
+    known.unwrap_or_else(|| panic!("there is no code `{code}`")).stage()
 }
 
 /// All of them at once: none of them touches what another one changes. With them, what is only advice: such a chart is
@@ -468,16 +444,12 @@ fn stage(code: &str) -> Stage {
 fn edits_that_pass_are_listed() {
     let folder = temporary();
     let unnoticed = cases::<(&str, usize, &str, &str)>("mutants", "edits_that_pass_are_listed");
-    let passing = unnoticed
-        .iter()
-        .map(|(find, nth, replace, _)| (*find, *nth, *replace));
+    let passing = unnoticed.iter().map(|(find, nth, replace, _)| (*find, *nth, *replace));
     let advised = MUTANTS.iter().filter(|mutant| {
         let mut codes = mutant.expected.iter();
         codes.all(|(code, _)| *code == "lookalike") && !mutant.find.starts_with("home")
     });
-    let advised: Vec<_> = advised
-        .map(|mutant| (mutant.find, mutant.nth, mutant.replace))
-        .collect();
+    let advised: Vec<_> = advised.map(|mutant| (mutant.find, mutant.nth, mutant.replace)).collect();
     assert!(advised.len() > 4);
     let all = passing
         .chain(advised.iter().copied())

@@ -6,13 +6,8 @@ use crate::expected::plan_in;
 use crate::support::{PLAN, Project, Reviewer, cases, json_of, silent};
 
 /// Case, changes of the state, files written before, the action, the start of the reason.
-type Row = (
-    &'static str,
-    &'static str,
-    Vec<(&'static str, &'static str)>,
-    &'static str,
-    &'static str,
-);
+type Row =
+    (&'static str, &'static str, Vec<(&'static str, &'static str)>, &'static str, &'static str);
 
 #[test]
 fn the_routing_row_by_row() {
@@ -31,21 +26,9 @@ fn the_routing_row_by_row() {
         assert_eq!(ran.err(), (0, ""), "{what}");
         assert_eq!(ran.json()["version"], 1);
         assert_eq!(ran.json()["action"], action, "{what}: {}", ran.stdout);
-        assert!(
-            ran.json()["why"].as_str().unwrap().starts_with(why),
-            "{what}: {}",
-            ran.stdout
-        );
-        assert_eq!(
-            project.files(),
-            before,
-            "{what}: nothing is written where no session is known"
-        );
-        assert_eq!(
-            project.run(&["status", "--json"]).json()["next"]["action"],
-            action,
-            "{what}"
-        );
+        assert!(ran.json()["why"].as_str().unwrap().starts_with(why), "{what}: {}", ran.stdout);
+        assert_eq!(project.files(), before, "{what}: nothing is written where no session is known");
+        assert_eq!(project.run(&["status", "--json"]).json()["next"]["action"], action, "{what}");
     }
 }
 
@@ -57,22 +40,12 @@ fn without_a_state_the_user_is_asked_and_nothing_is_written() {
     let why = "There is no usable state.json: read the git history, tell the user where the plan stands, and let the user choose the action. Its last step writes a missing file; only the user fixes a broken one.";
     assert_eq!(
         (ran.code, ran.stdout, ran.stderr),
-        (
-            0,
-            format!("next: ask\nwhy:  {why}\nplan: {PLAN}\n"),
-            String::new()
-        )
+        (0, format!("next: ask\nwhy:  {why}\nplan: {PLAN}\n"), String::new())
     );
     assert_eq!(project.files(), before);
     for (broken, what) in [
-        (
-            "{",
-            "it is not valid JSON: EOF while parsing an object at line 1 column 1",
-        ),
-        (
-            r#"{"phase": 5}"#,
-            "`phase` is 5, but must be a phase of the chart",
-        ),
+        ("{", "it is not valid JSON: EOF while parsing an object at line 1 column 1"),
+        (r#"{"phase": 5}"#, "`phase` is 5, but must be a phase of the chart"),
     ] {
         project.write("state.json", broken);
         let before = project.files();
@@ -82,11 +55,7 @@ fn without_a_state_the_user_is_asked_and_nothing_is_written() {
         );
         assert_eq!(
             (ran.code, ran.stdout, ran.stderr),
-            (
-                0,
-                format!("next: ask\nwhy:  {why}\nplan: {PLAN}\n"),
-                warning
-            )
+            (0, format!("next: ask\nwhy:  {why}\nplan: {PLAN}\n"), warning)
         );
         assert_eq!(project.files(), before);
     }
@@ -122,10 +91,7 @@ fn a_new_session_sees_what_waits() {
     };
     assert_eq!(
         (start().stdout, start().stderr),
-        (
-            waits("code-review comes next. /taskie:continue-plan continues it"),
-            String::new()
-        )
+        (waits("code-review comes next. /taskie:continue-plan continues it"), String::new())
     );
     assert_eq!(project.run(&["run", "pause"]).code, 0);
     let paused = waits("it is paused, and `! taskie resume` returns to it");

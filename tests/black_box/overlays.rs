@@ -9,9 +9,7 @@ use crate::expected::plan_in;
 use crate::support::{Project, Reviewer, allowed, report, script};
 
 fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("examples/overlays")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/overlays").join(name)
 }
 
 fn chart(name: &str) -> PathBuf {
@@ -21,12 +19,9 @@ fn chart(name: &str) -> PathBuf {
 /// Each keeps what its base proves, and is as short as a change should be.
 #[test]
 fn the_examples_are_short_and_have_no_findings() {
-    for (name, most) in [
-        ("one-clean-plan", 3),
-        ("closing", 1),
-        ("approval", 25),
-        ("security-review", 25),
-    ] {
+    for (name, most) in
+        [("one-clean-plan", 3), ("closing", 1), ("approval", 25), ("security-review", 25)]
+    {
         let text = fs::read_to_string(chart(name)).unwrap();
         let is_code = |line: &&str| !line.is_empty() && !line.starts_with('#');
         let count = text.lines().filter(is_code).count();
@@ -38,24 +33,18 @@ fn the_examples_are_short_and_have_no_findings() {
         let is_proved = |property: &Value| property["verdict"] == "proved";
         assert!(properties.iter().all(is_proved), "{name}: {properties:?}");
         let is_inherited = |property: &Value| {
-            property["name"]
-                .as_str()
-                .is_some_and(|name| name.contains("a complete plan"))
+            property["name"].as_str().is_some_and(|name| name.contains("a complete plan"))
         };
-        assert!(
-            properties.iter().any(is_inherited),
-            "{name}: {properties:?}"
-        );
+        assert!(properties.iter().any(is_inherited), "{name}: {properties:?}");
     }
 }
 
 #[test]
 fn one_clean_review_is_enough_for_the_plan() {
     let due = json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null });
-    for (chart, next) in [
-        (chart("one-clean-plan"), "create-tasks"),
-        (PathBuf::from("taskie"), "post-plan-review"),
-    ] {
+    for (chart, next) in
+        [(chart("one-clean-plan"), "create-tasks"), (PathBuf::from("taskie"), "post-plan-review")]
+    {
         let project = plan_in(&due, &Reviewer::pass());
         project.stop_with(&chart);
         assert_eq!(project.state()["next_phase"], next, "{chart:?}");
@@ -64,10 +53,7 @@ fn one_clean_review_is_enough_for_the_plan() {
     let project = plan_in(&due, &Reviewer::pass());
     let path = chart("one-clean-plan").display().to_string();
     let status = project.run(&["--chart", &path, "status"]).stdout;
-    assert!(
-        status.contains("0 of 8, 0 of 1 clean in a row,"),
-        "{status}"
-    );
+    assert!(status.contains("0 of 8, 0 of 1 clean in a row,"), "{status}");
     // The other cycles stay as they are.
     let project = plan_in(&json!({}), &Reviewer::pass());
     project.stop_with(chart("one-clean-plan"));
@@ -109,11 +95,7 @@ fn the_final_review_waits_for_the_user() {
     let state = project.state();
     assert_eq!(state["next_phase"], "all-code-review", "{state}");
     assert_eq!(
-        (
-            &state["approved"],
-            &state["phase_iteration"],
-            &state["consecutive_clean"]
-        ),
+        (&state["approved"], &state["phase_iteration"], &state["consecutive_clean"]),
         (&json!(false), &json!(0), &json!(0))
     );
 }
@@ -134,19 +116,10 @@ fn another_reviewer_looks_at_the_security_of_each_task() {
         ),
     );
     let ran = project.stop_with(&chart);
-    assert_eq!(
-        project.state()["phase"],
-        "security-review",
-        "{}",
-        ran.stdout
-    );
+    assert_eq!(project.state()["phase"], "security-review", "{}", ran.stdout);
     let asked = fs::read_to_string(project.bin.join("asked")).unwrap();
     assert!(asked.contains("Look for security problems"), "{asked}");
-    assert!(
-        ran.stdout.contains("/taskie:post-code-review"),
-        "{}",
-        ran.stdout
-    );
+    assert!(ran.stdout.contains("/taskie:post-code-review"), "{}", ran.stdout);
 }
 
 /// The chart of a project, which extends the built-in one.
@@ -162,11 +135,7 @@ fn check_chart_finds_the_projects_own_chart() {
         with_own("extends = [\"taskie\"]\n\n[cycle]\nexit = \"consecutive_clean >= zz\"\n");
     let ran = project.run(&["check-chart", "--format", "concise"]);
     assert_eq!(ran.code, 1);
-    assert!(
-        ran.stdout.starts_with(".taskie/statechart.toml:4:"),
-        "{}",
-        ran.stdout
-    );
+    assert!(ran.stdout.starts_with(".taskie/statechart.toml:4:"), "{}", ran.stdout);
 }
 
 /// What a change breaks is found where it stands: in the chart below.
@@ -176,15 +145,9 @@ fn findings_point_into_the_file_where_the_text_stands() {
     let ran = project.run(&["check-chart", "--format", "concise"]);
     let own = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("statechart.toml"));
     let own = own.unwrap();
-    let line = own
-        .lines()
-        .position(|line| line.starts_with("ready   = \"planned\""));
+    let line = own.lines().position(|line| line.starts_with("ready   = \"planned\""));
     let place = format!("taskie:{}:", line.unwrap() + 1);
-    assert!(
-        ran.stdout.lines().any(|line| line.starts_with(&place)),
-        "{}",
-        ran.stdout
-    );
+    assert!(ran.stdout.lines().any(|line| line.starts_with(&place)), "{}", ran.stdout);
     for (text, place, message) in [
         (
             "extends = [\"taskie\"]\nremove = [\"commands.skpi\"]\n",
@@ -204,11 +167,7 @@ fn findings_point_into_the_file_where_the_text_stands() {
     ] {
         let project = with_own(text);
         let ran = project.run(&["check-chart", "--format", "concise"]);
-        assert!(
-            ran.stdout.starts_with(&format!("{place}{message}")),
-            "{}",
-            ran.stdout
-        );
+        assert!(ran.stdout.starts_with(&format!("{place}{message}")), "{}", ran.stdout);
     }
 }
 
@@ -222,18 +181,11 @@ fn a_block_that_replaces_none_is_found_in_its_template() {
     fs::write(folder.join("passed.md"), text).unwrap();
     let ran = project.run(&["check-chart", "--format", "concise"]);
     assert_eq!(ran.code, 1);
-    let lines: Vec<&str> = ran
-        .stdout
-        .lines()
-        .filter(|line| line.contains(": unknown-template: "))
-        .collect();
+    let lines: Vec<&str> =
+        ran.stdout.lines().filter(|line| line.contains(": unknown-template: ")).collect();
     let place = "templates/passed.md:2:10: unknown-template: ";
     let message = "the template that it replaces has no block `procede`";
-    assert!(
-        lines.len() == 1 && lines[0].contains(&format!("{place}{message}")),
-        "{}",
-        ran.stdout
-    );
+    assert!(lines.len() == 1 && lines[0].contains(&format!("{place}{message}")), "{}", ran.stdout);
 }
 
 #[test]
@@ -258,17 +210,9 @@ fn the_whole_chart_is_printed_with_where_each_part_is_from() {
 fn a_chart_extends_a_file_of_the_project() {
     let project = with_own("extends = [\"team.toml\"]\n");
     let team = project.root.join(".taskie/team.toml");
-    fs::write(
-        &team,
-        "extends = [\"taskie\"]\n[config.clean]\ndefault = 7\n",
-    )
-    .unwrap();
+    fs::write(&team, "extends = [\"taskie\"]\n[config.clean]\ndefault = 7\n").unwrap();
     let ran = project.run(&["trust", "--yes"]);
-    assert!(
-        ran.stdout.contains("── .taskie/team.toml ──"),
-        "{}",
-        ran.stdout
-    );
+    assert!(ran.stdout.contains("── .taskie/team.toml ──"), "{}", ran.stdout);
     let clean = |expected: i64| {
         let ran = project.run(&["config", "--json"]);
         let json = ran.json();
@@ -276,36 +220,16 @@ fn a_chart_extends_a_file_of_the_project() {
         (json["chart"].clone(), ran.stderr)
     };
     let (shown, warnings) = clean(7);
-    assert!(
-        shown
-            .as_str()
-            .unwrap()
-            .ends_with("statechart.toml (extends team.toml)"),
-        "{shown}"
-    );
+    assert!(shown.as_str().unwrap().ends_with("statechart.toml (extends team.toml)"), "{shown}");
     assert_eq!(warnings, "");
-    fs::write(
-        &team,
-        "extends = [\"taskie\"]\n[config.clean]\ndefault = 1\n",
-    )
-    .unwrap();
+    fs::write(&team, "extends = [\"taskie\"]\n[config.clean]\ndefault = 1\n").unwrap();
     let message = project.stop().message();
-    assert!(
-        message.contains("has changed since you trusted it"),
-        "{message}"
-    );
+    assert!(message.contains("has changed since you trusted it"), "{message}");
     // A file outside the project is no part of it.
-    fs::write(
-        project.root.join(".taskie/statechart.toml"),
-        "extends = [\"../../x.toml\"]\n",
-    )
-    .unwrap();
+    fs::write(project.root.join(".taskie/statechart.toml"), "extends = [\"../../x.toml\"]\n")
+        .unwrap();
     let ran = project.run(&["trust", "--yes"]);
-    assert!(
-        ran.stderr.contains("which is outside the project"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("which is outside the project"), "{}", ran.stderr);
 }
 
 /// A new version of taskie brings a new base: the chart still runs, and the user is asked to check it.
@@ -324,10 +248,7 @@ fn a_new_version_of_the_base_is_named() {
     assert_eq!(project.run(&["config"]).stderr, changed);
     let doctor = project.run(&["doctor"]).stdout;
     let doctor = doctor.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        doctor.contains("has changed since you trusted it"),
-        "{doctor}"
-    );
+    assert!(doctor.contains("has changed since you trusted it"), "{doctor}");
     assert_eq!(project.run(&["trust", "--yes"]).code, 0);
     assert_eq!(project.run(&["config"]).stderr, "");
 }
@@ -373,17 +294,9 @@ fn a_chart_has_the_shipped_reviewers() {
     let ran = project.run(&["--chart", chart, "enter", "write", "--text", "one"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let ran = project.stop_with(chart);
-    assert_eq!(
-        ran.message(),
-        "The text has passed after 1 reviews.",
-        "{}",
-        ran.stdout
-    );
+    assert_eq!(ran.message(), "The text has passed after 1 reviews.", "{}", ran.stdout);
     let prompt = project.calls()[0].last().unwrap().clone();
-    assert!(
-        prompt.starts_with("You are an independent reviewer."),
-        "{prompt}"
-    );
+    assert!(prompt.starts_with("You are an independent reviewer."), "{prompt}");
     assert!(prompt.contains("- .texts/texts/one/text.md"), "{prompt}");
 }
 

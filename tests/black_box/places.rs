@@ -42,10 +42,7 @@ fn review_loop(project: &Project, session: &Path, root: &Path) {
     let ran = stop(project, session, false);
     let reason = ran.json()["reason"].as_str().unwrap().to_owned();
     assert_eq!(ran.err(), (0, ""));
-    assert!(
-        reason.contains("has been written to .taskie/plans/p/plan-review-1.md by"),
-        "{reason}"
-    );
+    assert!(reason.contains("has been written to .taskie/plans/p/plan-review-1.md by"), "{reason}");
     assert!(reason.contains(NO_REMOTE), "{reason}");
     assert!(plan.join("plan-review-1.md").is_file());
     assert_eq!(
@@ -152,10 +149,7 @@ fn the_push_is_skipped_without_a_remote_and_said_so() {
         assert!(!text.contains("push"), "{file}");
         // Whoever performs it has read the ground rules.
         let command = read(&format!("commands/{file}"));
-        assert!(
-            command.contains("\n@\"${CLAUDE_PLUGIN_ROOT}/ground-rules.md\"\n"),
-            "{file}"
-        );
+        assert!(command.contains("\n@\"${CLAUDE_PLUGIN_ROOT}/ground-rules.md\"\n"), "{file}");
     }
     assert_eq!(committing, 12);
 }
@@ -164,11 +158,8 @@ fn the_push_is_skipped_without_a_remote_and_said_so() {
 /// alone, whether that is inside it or next to it.
 #[test]
 fn in_a_worktree() {
-    for (place, session) in [
-        ("../worktree", ""),
-        ("../a worktree", "src"),
-        ("inside/worktree", ""),
-    ] {
+    for (place, session) in [("../worktree", ""), ("../a worktree", "src"), ("inside/worktree", "")]
+    {
         let project = Project::empty();
         let main = made(project.root.join("main"));
         git(&main, &["init", "--quiet"]);
@@ -235,9 +226,7 @@ fn in_a_subdirectory_that_the_agent_has_moved_to() {
     let below = made(project.root.join("target/debug"));
     let mut command = project.command(["hook", "stop"]);
     // The host starts the hook in its own directory, and the event names the agent's.
-    command
-        .current_dir("/")
-        .env("CLAUDE_PROJECT_DIR", &project.root);
+    command.current_dir("/").env("CLAUDE_PROJECT_DIR", &project.root);
     let event = json!({ "cwd": below, "stop_hook_active": true });
     assert_eq!(feed(command, event.to_string()).json()["decision"], "block");
     let ran = shell(&project, &below, "taskie status");

@@ -70,9 +70,7 @@ impl Agent {
             rest.split_once(end).unwrap().0.to_owned()
         };
         let file = between("then create ", " documenting");
-        let ids = message
-            .lines()
-            .filter_map(|line| line.strip_prefix("- ")?.split_once(' '));
+        let ids = message.lines().filter_map(|line| line.strip_prefix("- ")?.split_once(' '));
         let lines: Vec<String> = ids.map(|(id, _)| format!("{id}: fixed")).collect();
         let text = match lines.is_empty() {
             true => "No findings.".to_owned(),
@@ -126,11 +124,7 @@ impl Agent {
 fn a_whole_plan() {
     let project = Project::empty();
     let reviews = cases::<(&'static str, Vec<String>)>("played", "a_whole_plan");
-    let mut agent = Agent {
-        project,
-        seen: String::new(),
-        reviews: reviews.into_iter(),
-    };
+    let mut agent = Agent { project, seen: String::new(), reviews: reviews.into_iter() };
     agent.sees("the user types", "/taskie:new-plan");
     agent.performs("new-plan");
     loop {

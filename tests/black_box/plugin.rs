@@ -83,18 +83,8 @@ impl Plugin {
 
     /// The names of the files in a folder, without `.md`.
     fn names(&self, folder: &str) -> BTreeSet<String> {
-        let stem = |name: &str| {
-            Path::new(name)
-                .file_stem()
-                .unwrap()
-                .to_str()
-                .unwrap()
-                .to_owned()
-        };
-        self.texts(folder)
-            .iter()
-            .map(|(name, _)| stem(name))
-            .collect()
+        let stem = |name: &str| Path::new(name).file_stem().unwrap().to_str().unwrap().to_owned();
+        self.texts(folder).iter().map(|(name, _)| stem(name)).collect()
     }
 }
 
@@ -210,22 +200,13 @@ fn hooks_call_existing_commands() {
                 assert!(
                     line.split(" --timeout").next().unwrap().ends_with(&format!(
                         "/bin/taskie\"{} hook {word}",
-                        if plugin.name == "taskie" {
-                            ""
-                        } else {
-                            " --chart dr-done"
-                        }
+                        if plugin.name == "taskie" { "" } else { " --chart dr-done" }
                     )),
                     "{event}: {line}"
                 );
-                let chosen = project
-                    .bin
-                    .join(format!("data/taskie-{}", env!("CARGO_PKG_VERSION")));
+                let chosen = project.bin.join(format!("data/taskie-{}", env!("CARGO_PKG_VERSION")));
                 let built = Path::new(env!("CARGO_BIN_EXE_taskie"));
-                assert_eq!(
-                    chosen.canonicalize().unwrap(),
-                    built.canonicalize().unwrap()
-                );
+                assert_eq!(chosen.canonicalize().unwrap(), built.canonicalize().unwrap());
             }
         }
     }
@@ -248,11 +229,7 @@ fn files_named_in_the_plugin_exist() {
                     continue;
                 }
                 named += 1;
-                assert!(
-                    plugin.path(name).is_file(),
-                    "{} names {name}",
-                    file.display()
-                );
+                assert!(plugin.path(name).is_file(), "{} names {name}", file.display());
             }
         }
         assert!(named > 0, "{}", plugin.name);
@@ -278,32 +255,18 @@ fn a_command_attaches_the_ground_rules_and_its_action() {
         if actions.contains(name) {
             expected.push(format!("actions/{name}.md"));
         }
-        let (frontmatter, body) = text
-            .strip_prefix("---\n")
-            .unwrap()
-            .split_once("\n---\n")
-            .unwrap();
+        let (frontmatter, body) =
+            text.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap();
         let attached: Vec<&str> = body.lines().filter(|line| line.starts_with('@')).collect();
-        let expected: Vec<String> = expected
-            .iter()
-            .map(|name| format!("@\"${{CLAUDE_PLUGIN_ROOT}}/{name}\""))
-            .collect();
+        let expected: Vec<String> =
+            expected.iter().map(|name| format!("@\"${{CLAUDE_PLUGIN_ROOT}}/{name}\"")).collect();
         assert_eq!(attached, expected, "{file}");
         assert!(body.starts_with(&format!("{}\n", expected[0])), "{file}");
-        let keys: Vec<&str> = frontmatter
-            .lines()
-            .map(|line| line.split_once(": ").unwrap().0)
-            .collect();
-        assert_eq!(
-            keys,
-            ["description", "argument-hint", "allowed-tools"],
-            "{file}"
-        );
+        let keys: Vec<&str> =
+            frontmatter.lines().map(|line| line.split_once(": ").unwrap().0).collect();
+        assert_eq!(keys, ["description", "argument-hint", "allowed-tools"], "{file}");
         // Attached files are read without asking; a session that is not allowed to would stop there.
-        assert!(
-            frontmatter.contains("Read(/${CLAUDE_PLUGIN_ROOT}/**)"),
-            "{file}"
-        );
+        assert!(frontmatter.contains("Read(/${CLAUDE_PLUGIN_ROOT}/**)"), "{file}");
     }
 }
 
@@ -318,11 +281,8 @@ fn there_is_a_command_for_each_action_and_each_phase() {
     let mut phases = phases();
     // Whoever continues the plan enters the last phase: there is no work in it.
     assert!(phases.remove("complete"));
-    let expected: BTreeSet<String> = plugin
-        .names("actions")
-        .into_iter()
-        .filter(|name| name != "add-task")
-        .collect();
+    let expected: BTreeSet<String> =
+        plugin.names("actions").into_iter().filter(|name| name != "add-task").collect();
     assert_eq!(phases, expected);
 }
 
@@ -330,13 +290,7 @@ fn there_is_a_command_for_each_action_and_each_phase() {
 fn the_readme_lists_every_command() {
     let plugin = taskie();
     let readme = read(plugin.path("README.md"));
-    let table = readme
-        .split_once("## Commands\n")
-        .unwrap()
-        .1
-        .split_once("\n## ")
-        .unwrap()
-        .0;
+    let table = readme.split_once("## Commands\n").unwrap().1.split_once("\n## ").unwrap().0;
     let mut listed: Vec<String> = Vec::new();
     for row in table.lines().filter(|line| line.starts_with("| `")) {
         let cell = row.split('|').nth(1).unwrap();
@@ -396,10 +350,7 @@ fn everything_said() -> Vec<(String, String)> {
     let mut values = String::new();
     strings(&toml::Value::Table(taskie().chart()), &mut values);
     texts.push(("statechart.toml".to_owned(), values));
-    texts.push((
-        "README.md".to_owned(),
-        read(Path::new(ROOT).join("README.md")),
-    ));
+    texts.push(("README.md".to_owned(), read(Path::new(ROOT).join("README.md"))));
     for entry in fs::read_dir(Path::new(ROOT).join("templates")).unwrap() {
         let path = entry.unwrap().path();
         texts.push((path.display().to_string(), read(path)));
@@ -421,10 +372,7 @@ fn every_slash_command_that_is_named_exists() {
         }
         // `Skill(taskie:…)` grants; `*` is any.
         for name in after(&text, "Skill(taskie:", in_name) {
-            assert!(
-                name.is_empty() || commands.contains(name),
-                "{file} grants {name}"
-            );
+            assert!(name.is_empty() || commands.contains(name), "{file} grants {name}");
         }
     }
     assert!(named.len() > 10, "{named:?}");
@@ -435,9 +383,7 @@ fn every_action_and_persona_that_is_named_exists() {
     let plugin = taskie();
     for (file, text) in everything_said() {
         for folder in ["actions", "personas"] {
-            for name in after(&text, &format!("{folder}/"), |next| {
-                in_name(next) || next == '.'
-            }) {
+            for name in after(&text, &format!("{folder}/"), |next| in_name(next) || next == '.') {
                 let is_hole = name.is_empty() || name.starts_with("ACTION");
                 assert!(
                     is_hole || plugin.path(folder).join(name).is_file(),
@@ -462,10 +408,7 @@ fn command_lines(text: &str) -> Vec<String> {
     let starts = starts.flat_map(|start| text.match_indices(start));
     for (at, start) in starts {
         let rest = &text[at + start.len() - "taskie ".len()..];
-        lines.extend(
-            rest.split_once('`')
-                .map(|(code, _)| code.replace('\n', " ")),
-        );
+        lines.extend(rest.split_once('`').map(|(code, _)| code.replace('\n', " ")));
     }
     // In a shell line, as `! taskie …` at the host's prompt.
     lines.retain(|line| !line.contains('…'));
@@ -554,10 +497,7 @@ fn every_option_that_is_named_exists() {
                 continue;
             }
             named += 1;
-            assert!(
-                help.contains(&format!("--{option}")),
-                "{file} names --{option}"
-            );
+            assert!(help.contains(&format!("--{option}")), "{file} names --{option}");
         }
     }
     assert!(named > 3);
@@ -582,41 +522,24 @@ fn the_ground_rules_list_the_fields_and_the_phases() {
     let schema = schema();
     let properties = schema["properties"].as_object().unwrap();
     let listed: Vec<&str> = rows.iter().map(|row| row[1].trim_matches('`')).collect();
-    let fields: Vec<&str> = properties
-        .keys()
-        .map(String::as_str)
-        .filter(|name| *name != "$schema")
-        .collect();
+    let fields: Vec<&str> =
+        properties.keys().map(String::as_str).filter(|name| *name != "$schema").collect();
     assert_eq!(listed, fields);
     for row in &rows {
         let name = row[1].trim_matches('`');
         let property = properties[name].to_string();
-        assert_eq!(
-            row[2].contains("or null"),
-            property.contains("null"),
-            "{name}: {property}"
-        );
+        assert_eq!(row[2].contains("or null"), property.contains("null"), "{name}: {property}");
     }
     let all = rules.split_once("\nThe phases are ").unwrap().1;
     let all = all.split_once(".\n").unwrap().0;
-    let listed: BTreeSet<String> = all
-        .split('`')
-        .skip(1)
-        .step_by(2)
-        .map(str::to_owned)
-        .collect();
+    let listed: BTreeSet<String> = all.split('`').skip(1).step_by(2).map(str::to_owned).collect();
     assert_eq!(listed, phases());
 }
 
 /// The blocks of the ground rules, in order: the directory, the table of tasks, a subtask.
 fn samples() -> [String; 3] {
     let rules = ground_rules();
-    let blocks: Vec<String> = rules
-        .split("```\n")
-        .skip(1)
-        .step_by(2)
-        .map(str::to_owned)
-        .collect();
+    let blocks: Vec<String> = rules.split("```\n").skip(1).step_by(2).map(str::to_owned).collect();
     blocks.try_into().unwrap()
 }
 
@@ -673,19 +596,12 @@ fn the_samples_are_what_the_engine_reads() {
     );
     // The statuses that the rules allow, and which of them count as finished.
     let rules = ground_rules();
-    let line = rules
-        .lines()
-        .find(|line| line.starts_with("- A Status is one of "))
-        .unwrap();
+    let line = rules.lines().find(|line| line.starts_with("- A Status is one of ")).unwrap();
     let listed: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
     assert!(line.contains("The last three count as finished."));
     for (n, status) in listed.iter().enumerate() {
         let text = subtask.replace(pending, &format!("- **Status**: {status}\n"));
-        let expected = if n >= listed.len() - 3 {
-            "stop"
-        } else {
-            "continue-task"
-        };
+        let expected = if n >= listed.len() - 3 { "stop" } else { "continue-task" };
         assert_eq!(action(&text), expected, "{status}");
     }
     // The fields of a subtask, in their order.
@@ -709,8 +625,5 @@ fn the_samples_are_what_the_engine_reads() {
         ]
     );
     let header = tasks.lines().next().unwrap();
-    assert_eq!(
-        header,
-        "| Id | Status | Priority | Description | Test strategy |"
-    );
+    assert_eq!(header, "| Id | Status | Priority | Description | Test strategy |");
 }

@@ -25,10 +25,7 @@ fn in_an_hour() -> (String, String) {
         0 => day,
         _ => String::new(),
     };
-    (
-        format!("{twelve}:{minute:02}{half} (UTC)"),
-        format!("{day}{hour:02}:{minute:02} UTC"),
-    )
+    (format!("{twelve}:{minute:02}{half} (UTC)"), format!("{day}{hour:02}:{minute:02} UTC"))
 }
 
 /// Returns the time of day.
@@ -41,10 +38,7 @@ fn time(until: &str) -> &str {
 fn nothing_is_started_before_the_limit_resets() {
     let project = Project::in_state(json!({}));
     let (resets, until) = in_an_hour();
-    project.reviewer(&limited(
-        429,
-        &format!("You've hit your 5-hour limit · resets {resets}"),
-    ));
+    project.reviewer(&limited(429, &format!("You've hit your 5-hour limit · resets {resets}")));
     let before = project.read("state.json");
     let failed = project.stop().message();
     assert_eq!(
@@ -68,18 +62,9 @@ fn nothing_is_started_before_the_limit_resets() {
     }
     // What limits one plan limits them all.
     std::fs::create_dir_all(project.root.join(".taskie/plans/other")).unwrap();
-    for name in [
-        "plan.md",
-        "tasks.md",
-        "task-1.md",
-        "task-2.md",
-        "state.json",
-    ] {
-        std::fs::write(
-            project.root.join(".taskie/plans/other").join(name),
-            project.read(name),
-        )
-        .unwrap();
+    for name in ["plan.md", "tasks.md", "task-1.md", "task-2.md", "state.json"] {
+        std::fs::write(project.root.join(".taskie/plans/other").join(name), project.read(name))
+            .unwrap();
     }
     assert!(project.stop().message().starts_with(&postponed));
     assert_eq!(project.calls().len(), 1);
@@ -95,37 +80,19 @@ fn nothing_is_started_before_the_limit_resets() {
     );
     let status: Value =
         serde_json::from_str(&project.run(&["status", "--plan", PLAN, "--json"]).stdout).unwrap();
-    assert_eq!(
-        (&status["stop"]["does"], &status["waits_for"]),
-        (&json!("allow"), &json!("user"))
-    );
-    assert!(
-        status["stop"]["text"]
-            .as_str()
-            .unwrap()
-            .contains(&postponed),
-        "{status}"
-    );
+    assert_eq!((&status["stop"]["does"], &status["waits_for"]), (&json!("allow"), &json!("user")));
+    assert!(status["stop"]["text"].as_str().unwrap().contains(&postponed), "{status}");
     let log = project.run(&["log", "--plan", PLAN]).stdout;
-    assert!(
-        log.contains("a review is due, but no reviewer can run yet (2 times)"),
-        "{log}"
-    );
+    assert!(log.contains("a review is due, but no reviewer can run yet (2 times)"), "{log}");
     let log = project.run(&["log", "--plan", PLAN, "--json"]).stdout;
     let first: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
     assert!(
-        first["until"]
-            .as_str()
-            .unwrap()
-            .ends_with(&format!("T{}:00Z", time(&until))),
+        first["until"].as_str().unwrap().ends_with(&format!("T{}:00Z", time(&until))),
         "{first}"
     );
 
     let next = project.run(&["next", "--plan", PLAN, "--retry"]).stdout;
-    assert!(
-        next.contains("Nothing is left to do before the next code-review"),
-        "{next}"
-    );
+    assert!(next.contains("Nothing is left to do before the next code-review"), "{next}");
     project.stop();
     assert_eq!(project.calls().len(), 2);
 }
@@ -135,12 +102,7 @@ fn an_outage_without_a_time_is_over_soon() {
     let project = Project::in_state(json!({}));
     project.reviewer(&limited(529, "API Error: 529 Overloaded"));
     let start = SystemTime::now();
-    assert!(
-        project
-            .stop()
-            .message()
-            .contains(". It is postponed until ")
-    );
+    assert!(project.stop().message().contains(". It is postponed until "));
     project.reviewer(&Reviewer::fail());
     let message = project.stop().message();
     assert!(message.starts_with("The code-review is postponed until "));
@@ -162,10 +124,7 @@ fn only_what_this_machine_has_seen_counts() {
     std::fs::write(locks.join("reviewer.postponed"), forged.to_string()).unwrap();
     project.reviewer(&limited(401, "Invalid API key"));
     let failed = project.stop().message();
-    assert!(
-        failed.contains("The next stop tries again: ask the agent to go on."),
-        "{failed}"
-    );
+    assert!(failed.contains("The next stop tries again: ask the agent to go on."), "{failed}");
     project.stop();
     assert_eq!(project.calls().len(), 2);
 }

@@ -21,10 +21,7 @@ fn a_terminal_claims_nothing() {
         let _ = terminal.read_to_end(&mut text);
         String::from_utf8_lossy(&text).replace('\r', "")
     };
-    for args in [
-        &["run", "limit", "4"][..],
-        &["enter", "complete-task", "--task", "1"],
-    ] {
+    for args in [&["run", "limit", "4"][..], &["enter", "complete-task", "--task", "1"]] {
         let shown = typed(args);
         assert!(shown.ends_with(undriven), "{shown}");
         // A script is no terminal.

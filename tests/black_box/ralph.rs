@@ -7,10 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, Ran, allowed, blocked, feed, report};
 
-const CHART: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/examples/ralph/statechart.toml"
-);
+const CHART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/ralph/statechart.toml");
 
 const PROMPT: &str = "Make the tests pass.\n\nOnly if this is completely done, end your turn with <promise>DONE</promise>.";
 
@@ -21,10 +18,7 @@ fn run(project: &Project, args: &[&str], stdin: &str) -> Ran {
 
 fn stop(project: &Project, last: &str) -> Value {
     let event = json!({ "session_id": "s1", "cwd": project.root, "last_assistant_message": last });
-    let ran = feed(
-        project.command(["--chart", CHART, "hook", "stop"]),
-        event.to_string(),
-    );
+    let ran = feed(project.command(["--chart", CHART, "hook", "stop"]), event.to_string());
     assert_eq!(ran.err(), (0, ""));
     ran.json()
 }
@@ -48,11 +42,7 @@ fn it_is_proved() {
         assert_eq!(property["verdict"], "proved", "{property}");
     }
     let bound = "at most 20 where config.iterations is 20, 3 where config.iterations is 3, 2 where config.iterations is 2, 1 where config.iterations is 1";
-    assert!(
-        properties
-            .iter()
-            .any(|property| property["detail"] == bound)
-    );
+    assert!(properties.iter().any(|property| property["detail"] == bound));
 }
 
 /// Each property can be refuted: it depends on parts of rules.
@@ -91,11 +81,7 @@ fn the_prompt_comes_again_until_the_phrase() {
 #[test]
 fn or_until_the_limit() {
     let project = begun();
-    fs::write(
-        project.root.join(".ralph/config.json"),
-        "{\"iterations\": 2}",
-    )
-    .unwrap();
+    fs::write(project.root.join(".ralph/config.json"), "{\"iterations\": 2}").unwrap();
     for _ in 0..2 {
         assert_eq!(stop(&project, "no")["decision"], "block");
     }

@@ -21,9 +21,7 @@ fn root() -> PathBuf {
 
 /// A `claude` that prints its version, whatever it is asked.
 fn client() -> Reviewer {
-    Reviewer::fail()
-        .without_review()
-        .prints("2.1.330 (Claude Code)")
+    Reviewer::fail().without_review().prints("2.1.330 (Claude Code)")
 }
 
 /// An empty project of someone who has saved the settings that the README shows.
@@ -40,11 +38,7 @@ fn installed() -> Project {
 fn every_block_is_of_a_language_that_a_test_reads() {
     for block in blocks(README).into_iter().chain(blocks(CHART)) {
         let known = ["sh", "json", "toml", "text"];
-        assert!(
-            known.contains(&block.language.as_str()),
-            "`{}`",
-            block.language
-        );
+        assert!(known.contains(&block.language.as_str()), "`{}`", block.language);
     }
 }
 
@@ -66,28 +60,15 @@ fn the_commands_work_in_order_as_typed() {
             false => ran.stderr.as_str(),
         };
         assert_eq!((ran.code, stderr), (0, ""), "{block}{}", ran.stdout);
-        let clients = block
-            .lines()
-            .filter_map(|line| line.strip_prefix("claude "));
+        let clients = block.lines().filter_map(|line| line.strip_prefix("claude "));
         typed_lines.extend(clients.map(str::to_owned));
     }
-    let called = project
-        .calls()
-        .iter()
-        .map(|call| call.join(" "))
-        .collect::<Vec<_>>();
+    let called = project.calls().iter().map(|call| call.join(" ")).collect::<Vec<_>>();
     let called: Vec<_> = called.iter().filter(|call| *call != "--version").collect();
-    assert_eq!(
-        called,
-        typed_lines.iter().collect::<Vec<_>>(),
-        "the calls of `claude`"
-    );
+    assert_eq!(called, typed_lines.iter().collect::<Vec<_>>(), "the calls of `claude`");
     let state = project.root.join(".taskie/plans/hello/state.json");
     let state: Value = serde_json::from_str(&fs::read_to_string(state).unwrap()).unwrap();
-    assert_eq!(
-        (&state["max_reviews"], &state["next_phase"]),
-        (&json!(4), &json!("plan-review"))
-    );
+    assert_eq!((&state["max_reviews"], &state["next_phase"]), (&json!(4), &json!("plan-review")));
 }
 
 /// The pages about commands and about the chart: each of their commands works in a project with a plan.
@@ -122,9 +103,7 @@ fn the_commands_of_reviewing_work() {
     assert_eq!(blocks.len(), 3);
     for line in blocks.iter().flat_map(|block| block.lines()) {
         let ran = typed(&project, line);
-        let waits = ["--print-prompt", "--at-stop"]
-            .iter()
-            .any(|option| line.contains(option));
+        let waits = ["--print-prompt", "--at-stop"].iter().any(|option| line.contains(option));
         let reads = line.starts_with("taskie review") && !waits;
         assert_eq!(
             (ran.code, ran.stderr.as_str()),
@@ -145,11 +124,8 @@ fn the_ways_of_installing_work() {
         let ran = typed(&project, &block);
         assert_eq!(ran.err(), (0, ""), "{block}{}", ran.stdout);
     }
-    let script = project
-        .bin
-        .parent()
-        .unwrap()
-        .join("home/.local/share/bash-completion/completions/taskie");
+    let script =
+        project.bin.parent().unwrap().join("home/.local/share/bash-completion/completions/taskie");
     assert!(fs::read_to_string(script).unwrap().contains("check-chart"));
 }
 
@@ -168,9 +144,7 @@ fn what_is_installed_exists() {
     let pages = [README, INSTALL].map(|page| fs::read_to_string(root().join(page)).unwrap());
     let pages = pages.concat();
     let words = pages.split([' ', '`', '\n', '.']);
-    let named: Vec<_> = words
-        .filter(|word| word.ends_with(&format!("@{market}")))
-        .collect();
+    let named: Vec<_> = words.filter(|word| word.ends_with(&format!("@{market}"))).collect();
     assert!(named.len() > 3, "{named:?}");
     for word in named {
         assert!(ids.iter().any(|id| id == word), "{word}");
@@ -183,20 +157,12 @@ fn what_is_installed_exists() {
 #[test]
 fn the_settings_call_the_hook() {
     let blocks = texts(README, "json");
-    let [settings] = blocks.as_slice() else {
-        panic!("one block of settings")
-    };
+    let [settings] = blocks.as_slice() else { panic!("one block of settings") };
     let settings: Value = serde_json::from_str(settings).unwrap();
     let hook = &settings["hooks"]["Stop"][0]["hooks"][0];
-    assert_eq!(
-        (&hook["type"], &hook["timeout"]),
-        (&json!("command"), &json!(600))
-    );
+    assert_eq!((&hook["type"], &hook["timeout"]), (&json!("command"), &json!(600)));
     let project = Project::empty();
-    let ran = typed(
-        &project,
-        &format!("echo '{{}}' | {}", hook["command"].as_str().unwrap()),
-    );
+    let ran = typed(&project, &format!("echo '{{}}' | {}", hook["command"].as_str().unwrap()));
     assert_eq!(ran.out(), (0, silent()));
 }
 
@@ -206,10 +172,7 @@ fn the_chart_is_quoted_as_it_is() {
     let blocks = texts(CHART, "toml");
     assert!(blocks.len() >= 4);
     for block in blocks {
-        assert!(
-            chart.contains(block.trim_end()),
-            "statechart.toml does not contain\n{block}"
-        );
+        assert!(chart.contains(block.trim_end()), "statechart.toml does not contain\n{block}");
     }
 }
 
@@ -219,22 +182,9 @@ fn the_cost_is_counted_right() {
     let readme = fs::read_to_string(root().join(README)).unwrap();
     let chart = whole_chart();
     let cycles: Vec<_> = chart["cycles"].as_table().unwrap().keys().collect();
-    assert_eq!(
-        cycles,
-        [
-            "plan-review",
-            "tasks-review",
-            "code-review",
-            "all-code-review"
-        ]
-    );
-    let limit = chart["config"]["max_reviews"]["default"]
-        .as_integer()
-        .unwrap();
-    assert_eq!(
-        chart["cycle"]["exit"].as_str(),
-        Some("consecutive_clean >= needed")
-    );
+    assert_eq!(cycles, ["plan-review", "tasks-review", "code-review", "all-code-review"]);
+    let limit = chart["config"]["max_reviews"]["default"].as_integer().unwrap();
+    assert_eq!(chart["cycle"]["exit"].as_str(), Some("consecutive_clean >= needed"));
     assert_eq!(chart["let"]["needed"].as_str(), Some("config.clean"));
     assert_eq!(chart["config"]["clean"]["default"].as_integer(), Some(2));
     let tasks = 5;
@@ -266,10 +216,7 @@ fn the_loop_the_message_and_the_proof_are_true() {
     project.reviewer(&Reviewer::fail());
     project.set_state(json!({ "phase": "new-plan", "next_phase": "plan-review" }));
     assert_eq!(project.stop().json()["decision"], "block");
-    for file in picture
-        .split_whitespace()
-        .filter(|word| word.ends_with(".md"))
-    {
+    for file in picture.split_whitespace().filter(|word| word.ends_with(".md")) {
         assert!(project.plan().join(file).exists(), "{file}");
     }
 
@@ -282,10 +229,7 @@ fn the_loop_the_message_and_the_proof_are_true() {
     }
     let ran = project.run(&["--chart", "statechart.toml", "schema", "state"]);
     // Line numbers change with the chart.
-    let shape = |text: &str| {
-        text.trim_end()
-            .replace(|sign: char| sign.is_ascii_digit(), "#")
-    };
+    let shape = |text: &str| text.trim_end().replace(|sign: char| sign.is_ascii_digit(), "#");
     assert_eq!((ran.code, shape(&ran.stderr)), (1, shape(message)));
     let ran = project.stop_with("statechart.toml");
     assert_eq!(ran.code, 0, "a broken chart blocks nobody");
@@ -339,15 +283,7 @@ fn links_lead_to_files() {
 /// (`src/lint/CODE.rs`), the reader fills them in.
 #[test]
 fn files_that_are_named_exist() {
-    let folders = [
-        "src/",
-        "tests/",
-        "docs/",
-        "plugin/",
-        "templates/",
-        "examples/",
-        ".ci/",
-    ];
+    let folders = ["src/", "tests/", "docs/", "plugin/", "templates/", "examples/", ".ci/"];
     let mut named = 0;
     for document in [
         README,
@@ -377,18 +313,13 @@ fn the_events_are_listed() {
     let table = page.split("| Event | When |").nth(1).unwrap();
     let table = table.split("\n\n").next().unwrap();
     let cells = table.lines().filter_map(|row| row.split('|').nth(1));
-    let listed: Vec<_> = cells
-        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
-        .collect();
+    let listed: Vec<_> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
     let hooks = taskie::host::events::EVENTS.iter().map(|(_, name)| *name);
-    let events: Vec<_> = hooks
-        .chain(["enter", "next", "run", taskie::host::events::UNCLAIMED])
-        .collect();
+    let events: Vec<_> =
+        hooks.chain(["enter", "next", "run", taskie::host::events::UNCLAIMED]).collect();
     assert_eq!(listed, events);
     for (word, event) in taskie::host::events::EVENTS {
-        let row = table
-            .lines()
-            .find(|row| row.starts_with(&format!("| `{event}` ")));
+        let row = table.lines().find(|row| row.starts_with(&format!("| `{event}` ")));
         let call = format!("| `taskie hook {word}` |");
         assert!(row.unwrap().ends_with(&call), "{event}");
     }

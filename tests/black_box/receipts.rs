@@ -158,11 +158,7 @@ fn a_plan_verifies_and_no_line_of_its_record_can_be_changed() {
                 true => vec![
                     change(
                         "verdict",
-                        json!(if entry["verdict"] == "PASS" {
-                            "FAIL"
-                        } else {
-                            "PASS"
-                        }),
+                        json!(if entry["verdict"] == "PASS" { "FAIL" } else { "PASS" }),
                     ),
                     change("n", json!(9)),
                     change("error", json!("none")),
@@ -188,10 +184,7 @@ fn a_plan_verifies_and_no_line_of_its_record_can_be_changed() {
                 assert!(!flaw.is_empty());
             }
             let mut bad = good.clone();
-            bad[line]["predicate"]["entries"]
-                .as_array_mut()
-                .unwrap()
-                .remove(at);
+            bad[line]["predicate"]["entries"].as_array_mut().unwrap().remove(at);
             // Without the last decisions, a record is cut short.
             if line + 1 < good.len() || at + 1 < entries.len() {
                 sealed_again(&project, bad);
@@ -209,25 +202,18 @@ fn a_clone_verifies_without_anything_of_this_machine() {
     git(&project.root, &["add", "-A"]);
     git(&project.root, &["commit", "-qm", "work"]);
     let clone = Project::empty();
-    git(
-        &clone.root,
-        &["clone", "-q", project.root.to_str().unwrap(), "."],
-    );
+    git(&clone.root, &["clone", "-q", project.root.to_str().unwrap(), "."]);
     let ran = clone.run(&["verify", "HEAD~1..HEAD", "--json"]);
     let json = ran.json();
     assert_eq!((ran.code, &json["verified"]), (0, &json!(true)), "{json}");
     let review = json!("test-plan/task-1-review-2.md");
-    assert_eq!(
-        (&json["files"]["a.txt"], &json["files"]["b.txt"]),
-        (&review, &review)
-    );
+    assert_eq!((&json["files"]["a.txt"], &json["files"]["b.txt"]), (&review, &review));
     // The same verdicts as in the original.
     let verdicts = |project: &Project| {
         let json = project.run(&["status", "--all", "--json"]).json();
         let reviews = json["reviews"].as_array().unwrap().clone();
-        let reviews = reviews
-            .iter()
-            .map(|review| json!([review["file"], review["verdict"], review["by"]]));
+        let reviews =
+            reviews.iter().map(|review| json!([review["file"], review["verdict"], review["by"]]));
         reviews.collect::<Vec<_>>()
     };
     assert_eq!(verdicts(&clone), verdicts(&project));
@@ -236,17 +222,12 @@ fn a_clone_verifies_without_anything_of_this_machine() {
         clone.write("tasks.md", &text);
         let json = clone.run(&["status", "--all", "--json"]).json();
         let reviews = json["reviews"].as_array().unwrap().clone();
-        let mut of = reviews
-            .iter()
-            .filter(|review| review["cycle"] == "tasks-review");
+        let mut of = reviews.iter().filter(|review| review["cycle"] == "tasks-review");
         of.next_back().unwrap()["changed"].clone()
     };
     let tasks = fs::read_to_string(clone.plan().join("tasks.md")).unwrap();
     assert_eq!(changed(tasks.replacen("open", "done", 1)), json!([]));
-    assert_eq!(
-        changed(format!("{tasks}Another rule.\n")),
-        json!(["tasks.md"])
-    );
+    assert_eq!(changed(format!("{tasks}Another rule.\n")), json!(["tasks.md"]));
     clone.write("tasks.md", &tasks);
 
     // What comes after the reviews is not reviewed.
@@ -271,9 +252,7 @@ fn a_clean_review_is_stale_when_the_code_changes() {
         let status = project.run(&["status", "--json"]).json();
         let reviews = status["reviews"].as_array().unwrap().clone();
         let mut changed = reviews.iter().map(|review| review["changed"].clone());
-        changed
-            .find(|changed| *changed != json!([]))
-            .unwrap_or(json!([]))
+        changed.find(|changed| *changed != json!([])).unwrap_or(json!([]))
     };
     assert_eq!(stale(), json!([]));
     fs::write(project.root.join("a.txt"), "three\n").unwrap();
@@ -286,21 +265,13 @@ fn a_clean_review_is_stale_when_the_code_changes() {
     assert!(fs::read_to_string(&page).unwrap().contains(said));
     fs::remove_file(page).unwrap();
     let markdown = project.run(&["report", "--markdown"]).stdout;
-    assert!(
-        markdown.contains("No clean review has seen a.txt as it is now"),
-        "{markdown}"
-    );
+    assert!(markdown.contains("No clean review has seen a.txt as it is now"), "{markdown}");
     // The first line is about everything: the record is sound.
     let ran = project.run(&["verify"]);
     let start = "not verified: 1 changed file not reviewed\nplan test-plan: 3 receipts, ";
     assert!(ran.stdout.starts_with(start), "{}", ran.stdout);
     let said = "\nNo clean review has seen a.txt as it is.\n";
-    assert_eq!(
-        (ran.code, ran.stdout.contains(said)),
-        (1, true),
-        "{}",
-        ran.stdout
-    );
+    assert_eq!((ran.code, ran.stdout.contains(said)), (1, true), "{}", ran.stdout);
     let said = "No clean review has seen a.txt as it is now: changed since task-1-review-2.md.";
     // While the next task is worked on, and at the end.
     let next = || project.run(&["next", "--json"]).json()["stale"].clone();
@@ -335,9 +306,7 @@ fn a_file_of_another_kind_is_another_version() {
     let unseen = || {
         let ran = project.run(&["verify", "--json"]);
         let status = project.run(&["status", "--json"]).json();
-        let said = status["warnings"]
-            .to_string()
-            .contains("No clean review has seen b.txt");
+        let said = status["warnings"].to_string().contains("No clean review has seen b.txt");
         (ran.code, ran.json()["files"]["b.txt"].is_null(), said)
     };
     assert_eq!(unseen(), (0, false, false));
@@ -378,14 +347,8 @@ fn a_reader_learns_what_let_a_cycle_end() {
 #[test]
 fn an_edited_review_or_answer_is_refused() {
     for (name, flaw) in [
-        (
-            "task-1-review-1.md",
-            "task-1-review-1.md was changed after the review",
-        ),
-        (
-            "plan-post-review-1.md",
-            "plan-post-review-1.md was changed after the review",
-        ),
+        ("task-1-review-1.md", "task-1-review-1.md was changed after the review"),
+        ("plan-post-review-1.md", "plan-post-review-1.md was changed after the review"),
     ] {
         let project = reviewed();
         project.write(name, "# Other\n");
@@ -428,14 +391,8 @@ fn an_edited_review_with_a_line_about_it_is_refused() {
 #[test]
 fn a_state_without_its_fields_is_named() {
     for (is_there, said) in [
-        (
-            true,
-            "state.json is not as the record has left it: consecutive_clean is missing, not 2",
-        ),
-        (
-            false,
-            "there is no state.json that can be read, and the record has left one",
-        ),
+        (true, "state.json is not as the record has left it: consecutive_clean is missing, not 2"),
+        (false, "there is no state.json that can be read, and the record has left one"),
     ] {
         let project = reviewed();
         let mut state = project.state();
@@ -459,10 +416,7 @@ fn a_record_that_cannot_be_read_is_refused_and_kept() {
     let before = fs::read(&aside).unwrap();
     let (code, flaw) = first_flaw(&project);
     assert_eq!(code, 1);
-    assert!(
-        flaw.starts_with("receipts.jsonl cannot be read: "),
-        "{flaw}"
-    );
+    assert!(flaw.starts_with("receipts.jsonl cannot be read: "), "{flaw}");
     fs::write(project.root.join("b.txt"), "newer\n").unwrap();
     ok(&project.run(&["enter", "complete-task", "--task", "2"]));
     twice(&project, "task-2", 1);
@@ -474,10 +428,7 @@ fn a_record_that_cannot_be_read_is_refused_and_kept() {
     let read = lines(&project);
     assert_eq!(read.len(), sealed + 1, "nothing was lost meanwhile");
     let entries = &statements(&read)[sealed]["predicate"]["entries"];
-    assert!(
-        entries.to_string().contains("task-2-review-1.md"),
-        "{entries}"
-    );
+    assert!(entries.to_string().contains("task-2-review-1.md"), "{entries}");
 }
 
 #[test]
@@ -485,16 +436,7 @@ fn a_signature_holds_for_the_key_that_made_it() {
     let project = reviewed();
     let key = project.bin.with_file_name("key");
     let made = Command::new("ssh-keygen")
-        .args([
-            "-q",
-            "-t",
-            "ed25519",
-            "-N",
-            "",
-            "-C",
-            "me@example.invalid",
-            "-f",
-        ])
+        .args(["-q", "-t", "ed25519", "-N", "", "-C", "me@example.invalid", "-f"])
         .arg(&key)
         .status();
     if !made.is_ok_and(|made| made.success()) {
@@ -503,50 +445,27 @@ fn a_signature_holds_for_the_key_that_made_it() {
     }
     let key = key.to_str().unwrap();
     let signed = project.run(&["receipt", "--sign", "--key", key]);
-    assert_eq!(
-        (signed.code, &*signed.stderr),
-        (0, &*format!("signed with {key}\n"))
-    );
+    assert_eq!((signed.code, &*signed.stderr), (0, &*format!("signed with {key}\n")));
     let result = |args: &[&str]| {
         let ran = project.run(&[&["verify", "--json"], args].concat());
         (ran.code, ran.json()["receipts"][0].clone())
     };
     let (code, plan) = result(&[]);
-    assert_eq!(
-        (code, &plan["signatures"]),
-        (0, &json!(["line 3: an unlisted key"]))
-    );
+    assert_eq!((code, &plan["signatures"]), (0, &json!(["line 3: an unlisted key"])));
     let signers = project.bin.with_file_name("signers");
     let public = fs::read_to_string(format!("{key}.pub")).unwrap();
     fs::write(&signers, format!("me@example.invalid {public}")).unwrap();
     let signers = signers.to_str().unwrap();
     let (code, plan) = result(&["--signers", signers]);
-    assert_eq!(
-        (code, &plan["signatures"]),
-        (0, &json!(["line 3: me@example.invalid"]))
-    );
+    assert_eq!((code, &plan["signatures"]), (0, &json!(["line 3: me@example.invalid"])));
     // A list that is missing is no list without entries.
-    git(
-        &project.root,
-        &["config", "gpg.ssh.allowedSignersFile", "/nowhere/signers"],
-    );
+    git(&project.root, &["config", "gpg.ssh.allowedSignersFile", "/nowhere/signers"]);
     let (code, plan) = result(&[]);
     let flaw = plan["flaws"][0].as_str().unwrap();
     assert_eq!(code, 1);
-    assert!(
-        flaw.ends_with("the list of signers /nowhere/signers is missing"),
-        "{flaw}"
-    );
-    git(
-        &project.root,
-        &["config", "--unset", "gpg.ssh.allowedSignersFile"],
-    );
-    assert_eq!(
-        project
-            .run(&["verify", "--signers", "/nowhere/signers"])
-            .code,
-        2
-    );
+    assert!(flaw.ends_with("the list of signers /nowhere/signers is missing"), "{flaw}");
+    git(&project.root, &["config", "--unset", "gpg.ssh.allowedSignersFile"]);
+    assert_eq!(project.run(&["verify", "--signers", "/nowhere/signers"]).code, 2);
     // Who asks for signatures learns that they were removed.
     let good = lines(&project);
     let mut bare = good.clone();
@@ -580,10 +499,7 @@ fn a_signature_holds_for_the_key_that_made_it() {
     let (code, plan) = result(&[]);
     let flaw = plan["flaws"][0].as_str().unwrap();
     assert_eq!(code, 1);
-    assert!(
-        flaw.starts_with("line 3: its signature does not hold: "),
-        "{flaw}"
-    );
+    assert!(flaw.starts_with("line 3: its signature does not hold: "), "{flaw}");
 }
 
 #[test]
@@ -593,13 +509,8 @@ fn a_receipt_fits_its_schema() {
     let schema = include_str!("../../schemas/receipt.schema.json");
     let schema: Value = serde_json::from_str(schema).unwrap();
     let schema = jsonschema::validator_for(&schema).unwrap();
-    for statement in [receipt.clone()]
-        .into_iter()
-        .chain(statements(&lines(&project)))
-    {
-        let errors = schema
-            .iter_errors(&statement)
-            .map(|error| error.to_string());
+    for statement in [receipt.clone()].into_iter().chain(statements(&lines(&project))) {
+        let errors = schema.iter_errors(&statement).map(|error| error.to_string());
         assert_eq!(errors.collect::<Vec<_>>(), Vec::<String>::new());
     }
     assert_eq!(receipt["subject"][0]["name"], "work tree");
@@ -616,27 +527,16 @@ fn real_runs_are_played_on_a_changed_chart() {
     fs::create_dir_all(&chart).unwrap();
     let write = |text: &str| {
         let file = chart.join("statechart.toml");
-        fs::write(
-            &file,
-            format!("extends = [\"taskie\"]\nid = \"mine\"\n{text}"),
-        )
-        .unwrap();
+        fs::write(&file, format!("extends = [\"taskie\"]\nid = \"mine\"\n{text}")).unwrap();
         file.to_str().unwrap().to_owned()
     };
     let run = |chart: &str| project.run(&["--chart", chart, "test", "--journal", ".taskie/plans"]);
     let same = run(&write(""));
     let file = ".taskie/plans/test-plan/receipts.jsonl";
-    assert_eq!(
-        same.out(),
-        (0, &*format!("ok       {file}  14 decisions\n"))
-    );
+    assert_eq!(same.out(), (0, &*format!("ok       {file}  14 decisions\n")));
     let other = run(&write("[let]\nneeded = \"3\"\n"));
     assert_eq!(other.code, 1, "{}", other.stderr);
-    let text = other
-        .stdout
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
+    let text = other.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let start = format!("differs {file} 14 decisions line 1, entry ");
     assert!(text.starts_with(&start), "{text}");
     let what = "the chart's answer is `block`, and the recorded one `allow`";
@@ -647,11 +547,7 @@ fn real_runs_are_played_on_a_changed_chart() {
     // One that asks something that nobody has recorded cannot be tried.
     let asks = "[[on.Stop]]\nid = \"mine\"\nbefore = \"taken-over\"\nguard = \"git.dirty\"\nallow = true\n";
     let unknown = run(&write(asks));
-    assert!(
-        unknown.stdout.contains("the record has no answer to"),
-        "{}",
-        unknown.stdout
-    );
+    assert!(unknown.stdout.contains("the record has no answer to"), "{}", unknown.stdout);
     for none in ["src", "/nowhere"] {
         assert_eq!(project.run(&["test", "--journal", none]).code, 2, "{none}");
     }
@@ -664,9 +560,8 @@ fn the_action_verifies_a_range() {
     git(&project.root, &["add", "-A"]);
     git(&project.root, &["commit", "-qm", "work"]);
     let action = include_str!("../../.github/actions/verify/action.yml");
-    let steps: Vec<&str> = (action.lines())
-        .filter_map(|line| line.trim().strip_prefix("run: "))
-        .collect();
+    let steps: Vec<&str> =
+        (action.lines()).filter_map(|line| line.trim().strip_prefix("run: ")).collect();
     let run = |range: &str| {
         let mut shell = project.shell(steps[0]);
         shell.env("RANGE", range).env("SIGNERS", "");
@@ -777,10 +672,9 @@ fn a_review_of_code_that_names_no_command_is_named() {
             };
             let flat = message.replace('\n', " ");
             match expected.is_empty() {
-                true => assert!(
-                    !flat.contains("The reviewer passed"),
-                    "{evidence} {verdict}: {flat}"
-                ),
+                true => {
+                    assert!(!flat.contains("The reviewer passed"), "{evidence} {verdict}: {flat}")
+                }
                 false => assert!(flat.contains(&expected), "{evidence} {verdict}: {flat}"),
             }
             let is_clean = evidence != "require" || expected.is_empty();
@@ -793,45 +687,24 @@ fn a_review_of_code_that_names_no_command_is_named() {
         }
         // It is on record, and decides the same again.
         let receipt = project.run(&["receipt"]).json().to_string();
-        assert!(
-            receipt.contains(r#""ran":[{"command":"ls","exit":0}]"#),
-            "{receipt}"
-        );
+        assert!(receipt.contains(r#""ran":[{"command":"ls","exit":0}]"#), "{receipt}");
         let checked = project.run(&["verify", "--json"]).json();
         assert_eq!(checked["receipts"][0]["flaws"], json!([]), "{evidence}");
         for (said, count) in [
             ("code-review 1 passed, and names no command that it ran", 1),
-            (
-                "code-review 1 passed, and does not say that `make check` succeeded",
-                4,
-            ),
-            (
-                "code-review 1 passed, and names commands of which its program",
-                1,
-            ),
+            ("code-review 1 passed, and does not say that `make check` succeeded", 4),
+            ("code-review 1 passed, and names commands of which its program", 1),
         ] {
             let remarks = checked["receipts"][0]["remarks"].to_string();
-            assert_eq!(
-                remarks.matches(said).count(),
-                count,
-                "{evidence}: {remarks}"
-            );
+            assert_eq!(remarks.matches(said).count(), count, "{evidence}: {remarks}");
         }
         // A review of a plan is about no code.
         project.reviewer(&prints(&bare, 3));
         ok(&project.run(&["enter", "new-plan", "--plan", "other"]));
-        fs::write(
-            project.root.join(".taskie/plans/other/plan.md"),
-            "# Plan\n\n## Overview\n",
-        )
-        .unwrap();
+        fs::write(project.root.join(".taskie/plans/other/plan.md"), "# Plan\n\n## Overview\n")
+            .unwrap();
         let stopped = project.stop().stdout;
-        assert!(
-            project
-                .root
-                .join(".taskie/plans/other/plan-review-1.md")
-                .exists()
-        );
+        assert!(project.root.join(".taskie/plans/other/plan-review-1.md").exists());
         assert!(!stopped.contains("The reviewer passed"), "{stopped}");
     }
 }
@@ -878,19 +751,13 @@ fn what_changes_between_cycles_is_named() {
     let said =
         format!("The plan was given 0 instead of 8 as the most reviews that a cycle may have {by}");
     assert_eq!(project.stop().message().lines().next(), Some(&*said));
-    edit(
-        &project,
-        &json!({ "max_reviews": 8, "next_phase": "complete" }),
-    );
+    edit(&project, &json!({ "max_reviews": 8, "next_phase": "complete" }));
     let said = format!(
         "The plan was given 8 instead of 0 as the most reviews that a cycle may have, \
          complete instead of complete-task as the next phase {by}"
     );
     assert_eq!(project.stop().message().lines().next(), Some(&*said));
-    edit(
-        &project,
-        &json!({ "phase": "complete", "next_phase": null }),
-    );
+    edit(&project, &json!({ "phase": "complete", "next_phase": null }));
     let message = project.stop().message();
     assert!(
         message.contains("The plan was given the phase complete instead of code-review"),
@@ -960,11 +827,7 @@ fn what_changes_between_cycles_is_named() {
     );
     let json = project.run(&["verify", "--json"]).json();
     let flaws = &json["receipts"][0]["flaws"];
-    assert_eq!(
-        *flaws,
-        json!(["plan-review-1.md was changed after the review"]),
-        "{json}"
-    );
+    assert_eq!(*flaws, json!(["plan-review-1.md was changed after the review"]), "{json}");
 }
 
 /// A reviewer's program is what its file is, wherever that is.
@@ -999,11 +862,7 @@ fn another_version_of_a_program_is_named() {
         (1, "2.1.330", ""),
         (2, "", "does not say which version it is"),
         (3, "", ""),
-        (
-            4,
-            "0.0.1 (stub)",
-            "says that it is version 0.0.1 (stub), not 2.1.330",
-        ),
+        (4, "0.0.1 (stub)", "says that it is version 0.0.1 (stub), not 2.1.330"),
         (5, "0.0.1 (stub)", ""),
     ] {
         fs::write(project.bin.join("version"), format!("{version}\nmore\n")).unwrap();
@@ -1048,10 +907,7 @@ fn a_record_that_is_edited_while_its_cycle_runs_is_named() {
     answer(1);
     for n in [2, 3] {
         let message = project.stop().message();
-        assert!(
-            message.contains(&format!("{said}, and not by taskie.")),
-            "{message}"
-        );
+        assert!(message.contains(&format!("{said}, and not by taskie.")), "{message}");
         answer(n);
         if n == 2 {
             pass();
@@ -1064,11 +920,7 @@ fn a_record_that_is_edited_while_its_cycle_runs_is_named() {
     let json = project.run(&["verify", "--json"]).json();
     assert_eq!(json["receipts"][0]["flaws"], json!([]), "{json}");
     let remarks = json["receipts"][0]["remarks"].to_string();
-    assert_eq!(
-        remarks.matches(".receipts-open.jsonl was changed").count(),
-        2,
-        "{json}"
-    );
+    assert_eq!(remarks.matches(".receipts-open.jsonl was changed").count(), 2, "{json}");
 }
 
 /// What is set before the first review is compared with what was set when the plan began.
@@ -1122,23 +974,14 @@ fn a_cycle_that_goes_on_in_a_clone_verifies() {
     };
     commit(&project);
     let clone = Project::empty();
-    git(
-        &clone.root,
-        &["clone", "-q", project.root.to_str().unwrap(), "."],
-    );
+    git(&clone.root, &["clone", "-q", project.root.to_str().unwrap(), "."]);
     clone.reviewer(&Reviewer::pass());
     twice(&clone, "task-2", 2);
     let ran = clone.run(&["verify", "--json"]);
-    assert_eq!(
-        (ran.code, &ran.json()["receipts"][0]["flaws"]),
-        (0, &json!([]))
-    );
+    assert_eq!((ran.code, &ran.json()["receipts"][0]["flaws"]), (0, &json!([])));
     // And back again: what this machine still has is in the receipt.
     commit(&clone);
-    git(
-        &project.root,
-        &["pull", "-q", clone.root.to_str().unwrap(), "HEAD"],
-    );
+    git(&project.root, &["pull", "-q", clone.root.to_str().unwrap(), "HEAD"]);
     let message = project.stop().message();
     let said = "The code-review task-2 was left, and complete-task comes next (taskie did that on another machine, in another checkout, or just before it was killed, as its record says).";
     assert!(message.starts_with(said), "{message}");
@@ -1146,10 +989,7 @@ fn a_cycle_that_goes_on_in_a_clone_verifies() {
     ok(&project.run(&["enter", "all-code-review"]));
     ok(&project.run(&["enter", "continue-task"]));
     let ran = project.run(&["verify", "--json"]);
-    assert_eq!(
-        (ran.code, &ran.json()["receipts"][0]["flaws"]),
-        (0, &json!([]))
-    );
+    assert_eq!((ran.code, &ran.json()["receipts"][0]["flaws"]), (0, &json!([])));
 }
 
 /// Between two cycles, what came together with its entries is named as that, and not as an edit.
@@ -1167,10 +1007,7 @@ fn what_git_brings_between_two_cycles_is_no_edit() {
     ok(&clone.run(&["limit", "12"]));
     ok(&clone.run(&["enter", "complete-task", "--task", "2"]));
     commit(&clone);
-    git(
-        &project.root,
-        &["pull", "-q", clone.root.to_str().unwrap(), "HEAD"],
-    );
+    git(&project.root, &["pull", "-q", clone.root.to_str().unwrap(), "HEAD"]);
     let message = project.stop().message();
     assert!(!message.contains("was given"), "{message}");
     assert!(
@@ -1205,11 +1042,7 @@ fn branches_that_are_merged_verify() {
     let verified = |lines: usize| {
         let json = project.run(&["verify", "--json"]).json();
         let plan = &json["receipts"][0];
-        assert_eq!(
-            (&plan["flaws"], &json["verified"]),
-            (&json!([]), &json!(true)),
-            "{json}"
-        );
+        assert_eq!((&plan["flaws"], &json["verified"]), (&json!([]), &json!(true)), "{json}");
         let said = "line 5: it begins where line 4 does: branches were merged";
         assert!(plan["remarks"].to_string().contains(said), "{json}");
         assert_eq!(plan["receipts"], lines, "{json}");
@@ -1221,10 +1054,7 @@ fn branches_that_are_merged_verify() {
     // A branch that is united cannot be left out.
     let good = lines(&project);
     let united = statements(&good);
-    assert_eq!(
-        united[5]["predicate"]["merges"].as_array().unwrap().len(),
-        1
-    );
+    assert_eq!(united[5]["predicate"]["merges"].as_array().unwrap().len(), 1);
     for at in [3, 4] {
         let mut bad = good.clone();
         bad.remove(at);
@@ -1244,17 +1074,11 @@ fn a_review_without_its_decision_covers_nothing() {
     let blob = git(&project.root, &["hash-object", "c.rs"]);
     let good = statements(&lines(&project));
     let entries = good[2]["predicate"]["entries"].as_array().unwrap().clone();
-    let at = entries
-        .iter()
-        .position(|entry| entry["entry"] == "review")
-        .unwrap();
+    let at = entries.iter().position(|entry| entry["entry"] == "review").unwrap();
     let mut invented = entries[at].clone();
     invented["tree"]["files"]["c.rs"] = json!(blob.trim());
     let mut bad = good.clone();
-    bad[2]["predicate"]["entries"]
-        .as_array_mut()
-        .unwrap()
-        .insert(at, invented);
+    bad[2]["predicate"]["entries"].as_array_mut().unwrap().insert(at, invented);
     sealed_again(&project, bad);
     let ran = project.run(&["verify", "--json"]);
     let json = ran.json();
@@ -1280,10 +1104,7 @@ fn a_review_without_its_decision_covers_nothing() {
         }
     }
     sealed_again(&project, aside);
-    assert_eq!(
-        project.run(&["verify", "--json"]).json()["files"]["a.txt"],
-        Value::Null
-    );
+    assert_eq!(project.run(&["verify", "--json"]).json()["files"]["a.txt"], Value::Null);
 }
 
 /// What a line leaves out, or says beside what it must, is refused.
@@ -1301,9 +1122,7 @@ fn a_line_says_all_that_it_must_and_nothing_else() {
     let in_reviews = |change: &dyn Fn(&mut Value)| {
         changed(&|line| {
             let entries = line["predicate"]["entries"].as_array_mut().unwrap();
-            let reviews = entries
-                .iter_mut()
-                .filter(|entry| entry["entry"] == "review");
+            let reviews = entries.iter_mut().filter(|entry| entry["entry"] == "review");
             reviews.for_each(change);
         })
     };
@@ -1315,10 +1134,7 @@ fn a_line_says_all_that_it_must_and_nothing_else() {
         (in_reviews(&|review| without(review, "review")), keys),
         (in_reviews(&|review| review["more"] = json!(1)), keys),
         (changed(&|line| line["more"] = json!(1)), keys),
-        (
-            in_reviews(&|review| review["review"] = Value::Null),
-            "lacks the hash of its file",
-        ),
+        (in_reviews(&|review| review["review"] = Value::Null), "lacks the hash of its file"),
         (
             in_reviews(&|review| without(review, "answers")),
             "plan-review 2 lacks the hash of plan-post-review-1.md",
@@ -1349,30 +1165,15 @@ fn another_chart_in_a_record_is_named() {
     let project = reviewed();
     let version = env!("CARGO_PKG_VERSION");
     for (origin, version, said) in [
-        (
-            "mine.toml",
-            version,
-            "line 1: another chart decided: mine.toml",
-        ),
-        (
-            "taskie",
-            version,
-            "line 1: its chart `taskie` is not the one of taskie",
-        ),
-        (
-            "taskie",
-            "x",
-            "line 1: its chart `taskie` cannot be compared with that of taskie x",
-        ),
+        ("mine.toml", version, "line 1: another chart decided: mine.toml"),
+        ("taskie", version, "line 1: its chart `taskie` is not the one of taskie"),
+        ("taskie", "x", "line 1: its chart `taskie` cannot be compared with that of taskie x"),
     ] {
         let good = statements(&lines(&project));
         let mut bad = good.clone();
         let charts = bad[0]["predicate"]["charts"].as_object_mut().unwrap();
-        let (_, mut whole) = charts
-            .iter()
-            .next()
-            .map(|(sha256, whole)| (sha256.clone(), whole.clone()))
-            .unwrap();
+        let (_, mut whole) =
+            charts.iter().next().map(|(sha256, whole)| (sha256.clone(), whole.clone())).unwrap();
         charts.clear();
         whole["origin"] = json!(origin);
         whole["text"] = json!(format!("{}\n# mine\n", whole["text"].as_str().unwrap()));
@@ -1387,11 +1188,7 @@ fn another_chart_in_a_record_is_named() {
             add(name);
             add(text.as_str().unwrap());
         }
-        let sha256: String = hash
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let sha256: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         charts.insert(sha256.clone(), whole);
         for statement in &mut bad {
             statement["predicate"]["taskie"] = json!(version);
@@ -1430,10 +1227,7 @@ fn each_of_two_plans_counts() {
     let ran = project.run(&["verify", "--json"]);
     let json = ran.json();
     assert_eq!(json["receipts"].as_array().unwrap().len(), 2, "{json}");
-    assert_eq!(
-        json["files"]["a.txt"], "test-plan/task-1-review-2.md",
-        "{json}"
-    );
+    assert_eq!(json["files"]["a.txt"], "test-plan/task-1-review-2.md", "{json}");
     assert_eq!(json["files"]["c.rs"], "z/task-1-review-1.md", "{json}");
     fs::write(project.root.join("a.txt"), "three\n").unwrap();
     let ran = project.run(&["verify", "--json"]);
@@ -1448,29 +1242,15 @@ fn what_a_clone_or_a_typo_does_to_verify() {
     git(&project.root, &["commit", "-qm", "work"]);
     let clone = Project::empty();
     let root = project.root.to_str().unwrap();
-    git(
-        &clone.root,
-        &["clone", "-q", "-c", "core.autocrlf=true", root, "."],
-    );
-    assert!(
-        fs::read_to_string(clone.root.join("b.txt"))
-            .unwrap()
-            .ends_with("\r\n")
-    );
+    git(&clone.root, &["clone", "-q", "-c", "core.autocrlf=true", root, "."]);
+    assert!(fs::read_to_string(clone.root.join("b.txt")).unwrap().ends_with("\r\n"));
     let ran = clone.run(&["verify", "HEAD~1...HEAD", "--json"]);
-    assert_eq!(
-        (ran.code, &ran.json()["receipts"][0]["flaws"]),
-        (0, &json!([]))
-    );
+    assert_eq!((ran.code, &ran.json()["receipts"][0]["flaws"]), (0, &json!([])));
     assert_eq!(clone.run(&["verify", "HEAD~1..."]).code, 0);
 
     let typo = project.run(&["verify", "--plan", "test-plam"]);
     assert_eq!(typo.code, 2);
-    assert!(
-        typo.stderr.contains("there is no plan `test-plam`"),
-        "{}",
-        typo.stderr
-    );
+    assert!(typo.stderr.contains("there is no plan `test-plam`"), "{}", typo.stderr);
     assert!(typo.stderr.contains("test-plan"), "{}", typo.stderr);
     ok(&project.run(&["enter", "new-plan", "--plan", "empty"]));
     assert_eq!(project.run(&["verify", "--plan", "empty"]).code, 3);
@@ -1482,12 +1262,7 @@ fn what_a_clone_or_a_typo_does_to_verify() {
     let flaws = project.run(&["verify", "--json"]).json()["receipts"][0]["flaws"].clone();
     let flaws = flaws.as_array().unwrap();
     assert_eq!(flaws.len(), 2, "{flaws:?}");
-    assert!(
-        flaws[0]
-            .as_str()
-            .unwrap()
-            .starts_with("line 2: it is no receipt: ")
-    );
+    assert!(flaws[0].as_str().unwrap().starts_with("line 2: it is no receipt: "));
     // What comes after them follows the last receipt.
     ok(&project.run(&["enter", "complete-task", "--task", "2", "--plan", PLAN]));
     project.reviewer(&Reviewer::pass());
@@ -1512,10 +1287,7 @@ fn figures_of_a_record_that_decide_nothing_can_be_made_again() {
     ] {
         let mut bad = good.clone();
         let entries = bad[2]["predicate"]["entries"].as_array_mut().unwrap();
-        let review = entries
-            .iter_mut()
-            .find(|entry| entry["entry"] == "review")
-            .unwrap();
+        let review = entries.iter_mut().find(|entry| entry["entry"] == "review").unwrap();
         review[name] = value;
         sealed_again(&project, bad);
         assert_eq!(first_flaw(&project), (0, String::new()), "{name}");
@@ -1547,11 +1319,7 @@ fn a_setting_that_a_decision_has_looked_at_cannot_be_said_differently() {
                 }
                 sealed_again(&project, bad);
                 let (code, flaw) = first_flaw(&project);
-                assert_eq!(
-                    (code, flaw.contains("setting")),
-                    (1, true),
-                    "{place}: {flaw}"
-                );
+                assert_eq!((code, flaw.contains("setting")), (1, true), "{place}: {flaw}");
             }
         }
     }
@@ -1569,10 +1337,7 @@ fn a_setting_that_a_decision_has_looked_at_cannot_be_said_differently() {
     }
     sealed_again(&project, bad);
     let (code, flaw) = first_flaw(&project);
-    assert!(
-        flaw.ends_with("it saw another value of the setting clean than 1"),
-        "{flaw}"
-    );
+    assert!(flaw.ends_with("it saw another value of the setting clean than 1"), "{flaw}");
     assert_eq!(code, 1);
 }
 
@@ -1599,17 +1364,9 @@ fn settings_that_change_verify() {
     }
     let json = project.run(&["verify", "--json"]).json();
     let plan = &json["receipts"][0];
-    assert_eq!(
-        (&plan["flaws"], &plan["receipts"]),
-        (&json!([]), &json!(4)),
-        "{json}"
-    );
+    assert_eq!((&plan["flaws"], &plan["receipts"]), (&json!([]), &json!(4)), "{json}");
     let remarks = plan["remarks"].to_string();
-    assert_eq!(
-        remarks.matches("the setting clean changed").count(),
-        2,
-        "{remarks}"
-    );
+    assert_eq!(remarks.matches("the setting clean changed").count(), 2, "{remarks}");
 }
 
 /// A pseudo-terminal is a terminal, as everywhere.
@@ -1625,8 +1382,5 @@ fn a_command_in_a_pseudo_terminal_counts_as_typed() {
     }
     let receipt = project.run(&["receipt"]).json();
     let said = "`taskie limit` with reviews 5 was run in a terminal";
-    assert!(
-        receipt["predicate"]["remarks"].to_string().contains(said),
-        "{receipt}"
-    );
+    assert!(receipt["predicate"]["remarks"].to_string().contains(said), "{receipt}");
 }

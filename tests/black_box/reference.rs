@@ -51,16 +51,10 @@ fn every_filter_and_test_is_known() {
         flaws.iter().any(|flaw| flaw.code.as_str() == code)
     };
     for filter in names(FILTERS) {
-        assert!(
-            !unknown(&format!("files.chapters | {filter}"), "unknown-filter"),
-            "{filter}"
-        );
+        assert!(!unknown(&format!("files.chapters | {filter}"), "unknown-filter"), "{filter}");
     }
     for test in names(TESTS) {
-        assert!(
-            !unknown(&format!("files.chapters is {test}(1)"), "unknown-test"),
-            "{test}"
-        );
+        assert!(!unknown(&format!("files.chapters is {test}(1)"), "unknown-test"), "{test}");
     }
     assert!(unknown("files.chapters | lenght", "unknown-filter"));
     assert!(unknown("files.chapters is nonne", "unknown-test"));
@@ -86,10 +80,7 @@ fn every_built_in_name_is_described() {
         };
         // The columns of a table come from the chart.
         let columns = ["id", "status"];
-        for field in fields
-            .keys()
-            .filter(|field| !columns.contains(&field.as_str()))
-        {
+        for field in fields.keys().filter(|field| !columns.contains(&field.as_str())) {
             let path = format!("{record}.{field}");
             let is_described = |(known, ..): &(&str, &str, &str)| known.starts_with(&path);
             assert!(built_in().any(is_described), "{path}");
@@ -124,10 +115,7 @@ fn every_required_key_says_so() {
         let about = about.and_then(Json::as_str).unwrap_or_default();
         about.to_lowercase().contains("exactly one of")
     };
-    for section in sections(&schema)
-        .into_iter()
-        .filter(|section| !is_choice(section))
-    {
+    for section in sections(&schema).into_iter().filter(|section| !is_choice(section)) {
         // What cycles or processes share says so itself.
         let keys = entries(section.schema)
             .filter(|(key, _)| !SHARED.iter().any(|(shared, _)| key == shared));
@@ -168,26 +156,19 @@ fn without(chart: &Embedded, path: &[String]) -> Vec<bool> {
             return vec![String::new()];
         };
         let inner: Vec<(String, &Json)> = match json {
-            Json::Object(fields) if step == "*" => fields
-                .iter()
-                .map(|(key, value)| (key.clone(), value))
-                .collect(),
-            Json::Array(items) if step == "*" => items
-                .iter()
-                .enumerate()
-                .map(|(at, value)| (at.to_string(), value))
-                .collect(),
-            Json::Object(fields) => fields
-                .get(step)
-                .map(|value| (step.clone(), value))
-                .into_iter()
-                .collect(),
+            Json::Object(fields) if step == "*" => {
+                fields.iter().map(|(key, value)| (key.clone(), value)).collect()
+            }
+            Json::Array(items) if step == "*" => {
+                items.iter().enumerate().map(|(at, value)| (at.to_string(), value)).collect()
+            }
+            Json::Object(fields) => {
+                fields.get(step).map(|value| (step.clone(), value)).into_iter().collect()
+            }
             _ => Vec::new(),
         };
         let inner = inner.into_iter().flat_map(|(key, value)| {
-            places(value, rest)
-                .into_iter()
-                .map(move |rest| format!("/{key}{rest}"))
+            places(value, rest).into_iter().map(move |rest| format!("/{key}{rest}"))
         });
         inner.collect()
     }
@@ -246,10 +227,7 @@ fn markdown() -> Result<String, ChartError> {
                 None => String::new(),
             };
             let path = [section.path.as_slice(), std::slice::from_ref(key)].concat();
-            let about = value
-                .get("description")
-                .and_then(Json::as_str)
-                .unwrap_or_default();
+            let about = value.get("description").and_then(Json::as_str).unwrap_or_default();
             let row = [
                 format!("`{key}`"),
                 type_of(value),
@@ -271,11 +249,7 @@ fn markdown() -> Result<String, ChartError> {
     for (path, about, place) in built_in() {
         let kind =
             resolve(&names, path).map_or_else(|| "as declared".to_owned(), |kind| in_words(&kind));
-        let place = if place.is_empty() {
-            "everywhere"
-        } else {
-            place
-        };
+        let place = if place.is_empty() { "everywhere" } else { place };
         text.push_str(&table_row(&[
             format!("`{path}`"),
             kind,
@@ -285,15 +259,9 @@ fn markdown() -> Result<String, ChartError> {
     }
     for (heading, intro, table) in [
         ("Filters", "`value | filter`:", FILTERS),
-        (
-            "Tests",
-            "`value is test`, or by name in `select` and `selectattr`:",
-            TESTS,
-        ),
+        ("Tests", "`value is test`, or by name in `select` and `selectattr`:", TESTS),
     ] {
-        text.push_str(&format!(
-            "\n## {heading}\n\n{intro}\n\n| Name | What it is |\n|---|---|\n"
-        ));
+        text.push_str(&format!("\n## {heading}\n\n{intro}\n\n| Name | What it is |\n|---|---|\n"));
         for (name, about) in table {
             text.push_str(&table_row(&[format!("`{name}`"), (*about).to_owned()]));
         }
@@ -305,10 +273,8 @@ fn markdown() -> Result<String, ChartError> {
 }
 
 fn table_row(cells: &[String]) -> String {
-    let cells: Vec<String> = cells
-        .iter()
-        .map(|cell| cell.replace('|', "\\|").replace('\n', " "))
-        .collect();
+    let cells: Vec<String> =
+        cells.iter().map(|cell| cell.replace('|', "\\|").replace('\n', " ")).collect();
     format!("| {} |\n", cells.join(" | "))
 }
 
@@ -320,11 +286,7 @@ fn sections(schema: &Json) -> Vec<Section<'_>> {
         .find(|section| section.schema.get("properties") == schema_keys(schema))
     {
         Some(section) => section.headings.push(heading),
-        None => sections.push(Section {
-            headings: vec![heading],
-            path,
-            schema,
-        }),
+        None => sections.push(Section { headings: vec![heading], path, schema }),
     };
     add("The chart".to_owned(), Vec::new(), schema);
     collect(schema, &[], &mut add);
@@ -355,11 +317,7 @@ fn collect<'s>(
                 })
                 .collect();
             let shown = shown.join(".");
-            let heading = if is_list {
-                format!("`[[{shown}]]`")
-            } else {
-                format!("`[{shown}]`")
-            };
+            let heading = if is_list { format!("`[[{shown}]]`") } else { format!("`[{shown}]`") };
             let inner_path: Vec<String> = inner_path
                 .into_iter()
                 .map(|step| if step == "#" { "*".to_owned() } else { step })
@@ -377,27 +335,18 @@ fn inner_tables(schema: &Json) -> Vec<(Vec<String>, &Json)> {
         return vec![(Vec::new(), schema)];
     }
     let inner = [("additionalProperties", "*"), ("items", "#")];
-    let inner = inner
-        .into_iter()
-        .filter_map(|(key, step)| Some((step.to_owned(), schema.get(key)?)));
+    let inner =
+        inner.into_iter().filter_map(|(key, step)| Some((step.to_owned(), schema.get(key)?)));
     let direct = inner.flat_map(|(step, schema)| {
         let tables = inner_tables(schema).into_iter();
         tables.map(move |(steps, table)| ([vec![step.clone()], steps].concat(), table))
     });
-    let branches = schema
-        .get("anyOf")
-        .and_then(Json::as_array)
-        .into_iter()
-        .flatten();
+    let branches = schema.get("anyOf").and_then(Json::as_array).into_iter().flatten();
     direct.chain(branches.flat_map(inner_tables)).collect()
 }
 
 fn entries(schema: &Json) -> impl Iterator<Item = (&String, &Json)> {
-    schema
-        .get("properties")
-        .and_then(Json::as_object)
-        .into_iter()
-        .flatten()
+    schema.get("properties").and_then(Json::as_object).into_iter().flatten()
 }
 
 fn is_required(schema: &Json, key: &str) -> bool {
@@ -435,17 +384,14 @@ fn type_of(schema: &Json) -> String {
     match schema.get("type").and_then(Json::as_str) {
         Some("array") => format!(
             "list of {}",
-            schema
-                .get("items")
-                .map_or_else(String::new, |items| plural(&type_of(items)))
+            schema.get("items").map_or_else(String::new, |items| plural(&type_of(items)))
         ),
-        Some("object") => match schema
-            .get("additionalProperties")
-            .filter(|inner| inner.is_object())
-        {
-            Some(inner) => format!("table of {}", plural(&type_of(inner))),
-            None => "table".to_owned(),
-        },
+        Some("object") => {
+            match schema.get("additionalProperties").filter(|inner| inner.is_object()) {
+                Some(inner) => format!("table of {}", plural(&type_of(inner))),
+                None => "table".to_owned(),
+            }
+        }
         Some(kind) => kind.to_owned(),
         None => "any".to_owned(),
     }
@@ -453,9 +399,7 @@ fn type_of(schema: &Json) -> String {
 
 /// A type in the plural: `strings`, `lists of tables`, `lists of patterns or tables`.
 fn plural(kind: &str) -> String {
-    let (head, of) = kind
-        .split_once(" of ")
-        .map_or((kind, None), |(head, of)| (head, Some(of)));
+    let (head, of) = kind.split_once(" of ").map_or((kind, None), |(head, of)| (head, Some(of)));
     let heads: Vec<String> = head
         .split(" or ")
         .map(|word| match word {
@@ -495,16 +439,10 @@ fn example(charts: &[Json], path: &[String]) -> String {
             values(chart, &own, &mut found);
         }
     }
-    charts
-        .iter()
-        .for_each(|chart| values(chart, path, &mut found));
-    let shown = found
-        .into_iter()
-        .filter(|value| !is_empty(value))
-        .map(as_toml);
-    let shortest = shown
-        .filter(|shown| shown.len() <= 70 && !shown.contains('\n'))
-        .min_by_key(String::len);
+    charts.iter().for_each(|chart| values(chart, path, &mut found));
+    let shown = found.into_iter().filter(|value| !is_empty(value)).map(as_toml);
+    let shortest =
+        shown.filter(|shown| shown.len() <= 70 && !shown.contains('\n')).min_by_key(String::len);
     shortest.map_or_else(String::new, |value| format!("`{value}`"))
 }
 
@@ -515,10 +453,8 @@ fn as_toml(value: &Json) -> String {
             format!("[{}]", items.join(", "))
         }
         Json::Object(fields) => {
-            let fields: Vec<String> = fields
-                .iter()
-                .map(|(key, value)| format!("{key} = {}", as_toml(value)))
-                .collect();
+            let fields: Vec<String> =
+                fields.iter().map(|(key, value)| format!("{key} = {}", as_toml(value))).collect();
             format!("{{ {} }}", fields.join(", "))
         }
         other => other.to_string(),
@@ -548,8 +484,7 @@ fn resolve(names: &ChartNames<'_>, path: &str) -> Option<Type> {
 }
 
 fn step(part: &str) -> (&str, bool) {
-    part.strip_suffix("[]")
-        .map_or((part, false), |name| (name, true))
+    part.strip_suffix("[]").map_or((part, false), |name| (name, true))
 }
 
 fn item(kind: Type, is_item: bool) -> Option<Type> {

@@ -27,10 +27,8 @@ fn same(text: &str) -> String {
 fn drive(rename: fn(&str) -> String, copied: bool) -> Vec<String> {
     let project = Project::valid();
     let chart = copied.then(|| copy_of_chart(&project, rename));
-    let chart: Vec<&str> = chart
-        .iter()
-        .flat_map(|path| ["--chart", path.to_str().unwrap()])
-        .collect();
+    let chart: Vec<&str> =
+        chart.iter().flat_map(|path| ["--chart", path.to_str().unwrap()]).collect();
     let mut seen = Vec::new();
     // A command that is reported names the chart that it was run with.
     let named = chart.join(" ");
@@ -41,10 +39,7 @@ fn drive(rename: fn(&str) -> String, copied: bool) -> Vec<String> {
     };
     let stop = |verdict: &'static str, active: bool| {
         project.reviewer(&Reviewer::of(verdict));
-        feed(
-            project.command([&["hook", "stop"][..], &chart].concat()),
-            project.stop_event(active),
-        )
+        feed(project.command([&["hook", "stop"][..], &chart].concat()), project.stop_event(active))
     };
     let taskie = |args: &[&str]| {
         let args: Vec<String> = args.iter().map(|arg| rename(arg)).collect();
@@ -74,10 +69,7 @@ fn drive(rename: fn(&str) -> String, copied: bool) -> Vec<String> {
     note(stop("PASS", false));
     note(taskie(&["run", "resume"]));
     note(taskie(&["run", "limit", "1"]));
-    project.write(
-        "tasks.md",
-        "| Id | Status |\n|---|---|\n| 1 | done |\n| 2 | done |\n",
-    );
+    project.write("tasks.md", "| Id | Status |\n|---|---|\n| 1 | done |\n| 2 | done |\n");
     note(stop("FAIL", false));
     project.write("task-2-post-review-1.md", "");
     note(stop("FAIL", true));
@@ -114,10 +106,7 @@ fn a_chart_with_other_names_works_just_as_well() {
     }
     // The renaming worked: the words are gone from everything that a user sees.
     let all = copy.join("\n").replace("all-code-review", "");
-    assert!(
-        !all.contains("code-review") && !all.contains("consecutive_clean"),
-        "{all}"
-    );
+    assert!(!all.contains("code-review") && !all.contains("consecutive_clean"), "{all}");
     assert!(all.contains("\"phase\": \"audit\"") && all.contains("\"streak\": 2"));
 }
 
@@ -203,8 +192,7 @@ impl Gate {
     }
 
     fn run(&self, args: &[&str]) -> Ran {
-        self.project
-            .run(&[&["--chart", self.chart.to_str().unwrap()], args].concat())
+        self.project.run(&[&["--chart", self.chart.to_str().unwrap()], args].concat())
     }
 
     fn stop(&self) -> Ran {
@@ -242,20 +230,14 @@ fn a_chart_without_cycles() {
         assert_eq!(gate.state(), json!({ "where": "shut", "tries": tries + 1 }));
     }
     fs::write(gate.dir().join("brass.key"), "").unwrap();
-    assert_eq!(
-        gate.stop().json(),
-        allowed("Opened by brass.key after 3 tries.")
-    );
+    assert_eq!(gate.stop().json(), allowed("Opened by brass.key after 3 tries."));
     assert_eq!(gate.state(), json!({ "where": "open", "tries": 4 }));
     // Quiet: an allow without a message prints nothing.
     let ran = gate.stop();
     assert_eq!(ran.all(), (0, "", ""));
     let ran = gate.run(&["run", "note", "a {{ b }} 'c'"]);
     assert_eq!(ran.all(), (0, "Noted for front: a {{ b }} 'c'\n", ""));
-    assert_eq!(
-        gate.state(),
-        json!({ "where": "open", "tries": 4, "note": "a {{ b }} 'c'" })
-    );
+    assert_eq!(gate.state(), json!({ "where": "open", "tries": 4, "note": "a {{ b }} 'c'" }));
 }
 
 #[test]
@@ -263,18 +245,10 @@ fn other_events_of_another_chart() {
     let gate = Gate::new();
     assert_eq!(gate.run(&["enter", "shut", "--gate", "front"]).code, 0);
     let cases = [
-        (
-            "user-prompt-submit",
-            json!({ "prompt": "where?" }),
-            "front: shut\n",
-        ),
+        ("user-prompt-submit", json!({ "prompt": "where?" }), "front: shut\n"),
         ("user-prompt-submit", json!({ "prompt": "hello" }), ""),
         ("user-prompt-submit", json!({}), ""),
-        (
-            "session-start",
-            json!({ "source": "compact" }),
-            "The gate front is shut.\n",
-        ),
+        ("session-start", json!({ "source": "compact" }), "The gate front is shut.\n"),
         ("session-start", json!({ "source": "startup" }), ""),
         ("pre-compact", json!({ "trigger": "auto" }), ""),
         ("subagent-stop", json!({}), ""),
@@ -305,11 +279,7 @@ fn the_schema_of_another_chart() {
     });
     assert_eq!(gate.run(&["schema", "state"]).json(), expected);
     assert_eq!(gate.run(&["enter", "shut", "--gate", "front"]).code, 0);
-    fs::write(
-        gate.dir().join("state.json"),
-        r#"{"where": "ajar", "tries": 0}"#,
-    )
-    .unwrap();
+    fs::write(gate.dir().join("state.json"), r#"{"where": "ajar", "tries": 0}"#).unwrap();
     // The rule that would answer writes, and a state that cannot be used is not written.
     let why = "No decision could be made about this Stop, so it is allowed: .gates/all/front/state.json: `where` is \"ajar\", but must be a phase of the chart";
     assert_eq!(gate.stop().json(), allowed(why));
@@ -320,27 +290,16 @@ fn the_schema_of_another_chart() {
 fn two_charts_in_one_project() {
     let gate = Gate::new();
     assert_eq!(gate.run(&["enter", "shut", "--gate", "front"]).code, 0);
-    assert_eq!(
-        gate.project
-            .run(&["enter", "new-plan", "--plan", PLAN])
-            .code,
-        0
-    );
+    assert_eq!(gate.project.run(&["enter", "new-plan", "--plan", PLAN]).code, 0);
     gate.project.write("plan.md", "# Plan\n");
     gate.project.reviewer(&Reviewer::fail());
     let before = fs::read_to_string(gate.dir().join("state.json")).unwrap();
     assert_eq!(gate.project.stop().json()["decision"], "block");
     assert_eq!(gate.project.calls().len(), 1);
-    assert_eq!(
-        fs::read_to_string(gate.dir().join("state.json")).unwrap(),
-        before
-    );
+    assert_eq!(fs::read_to_string(gate.dir().join("state.json")).unwrap(), before);
     let plan = gate.project.read("state.json");
     assert_eq!(gate.stop().json()["decision"], "block");
-    assert_eq!(
-        (gate.project.read("state.json"), gate.project.calls().len()),
-        (plan, 1)
-    );
+    assert_eq!((gate.project.read("state.json"), gate.project.calls().len()), (plan, 1));
 }
 
 /// Templates: the first folder wins. A missing template, a name that leads outside, and a template that includes
@@ -352,11 +311,7 @@ fn templates_of_another_chart() {
     let folder = gate.chart.parent().unwrap();
     let text = fs::read_to_string(&gate.chart).unwrap();
     let say = |include: &str| {
-        fs::write(
-            &gate.chart,
-            text.replace("'shut.md'", &format!("'{include}'")),
-        )
-        .unwrap();
+        fs::write(&gate.chart, text.replace("'shut.md'", &format!("'{include}'"))).unwrap();
         let ran = gate.stop();
         assert_eq!(ran.code, 0, "{include}");
         let json = ran.json();
@@ -381,32 +336,17 @@ fn templates_of_another_chart() {
         say("broken.md"),
         format!("{undecided}{texts}/broken.md:2:4: unknown name `nope` (did you mean `note`?)")
     );
-    for name in [
-        "none.md",
-        "../secret.md",
-        "/etc/passwd",
-        "./shut.md/../../secret.md",
-        "latin.md",
-    ] {
+    for name in ["none.md", "../secret.md", "/etc/passwd", "./shut.md/../../secret.md", "latin.md"]
+    {
         let message = say(name);
-        assert!(
-            message.starts_with(undecided) && message.contains(name),
-            "{name}: {message}"
-        );
-        assert!(
-            !message.contains("secret\n") && !message.contains("root:"),
-            "{name}: {message}"
-        );
+        assert!(message.starts_with(undecided) && message.contains(name), "{name}: {message}");
+        assert!(!message.contains("secret\n") && !message.contains("root:"), "{name}: {message}");
     }
     assert_eq!(gate.state()["tries"], 0);
     let first = folder.join("first");
     fs::create_dir(&first).unwrap();
     fs::write(first.join("shut.md"), "The first folder.").unwrap();
-    fs::write(
-        &gate.chart,
-        text.replace("[\"texts\"]", "[\"first\", \"texts\"]"),
-    )
-    .unwrap();
+    fs::write(&gate.chart, text.replace("[\"texts\"]", "[\"first\", \"texts\"]")).unwrap();
     assert_eq!(gate.stop().json()["reason"], "The first folder.");
 }
 
@@ -419,8 +359,7 @@ fn a_chart_by_a_relative_path() {
     let relative = Path::new("../bin/gate/gate.toml");
     let event = json!({ "cwd": gate.project.root });
     let ran = feed(
-        gate.project
-            .command(["hook", "stop", "--chart", relative.to_str().unwrap()]),
+        gate.project.command(["hook", "stop", "--chart", relative.to_str().unwrap()]),
         event.to_string(),
     );
     assert_eq!(ran.json()["decision"], "block");

@@ -16,10 +16,7 @@ fn large() -> Project {
     // A journal of this machine begins with a line that only this machine writes.
     project.run(&["run", "limit", "8"]);
     let mut tasks = "| Id | Status |\n|---|---|\n".to_owned();
-    let mut bases = vec![
-        ("plan-review", "plan".to_owned()),
-        ("tasks-review", "tasks".to_owned()),
-    ];
+    let mut bases = vec![("plan-review", "plan".to_owned()), ("tasks-review", "tasks".to_owned())];
     for task in 1..=TASKS {
         let status = if task <= 24 { "done" } else { "pending" };
         writeln!(tasks, "| {task} | {status} |").unwrap();
@@ -34,11 +31,7 @@ fn large() -> Project {
             let file = format!("{base}-review-{n}.md");
             let text = format!("# Review\n\n- Issue {n} in `{base}` & <more>\n");
             let verdict = if n > 6 { "PASS" } else { "FAIL" };
-            let time = format!(
-                "2026-01-{:02}T{:02}:00:00.000Z",
-                1 + at / 3,
-                at % 3 * 8 + n - 1
-            );
+            let time = format!("2026-01-{:02}T{:02}:00:00.000Z", 1 + at / 3, at % 3 * 8 + n - 1);
             let review = json!({
                 "line": "review", "at": time, "instance": PLAN, "cycle": cycle, "n": n, "file": file, "bytes": text.len(),
                 "verdict": verdict, "error": null, "by": (["opus", "sonnet"][n % 2]), "seconds": 60, "cost": 250_000, "tokens": 1,
@@ -83,24 +76,14 @@ fn a_large_plan_stays_readable() {
         assert!(status.contains(part), "{part}\n{status}");
     }
     let all = project.run(&["status", "--all"]).stdout;
-    assert_eq!(
-        all.matches("PASS").count() + all.matches("FAIL").count(),
-        264,
-        "{all}"
-    );
+    assert_eq!(all.matches("PASS").count() + all.matches("FAIL").count(), 264, "{all}");
     let log = project.run(&["log"]).stdout;
     assert!(log.lines().count() < 264 * 3 + 40);
     assert!(log.lines().all(|line| line.chars().count() <= 100), "{log}");
-    assert!(
-        log.contains("code-review task-7 3 FAIL by sonnet in"),
-        "{log}"
-    );
+    assert!(log.contains("code-review task-7 3 FAIL by sonnet in"), "{log}");
     let page = report(&project);
     assert_eq!(page.matches("<details>").count(), 264);
-    assert_eq!(
-        page.matches("<strong class=\"good\">PASS</strong>").count(),
-        66
-    );
+    assert_eq!(page.matches("<strong class=\"good\">PASS</strong>").count(), 66);
     for part in [
         "24 of 30 tasks done",
         "264 reviews in 4 h 24 min, cost $66.00, 75% found something",
@@ -124,9 +107,7 @@ fn a_hostile_review_is_text() {
     let project = Project::in_state(json!({}));
     let hostile = "<script>alert(1)</script> <img src=x onerror=alert(2)> \u{1b}[31m";
     project.reviewer(
-        &Reviewer::fail()
-            .first(format!("printf '%s' '{hostile}' > \"$file\""))
-            .without_review(),
+        &Reviewer::fail().first(format!("printf '%s' '{hostile}' > \"$file\"")).without_review(),
     );
     project.stop();
     project.write("task-1-post-review-1.md", hostile);
@@ -141,18 +122,15 @@ fn a_hostile_review_is_text() {
 fn a_report_of_nothing_and_one_that_cannot_be_written() {
     let project = Project::valid();
     let page = report(&project);
-    for part in [
-        "No review is recorded on this machine.",
-        "There is no review yet.",
-        "Nothing is recorded",
-    ] {
+    for part in
+        ["No review is recorded on this machine.", "There is no review yet.", "Nothing is recorded"]
+    {
         assert!(page.contains(part), "{part}");
     }
     let ran = project.run(&["report", "--html", "no/such/folder.html"]);
     assert_eq!(ran.out(), (1, ""));
     assert!(
-        ran.stderr
-            .starts_with("taskie: no/such/folder.html cannot be written: "),
+        ran.stderr.starts_with("taskie: no/such/folder.html cannot be written: "),
         "{}",
         ran.stderr
     );
@@ -182,10 +160,7 @@ fn no_result_overwrites_a_file() {
                 "taskie: {name} exists, and was not changed\n  help: name a new file, or add --force to overwrite this one\n"
             );
             assert_eq!(ran.all(), (1, "", why.as_str()));
-            assert_eq!(
-                fs::read_to_string(&kept).ok().as_deref(),
-                is_there.then_some("mine")
-            );
+            assert_eq!(fs::read_to_string(&kept).ok().as_deref(), is_there.then_some("mine"));
         }
         let ran = project.run(&[command, &["link.dot", "--force"]].concat());
         assert_eq!(ran.err(), (0, ""));

@@ -54,10 +54,7 @@ fn arguments_environment_directory_and_stdin() {
     fs::create_dir_all(&below).unwrap();
     fs::create_dir(project.root.join(".git")).unwrap();
     let event = json!({ "cwd": below, "hook_event_name": "Stop", "stop_hook_active": false });
-    assert_eq!(
-        project.hook_raw("stop", event.to_string()).json()["decision"],
-        "block"
-    );
+    assert_eq!(project.hook_raw("stop", event.to_string()).json()["decision"], "block");
     let call = review("code-review", 3).call("haiku").into_iter();
     let call: Vec<String> = call.map(|arg| arg.replace('\n', "\\n")).collect();
     assert_eq!(project.calls(), [call]);
@@ -93,27 +90,14 @@ fn each_cycle_reads_its_own_files() {
     {
         let project = plan_in(&json!({ "next_phase": cycle }), &Reviewer::fail());
         assert_eq!(project.stop().json()["decision"], "block", "{cycle}");
-        let prompt = project
-            .calls()
-            .remove(0)
-            .pop()
-            .unwrap()
-            .replace("\\n", "\n");
+        let prompt = project.calls().remove(0).pop().unwrap().replace("\\n", "\n");
         let dir = format!(".taskie/plans/{PLAN}");
-        let list: String = files
-            .iter()
-            .map(|file| format!("- {dir}/{file}\n"))
-            .collect();
+        let list: String = files.iter().map(|file| format!("- {dir}/{file}\n")).collect();
         assert!(
-            prompt.contains(&format!(
-                "# What to read first\n\n{list}\n# ground-rules.md\n"
-            )),
+            prompt.contains(&format!("# What to read first\n\n{list}\n# ground-rules.md\n")),
             "{cycle}: {prompt}"
         );
-        assert!(
-            prompt.contains(&format!("\n# actions/{cycle}.md\n")),
-            "{cycle}"
-        );
+        assert!(prompt.contains(&format!("\n# actions/{cycle}.md\n")), "{cycle}");
         let end = format!(
             "\n# Your review\n\nPerform the action of `actions/{cycle}.md`{about}. Be very critical.\nYou have at most 570 seconds: a review whose file is not written by then counts as failed.\nDo not run `taskie enter` and do not touch `{dir}/state.json`: the hook that started you acts on your verdict.\n{NAME_FINDINGS}\nWrite your review to {dir}/{base}-review-1.md"
         );
@@ -133,25 +117,12 @@ fn thousands_of_tasks_fit_into_the_prompt() {
     for (index, cycle) in ["tasks-review", "all-code-review"].into_iter().enumerate() {
         project.set_state(json!({ "next_phase": cycle, "current_task": null }));
         assert_eq!(project.stop().json()["decision"], "block", "{cycle}");
-        let prompt = project
-            .calls()
-            .remove(index)
-            .pop()
-            .unwrap()
-            .replace("\\n", "\n");
-        let plan = if cycle == "tasks-review" {
-            ""
-        } else {
-            "- .taskie/plans/test-plan/plan.md\n"
-        };
+        let prompt = project.calls().remove(index).pop().unwrap().replace("\\n", "\n");
+        let plan = if cycle == "tasks-review" { "" } else { "- .taskie/plans/test-plan/plan.md\n" };
         let list = format!(
             "# What to read first\n\n{plan}- .taskie/plans/test-plan/tasks.md\n\nThere are too many task files to name here: read every task file `.taskie/plans/test-plan/task-ID.md` that the table in `.taskie/plans/test-plan/tasks.md` lists, ID being the Id of its row.\n\n# ground-rules.md\n"
         );
-        assert!(
-            prompt.contains(&list),
-            "{cycle}: {}",
-            &prompt[..prompt.len().min(2_000)]
-        );
+        assert!(prompt.contains(&list), "{cycle}: {}", &prompt[..prompt.len().min(2_000)]);
         assert!(!prompt.contains("a-rather-long-name"), "{cycle}");
     }
 }
@@ -184,10 +155,7 @@ fn a_reviewer_that_cannot_be_started() {
     );
     execute(0o644);
     let ran = stop(project.bin.to_str().unwrap());
-    assert_eq!(
-        ran.json(),
-        failed("`claude` may not be executed: Permission denied (os error 13)")
-    );
+    assert_eq!(ran.json(), failed("`claude` may not be executed: Permission denied (os error 13)"));
     assert_eq!(project.files(), before);
 }
 
@@ -214,11 +182,7 @@ fn pids(project: &Project) -> Vec<String> {
         names[2].exists() || !cfg!(target_os = "linux"),
         "`setsid` of util-linux is needed, to start a session"
     );
-    names
-        .iter()
-        .filter(|path| path.exists())
-        .map(|path| wait_for_line(path))
-        .collect()
+    names.iter().filter(|path| path.exists()).map(|path| wait_for_line(path)).collect()
 }
 
 #[test]
@@ -234,11 +198,8 @@ fn a_reviewer_over_its_deadline_is_killed_with_everything_it_started() {
         if !project.bin.join("started").exists() {
             continue;
         }
-        let seconds = if deadline == 1 {
-            "1 second".to_owned()
-        } else {
-            format!("{deadline} seconds")
-        };
+        let seconds =
+            if deadline == 1 { "1 second".to_owned() } else { format!("{deadline} seconds") };
         let why = format!(
             "`claude` was killed after {seconds}, the limit of `review_timeout` (waiting for the model); its log is .taskie/plans/{PLAN}/.review-1.log"
         );
@@ -277,10 +238,7 @@ fn a_hook_that_is_asked_to_end_takes_the_reviewer_with_it() {
             "taskie: ended by signal {}; the program that it ran was killed too, and state.json is unchanged\n",
             code - 128
         );
-        assert_eq!(
-            (ran.code, ran.stdout.as_str(), ran.stderr),
-            (code, "", stderr)
-        );
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (code, "", stderr));
         for pid in pids {
             wait_until_gone(&pid);
         }
@@ -291,12 +249,7 @@ fn a_hook_that_is_asked_to_end_takes_the_reviewer_with_it() {
                 && log.contains("Stop undecided: interrupted by Esc"),
             "{log}"
         );
-        assert!(
-            !project
-                .names()
-                .iter()
-                .any(|name| name.starts_with(".state.json"))
-        );
+        assert!(!project.names().iter().any(|name| name.starts_with(".state.json")));
         // The lock was released with the process: the next stop reviews.
         project.reviewer(&Reviewer::pass());
         let message = "Code review passed. Run /taskie:continue-plan to proceed. (Next: complete-task. Reviews in this cycle: 1.)";
@@ -317,11 +270,7 @@ fn a_hook_and_its_reviewer_that_are_asked_to_end_together() {
         let hook = project.start_stop();
         let pids = pids(&project);
         let (hook_pid, reviewer) = (hook.id(), pids[0].parse().unwrap());
-        let order = if hook_first {
-            [hook_pid, reviewer]
-        } else {
-            [reviewer, hook_pid]
-        };
+        let order = if hook_first { [hook_pid, reviewer] } else { [reviewer, hook_pid] };
         for pid in order {
             // The second one may already be gone.
             let _ = std::process::Command::new("/bin/sh")
@@ -419,9 +368,7 @@ fn no_reviewer_outlives_its_hook() {
 fn no_reviewer_outlives_its_host() {
     // The host's end of the pipe is closed, as the system does if the host dies.
     let project = Project::valid();
-    ends_with(&project, project.command(["hook", "stop"]), |hook| {
-        drop(hook.stdout.take())
-    });
+    ends_with(&project, project.command(["hook", "stop"]), |hook| drop(hook.stdout.take()));
     // The process that started the hook is gone, and somebody else still holds the pipe.
     let project = Project::valid();
     let mut host = project.command(["hook", "stop"]);
@@ -463,12 +410,7 @@ fn a_review_whose_supervisor_is_killed_has_failed() {
             "`claude` was killed with its supervisor (waiting for the model); its log is .taskie/plans/test-plan/.review-1.log"
         )
     );
-    assert!(
-        project
-            .run(&["status"])
-            .stdout
-            .contains("cost so far: unknown")
-    );
+    assert!(project.run(&["status"]).stdout.contains("cost so far: unknown"));
     for pid in pids {
         wait_until_gone(&pid);
     }
@@ -498,11 +440,7 @@ fn a_supervisor_that_is_stopped_is_not_waited_for_without_end() {
 #[cfg(target_os = "linux")]
 fn supervisor_of(hook: &std::process::Child) -> u32 {
     let children = format!("/proc/{0}/task/{0}/children", hook.id());
-    fs::read_to_string(children)
-        .unwrap()
-        .trim()
-        .parse()
-        .unwrap()
+    fs::read_to_string(children).unwrap().trim().parse().unwrap()
 }
 
 /// A supervisor that was stopped goes on when its hook is killed, and ends everything.
@@ -643,10 +581,7 @@ fn sixteen_hooks_at_once_run_one_review() {
     let mut others = Vec::new();
     wait_for("fifteen answers", || {
         for slot in &mut hooks {
-            if slot
-                .as_mut()
-                .is_some_and(|hook| hook.try_wait().unwrap().is_some())
-            {
+            if slot.as_mut().is_some_and(|hook| hook.try_wait().unwrap().is_some()) {
                 others.push(finish(slot.take().unwrap()));
             }
         }
@@ -677,26 +612,13 @@ fn hooks_that_race_without_waiting_never_review_twice() {
         let project = plan_in(&json!({}), &Reviewer::fail());
         let hooks: Vec<_> = (0..16).map(|_| project.start_stop()).collect();
         let answers: Vec<Value> = hooks.into_iter().map(|hook| finish(hook).json()).collect();
-        let blocks = answers
-            .iter()
-            .filter(|answer| answer["decision"] == "block")
-            .count();
+        let blocks = answers.iter().filter(|answer| answer["decision"] == "block").count();
         assert_eq!(
-            (
-                blocks,
-                project.calls().len(),
-                project.state()["phase_iteration"].as_i64()
-            ),
+            (blocks, project.calls().len(), project.state()["phase_iteration"].as_i64()),
             (1, 1, Some(1))
         );
-        for answer in answers
-            .iter()
-            .filter(|answer| answer["decision"] != "block")
-        {
-            assert!(
-                *answer == validated() || is_running_already(answer),
-                "{answer}"
-            );
+        for answer in answers.iter().filter(|answer| answer["decision"] != "block") {
+            assert!(*answer == validated() || is_running_already(answer), "{answer}");
         }
     }
 }
@@ -708,10 +630,7 @@ fn commands_that_race_lose_nothing() {
     let children: Vec<_> = (1..=12)
         .map(|n| match n % 3 {
             0 => project.command(["run", "limit", "5"]).spawn().unwrap(),
-            1 => project
-                .command(["enter", "continue-task", "--session", "me"])
-                .spawn()
-                .unwrap(),
+            1 => project.command(["enter", "continue-task", "--session", "me"]).spawn().unwrap(),
             _ => project.command(["run", "add-task"]).spawn().unwrap(),
         })
         .collect();
@@ -732,13 +651,8 @@ fn in_a_reviewers_session_every_hook_allows_before_anything_else() {
     let project = plan_in(&json!({}), &Reviewer::fail());
     project.write("notes.md", "a flaw");
     let before = project.files();
-    let garbage: &[&[u8]] = &[
-        b"",
-        b"not json",
-        b"[]",
-        b"{\"cwd\": \"/no/such/dir\"}",
-        b"\xff\xfe\x00",
-    ];
+    let garbage: &[&[u8]] =
+        &[b"", b"not json", b"[]", b"{\"cwd\": \"/no/such/dir\"}", b"\xff\xfe\x00"];
     for event in [
         "stop",
         "subagent-stop",
@@ -748,16 +662,8 @@ fn in_a_reviewers_session_every_hook_allows_before_anything_else() {
         "session-start",
         "session-end",
     ] {
-        let expected = if event.ends_with("stop") {
-            silent()
-        } else {
-            ""
-        };
-        for stdin in garbage
-            .iter()
-            .copied()
-            .chain([project.stop_event(false).as_bytes()])
-        {
+        let expected = if event.ends_with("stop") { silent() } else { "" };
+        for stdin in garbage.iter().copied().chain([project.stop_event(false).as_bytes()]) {
             for chart in [&[][..], &["--chart", "/no/such/chart.toml"]] {
                 let mut command = project.command([&["hook", event][..], chart].concat());
                 command.env("TASKIE_REVIEWER", "1");
@@ -788,9 +694,7 @@ fn in_a_reviewers_session_no_command_writes() {
     let before = project.files();
     for args in commands {
         let mut command = project.command(*args);
-        command
-            .env("TASKIE_REVIEWER", "1")
-            .env("CLAUDE_CODE_SESSION_ID", "of-the-reviewer");
+        command.env("TASKIE_REVIEWER", "1").env("CLAUDE_CODE_SESSION_ID", "of-the-reviewer");
         let ran = crate::support::Ran::of(command.output().unwrap());
         assert_eq!(
             ran.all(),
@@ -817,10 +721,7 @@ fn a_reviewer_that_calls_taskie_itself() {
     project.reviewer(&Reviewer::fail().first(first));
     assert_eq!(project.stop().json()["decision"], "block");
     assert_eq!(project.calls().len(), 1);
-    assert_eq!(
-        fs::read_to_string(project.bin.join("hook")).unwrap(),
-        silent()
-    );
+    assert_eq!(fs::read_to_string(project.bin.join("hook")).unwrap(), silent());
     assert_eq!(
         fs::read_to_string(project.bin.join("enter")).unwrap(),
         "taskie: this is a reviewer's session, which changes no state: nothing was done.\n0\n"

@@ -29,10 +29,7 @@ fn untouched(project: &Project, args: &[&str]) -> Ran {
 #[test]
 fn a_plan_is_simulated_from_its_first_phase_to_its_last() {
     let project = Project::empty();
-    let ran = untouched(
-        &project,
-        &["simulate", "--verdicts", "FAIL,crash", "--tasks", "1"],
-    );
+    let ran = untouched(&project, &["simulate", "--verdicts", "FAIL,crash", "--tasks", "1"]);
     assert_eq!(ran.err(), (0, ""));
     insta::assert_snapshot!("simulate", ran.stdout);
     assert_eq!(project.names(), [] as [&str; 0]);
@@ -44,11 +41,7 @@ fn a_simulation_for_programs() {
     let object = ran.json();
     assert_eq!(
         (&object["version"], &object["phase"], &object["ended"]),
-        (
-            &json!(1),
-            &json!("complete"),
-            &json!("the last phase is reached")
-        )
+        (&json!(1), &json!("complete"), &json!("the last phase is reached"))
     );
     let decisions = object["decisions"].as_array().unwrap();
     assert_eq!(
@@ -64,9 +57,7 @@ fn a_simulation_for_programs() {
         })
     );
     // Six cycles, and all reviews are clean: two of each.
-    let reviews = decisions
-        .iter()
-        .filter(|decision| !decision["review"].is_null());
+    let reviews = decisions.iter().filter(|decision| !decision["review"].is_null());
     assert_eq!(reviews.count(), 12);
 }
 
@@ -89,24 +80,12 @@ fn every_chart_here_can_be_simulated() {
         ("examples/release-train/statechart", json!("cut"), nothing),
         ("examples/style-gate/statechart", json!("published"), last),
         ("tests/charts/base", json!("done"), last),
-        (
-            "tests/charts/workflows/bug-triage",
-            json!("triage"),
-            "ask: Nothing is due.",
-        ),
-        (
-            "tests/charts/workflows/doc-drift",
-            json!("work"),
-            "drift-check waits for the user",
-        ),
+        ("tests/charts/workflows/bug-triage", json!("triage"), "ask: Nothing is due."),
+        ("tests/charts/workflows/doc-drift", json!("work"), "drift-check waits for the user"),
         ("tests/charts/workflows/migration", json!("plan"), nothing),
         ("tests/charts/workflows/notebook", json!("idle"), nothing),
         ("tests/charts/workflows/on-call", json!("open"), cannot),
-        (
-            "tests/charts/workflows/pr-checklist",
-            json!("draft"),
-            nothing,
-        ),
+        ("tests/charts/workflows/pr-checklist", json!("draft"), nothing),
         ("tests/charts/workflows/spec-then-code", json!("done"), last),
         ("tests/charts/workflows/test-first", json!("null"), cannot),
     ];
@@ -162,10 +141,7 @@ fn the_demo_is_a_scenario() {
     let ran = Project::empty().run(&["test", "--json", &demo]);
     assert_eq!(ran.code, 0, "{}", ran.stdout);
     let object = ran.json();
-    assert_eq!(
-        object["scenarios"],
-        json!([{ "file": demo, "ok": true, "why": null }])
-    );
+    assert_eq!(object["scenarios"], json!([{ "file": demo, "ok": true, "why": null }]));
     let missing = object["coverage"]["missing"].as_array().unwrap();
     assert!(missing.contains(&json!("commands.skip")) && !missing.contains(&json!("on.Stop[5]")));
     let (all, covered) = (&object["coverage"]["all"], &object["coverage"]["covered"]);
@@ -189,11 +165,7 @@ fn what_differs_from_a_scenario() {
             "" => Value::Null,
             expected => json!(expected),
         };
-        assert_eq!(
-            (why, ran.code),
-            (expected.clone(), i32::from(!expected.is_null())),
-            "{text}"
-        );
+        assert_eq!((why, ran.code), (expected.clone(), i32::from(!expected.is_null())), "{text}");
     }
 }
 
@@ -262,9 +234,7 @@ fn the_committed_scenarios_are_fresh() {
     }
     let stored = suites(&folder);
     let names = stored.keys().chain(fresh.keys());
-    let stale: Vec<&String> = names
-        .filter(|name| stored.get(*name) != fresh.get(*name))
-        .collect();
+    let stale: Vec<&String> = names.filter(|name| stored.get(*name) != fresh.get(*name)).collect();
     assert!(
         stale.is_empty(),
         "{SUITES} is stale: {stale:?}\n\
@@ -278,9 +248,8 @@ pub fn committed(chart: &str) -> Vec<String> {
     let folders = ["scenarios", "stories"].map(|name| repository().join("tests").join(name));
     let files = folders.map(|folder| fs::read_dir(folder.join(chart)).into_iter().flatten());
     let files = files.into_iter().flatten();
-    let mut files: Vec<String> = files
-        .map(|file| file.unwrap().path().display().to_string())
-        .collect();
+    let mut files: Vec<String> =
+        files.map(|file| file.unwrap().path().display().to_string()).collect();
     files.sort();
     files
 }
@@ -304,14 +273,10 @@ fn suites(folder: &Path) -> BTreeMap<String, String> {
         let entries = fs::read_dir(folder).into_iter().flatten();
         entries.map(|entry| entry.unwrap().path()).collect()
     };
-    let files = entries(folder)
-        .into_iter()
-        .flat_map(|chart| entries(&chart));
+    let files = entries(folder).into_iter().flat_map(|chart| entries(&chart));
     let file = |path: PathBuf| {
         let name = path.strip_prefix(folder).unwrap().components();
-        let name: Vec<_> = name
-            .map(|part| part.as_os_str().to_string_lossy())
-            .collect();
+        let name: Vec<_> = name.map(|part| part.as_os_str().to_string_lossy()).collect();
         (name.join("/"), fs::read_to_string(&path).unwrap())
     };
     files.map(file).collect()
@@ -321,13 +286,7 @@ fn suites(folder: &Path) -> BTreeMap<String, String> {
 fn what_no_walk_reaches_has_no_scenario() {
     let rule = "[[on.Stop]]\nabout = \"nothing\"\nguard = \"not scope.started and reviews > 0\"\nallow = true\n";
     let project = with_chart(&over_base(rule));
-    let args = [
-        "check-chart",
-        "--format=concise",
-        "--scenarios",
-        "suite",
-        "chart.toml",
-    ];
+    let args = ["check-chart", "--format=concise", "--scenarios", "suite", "chart.toml"];
     let ran = project.run(&args);
     assert_eq!(ran.code, 1, "{}", ran.stdout);
     assert_eq!(
@@ -361,13 +320,7 @@ fn what_no_walk_reaches_has_no_scenario() {
         )
     );
     // Two charts of one name would share a folder.
-    let ran = project.run(&[
-        "check-chart",
-        "--scenarios",
-        "twice",
-        "chart.toml",
-        "chart.toml",
-    ]);
+    let ran = project.run(&["check-chart", "--scenarios", "twice", "chart.toml", "chart.toml"]);
     assert_eq!(
         (ran.code, ran.stderr.as_str()),
         (

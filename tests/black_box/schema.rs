@@ -34,11 +34,8 @@ fn the_files_are_fresh() {
             fs::write(file(what), &fresh.stdout).unwrap();
         }
         let stored = fs::read_to_string(file(what)).unwrap();
-        let differs = stored
-            .lines()
-            .zip(fresh.stdout.lines())
-            .enumerate()
-            .find(|(_, (old, new))| old != new);
+        let differs =
+            stored.lines().zip(fresh.stdout.lines()).enumerate().find(|(_, (old, new))| old != new);
         assert!(
             stored == fresh.stdout,
             "schemas/{what}.schema.json is stale, first at {differs:?}\ngenerate it again: cargo run -- schema {what} > schemas/{what}.schema.json"
@@ -57,11 +54,7 @@ fn valid_and_invalid_states() {
         json!({ "max_reviews": 0, "owner": "a-session", "paused": "code-review" }),
     ];
     for changes in good {
-        assert_eq!(
-            breaches(&schema, &state(changes.clone())),
-            Vec::<String>::new(),
-            "{changes}"
-        );
+        assert_eq!(breaches(&schema, &state(changes.clone())), Vec::<String>::new(), "{changes}");
     }
     let bad = [
         (json!({ "max_reviews": -1 }), "/max_reviews"),
@@ -77,19 +70,11 @@ fn valid_and_invalid_states() {
     ];
     for (changes, place) in bad {
         let found = breaches(&schema, &state(changes.clone()));
-        assert!(
-            found.iter().any(|breach| breach.starts_with(place)),
-            "{changes}: {found:?}"
-        );
+        assert!(found.iter().any(|breach| breach.starts_with(place)), "{changes}: {found:?}");
     }
-    for required in [
-        "max_reviews",
-        "phase",
-        "next_phase",
-        "review_model",
-        "consecutive_clean",
-        "tdd",
-    ] {
+    for required in
+        ["max_reviews", "phase", "next_phase", "review_model", "consecutive_clean", "tdd"]
+    {
         let mut lacking = state(json!({}));
         lacking.as_object_mut().unwrap().remove(required);
         assert_eq!(breaches(&schema, &lacking).len(), 1, "{required}");
@@ -105,12 +90,7 @@ fn valid_and_invalid_charts() {
     let lines = whole.text().lines();
     let lines = lines.filter(|line| !line.starts_with("extends"));
     let text = lines.fold(String::new(), |all, line| {
-        all + &line
-            .split(' ')
-            .filter(|word| !word.is_empty())
-            .collect::<Vec<_>>()
-            .join(" ")
-            + "\n"
+        all + &line.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ") + "\n"
     });
     let text = text.as_str();
     let fits = |text: &str| {
@@ -124,11 +104,7 @@ fn valid_and_invalid_charts() {
         ("[scope]", "[scoep]", "scoep"),
         ("looser = ", "loser = ", "loser"),
         ("type = \"phase\"", "type = \"phaze\"", "phaze"),
-        (
-            "timeout = \"{{ config.review_timeout }}\"",
-            "timeout = true",
-            "/invocation/timeout",
-        ),
+        ("timeout = \"{{ config.review_timeout }}\"", "timeout = true", "/invocation/timeout"),
         ("advance = true", "advance = \"yes\"", "/advance"),
         ("id = \"taskie\"", "", "id"),
     ];
@@ -153,18 +129,12 @@ fn overlays_and_parts() {
         )
     };
     let folders = ["examples", "examples/overlays", "parts"].map(|folder| root.join(folder));
-    let files = folders
-        .iter()
-        .flat_map(|folder| fs::read_dir(folder).unwrap());
+    let files = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
     let files = files.map(|entry| entry.unwrap().path().join("statechart.toml"));
     let files: Vec<PathBuf> = files.filter(|file| file.exists()).collect();
     assert!(files.len() >= 9);
     for file in files.iter().chain([&root.join("statechart.toml")]) {
-        assert_eq!(
-            fits(&fs::read_to_string(file).unwrap()),
-            [""; 0],
-            "{file:?}"
-        );
+        assert_eq!(fits(&fs::read_to_string(file).unwrap()), [""; 0], "{file:?}");
     }
     let overlay = "extends = [\"taskie\"]\nremove = [\"commands.skip\"]\n[cycles.plan-review]\n\
                    subject = { append = [\"design.md\"] }\n[[on.Stop]]\nid = \"review\"\nbefore = \"waits\"\n";
@@ -172,26 +142,15 @@ fn overlays_and_parts() {
     for (right, wrong, place) in [
         ("before = ", "bevore = ", "/on/Stop/0: "),
         ("append = ", "apend = ", "/cycles/plan-review/subject: "),
-        (
-            "extends = [\"taskie\"]",
-            "[phases.start]",
-            ": \"id\" is a required property",
-        ),
-        (
-            "extends = [\"taskie\"]",
-            "[phases.start]",
-            "/cycles/plan-review/subject: ",
-        ),
+        ("extends = [\"taskie\"]", "[phases.start]", ": \"id\" is a required property"),
+        ("extends = [\"taskie\"]", "[phases.start]", "/cycles/plan-review/subject: "),
     ] {
         let found = fits(&overlay.replacen(right, wrong, 1).replacen(
             "remove = [\"commands.skip\"]",
             "",
             1,
         ));
-        assert!(
-            found.iter().any(|breach| breach.starts_with(place)),
-            "{wrong}: {found:?}"
-        );
+        assert!(found.iter().any(|breach| breach.starts_with(place)), "{wrong}: {found:?}");
     }
 }
 
@@ -199,13 +158,7 @@ fn overlays_and_parts() {
 #[test]
 fn the_schema_of_charts_is_plain() {
     let text = fs::read_to_string(file("statechart")).unwrap();
-    for word in [
-        "\"allOf\"",
-        "\"format\"",
-        "\"null\"",
-        "\"$ref\"",
-        "\"definitions\"",
-    ] {
+    for word in ["\"allOf\"", "\"format\"", "\"null\"", "\"$ref\"", "\"definitions\""] {
         assert!(!text.contains(word), "{word}");
     }
 }
@@ -215,22 +168,13 @@ fn every_state_of_a_loop_is_valid() {
     let schema = schema("state");
     let project = Project::valid();
     let fits = |what: &str| {
-        assert_eq!(
-            breaches(&schema, &project.state()),
-            Vec::<String>::new(),
-            "{what}"
-        )
+        assert_eq!(breaches(&schema, &project.state()), Vec::<String>::new(), "{what}")
     };
-    assert_eq!(
-        project.run(&["enter", "complete-task", "--task", "1"]).code,
-        0
-    );
+    assert_eq!(project.run(&["enter", "complete-task", "--task", "1"]).code, 0);
     fits("armed");
-    for (reviewer, what) in [
-        (Reviewer::fail(), "FAIL"),
-        (Reviewer::pass(), "PASS"),
-        (Reviewer::pass(), "PASS, PASS"),
-    ] {
+    for (reviewer, what) in
+        [(Reviewer::fail(), "FAIL"), (Reviewer::pass(), "PASS"), (Reviewer::pass(), "PASS, PASS")]
+    {
         project.reviewer(&reviewer);
         project.stop();
         fits(what);

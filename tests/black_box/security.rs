@@ -47,16 +47,11 @@ fn the_page_has_the_table() {
             Outcome::Named => "named",
             Outcome::Neither => "**neither**",
         };
-        table += &format!(
-            "\n| {} | {} | {result} | {} |",
-            row.who, row.does, row.because
-        );
+        table += &format!("\n| {} | {} | {result} | {} |", row.who, row.does, row.because);
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/security.md");
     let page = fs::read_to_string(&path).unwrap();
-    let (before, rest) = page
-        .split_once(START)
-        .expect("the page has the table's start");
+    let (before, rest) = page.split_once(START).expect("the page has the table's start");
     let (found, after) = rest.split_once(END).expect("the page has the table's end");
     if std::env::var_os("TASKIE_UPDATE_DOCS").is_some() {
         fs::write(&path, format!("{before}{START}{table}{END}{after}")).unwrap();
@@ -75,10 +70,8 @@ fn each_row_has_tests_that_exist() {
         .output()
         .unwrap();
     let listed = String::from_utf8(listed.stdout).unwrap();
-    let mut existing: BTreeSet<String> = listed
-        .lines()
-        .filter_map(|line| Some(line.strip_suffix(": test")?.to_owned()))
-        .collect();
+    let mut existing: BTreeSet<String> =
+        listed.lines().filter_map(|line| Some(line.strip_suffix(": test")?.to_owned())).collect();
     for file in fs::read_dir(crate::transcripts::FOLDER).unwrap().flatten() {
         let name = file.file_name().into_string().unwrap();
         if let Some(topic) = name.strip_suffix(".md") {

@@ -11,10 +11,7 @@ use crate::support::Reviewer;
 fn code_review(n: u32, before: Value, after: Value) {
     let mut changes =
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": n });
-    changes
-        .as_object_mut()
-        .unwrap()
-        .extend(after.as_object().unwrap().clone());
+    changes.as_object_mut().unwrap().extend(after.as_object().unwrap().clone());
     blocks(before, Reviewer::fail(), review("code-review", n), changes);
 }
 
@@ -111,9 +108,6 @@ fn the_last_code_review_leads_to_all_code_review() {
             "phase": "code-review", "next_phase": "all-code-review", "phase_iteration": 0, "review_model": "opus",
             "consecutive_clean": 0, "paused": null,
         });
-        check(
-            &project,
-            Expected::passed_by(&review, "sonnet", "all-code-review").state(after),
-        );
+        check(&project, Expected::passed_by(&review, "sonnet", "all-code-review").state(after));
     }
 }

@@ -27,10 +27,7 @@ struct Slow {
 
 impl Slow {
     fn on(project: &Project, verdict: &'static str) -> Self {
-        let slow = Self {
-            begun: project.bin.join("begun"),
-            go: project.bin.join("go"),
-        };
+        let slow = Self { begun: project.bin.join("begun"), go: project.bin.join("go") };
         project.reviewer(&Reviewer {
             verdict,
             first: format!(
@@ -84,34 +81,15 @@ fn a_running_review_is_shown_while_its_lock_is_held() {
     let json = project.run(&["status", "--json"]).json();
     let running = &json["running"];
     assert_eq!(
-        (
-            &running["cycle"],
-            &running["n"],
-            &running["by"],
-            &running["timeout"]
-        ),
-        (
-            &json!("code-review"),
-            &json!(1),
-            &json!("opus"),
-            &json!(570)
-        )
+        (&running["cycle"], &running["n"], &running["by"], &running["timeout"]),
+        (&json!("code-review"), &json!(1), &json!("opus"), &json!(570))
     );
-    assert_eq!(
-        running["file"],
-        format!(".taskie/plans/{PLAN}/task-1-review-1.md")
-    );
+    assert_eq!(running["file"], format!(".taskie/plans/{PLAN}/task-1-review-1.md"));
     assert!(running["seconds"].as_u64().unwrap() < 120);
     assert_eq!(running["last_line"], "reading plan.md");
-    assert_eq!(
-        (&json["waits_for"], &json["stop"]["does"]),
-        (&json!("review"), &json!("allow"))
-    );
+    assert_eq!((&json["waits_for"], &json["stop"]["does"]), (&json!("review"), &json!("allow")));
     let text = project.run(&["status"]).stdout;
-    assert!(
-        text.contains("\nA review is running: code-review 1 by opus, for "),
-        "{text}"
-    );
+    assert!(text.contains("\nA review is running: code-review 1 by opus, for "), "{text}");
     assert!(
         text.contains(
             " of at most 9 min 30 s\nits log: reading plan.md\n\nat a stop     it is allowed: a review is already running\n"
@@ -119,10 +97,7 @@ fn a_running_review_is_shown_while_its_lock_is_held() {
         "{text}"
     );
     slow.end(hook);
-    assert_eq!(
-        project.run(&["status", "--json"]).json()["running"],
-        Value::Null
-    );
+    assert_eq!(project.run(&["status", "--json"]).json()["running"], Value::Null);
     assert!(!project.lock_file("running").exists());
 }
 
@@ -135,10 +110,7 @@ fn a_killed_hook_leaves_no_running_review() {
     hook.wait().unwrap();
     let running = || project.run(&["status", "--json"]).json()["running"]["n"].clone();
     wait_for("the reviewer to end", || running().is_null().then_some(()));
-    assert!(
-        project.lock_file("running").exists(),
-        "the note is there, and not believed"
-    );
+    assert!(project.lock_file("running").exists(), "the note is there, and not believed");
     project.reviewer(&Reviewer::fail());
     assert_eq!(project.stop().json()["decision"], "block");
 }
@@ -186,10 +158,7 @@ fn look(child: &Child) {
 
 /// `taskie status --watch` in a pipe, and the lines that it has printed.
 fn watch(project: &Project, args: &[&str]) -> (Child, std::sync::mpsc::Receiver<String>) {
-    let mut child = project
-        .command([&["status", "--watch"], args].concat())
-        .spawn()
-        .unwrap();
+    let mut child = project.command([&["status", "--watch"], args].concat()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -206,10 +175,7 @@ fn a_pipe_gets_a_line_for_each_change() {
     let slow = Slow::on(&project, "FAIL");
     let (mut child, lines) = watch(&project, &[]);
     let next = || lines.recv_timeout(Duration::from_secs(60)).unwrap();
-    assert_eq!(
-        next(),
-        format!("{PLAN}: complete-task, code-review due; your turn")
-    );
+    assert_eq!(next(), format!("{PLAN}: complete-task, code-review due; your turn"));
     let look = || look(&child);
     let hook = slow.begin(&project);
     look();
@@ -257,19 +223,10 @@ pub fn on_terminal(mut command: Command, columns: u16, rows: u16) -> (Child, fs:
     let other: OwnedFd = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&other).unwrap();
     unlockpt(&other).unwrap();
-    let size = Winsize {
-        ws_row: rows,
-        ws_col: columns,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
+    let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(&other, size).unwrap();
     let path = PathBuf::from(ptsname(&other, Vec::new()).unwrap().into_string().unwrap());
-    let terminal = fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(path)
-        .unwrap();
+    let terminal = fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
     command.env_remove("NO_COLOR").env("TERM", "xterm");
     let child = command.stdout(Stdio::from(terminal)).spawn().unwrap();
     (child, fs::File::from(other))
@@ -300,14 +257,8 @@ fn no_line_is_wider_than_the_terminal() {
         assert!(child.wait().unwrap().success());
         let text = without_escapes(&String::from_utf8(bytes).unwrap());
         let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
-        assert!(
-            widest <= usize::from(columns).min(100),
-            "{columns}: {widest}\n{text}"
-        );
-        assert!(
-            text.replace(char::is_whitespace, "").contains("3FAIL"),
-            "{columns}: {text}"
-        );
+        assert!(widest <= usize::from(columns).min(100), "{columns}: {widest}\n{text}");
+        assert!(text.replace(char::is_whitespace, "").contains("3FAIL"), "{columns}: {text}");
     }
 }
 
@@ -329,10 +280,7 @@ fn the_values_of_settings_are_broken_between_words() {
         "570 seconds ",
         "8 reviews ",
     ] {
-        assert!(
-            text.lines().any(|line| line.contains(part)),
-            "{part}: {text}"
-        );
+        assert!(text.lines().any(|line| line.contains(part)), "{part}: {text}");
     }
 }
 
@@ -369,11 +317,7 @@ fn a_terminal_is_drawn_in_place() {
         assert_eq!(child.wait().unwrap().code(), Some(0));
         let first = without_escapes(seen.split(&up).next().unwrap());
         assert_eq!(first.lines().count(), height, "{first}");
-        assert_eq!(
-            first.contains("press Ctrl-C to stop"),
-            rows == 40,
-            "{first}"
-        );
+        assert_eq!(first.contains("press Ctrl-C to stop"), rows == 40, "{first}");
         assert!(first.contains("turn:"), "{first}");
     }
 }
@@ -413,10 +357,7 @@ fn whose_turn_it_is_follows_from_what_the_agent_did_last() {
     project.write("task-1-post-review-1.md", "answered\n");
     agent(&["enter", "post-code-review"]);
     assert_eq!(turn(), works);
-    project.reviewer(&Reviewer {
-        first: "exit 3".to_owned(),
-        ..Reviewer::default()
-    });
+    project.reviewer(&Reviewer { first: "exit 3".to_owned(), ..Reviewer::default() });
     project.stop_of("mine");
     assert_eq!(
         turn(),
@@ -447,16 +388,9 @@ fn a_command_means_the_plan_under_review() {
     fs::write(later.join("plan.md"), "# Zebra\n").unwrap();
     let ran = project.run(&["pause"]);
     assert_eq!(ran.err(), (0, ""));
-    assert!(
-        ran.stdout.ends_with(&format!("\nplan: {PLAN}\n")),
-        "{}",
-        ran.stdout
-    );
+    assert!(ran.stdout.ends_with(&format!("\nplan: {PLAN}\n")), "{}", ran.stdout);
     let rows = project.run(&["list"]).stdout;
-    let rows: Vec<Vec<&str>> = rows
-        .lines()
-        .map(|row| row.split_whitespace().collect())
-        .collect();
+    let rows: Vec<Vec<&str>> = rows.lines().map(|row| row.split_whitespace().collect()).collect();
     assert_eq!(rows[1][3], "review");
     slow.end(hook);
 }

@@ -22,12 +22,7 @@ use taskie::lint::report::Format;
 pub const PLAN: &str = "test-plan";
 
 /// The cycles of the default chart.
-pub const CYCLES: [&str; 4] = [
-    "plan-review",
-    "tasks-review",
-    "code-review",
-    "all-code-review",
-];
+pub const CYCLES: [&str; 4] = ["plan-review", "tasks-review", "code-review", "all-code-review"];
 
 /// The scripted reviewer. A link to it is put on PATH, not a copy: while a copy is written, another test may fork a
 /// process that keeps it "busy" for a moment. Never write to it.
@@ -64,10 +59,7 @@ impl Default for Reviewer {
 
 impl Reviewer {
     pub fn of(verdict: &'static str) -> Self {
-        Self {
-            verdict,
-            ..Self::default()
-        }
+        Self { verdict, ..Self::default() }
     }
 
     pub fn pass() -> Self {
@@ -83,10 +75,7 @@ impl Reviewer {
     }
 
     pub fn prints(self, stdout: impl Into<String>) -> Self {
-        Self {
-            stdout: Some(stdout.into()),
-            ..self
-        }
+        Self { stdout: Some(stdout.into()), ..self }
     }
 
     pub fn warns(self, stderr: &'static str) -> Self {
@@ -94,17 +83,11 @@ impl Reviewer {
     }
 
     pub fn first(self, commands: impl Into<String>) -> Self {
-        Self {
-            first: commands.into(),
-            ..self
-        }
+        Self { first: commands.into(), ..self }
     }
 
     pub fn without_review(self) -> Self {
-        Self {
-            writes: false,
-            ..self
-        }
+        Self { writes: false, ..self }
     }
 
     fn script(&self) -> String {
@@ -126,10 +109,7 @@ impl Reviewer {
             })
             .to_string()
         });
-        script.push_str(&format!(
-            "cat <<'TASKIE_END'\n{stdout}\nTASKIE_END\nexit {}\n",
-            self.exit
-        ));
+        script.push_str(&format!("cat <<'TASKIE_END'\n{stdout}\nTASKIE_END\nexit {}\n", self.exit));
         script
     }
 }
@@ -193,9 +173,7 @@ pub fn temporary() -> tempfile::TempDir {
             })
     });
     let in_memory = MEMORY.then(|| tempfile::tempdir_in(IN_MEMORY).ok());
-    in_memory
-        .flatten()
-        .unwrap_or_else(|| tempfile::tempdir().unwrap())
+    in_memory.flatten().unwrap_or_else(|| tempfile::tempdir().unwrap())
 }
 
 /// A temporary project. Its `bin`, which contains the scripted `claude`, is outside the project.
@@ -213,11 +191,7 @@ impl Project {
         let (root, bin) = (base.join("project"), base.join("bin"));
         fs::create_dir_all(&root).unwrap();
         fs::create_dir_all(&bin).unwrap();
-        Self {
-            _temp: temp,
-            root,
-            bin,
-        }
+        Self { _temp: temp, root, bin }
     }
 
     /// A project whose plan has these files.
@@ -282,10 +256,7 @@ impl Project {
 
     /// Writes `state.json`: [`state`] with `changes` over it.
     pub fn set_state(&self, changes: Value) {
-        self.write(
-            "state.json",
-            serde_json::to_string_pretty(&state(changes)).unwrap(),
-        );
+        self.write("state.json", serde_json::to_string_pretty(&state(changes)).unwrap());
     }
 
     pub fn state(&self) -> Value {
@@ -319,11 +290,8 @@ impl Project {
         // A call that is killed may end within a character.
         let bytes = fs::read(self.bin.join("calls")).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
-        let arguments = |call: &str| {
-            call.split_terminator('\0')
-                .map(|arg| arg.replace('\n', "\\n"))
-                .collect()
-        };
+        let arguments =
+            |call: &str| call.split_terminator('\0').map(|arg| arg.replace('\n', "\\n")).collect();
         text.split('\u{1e}').skip(1).map(arguments).collect()
     }
 
@@ -497,23 +465,14 @@ pub fn script(path: impl AsRef<Path>, lines: &str) {
 /// Runs git in a folder, with an identity and without the user's configuration, and returns what it prints.
 pub fn git(dir: &Path, args: &[&str]) -> String {
     let output = Command::new("git")
-        .args([
-            "-c",
-            "user.name=Test",
-            "-c",
-            "user.email=test@example.invalid",
-        ])
+        .args(["-c", "user.name=Test", "-c", "user.email=test@example.invalid"])
         .args(args)
         .current_dir(dir)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_SYSTEM", "/dev/null")
         .output()
         .unwrap();
-    assert!(
-        output.status.success(),
-        "git {args:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -525,10 +484,7 @@ pub fn chart_files() -> Vec<(String, String)> {
     let parts = chart["extends"].as_array().unwrap().iter();
     let parts = parts.map(|part| format!("parts/{}/statechart.toml", part.as_str().unwrap()));
     let parts = parts.map(|path| (path.clone(), read(&path).unwrap()));
-    [("statechart.toml".to_owned(), own)]
-        .into_iter()
-        .chain(parts.collect::<Vec<_>>())
-        .collect()
+    [("statechart.toml".to_owned(), own)].into_iter().chain(parts.collect::<Vec<_>>()).collect()
 }
 
 /// Writes the default chart into a folder, with changed texts. What it extends is written too if it changes. Its own templates
@@ -552,9 +508,7 @@ pub fn write_chart(folder: &Path, change: impl Fn(&str) -> String) -> Vec<(Strin
         if templates.exists() && !beside.join("templates").exists() {
             std::os::unix::fs::symlink(templates, beside.join("templates")).unwrap();
         }
-        written[0].1 = written[0]
-            .1
-            .replacen(&format!("{part:?}"), &format!("{target:?}"), 1);
+        written[0].1 = written[0].1.replacen(&format!("{part:?}"), &format!("{target:?}"), 1);
         written.push((target.to_str().unwrap().to_owned(), changed));
     }
     let own = folder.join("statechart.toml");
@@ -577,10 +531,7 @@ pub fn report(origin: &str, chart: &str, beside: &Path) -> Value {
         Templates::folders(folders.iter().map(|folder| beside.join(folder)).collect())
     };
     // How long it takes depends on the machine.
-    let caps = Caps {
-        time: Duration::from_secs(600),
-        ..Caps::default()
-    };
+    let caps = Caps { time: Duration::from_secs(600), ..Caps::default() };
     let checked = taskie::lint::run(origin, chart, templates, Some(&caps));
     serde_json::from_str(&Format::Json.render(&[checked], false)).unwrap()
 }
@@ -601,18 +552,16 @@ pub fn json_of(text: &str) -> Value {
 
 /// Returns `text` with every review and every wait taking no time: how long one takes depends on the machine.
 pub fn timeless(text: &str) -> String {
-    [" in ", " waited ", ", and "]
-        .iter()
-        .fold(text.to_owned(), |text, before| {
-            let mut parts = text.split(before);
-            let first = parts.next().unwrap_or_default().to_owned();
-            parts.fold(first, |text, part| {
-                let digits = part.chars().take_while(char::is_ascii_digit).count();
-                let rest = part[digits..].strip_prefix(" s").filter(|_| digits > 0);
-                let part = rest.map_or_else(|| part.to_owned(), |rest| format!("0 s{rest}"));
-                text + before + &part
-            })
+    [" in ", " waited ", ", and "].iter().fold(text.to_owned(), |text, before| {
+        let mut parts = text.split(before);
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |text, part| {
+            let digits = part.chars().take_while(char::is_ascii_digit).count();
+            let rest = part[digits..].strip_prefix(" s").filter(|_| digits > 0);
+            let part = rest.map_or_else(|| part.to_owned(), |rest| format!("0 s{rest}"));
+            text + before + &part
         })
+    })
 }
 
 /// The answer that allows a stop without a message.
@@ -634,10 +583,7 @@ pub fn blocked(reason: &str) -> Value {
 #[track_caller]
 pub fn expect_warning(ran: &Ran, warning: &str) {
     let log = format!("taskie: {warning}\n");
-    assert_eq!(
-        (ran.code, ran.json(), &ran.stderr),
-        (0, allowed(warning), &log)
-    );
+    assert_eq!((ran.code, ran.json(), &ran.stderr), (0, allowed(warning), &log));
 }
 
 /// The answer that allows a stop in a plan without a flaw.
@@ -648,11 +594,7 @@ pub fn validated() -> Value {
 fn collect(top: &Path, dir: &Path, files: &mut BTreeMap<String, String>) {
     for entry in fs::read_dir(dir).unwrap().flatten() {
         let path = entry.path();
-        let name = path
-            .strip_prefix(top)
-            .unwrap()
-            .to_string_lossy()
-            .into_owned();
+        let name = path.strip_prefix(top).unwrap().to_string_lossy().into_owned();
         // A receipt has times and hashes of everything; tests of their own are about that.
         if name.ends_with("/.locks")
             || name == ".git"

@@ -62,11 +62,7 @@ fn sections(text: &str) -> Vec<Section> {
         let level = line.bytes().take_while(|byte| *byte == b'#').count();
         if level > 0 {
             let name = line[level..].trim().to_owned();
-            sections.push(Section {
-                level,
-                name,
-                ..Section::default()
-            });
+            sections.push(Section { level, name, ..Section::default() });
         }
         let section = sections.last_mut().expect("a file begins with a heading");
         section.text += line;
@@ -124,10 +120,7 @@ fn play(commands: &[&Vec<String>]) -> Vec<String> {
     let folder = base.join(".transcript");
     let file = |at: usize, kind: &str| folder.join(format!("{at}.{kind}"));
     fs::create_dir(&folder).unwrap();
-    let mut lines = format!(
-        "REPO={}\n. {FOLDER}/prelude.sh\n",
-        env!("CARGO_MANIFEST_DIR")
-    );
+    let mut lines = format!("REPO={}\n. {FOLDER}/prelude.sh\n", env!("CARGO_MANIFEST_DIR"));
     for (at, command) in commands.iter().enumerate() {
         let [out, err, code] = ["out", "err", "code"].map(|kind| file(at, kind));
         let (command, out, err) = (command.join("\n"), out.display(), err.display());
@@ -136,12 +129,7 @@ fn play(commands: &[&Vec<String>]) -> Vec<String> {
     }
     let path = folder.join("script");
     script(&path, &lines);
-    let ran = Ran::of(
-        project
-            .shell(&format!(". {}", path.display()))
-            .output()
-            .unwrap(),
-    );
+    let ran = Ran::of(project.shell(&format!(". {}", path.display())).output().unwrap());
     let all = ran.stdout + &ran.stderr;
     assert!(all.is_empty(), "the shell says: {all}\n{lines}");
     let plain = |text: &str| {
@@ -229,13 +217,7 @@ fn check(topic: &str) {
     let mut failed = String::new();
     for (section, now) in sections.iter().zip(now) {
         if section.text != now {
-            writeln!(
-                failed,
-                "{topic}: {}\n{}",
-                section.name,
-                diff(&section.text, &now)
-            )
-            .unwrap();
+            writeln!(failed, "{topic}: {}\n{}", section.name, diff(&section.text, &now)).unwrap();
         }
     }
     assert!(failed.is_empty(), "{failed}");

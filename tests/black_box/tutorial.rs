@@ -44,10 +44,8 @@ fn changed(chart: &str, block: &str) -> String {
     let is_replaced = |section: &String| new.iter().any(|one| table(one) == table(section));
     let mut all = sections(chart);
     all.retain(|section| !is_replaced(section));
-    let (head, tables): (Vec<_>, Vec<_>) = all
-        .iter()
-        .chain(&new)
-        .partition(|section| !section.starts_with('['));
+    let (head, tables): (Vec<_>, Vec<_>) =
+        all.iter().chain(&new).partition(|section| !section.starts_with('['));
     let sections = head.into_iter().chain(tables);
     sections.map(|one| format!("{one}\n")).collect()
 }
@@ -82,11 +80,7 @@ fn every_block_works_in_order() {
                 printed = ran.stdout;
             }
             "text" => {
-                assert!(
-                    printed.contains(&block.text),
-                    "{}\nis not in\n{printed}",
-                    block.text
-                );
+                assert!(printed.contains(&block.text), "{}\nis not in\n{printed}", block.text);
                 compared += 1;
             }
             "json" => {}
@@ -107,16 +101,8 @@ fn its_settings_call_the_hook() {
     let hook = &settings["hooks"]["Stop"][0]["hooks"][0];
     let line = hook["command"].as_str().unwrap();
     let root = project.root.display();
-    let ran = typed(
-        &project,
-        &format!("export CLAUDE_PROJECT_DIR='{root}'\necho '{{}}' | {line}"),
-    );
-    assert_eq!(
-        (ran.code, ran.json()["decision"].as_str()),
-        (0, Some("block")),
-        "{}",
-        ran.stderr
-    );
+    let ran = typed(&project, &format!("export CLAUDE_PROJECT_DIR='{root}'\necho '{{}}' | {line}"));
+    assert_eq!((ran.code, ran.json()["decision"].as_str()), (0, Some("block")), "{}", ran.stderr);
 }
 
 /// The experiment that it suggests: without `clear`, the property is refuted, with a counterexample.
@@ -132,17 +118,10 @@ fn its_property_can_be_refuted() {
     let (before, after) = chart.split_once("[phases.done]\n").unwrap();
     let after = after.replacen("clear = [\"next_phase\"]\n", "", 1);
     let chart = format!("{before}[phases.done]\n{after}");
-    let ran = feed(
-        Project::empty().command(["check-chart", "--format", "json", "-"]),
-        chart,
-    );
+    let ran = feed(Project::empty().command(["check-chart", "--format", "json", "-"]), chart);
     let report = ran.json();
     assert_eq!(ran.code, 1, "{}", ran.stdout);
-    let codes: Vec<_> = report["findings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| &one["code"])
-        .collect();
+    let codes: Vec<_> =
+        report["findings"].as_array().unwrap().iter().map(|one| &one["code"]).collect();
     assert!(codes.contains(&&json!("property-refuted")), "{codes:?}");
 }

@@ -22,10 +22,7 @@ pub fn blocks(document: &str) -> Vec<Block> {
     for line in text.lines() {
         match (line.strip_prefix("```"), open) {
             (Some(language), false) => {
-                blocks.push(Block {
-                    language: language.to_owned(),
-                    text: String::new(),
-                });
+                blocks.push(Block { language: language.to_owned(), text: String::new() });
                 open = true;
             }
             (Some(_), true) => open = false,
@@ -72,9 +69,7 @@ pub fn typed(project: &Project, block: &str) -> Ran {
     let mut command = project.shell(&format!("set -e\n{COMMANDS}{block}"));
     // The host refuses root its reviewer's flags unless this is set; the tests may run as root.
     command.env("IS_SANDBOX", "1");
-    let checks = block
-        .lines()
-        .any(|line| line.trim_end().ends_with("taskie check-chart"));
+    let checks = block.lines().any(|line| line.trim_end().ends_with("taskie check-chart"));
     if checks {
         command.env("COMPILED_IN", compiled_in());
     }

@@ -55,9 +55,7 @@ fn t02_invalid_json() {
         ("\"invalid json\"", "a hook event is an object"),
     ] {
         let expected = Expected::refused(&format!("taskie: Invalid JSON on stdin: {why}\n"));
-        check_run(&Project::valid(), expected, |project| {
-            project.hook_raw("stop", input)
-        });
+        check_run(&Project::valid(), expected, |project| project.hook_raw("stop", input));
     }
 }
 
@@ -77,10 +75,9 @@ fn t04_stop_hook_active() {
     let flawed = Project::with(&[("invalid-file.md", "")]);
     let flaws =
         "Plan 'test-plan': Missing required file: plan.md; Invalid filename: invalid-file.md";
-    for (project, expected) in [
-        (Project::valid(), Expected::silent()),
-        (flawed, Expected::allow(flaws)),
-    ] {
+    for (project, expected) in
+        [(Project::valid(), Expected::silent()), (flawed, Expected::allow(flaws))]
+    {
         check_run(&project, expected, |project| {
             project.hook_raw("stop", r#"{"stop_hook_active": true}"#)
         });

@@ -14,21 +14,10 @@ fn a_hook_on_a_terminal_says_what_it_waits_for() {
     unlockpt(&controller).unwrap();
     let name = ptsname(&controller, Vec::new()).unwrap();
     let terminal = std::fs::File::open(name.to_str().unwrap()).unwrap();
-    let mut child = project
-        .command(["hook", "stop"])
-        .stdin(terminal)
-        .spawn()
-        .unwrap();
-    std::fs::File::from(controller)
-        .write_all(b"{}\n\x04")
-        .unwrap();
+    let mut child = project.command(["hook", "stop"]).stdin(terminal).spawn().unwrap();
+    std::fs::File::from(controller).write_all(b"{}\n\x04").unwrap();
     let mut said = String::new();
-    child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut said)
-        .unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     child.wait().unwrap();
     assert_eq!(
         said,

@@ -12,9 +12,7 @@ impl Resolver<'_> {
     /// Resolves the cycles. One that lacks a key is left out; the flaws say which key.
     pub(super) fn cycles(&mut self, source: &Source) -> IndexMap<String, Cycle> {
         let cycles = source.cycles.iter();
-        cycles
-            .filter_map(|(id, own)| Some((id.clone(), self.cycle(id, own, source)?)))
-            .collect()
+        cycles.filter_map(|(id, own)| Some((id.clone(), self.cycle(id, own, source)?))).collect()
     }
 
     /// Checks that no two reviews have the same file name, within a cycle or between cycles.
@@ -84,11 +82,8 @@ impl Resolver<'_> {
             entry.extend(own);
             entry
         });
-        let (base, review, answer) = (
-            name!(base, &fields),
-            name!(review, &holes),
-            name!(answer, &holes),
-        );
+        let (base, review, answer) =
+            (name!(base, &fields), name!(review, &holes), name!(answer, &holes));
         Some(Cycle {
             id: id.to_owned(),
             count: count?,

@@ -39,12 +39,7 @@ impl Resolver<'_> {
             self.field(at!["next"], next, &source.context);
         } else if !source.cycles.is_empty() {
             let help = "name the context field that holds the phase that comes next: next = \"next_phase\"";
-            self.flaw(
-                Code::MissingKey,
-                at!["cycles"],
-                "a chart with cycles needs `next`",
-                help,
-            );
+            self.flaw(Code::MissingKey, at!["cycles"], "a chart with cycles needs `next`", help);
         }
         if let Some(since) = &source.scope.since {
             self.field(at!["scope", "since"], since, &source.context);
@@ -109,9 +104,7 @@ impl Resolver<'_> {
             let misfit = match &field.default {
                 None if field.kind == FieldType::Phase || field.nullable => None,
                 Some(_) if table == "context" && field.setting().is_some() => None,
-                None => Some(format!(
-                    "`{name}` needs a default, because it cannot be null"
-                )),
+                None => Some(format!("`{name}` needs a default, because it cannot be null")),
                 Some(Literal::Text(text)) if field.kind == FieldType::Phase => {
                     self.phase(at![table, name, "default"], &text.0, phases);
                     None
@@ -132,12 +125,7 @@ impl Resolver<'_> {
                 !field.trust.is_empty() || !field.per_project.is_empty() || field.bound;
             if table != "config" && needs_trust {
                 let message = "only a setting can have `trust`";
-                self.flaw(
-                    Code::WrongType,
-                    at![table, name, "trust"],
-                    message,
-                    "remove it",
-                );
+                self.flaw(Code::WrongType, at![table, name, "trust"], message, "remove it");
             }
             if table != "config" && (field.file || field.commands) {
                 let message = "only a setting can be a file or a list of commands";
@@ -152,17 +140,10 @@ impl Resolver<'_> {
                 };
                 if !is_one {
                     let value = value.json();
-                    let value = value
-                        .as_str()
-                        .map_or_else(|| value.to_string(), str::to_owned);
+                    let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                     let message = format!("`{value}` is not in `one_of` of `{name}`");
                     let path = at![table, name, "trust", index];
-                    self.flaw(
-                        Code::WrongType,
-                        path,
-                        message,
-                        "remove it, or add it to `one_of`",
-                    );
+                    self.flaw(Code::WrongType, path, message, "remove it, or add it to `one_of`");
                 }
             }
             if let Some(message) = misfit {
@@ -200,9 +181,8 @@ impl Resolver<'_> {
     fn options(&mut self, source: &Source, phases: &Phases) {
         for (name, arg) in &source.args {
             let default = arg.default.as_ref();
-            let fits = default.map_or(Ok(()), |default| {
-                arg.field().accepts_literal(phases, default)
-            });
+            let fits =
+                default.map_or(Ok(()), |default| arg.field().accepts_literal(phases, default));
             if let Err(wanted) = fits {
                 let message = format!("the default of option `{name}` must be {wanted}");
                 let path = at!["args", name, "default"];
@@ -276,12 +256,7 @@ impl Resolver<'_> {
                     _ => None,
                 };
                 let message = format!("`{name}` must be {wanted}");
-                self.flaw(
-                    Code::WrongAssignment,
-                    &path,
-                    message,
-                    help.unwrap_or_default(),
-                );
+                self.flaw(Code::WrongAssignment, &path, message, help.unwrap_or_default());
             }
         }
     }

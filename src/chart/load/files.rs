@@ -21,11 +21,7 @@ impl Resolver<'_> {
                 None => at!["files", name, index].to_vec(),
             };
             let line = line.and_then(|line| self.line(at!["files", name, "line"], line));
-            let mut set = FileSet {
-                with: Vec::new(),
-                without: Vec::new(),
-                line,
-            };
+            let mut set = FileSet { with: Vec::new(), without: Vec::new(), line };
             for (index, pattern) in patterns.iter().enumerate() {
                 let (into, text) = match pattern.0.strip_prefix('!') {
                     Some(rest) => (&mut set.without, rest),
@@ -83,10 +79,7 @@ impl Resolver<'_> {
     fn table(&mut self, name: &str, table: &TableSource, source: &Source) -> Option<Table> {
         let rows = match (&table.columns, &table.line) {
             (Some(columns), None) => RowShape::Columns(
-                columns
-                    .iter()
-                    .map(|(field, headings)| (field.clone(), headings.list()))
-                    .collect(),
+                columns.iter().map(|(field, headings)| (field.clone(), headings.list())).collect(),
             ),
             (None, Some(line)) => RowShape::Line(self.line(at!["tables", name, "line"], line)?),
             (Some(_), Some(_)) => {
@@ -107,10 +100,7 @@ impl Resolver<'_> {
         let taken = ["done", "path"];
         match &rows {
             RowShape::Columns(columns) => {
-                for column in columns
-                    .keys()
-                    .filter(|column| taken.contains(&column.as_str()))
-                {
+                for column in columns.keys().filter(|column| taken.contains(&column.as_str())) {
                     let message = format!("`{column}` shadows the row's own `it.{column}`");
                     let help = "rename the column";
                     let path = at!["tables", name, "columns", column];
@@ -131,11 +121,6 @@ impl Resolver<'_> {
             }
             None => None,
         };
-        Some(Table {
-            file,
-            rows,
-            path,
-            finished: table.finished.clone(),
-        })
+        Some(Table { file, rows, path, finished: table.finished.clone() })
     }
 }

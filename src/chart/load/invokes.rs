@@ -12,9 +12,7 @@ impl Resolver<'_> {
     /// Resolves the processes. A required key that is missing is reported, and replaced by something valid.
     pub(super) fn invokes(&mut self, source: &Source) -> IndexMap<String, Invoke> {
         let tables = source.invoke.iter();
-        tables
-            .map(|(name, own)| (name.clone(), self.invoke(name, own, source)))
-            .collect()
+        tables.map(|(name, own)| (name.clone(), self.invoke(name, own, source))).collect()
     }
 
     fn invoke(&mut self, name: &str, own: &InvokeSource, source: &Source) -> Invoke {
@@ -53,11 +51,7 @@ impl Resolver<'_> {
 
     /// Checks the processes, and the gates that run before them.
     pub(super) fn processes(&mut self, source: &Source) {
-        let shared = (
-            at!["invocation"].to_vec(),
-            "invocation",
-            &*source.invocation,
-        );
+        let shared = (at!["invocation"].to_vec(), "invocation", &*source.invocation);
         let own = source.invoke.iter();
         let own = own.map(|(name, invoke)| (at!["invoke", name].to_vec(), name.as_str(), invoke));
         for (path, name, invoke) in std::iter::once(shared).chain(own) {
@@ -105,10 +99,7 @@ impl Resolver<'_> {
             let message = format!("`verdicts` of `{name}` is empty: no run could count");
             self.flaw(Code::MissingKey, &at("verdicts"), message, "");
         }
-        let has_findings = invoke
-            .findings
-            .as_ref()
-            .is_some_and(|list| !list.is_empty());
+        let has_findings = invoke.findings.as_ref().is_some_and(|list| !list.is_empty());
         if has_findings && source.findings.severities.is_empty() {
             let message = format!("`findings` of `{name}` has no effect: no severity is known");
             let help = "list the severities: `[findings] severities = [\"major\", \"minor\"]`";
@@ -148,12 +139,7 @@ impl Resolver<'_> {
     fn pointer(&mut self, path: &[Segment], pointer: &str) {
         if !pointer.is_empty() && !pointer.starts_with('/') {
             let message = format!("`{pointer}` is not a JSON pointer: it must start with `/`");
-            self.flaw(
-                Code::BadPattern,
-                path,
-                message,
-                format!("write `/{pointer}`"),
-            );
+            self.flaw(Code::BadPattern, path, message, format!("write `/{pointer}`"));
         }
     }
 }

@@ -78,11 +78,8 @@ pub fn resolve_all(
 ) -> (Option<Chart>, Vec<Flaw>) {
     let fields = source.context.iter();
     let free = fields.filter(|(_, field)| field.kind == FieldType::String && !field.names_files());
-    let mut resolver = Resolver {
-        text,
-        flaws: Vec::new(),
-        free: free.map(|(name, _)| name.clone()).collect(),
-    };
+    let mut resolver =
+        Resolver { text, flaws: Vec::new(), free: free.map(|(name, _)| name.clone()).collect() };
     let chart = resolver.chart(origin, source, templates);
     (chart, in_order(resolver.flaws))
 }
@@ -105,10 +102,8 @@ impl Resolver<'_> {
         self.file_names(&source, &cycles);
         let phases = self.phases(&source);
         if phases.len() > MAX_PHASES {
-            let message = format!(
-                "the chart has {} phases, and at most {MAX_PHASES} are read",
-                phases.len()
-            );
+            let message =
+                format!("the chart has {} phases, and at most {MAX_PHASES} are read", phases.len());
             let help = "split it into several charts";
             self.flaw(Code::WrongType, at!["phases"], message, help);
             return None;
@@ -152,12 +147,8 @@ fn commands(source: &Source) -> IndexMap<String, Command> {
             say: own.say,
             ..Rule::default()
         };
-        let command = Command {
-            about: own.about,
-            otherwise: own.otherwise,
-            rule,
-            raise: own.raise,
-        };
+        let command =
+            Command { about: own.about, otherwise: own.otherwise, rule, raise: own.raise };
         (name.clone(), command)
     });
     commands.collect()
@@ -180,12 +171,7 @@ mod tests {
             let mut from_toml = from_toml.unwrap_or_else(|error| panic!("{error}"));
             // The templates of what it extends are among its own.
             from_toml.templates = chart.templates.clone();
-            assert_eq!(
-                format!("{chart:?}"),
-                format!("{from_toml:?}"),
-                "{}",
-                embedded.id
-            );
+            assert_eq!(format!("{chart:?}"), format!("{from_toml:?}"), "{}", embedded.id);
         }
     }
 }

@@ -120,10 +120,8 @@ impl Resolver<'_> {
                 help = Some("give the field `type = \"id\"`".to_owned());
             }
             let span = self.locate(path).map(|value| {
-                let at = self
-                    .text
-                    .get(value.clone())
-                    .and_then(|text| text.find(&format!("{{{hole}")));
+                let at =
+                    self.text.get(value.clone()).and_then(|text| text.find(&format!("{{{hole}")));
                 at.map_or(value.clone(), |at| {
                     value.start + at + 1..value.start + at + 1 + hole.len()
                 })
@@ -133,10 +131,7 @@ impl Resolver<'_> {
         }
         if pattern.has_wildcard() {
             let help = "write holes: `{base}-review-{n}.md`";
-            let message = format!(
-                "`{}` must render one name, so it cannot contain `*`",
-                source.0
-            );
+            let message = format!("`{}` must render one name, so it cannot contain `*`", source.0);
             self.flaw(Code::BadPattern, path, message, help);
             return None;
         }
@@ -164,8 +159,5 @@ fn noun(code: Code) -> &'static str {
 /// Returns the context fields that can be part of a file name.
 pub(super) fn name_fields(source: &Source) -> Vec<&str> {
     let fields = source.context.iter();
-    fields
-        .filter(|(_, field)| field.names_files())
-        .map(|(name, _)| name.as_str())
-        .collect()
+    fields.filter(|(_, field)| field.names_files()).map(|(name, _)| name.as_str()).collect()
 }

@@ -17,9 +17,7 @@ use crate::text::shown;
 const WORD: &str = "a lowercase letter, then lowercase letters, digits, `-` and `_`";
 
 /// The options and arguments that commands have in every chart.
-const RESERVED: &[&str] = &[
-    "chart", "check", "help", "instance", "phase", "session", "version",
-];
+const RESERVED: &[&str] = &["chart", "check", "help", "instance", "phase", "session", "version"];
 
 /// An option of `taskie enter` itself.
 const FORCE: &str = "force";
@@ -45,10 +43,8 @@ impl Resolver<'_> {
             let known = || CHARTS.iter().map(|chart| chart.id);
             let found = CHARTS.iter().find(|chart| chart.id == id);
             if found.is_none() {
-                let message = format!(
-                    "there is no chart `{}` whose settings could count",
-                    shown(id)
-                );
+                let message =
+                    format!("there is no chart `{}` whose settings could count", shown(id));
                 let help = hint(id, known()).unwrap_or_default();
                 self.flaw(Code::UnknownName, at!["scope", "settings"], message, help);
             }

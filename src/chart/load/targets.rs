@@ -32,13 +32,10 @@ impl Resolver<'_> {
             }
         }
         let shared = std::iter::once((vec![Segment::from("cycle")], &source.cycle, None));
-        let own = source.cycles.iter().map(|(id, own)| {
-            (
-                vec![Segment::from("cycles"), Segment::from(id)],
-                own,
-                Some(id),
-            )
-        });
+        let own = source
+            .cycles
+            .iter()
+            .map(|(id, own)| (vec![Segment::from("cycles"), Segment::from(id)], own, Some(id)));
         for (path, cycle, id) in shared.chain(own) {
             let at = |key: &str| below(&path, key);
             if let Some(resume) = &cycle.resume {
@@ -61,12 +58,8 @@ impl Resolver<'_> {
 
     fn targets_of_rules(&mut self, source: &Source, phases: &Phases) {
         for (event, rules) in &source.on {
-            let events = || {
-                EVENTS
-                    .iter()
-                    .map(|(_, name)| *name)
-                    .chain(["enter", "next", "run", UNCLAIMED])
-            };
+            let events =
+                || EVENTS.iter().map(|(_, name)| *name).chain(["enter", "next", "run", UNCLAIMED]);
             if !events().any(|name| name == event) {
                 let message = format!("unknown event `{event}`");
                 let help = hint(event, events()).unwrap_or_default();
@@ -138,10 +131,8 @@ impl Resolver<'_> {
             return;
         }
         for key in answers.iter().skip(1) {
-            let message = format!(
-                "a rule gives one answer, but this one has `{}` and `{key}`",
-                answers[0]
-            );
+            let message =
+                format!("a rule gives one answer, but this one has `{}` and `{key}`", answers[0]);
             let path = below(path, *key);
             self.flaw(Code::ConflictingKeys, &path, message, "remove one of them");
         }
@@ -183,9 +174,6 @@ fn leads_to(source: &Source, from: &str, to: &str, way: &mut Vec<String>) -> boo
         return false;
     }
     way.push(from.to_owned());
-    let raised = source
-        .commands
-        .get(from)
-        .map_or(&[][..], |command| &command.raise);
+    let raised = source.commands.get(from).map_or(&[][..], |command| &command.raise);
     raised.iter().any(|name| leads_to(source, name, to, way))
 }

@@ -37,9 +37,7 @@ pub struct Merged {
 impl Merged {
     /// Returns where the text at `span` is written.
     pub fn origin(&self, span: &Range<usize>) -> Option<LayerPlace> {
-        let count = self
-            .pieces
-            .partition_point(|piece| piece.at.start <= span.start);
+        let count = self.pieces.partition_point(|piece| piece.at.start <= span.start);
         let Piece { at, from } = self.pieces.get(count.checked_sub(1)?)?;
         let is_copy = at.len() == from.span.len() && span.start < at.end;
         let shift = |offset: usize| from.span.start + (offset.min(at.end) - at.start);
@@ -47,10 +45,7 @@ impl Merged {
             true => shift(span.start)..shift(span.end.max(span.start)),
             false => from.span.clone(),
         };
-        Some(LayerPlace {
-            layer: from.layer,
-            span,
-        })
+        Some(LayerPlace { layer: from.layer, span })
     }
 }
 
@@ -60,9 +55,7 @@ pub fn extended(text: &str) -> Vec<(String, Range<usize>)> {
     let list = table.get_ref().get("extends");
     let items = list.and_then(|list| list.get_ref().as_array());
     let items = items.into_iter().flat_map(|items| items.iter());
-    items
-        .filter_map(|item| Some((item.get_ref().as_str()?.to_owned(), item.span())))
-        .collect()
+    items.filter_map(|item| Some((item.get_ref().as_str()?.to_owned(), item.span()))).collect()
 }
 
 /// Returns whether a chart is extended by its path, and not by the name of one that is compiled in.
@@ -88,17 +81,12 @@ pub fn is_composed(text: &str) -> bool {
         .chain(advance)
         .chain(chart.get("properties"))
         .filter_map(|list| list.get_ref().as_array());
-    ["extends", "remove"]
-        .iter()
-        .any(|key| chart.contains_key(*key))
+    ["extends", "remove"].iter().any(|key| chart.contains_key(*key))
         || values("cycles").any(|cycle| has(cycle, &["copy"]))
         || lists.any(|list| {
             let mut ids = HashSet::new();
             list.iter().any(|entry| {
-                let id = entry
-                    .get_ref()
-                    .get("id")
-                    .and_then(|id| id.get_ref().as_str());
+                let id = entry.get_ref().get("id").and_then(|id| id.get_ref().as_str());
                 has(entry, &["before", "after"]) || id.is_some_and(|id| !ids.insert(id))
             })
         })
@@ -140,9 +128,5 @@ pub fn merge(layers: &[Layer]) -> Merged {
         }
     }
     let (text, pieces) = Writer::of(layers).chart(&chart);
-    Merged {
-        text,
-        faults: merger.faults,
-        pieces,
-    }
+    Merged { text, faults: merger.faults, pieces }
 }

@@ -24,10 +24,7 @@ pub(super) struct Merger<'l> {
 
 impl<'l> Merger<'l> {
     pub(super) fn of(layers: &'l [Layer]) -> Self {
-        Self {
-            layers,
-            faults: Vec::new(),
-        }
+        Self { layers, faults: Vec::new() }
     }
 
     fn fault(&mut self, place: LayerPlace, what: &str, name: &str, known: Vec<String>) {
@@ -344,10 +341,7 @@ impl<'l> Merger<'l> {
             let copied = copied.or_else(|| cycles.get(&name)).cloned();
             let own_name = &cycles.0[at].0.name;
             let (Some(Node::Table(mut copy)), false) = (copied, *own_name == name) else {
-                let known = [
-                    of_base.map(Table::names).unwrap_or_default(),
-                    cycles.names(),
-                ];
+                let known = [of_base.map(Table::names).unwrap_or_default(), cycles.names()];
                 self.fault(place, "cycle", &name, known.concat());
                 continue;
             };

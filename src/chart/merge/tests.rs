@@ -32,10 +32,7 @@ other = "y"
 fn merged(texts: &[&str]) -> Merged {
     let layers = texts.iter().enumerate();
     let layers: Vec<Layer> = layers
-        .map(|(at, text)| Layer {
-            name: format!("layer-{at}"),
-            text: (*text).to_owned(),
-        })
+        .map(|(at, text)| Layer { name: format!("layer-{at}"), text: (*text).to_owned() })
         .collect();
     merge(&layers)
 }
@@ -56,16 +53,8 @@ fn a_chart_is_written_over_another() {
     for (own, path, value) in [
         ("id = \"own\"", "id", "\"own\""),
         ("quiet = true", "quiet", "true"),
-        (
-            "[cycle]\nentry = { own = 1 }",
-            "cycle.entry",
-            r#"{"count":0,"clean":0,"own":1}"#,
-        ),
-        (
-            "[cycles.code]\nsubject = [\"x\"]",
-            "cycles.code.subject",
-            "[\"x\"]",
-        ),
+        ("[cycle]\nentry = { own = 1 }", "cycle.entry", r#"{"count":0,"clean":0,"own":1}"#),
+        ("[cycles.code]\nsubject = [\"x\"]", "cycles.code.subject", "[\"x\"]"),
         (
             "[cycles.code.subject]\nappend = [\"x\"]\nprepend = [\"y\"]\nremove = [\"plan.md\"]",
             "cycles.code.subject",
@@ -81,26 +70,10 @@ fn a_chart_is_written_over_another() {
             "cycles.code.advance.0",
             r#"{"target":"y"}"#,
         ),
-        (
-            "[cycles.new]\ncopy = \"code\"\nstage = \"S\"",
-            "cycles.new.subject.0",
-            "\"plan.md\"",
-        ),
-        (
-            "[cycles.new]\ncopy = \"code\"\nstage = \"S\"",
-            "cycles.new.stage",
-            "\"S\"",
-        ),
-        (
-            "[[on.Stop]]\nid = \"waits\"\nguard = \"b\"",
-            "on.Stop.0.guard",
-            "\"b\"",
-        ),
-        (
-            "[[on.Stop]]\nbefore = \"waits\"\nguard = \"b\"",
-            "on.Stop.0",
-            r#"{"guard":"b"}"#,
-        ),
+        ("[cycles.new]\ncopy = \"code\"\nstage = \"S\"", "cycles.new.subject.0", "\"plan.md\""),
+        ("[cycles.new]\ncopy = \"code\"\nstage = \"S\"", "cycles.new.stage", "\"S\""),
+        ("[[on.Stop]]\nid = \"waits\"\nguard = \"b\"", "on.Stop.0.guard", "\"b\""),
+        ("[[on.Stop]]\nbefore = \"waits\"\nguard = \"b\"", "on.Stop.0", r#"{"guard":"b"}"#),
         (
             "[[on.Stop]]\nafter = \"waits\"\nid = \"b\"\n[[on.Stop]]\nafter = \"waits\"\nid = \"c\"",
             "on.Stop.2.id",
@@ -108,30 +81,14 @@ fn a_chart_is_written_over_another() {
         ),
         ("[[on.Stop]]\nguard = \"b\"", "on.Stop.2.guard", "\"b\""),
         ("remove = [\"on.Stop.waits\"]", "on.Stop.0.id", "\"limit\""),
-        (
-            "remove = [\"on.Stop.limit.assign\"]",
-            "on.Stop.1.assign",
-            "",
-        ),
+        ("remove = [\"on.Stop.limit.assign\"]", "on.Stop.1.assign", ""),
         ("remove = [\"commands.skip\"]", "commands.skip", ""),
-        (
-            "[let]\nclean = \"base.clean or other\"",
-            "let.clean",
-            "\"base_clean or other\"",
-        ),
-        (
-            "[let]\nclean = \"base.clean or other\"",
-            "let.base_clean",
-            "\"x > 1\"",
-        ),
+        ("[let]\nclean = \"base.clean or other\"", "let.clean", "\"base_clean or other\""),
+        ("[let]\nclean = \"base.clean or other\"", "let.base_clean", "\"x > 1\""),
         // What is not replaced is the same with and without `base`.
         ("[let]\nclean = \"base.other\"", "let.clean", "\"other\""),
         // A rule can be put elsewhere; it keeps what it has.
-        (
-            "[[on.Stop]]\nid = \"limit\"\nbefore = \"waits\"",
-            "on.Stop.0.assign",
-            r#"{"x":1}"#,
-        ),
+        ("[[on.Stop]]\nid = \"limit\"\nbefore = \"waits\"", "on.Stop.0.assign", r#"{"x":1}"#),
         (
             "[cycles.code.advance]\nremove = [\"last\"]\nappend = [{ target = \"x\" }]",
             "cycles.code.advance.0.target",
@@ -149,11 +106,7 @@ fn a_chart_is_written_over_another() {
 fn a_table_in_braces_stays_in_braces() {
     let own = "[phases.end]\nentry = { x = 1, }\n[cycle]\nentry = { own = 1 }";
     let merged = merged(&[BASE, own]);
-    assert!(
-        merged.text.contains("entry = { x = 1, }"),
-        "{}",
-        merged.text
-    );
+    assert!(merged.text.contains("entry = { x = 1, }"), "{}", merged.text);
     assert!(merged.text.contains("[cycle.entry]"), "{}", merged.text);
     // A table without a header of its own is where it is first named.
     let start = merged.text.find("phases").unwrap();
@@ -205,9 +158,7 @@ fn an_id_is_not_twice_in_a_list() {
         let at = own.rfind("\"new\"");
         assert_eq!(at, Some(fault.place.span.start), "{own}");
     }
-    assert!(!is_composed(
-        "[[on.Stop]]\nid = \"a\"\n[[on.next]]\nid = \"a\""
-    ));
+    assert!(!is_composed("[[on.Stop]]\nid = \"a\"\n[[on.next]]\nid = \"a\""));
 }
 
 /// What is added to a list has an `id` of its own.
@@ -220,11 +171,7 @@ fn an_id_that_is_already_there_is_not_added() {
         let [fault] = faults.as_slice() else {
             panic!("{change}: {faults:?}");
         };
-        assert_eq!(
-            (fault.kind, fault.place.layer),
-            (FaultKind::Twice, 1),
-            "{change}"
-        );
+        assert_eq!((fault.kind, fault.place.layer), (FaultKind::Twice, 1), "{change}");
         assert_eq!(&own[fault.place.span.clone()], "\"last\"", "{change}");
     }
 }
@@ -237,26 +184,14 @@ fn a_cycle_changes_what_cycles_share() {
     for (own, path, value) in [
         (change.to_owned(), "cycles.code.clear", r#"["a","b","c"]"#),
         (change.to_owned(), "cycle.clear", r#"["a","b"]"#),
-        (
-            format!("{change}\n[cycle.clear]\nremove = [\"a\"]"),
-            "cycles.code.clear",
-            r#"["b","c"]"#,
-        ),
-        (
-            "[cycles.new.clear]\nremove = [\"a\"]".to_owned(),
-            "cycles.new.clear",
-            "[\"b\"]",
-        ),
+        (format!("{change}\n[cycle.clear]\nremove = [\"a\"]"), "cycles.code.clear", r#"["b","c"]"#),
+        ("[cycles.new.clear]\nremove = [\"a\"]".to_owned(), "cycles.new.clear", "[\"b\"]"),
         (
             "[cycles.new]\ncopy = \"code\"\nclear = { prepend = [\"c\"] }".to_owned(),
             "cycles.new.clear",
             r#"["c","a","b"]"#,
         ),
-        (
-            "[cycles.own.clear]\nappend = [\"y\"]".to_owned(),
-            "cycles.own.clear",
-            r#"["x","y"]"#,
-        ),
+        ("[cycles.own.clear]\nappend = [\"y\"]".to_owned(), "cycles.own.clear", r#"["x","y"]"#),
     ] {
         let merged = merged(&[base, &own]);
         assert_eq!(merged.faults, [], "{own}");
@@ -338,12 +273,8 @@ fn a_let_is_not_captured() {
 fn each_place_leads_back_to_its_file() {
     let own = "[let]\nclean = \"base.clean or zz\"\n[[on.Stop]]\nid = \"waits\" # taskie: ignore[no-final] x\n";
     let merged = merged(&[BASE, own]);
-    for (text, layer) in [
-        ("two", 0),
-        ("x > 1", 0),
-        ("zz", 1),
-        ("# taskie: ignore[no-final] x", 1),
-    ] {
+    for (text, layer) in [("two", 0), ("x > 1", 0), ("zz", 1), ("# taskie: ignore[no-final] x", 1)]
+    {
         let start = merged.text.find(text).unwrap();
         let place = merged.origin(&(start..start + text.len())).unwrap();
         assert_eq!(place.layer, layer, "{text}");

@@ -24,10 +24,7 @@ impl Table {
     pub(super) fn read(layers: &[Layer], layer: usize, table: &DeTable<'_>) -> Self {
         let pairs = table.iter().map(|(key, value)| {
             let span = key.span();
-            let key = Key {
-                name: key.get_ref().to_string(),
-                place: LayerPlace { layer, span },
-            };
+            let key = Key { name: key.get_ref().to_string(), place: LayerPlace { layer, span } };
             (key, Node::read(layers, layer, value))
         });
         Self(pairs.collect(), None)
@@ -58,8 +55,7 @@ impl Table {
     pub(super) fn put_first(&mut self, order: &Self) {
         self.1 = None;
         let at = |name: &str| order.0.iter().position(|(key, _)| key.name == name);
-        self.0
-            .sort_by_key(|(key, _)| at(&key.name).unwrap_or(usize::MAX));
+        self.0.sort_by_key(|(key, _)| at(&key.name).unwrap_or(usize::MAX));
     }
 
     pub(super) fn names(&self) -> Vec<String> {
@@ -113,10 +109,7 @@ impl Node {
 
     fn list(layers: &[Layer], place: LayerPlace, items: &DeArray<'_>) -> Self {
         let layer = place.layer;
-        let at = |item: &Spanned<DeValue<'_>>| LayerPlace {
-            layer,
-            span: item.span(),
-        };
+        let at = |item: &Spanned<DeValue<'_>>| LayerPlace { layer, span: item.span() };
         let tables = items.iter().map(|item| {
             Some(Entry {
                 place: at(item),

@@ -13,12 +13,7 @@ pub(super) struct Writer<'l> {
 
 impl<'l> Writer<'l> {
     pub(super) fn of(layers: &'l [Layer]) -> Self {
-        Self {
-            layers,
-            text: String::new(),
-            pieces: Vec::new(),
-            layer: None,
-        }
+        Self { layers, text: String::new(), pieces: Vec::new(), layer: None }
     }
 
     /// Returns the text of a chart, and its pieces.
@@ -108,10 +103,7 @@ impl<'l> Writer<'l> {
     fn piece(&mut self, text: &str, place: &LayerPlace) {
         let start = self.text.len();
         self.text.push_str(text);
-        self.pieces.push(Piece {
-            at: start..self.text.len(),
-            from: place.clone(),
-        });
+        self.pieces.push(Piece { at: start..self.text.len(), from: place.clone() });
     }
 
     /// Begins a line. A comment says from which layer it is, unless the last one is from the same.
@@ -125,13 +117,7 @@ impl<'l> Writer<'l> {
         let line = text[..place.span.start].rfind('\n').unwrap_or(0);
         let above = text[..line].rfind('\n').map_or(0, |end| end + 1);
         if text[above..line].trim_start().starts_with(IGNORE) {
-            self.piece(
-                &text[above..line],
-                &LayerPlace {
-                    layer: place.layer,
-                    span: above..line,
-                },
-            );
+            self.piece(&text[above..line], &LayerPlace { layer: place.layer, span: above..line });
             self.text.push('\n');
         }
     }
@@ -145,13 +131,7 @@ impl<'l> Writer<'l> {
         if let Some(at) = text[place.span.end..end].find(IGNORE) {
             self.text.push(' ');
             let span = place.span.end + at..end;
-            self.piece(
-                text[span.clone()].trim_end(),
-                &LayerPlace {
-                    layer: place.layer,
-                    span,
-                },
-            );
+            self.piece(text[span.clone()].trim_end(), &LayerPlace { layer: place.layer, span });
         }
         self.text.push('\n');
     }

@@ -230,10 +230,7 @@ impl Arg {
 
 /// A number, or a setting that contains it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "an integer, or a string such as `{{ config.NAME }}`"
-)]
+#[serde(untagged, expecting = "an integer, or a string such as `{{ config.NAME }}`")]
 pub enum Amount {
     Fixed(u64),
     Setting(Text),

@@ -268,7 +268,6 @@ impl Property {
             ("reachable", &self.reachable),
             ("eventually", &self.eventually),
         ];
-        keys.into_iter()
-            .filter_map(|(key, expr)| Some((key, expr.as_ref()?)))
+        keys.into_iter().filter_map(|(key, expr)| Some((key, expr.as_ref()?)))
     }
 }

@@ -59,14 +59,8 @@ pub fn of_config(chart: &Chart) -> Json {
 
 fn properties(chart: &Chart, fields: &IndexMap<String, Field>) -> Json {
     let own = json!({ "type": "string", "description": "Where editors find this schema." });
-    let fields = fields
-        .iter()
-        .map(|(name, field)| (name.clone(), property(chart, field)));
-    Json::Object(
-        std::iter::once(("$schema".to_owned(), own))
-            .chain(fields)
-            .collect(),
-    )
+    let fields = fields.iter().map(|(name, field)| (name.clone(), property(chart, field)));
+    Json::Object(std::iter::once(("$schema".to_owned(), own)).chain(fields).collect())
 }
 
 /// Returns the allowed values of a field.
@@ -89,11 +83,7 @@ fn property(chart: &Chart, field: &Field) -> Json {
         FieldType::String | FieldType::Phase => "string",
         FieldType::List => "array",
     };
-    let types = if field.nullable {
-        json!([kind, "null"])
-    } else {
-        json!(kind)
-    };
+    let types = if field.nullable { json!([kind, "null"]) } else { json!(kind) };
     property.insert("type".to_owned(), types);
     match field.kind {
         FieldType::Integer => {

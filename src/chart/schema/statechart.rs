@@ -81,9 +81,7 @@ fn needs(schema: &Json) -> Map<String, Json> {
     if schema.get("type") == Some(&json!("array")) {
         needs.insert("type".to_owned(), json!("array"));
     } else if !needs.is_empty() {
-        needs
-            .entry("additionalProperties")
-            .or_insert(Json::Bool(true));
+        needs.entry("additionalProperties").or_insert(Json::Bool(true));
     }
     needs
 }

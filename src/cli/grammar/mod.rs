@@ -60,10 +60,7 @@ fn groups(chart: &Chart) -> [(String, Vec<Command>); 5] {
         (format!("Your {}s", chart.scope.noun), of_instances(chart)),
         ("Set up".to_owned(), of_this_machine(chart)),
         ("Charts".to_owned(), of_charts(chart)),
-        (
-            "For agents and hosts".to_owned(),
-            vec![hook(), enter(chart), next(chart), run.clone()],
-        ),
+        ("For agents and hosts".to_owned(), vec![hook(), enter(chart), next(chart), run.clone()]),
     ];
     let of_chart = run.get_subcommands();
     let of_chart = of_chart.filter(|command| !OWN.contains(&command.get_name()));
@@ -196,34 +193,22 @@ fn of_instances(chart: &Chart) -> Vec<Command> {
         Command::new("stats")
             .about("Sum up the reviews: verdicts, time and cost")
             .arg(
-                instance(chart)
-                    .long(noun.clone())
-                    .help(format!("Only this {noun} [default: all]")),
+                instance(chart).long(noun.clone()).help(format!("Only this {noun} [default: all]")),
             )
             .arg(json()),
         Command::new("report")
-            .about(format!(
-                "Write a page about a {noun}: costs, reviews, timeline"
-            ))
+            .about(format!("Write a page about a {noun}: costs, reviews, timeline"))
             .arg(arg!(--html <FILE> "Write it to this file").value_parser(value_parser!(PathBuf)))
             .arg(overwriting("html"))
             .arg(arg!(--markdown "Print what a pull request needs, as Markdown"))
-            .group(
-                ArgGroup::new("form")
-                    .args(["html", "markdown"])
-                    .required(true),
-            )
+            .group(ArgGroup::new("form").args(["html", "markdown"]).required(true))
             .args(instance_args(chart)),
         receipt(chart),
         verify(chart),
-        asking(
-            chart,
-            "validate",
-            format!("Check the files of a {noun} the way a stop does"),
-        )
-        .after_help(
-            "Exit codes: 0 no finding, 1 findings or an unusable state.json, 2 wrong usage",
-        ),
+        asking(chart, "validate", format!("Check the files of a {noun} the way a stop does"))
+            .after_help(
+                "Exit codes: 0 no finding, 1 findings or an unusable state.json, 2 wrong usage",
+            ),
     ]);
     commands
 }
@@ -370,10 +355,7 @@ fn of_this_machine(chart: &Chart) -> Vec<Command> {
 
 /// Returns a command that reads one instance and prints the result, as JSON with `--json`.
 fn asking(chart: &Chart, name: &'static str, about: impl Into<StyledStr>) -> Command {
-    Command::new(name)
-        .about(about)
-        .arg(json())
-        .args(instance_args(chart))
+    Command::new(name).about(about).arg(json()).args(instance_args(chart))
 }
 
 /// Returns the commands about findings, if the chart has any.
@@ -389,9 +371,10 @@ fn findings(chart: &Chart) -> Vec<Command> {
         .args(formats());
     let resolve = Command::new("resolve")
         .about("Decide about a finding; later reviewers will know")
-        .arg(arg!(finding: <ID>).help(format!(
-            "The finding, as `findings` shows it: {noun}-review-2.1"
-        )))
+        .arg(
+            arg!(finding: <ID>)
+                .help(format!("The finding, as `findings` shows it: {noun}-review-2.1")),
+        )
         .arg(
             arg!(ruling: <RULING> "Whether the finding is right")
                 .value_parser(words(ledger.rulings.keys().cloned())),
@@ -481,10 +464,7 @@ fn run(chart: &Chart) -> Command {
         used.sort_by_key(|name| chart.args[*name].default.is_some());
         Command::new(name.clone())
             .about(command.about.clone())
-            .args(
-                used.into_iter()
-                    .map(|name| option(name, &chart.args[name], true)),
-            )
+            .args(used.into_iter().map(|name| option(name, &chart.args[name], true)))
             .args(instance_args(chart))
     });
     Command::new("run")
@@ -531,9 +511,7 @@ fn render(chart: &Chart) -> Command {
     let noun = &chart.scope.noun;
     let instance = instance_args(chart);
     let others: Vec<clap::Id> = instance.iter().map(|arg| arg.get_id().clone()).collect();
-    let names = textwrap::Options::new(100)
-        .initial_indent("  ")
-        .subsequent_indent("  ");
+    let names = textwrap::Options::new(100).initial_indent("  ").subsequent_indent("  ");
     Command::new("render")
         .about("Preview what the hook would send to whom")
         .after_help(format!(
@@ -547,11 +525,7 @@ fn render(chart: &Chart) -> Command {
                 .conflicts_with_all(["set", "state"])
                 .conflicts_with_all(others),
         )
-        .group(
-            ArgGroup::new("what")
-                .args(["template", "next", "list"])
-                .required(true),
-        )
+        .group(ArgGroup::new("what").args(["template", "next", "list"]).required(true))
         .arg(
             arg!(--set <"NAME=VALUE"> "Assume this value; repeatable")
                 .action(ArgAction::Append)

@@ -55,9 +55,9 @@ pub(super) fn since(text: &str) -> Result<String, String> {
     let day = format!("{text}T00:00:00Z");
     let time = match humantime::parse_duration(text) {
         Ok(ago) => SystemTime::now().checked_sub(ago),
-        Err(_) => humantime::parse_rfc3339_weak(text)
-            .or_else(|_| humantime::parse_rfc3339(&day))
-            .ok(),
+        Err(_) => {
+            humantime::parse_rfc3339_weak(text).or_else(|_| humantime::parse_rfc3339(&day)).ok()
+        }
     };
     time.filter(|time| *time >= SystemTime::UNIX_EPOCH)
         .map(|time| humantime::format_rfc3339_millis(time).to_string())
@@ -104,9 +104,7 @@ fn collect_args<'c>(
     let texts = fragments.iter().map(|fragment| fragment.text);
     let names = chart.names_in(expressions, texts);
     let options = chart.args.keys().map(String::as_str);
-    options
-        .filter(|name| names.contains(&format!("args.{name}")))
-        .collect()
+    options.filter(|name| names.contains(&format!("args.{name}"))).collect()
 }
 
 /// Parses an integer that is at least `least`.
@@ -116,11 +114,7 @@ fn integer(text: &str, least: Option<i64>) -> Result<i64, String> {
     let is_number = !text.is_empty() && text.bytes().all(|sign| sign.is_ascii_digit());
     parsed.ok_or_else(|| match least {
         // It may even be larger than what can be parsed.
-        _ if is_number
-            && text
-                .parse()
-                .map_or(true, |value: i64| value > LARGEST_INTEGER) =>
-        {
+        _ if is_number && text.parse().map_or(true, |value: i64| value > LARGEST_INTEGER) => {
             format!("expected a whole number up to {LARGEST_INTEGER}")
         }
         Some(least) => format!("expected a whole number, {least} or more"),
@@ -150,10 +144,7 @@ pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> A
     }
     let long = name.replace('_', "-");
     if arg.of.kind == FieldType::Boolean {
-        return option
-            .long(long)
-            .value_parser(value_parser!(bool))
-            .action(ArgAction::SetTrue);
+        return option.long(long).value_parser(value_parser!(bool)).action(ArgAction::SetTrue);
     }
     if arg.is_positional() && may_be_positional {
         return option.required(arg.default.is_none());
@@ -167,15 +158,12 @@ pub(super) fn instance(chart: &Chart) -> Arg {
     Arg::new(INSTANCE)
         .value_name(noun.to_uppercase())
         .value_hint(ValueHint::Other)
-        .help(format!(
-            "The {noun} to use [default: what the session works on, or the newest]"
-        ))
+        .help(format!("The {noun} to use [default: what the session works on, or the newest]"))
 }
 
 pub(super) fn session(what: &str) -> Arg {
-    let variables: Vec<String> = hosts::session_variables()
-        .map(|name| format!("${name}"))
-        .collect();
+    let variables: Vec<String> =
+        hosts::session_variables().map(|name| format!("${name}")).collect();
     arg!(--session <ID>).help(format!("{what} [default: {}]", variables.join(", else ")))
 }
 
@@ -183,19 +171,16 @@ pub(super) fn session(what: &str) -> Arg {
 pub(super) fn instance_args(chart: &Chart) -> Vec<Arg> {
     match chart.scope.is_per_session() {
         true => vec![session("The session to use")],
-        false => vec![
-            instance(chart).long(chart.scope.noun.clone()),
-            session("The current session"),
-        ],
+        false => {
+            vec![instance(chart).long(chart.scope.noun.clone()), session("The current session")]
+        }
     }
 }
 
 /// Returns the same options, with other help for the instance.
 pub(super) fn instance_args_for(chart: &Chart, help: &str) -> impl Iterator<Item = Arg> {
-    instance_args(chart)
-        .into_iter()
-        .map(move |arg| match arg.get_id() == INSTANCE {
-            true => arg.help(help.to_owned()),
-            false => arg,
-        })
+    instance_args(chart).into_iter().map(move |arg| match arg.get_id() == INSTANCE {
+        true => arg.help(help.to_owned()),
+        false => arg,
+    })
 }

@@ -27,10 +27,7 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
 fn value(names: &Arc<Names>, name: &str) -> Looked {
     let arg = names.chart.args.get(name)?;
     Some(names.remembered(&format!("args.{name}"), || {
-        let wrong = |detail: String| Fault::Argument {
-            name: name.to_owned(),
-            detail,
-        };
+        let wrong = |detail: String| Fault::Argument { name: name.to_owned(), detail };
         let given = names.event.args.get(name).cloned();
         let given = given.or_else(|| names.evaluator.given(Given::Arg(name)));
         let value = match (given, &arg.default) {

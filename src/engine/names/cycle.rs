@@ -49,16 +49,11 @@ fn kind(names: &ChartNames<'_>) -> Type {
     let cycles = || names.chart.cycles.values();
     let last = Type::record([("review", Type::Text), ("answer", Type::Text)]);
     // The texts that every cycle has.
-    let texts = cycles()
-        .next()
-        .into_iter()
-        .flat_map(|first| first.text.keys());
+    let texts = cycles().next().into_iter().flat_map(|first| first.text.keys());
     let texts = texts.filter(|text| cycles().all(|cycle| cycle.text.contains_key(*text)));
     // An unknown phase is reported elsewhere; its consequences are not reported.
     let leads = |phases: Vec<&String>| {
-        let mut known = phases
-            .iter()
-            .map(|name| names.chart.phases.contains_key(*name));
+        let mut known = phases.iter().map(|name| names.chart.phases.contains_key(*name));
         match known.all(|is_known| is_known) {
             true => words(phases).or_none(),
             false => Type::Any,
@@ -106,10 +101,7 @@ pub(in crate::engine) fn implied(names: &ChartNames<'_>) -> Vec<String> {
     if cycles().all(|cycle| cycle.ready.is_none() || cycle.resume.is_some()) {
         fields.push("resume");
     }
-    fields
-        .iter()
-        .map(|field| format!("cycle.{field}"))
-        .collect()
+    fields.iter().map(|field| format!("cycle.{field}")).collect()
 }
 
 /// Returns the expressions and texts of cycles on which `cycle.KEY` turns; without a key, all of them.

@@ -12,11 +12,8 @@ use crate::engine::evaluator::Given;
 use crate::expr::types::Type;
 use crate::host::events::{EVENT_DEFAULTS, EVENT_FIELDS, FieldDefault};
 
-pub(super) const SOURCE: BuiltIn = BuiltIn {
-    about: EVENT_FIELDS,
-    kind: |_| Some(kind()),
-    value: Lookup::Fields(value),
-};
+pub(super) const SOURCE: BuiltIn =
+    BuiltIn { about: EVENT_FIELDS, kind: |_| Some(kind()), value: Lookup::Fields(value) };
 
 fn kind() -> Type {
     Type::record(EVENT_DEFAULTS.iter().map(|(name, default)| {
@@ -32,9 +29,7 @@ fn kind() -> Type {
 
 fn value(names: &Arc<Names>, key: &str) -> Looked {
     let brought = names.event.fields.get(key).filter(|value| !value.is_null());
-    let given = brought
-        .cloned()
-        .or_else(|| names.evaluator.given(Given::Field(key)));
+    let given = brought.cloned().or_else(|| names.evaluator.given(Given::Field(key)));
     let known = EVENT_DEFAULTS.iter().find(|(name, _)| *name == key);
     let Some((_, default)) = known else {
         return given.map(|value| Ok(context::to_value(&value)));

@@ -45,9 +45,7 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
         let moving = names.moving();
         (moving.review.clone(), moving.is_preview)
     };
-    let gate = review
-        .as_deref()
-        .and_then(|ended| ended.outcome.failed_gate());
+    let gate = review.as_deref().and_then(|ended| ended.outcome.failed_gate());
     let text = |of: fn(&FailedGate) -> &String| Value::from(gate.map(of).map(String::as_str));
     let value = match key {
         "failed" => return Some(Ok(Value::from(gate.is_some()))),
@@ -58,9 +56,7 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
         _ => return None,
     };
     Some(match gate.is_none() && is_preview {
-        true => Err(Fault::World(format!(
-            "no gate has failed, so there is no `gate.{key}`"
-        ))),
+        true => Err(Fault::World(format!("no gate has failed, so there is no `gate.{key}`"))),
         false => Ok(value),
     })
 }

@@ -201,9 +201,7 @@ impl Names {
 
     /// Assigns context fields; later rules see the new values.
     pub fn assign(&self, fields: &IndexMap<String, Json>) {
-        let fields = fields
-            .iter()
-            .map(|(name, value)| (name.clone(), value.clone()));
+        let fields = fields.iter().map(|(name, value)| (name.clone(), value.clone()));
         self.change(|moving| moving.assigned.extend(fields));
     }
 
@@ -354,9 +352,7 @@ impl Names {
         literal: &Literal,
         root: &Value,
     ) -> Result<Value, Fault> {
-        self.expressions
-            .literal(literal, root)
-            .map_err(Fault::at(place))
+        self.expressions.literal(literal, root).map_err(Fault::at(place))
     }
 
     /// Returns the world's answer to a question.
@@ -367,9 +363,7 @@ impl Names {
     /// Returns the names in a folder, from the project's root.
     pub fn names_in(&self, folder: &str) -> Result<Vec<String>, Fault> {
         let names = self.world.look(&Source::Names(folder.to_owned()))?;
-        let names = names
-            .try_iter()
-            .map_err(|error| Fault::World(error.to_string()))?;
+        let names = names.try_iter().map_err(|error| Fault::World(error.to_string()))?;
         Ok(names.map(|name| name.to_string()).collect())
     }
 
@@ -430,9 +424,7 @@ impl Names {
                 return Err(Fault::World(format!("`{key}` refers to itself")));
             }
             if moving.making.len() >= MAX_DEPTH {
-                return Err(Fault::World(format!(
-                    "`{key}` is more than {MAX_DEPTH} names deep"
-                )));
+                return Err(Fault::World(format!("`{key}` is more than {MAX_DEPTH} names deep")));
             }
             moving.making.push(key.to_owned());
         }

@@ -101,13 +101,7 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
     };
     let none = || Value::from(());
     let severities = &names.chart.findings.severities;
-    let Some(Ended {
-        invocation,
-        outcome,
-        effort,
-        ..
-    }) = review.as_deref()
-    else {
+    let Some(Ended { invocation, outcome, effort, .. }) = review.as_deref() else {
         let value = match key {
             "ok" => return Some(Ok(Value::from(false))),
             "shown" => Value::from(false),
@@ -128,13 +122,7 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
         ("error", Outcome::Failed(why)) => Ok(Value::from(why.as_str())),
         ("verdict", Outcome::Ran { verdict, .. }) => Ok(Value::from(verdict.clone())),
         ("error" | "verdict", _) => Ok(none()),
-        (
-            "worst",
-            Outcome::Ran {
-                verdict: Some(_),
-                found,
-            },
-        ) => {
+        ("worst", Outcome::Ran { verdict: Some(_), found }) => {
             let supplied = names.evaluator.given(Given::Worst);
             Ok(supplied.map_or_else(
                 || Value::from(found.worst(severities)),
@@ -165,9 +153,7 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
         ("seconds", _) => Ok(Value::from(effort.seconds)),
         ("took", _) => Ok(Value::from(page::span(Duration::from_secs(effort.seconds)))),
         ("cost", _) => Ok(Value::from(effort.cost.map(page::dollars))),
-        ("until", _) => Ok(Value::from(
-            effort.until.as_ref().map(|until| until.text.as_str()),
-        )),
+        ("until", _) => Ok(Value::from(effort.until.as_ref().map(|until| until.text.as_str()))),
         ("file", _) => names.path(&invocation.file).map(Value::from),
         ("answer", _) => match names.chart.cycles.get(&invocation.cycle) {
             Some(cycle) => names.file_path(cycle, &cycle.answer, invocation.n),

@@ -25,11 +25,7 @@ impl Names {
     }
 
     fn root_of(self: &Arc<Self>, it: Option<Value>) -> Value {
-        Value::from_object(Record {
-            names: Arc::clone(self),
-            it,
-            source: None,
-        })
+        Value::from_object(Record { names: Arc::clone(self), it, source: None })
     }
 }
 

@@ -129,9 +129,7 @@ impl Names {
                 return Ok(index);
             }
         }
-        Err(Fault::NowhereToAdvance {
-            cycle: cycle.id.clone(),
-        })
+        Err(Fault::NowhereToAdvance { cycle: cycle.id.clone() })
     }
 
     /// Returns whether the cycle's next review is due: it comes next, or its answer already exists.
@@ -142,10 +140,9 @@ impl Names {
     /// Returns whether the answer to the last review is on disk, and not older than the review.
     pub fn is_answered(&self, cycle: &Cycle) -> Result<bool, Fault> {
         let n = self.count(cycle);
-        let (Ok(answer), Ok(review)) = (
-            self.file_name(cycle, &cycle.answer, n),
-            self.file_name(cycle, &cycle.review, n),
-        ) else {
+        let (Ok(answer), Ok(review)) =
+            (self.file_name(cycle, &cycle.answer, n), self.file_name(cycle, &cycle.review, n))
+        else {
             return Ok(false);
         };
         let answers = Source::Answers { answer, review };

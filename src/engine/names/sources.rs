@@ -154,19 +154,12 @@ impl Scope for ChartNames<'_> {
         let text = self.chart.template(name);
         // A block that replaces none is a finding in the template itself.
         let unfit = || self.chart.templates.unfit().into_iter();
-        text.ok().or_else(|| {
-            unfit()
-                .find(|unfit| unfit.template == name)
-                .map(|unfit| unfit.base)
-        })
+        text.ok().or_else(|| unfit().find(|unfit| unfit.template == name).map(|unfit| unfit.base))
     }
 
     fn templates_like(&self, start: &str, end: &str) -> Vec<String> {
         let names = self.chart.templates.names();
-        names
-            .into_iter()
-            .filter(|name| name.starts_with(start) && name.ends_with(end))
-            .collect()
+        names.into_iter().filter(|name| name.starts_with(start) && name.ends_with(end)).collect()
     }
 
     fn meaning(&self, name: &str) -> Option<String> {
@@ -201,14 +194,8 @@ impl Scope for ChartNames<'_> {
             ("gate", _) => gate::implied(self),
             ("spent", _) => spent::implied(self, key, known),
             (sibling, "unreadable") if matches!(known, Known::False) => {
-                let fields = self
-                    .chart
-                    .context
-                    .iter()
-                    .filter(|(_, field)| !field.nullable);
-                fields
-                    .map(|(name, _)| format!("{sibling}.context.{name}"))
-                    .collect()
+                let fields = self.chart.context.iter().filter(|(_, field)| !field.nullable);
+                fields.map(|(name, _)| format!("{sibling}.context.{name}")).collect()
             }
             _ => Vec::new(),
         }

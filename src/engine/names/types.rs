@@ -54,10 +54,7 @@ impl<'c> ChartNames<'c> {
 
     /// Returns the names that are visible where `it` has a value.
     pub fn with_it(chart: &'c Chart, uses: &Uses, it: Type) -> Self {
-        Self {
-            it: Some(it),
-            ..Self::new(chart, uses)
-        }
+        Self { it: Some(it), ..Self::new(chart, uses) }
     }
 
     fn phases(&self) -> Type {

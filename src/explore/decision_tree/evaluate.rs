@@ -150,10 +150,7 @@ impl Tree {
                 }
                 for ended in self.endings(seen_by_rules(*invocation)) {
                     tail.review = Some(number(self.runs.insert_full(ended).0));
-                    exits.push(Exit {
-                        tail: tail.clone(),
-                        turn: Turn::On,
-                    });
+                    exits.push(Exit { tail: tail.clone(), turn: Turn::On });
                 }
                 return exits;
             }
@@ -169,17 +166,11 @@ impl Tree {
         let verdicts = invoke.into_iter().flat_map(|invoke| &invoke.verdicts);
         let ran = verdicts.cloned().map(Some).chain([None]);
         // What it found is asked where a rule looks at it.
-        let ran = ran.map(|verdict| Outcome::Ran {
-            verdict,
-            found: Found::default(),
-        });
+        let ran = ran.map(|verdict| Outcome::Ran { verdict, found: Found::default() });
         let own = ran.chain([failed()]);
         let own = own.map(|outcome| Ended::new(invocation.clone(), outcome));
         // After a gate that fails, no rule sees which review was not started.
-        let unseen = Invocation {
-            cycle: invocation.cycle.clone(),
-            ..Invocation::default()
-        };
+        let unseen = Invocation { cycle: invocation.cycle.clone(), ..Invocation::default() };
         let gates = self.domain.gate().map(Outcome::Gate);
         let gates = gates.map(|outcome| Ended::new(unseen.clone(), outcome));
         own.chain(gates).collect()
@@ -209,9 +200,7 @@ fn outcome(
     names: &Arc<Names>,
     expression: &Expression,
 ) -> Result<Answer, ExprError> {
-    let Expression {
-        kind, source, it, ..
-    } = expression;
+    let Expression { kind, source, it, .. } = expression;
     let expressions = &names.expressions;
     let root = match it {
         Some(it) => names.root_with(to_value(it)),

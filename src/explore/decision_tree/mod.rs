@@ -100,11 +100,7 @@ pub(crate) struct Exit {
 impl Exit {
     /// Returns the end of a decision that fails once it has done this.
     fn failed(tail: Tail, fault: u32) -> Self {
-        let tail = Tail {
-            block: false,
-            fault: Some(fault),
-            ..tail
-        };
+        let tail = Tail { block: false, fault: Some(fault), ..tail };
         let turn = Turn::Ended;
         Self { tail, turn }
     }
@@ -308,10 +304,7 @@ impl Tree {
                     let mut sources = self.chart.assigns().filter_map(|it| it.get(name)?.text());
                     let source = sources.find(|it| !domain.untried_by(it.as_ref()).is_empty());
                     let source = source.map_or("?", AsRef::as_ref).to_owned();
-                    Some(Cut::Unknown {
-                        field: name.clone(),
-                        source,
-                    })
+                    Some(Cut::Unknown { field: name.clone(), source })
                 }
                 Answer::Value(value) if domain.is_beyond(value) => Some(Cut::Grown(name.clone())),
                 _ => None,

@@ -55,12 +55,7 @@ impl Tree {
         let new = number(self.nodes.len());
         let root = *self.roots.entry(segment).or_insert(new);
         self.begin(root);
-        let mut descent = Descent {
-            at,
-            made: Choices::new(),
-            depth: 0,
-            looks: Looks::default(),
-        };
+        let mut descent = Descent { at, made: Choices::new(), depth: 0, looks: Looks::default() };
         let ends: Branches = self.descend(&mut descent, root).into();
         looks.extend(descent.looks.iter());
         if !self.budget.is_exhausted() {
@@ -131,11 +126,7 @@ impl Tree {
                     // Where there is but one value, all of them lead here: that does not say that any value does.
                     let is_needed = has_one && self.is_made_of(end.leaf, value);
                     let all = if is_needed { nothing } else { all };
-                    end.ask(Fork {
-                        question,
-                        taken: one,
-                        all,
-                    });
+                    end.ask(Fork { question, taken: one, all });
                 }
                 end
             }));
@@ -189,10 +180,7 @@ impl Tree {
         review: Option<u32>,
     ) -> Vec<Branch> {
         let trigger = descent.at.trigger;
-        let what = What::Outcome {
-            question: asked,
-            is_hook: is_of_the_host(trigger),
-        };
+        let what = What::Outcome { question: asked, is_hook: is_of_the_host(trigger) };
         let at = Progress {
             segment: Segment { what, review },
             choices: descent.all(),

@@ -40,13 +40,7 @@ impl Reader<'_> {
     /// Returns whether the values that are tried distinguish two things, and notes what they are compared with.
     fn is_distinguished(&mut self, one: &Term, other: &Term) -> bool {
         match (one, other) {
-            (
-                Term::Input { path, list },
-                Term::Input {
-                    path: other,
-                    list: also,
-                },
-            ) => {
+            (Term::Input { path, list }, Term::Input { path: other, list: also }) => {
                 if *list && *also {
                     return false;
                 }
@@ -194,10 +188,9 @@ impl Reader<'_> {
                 self.note(path).parts.insert(part.clone());
                 true
             }
-            Term::Input {
-                path: setting,
-                list: false,
-            } if setting.starts_with("config.") && !path.starts_with("config.") => {
+            Term::Input { path: setting, list: false }
+                if setting.starts_with("config.") && !path.starts_with("config.") =>
+            {
                 self.note(path).part_fields.insert(setting.clone());
                 true
             }

@@ -79,10 +79,9 @@ impl Reader<'_> {
         match expr {
             Expr::Var(var) => self.name(var.id),
             Expr::Const(constant) => match serde_json::to_value(&constant.value) {
-                Ok(Json::Array(items)) => Val {
-                    terms: items.into_iter().map(Term::Literal).collect(),
-                    ..Val::default()
-                },
+                Ok(Json::Array(items)) => {
+                    Val { terms: items.into_iter().map(Term::Literal).collect(), ..Val::default() }
+                }
                 Ok(value) => Val::of(Term::Literal(value)),
                 Err(_) => Val::settled(),
             },
@@ -162,9 +161,7 @@ impl Reader<'_> {
 
     /// Reads the arguments of a filter, a test or a call.
     pub(super) fn args(&mut self, args: &[CallArg<'_>]) -> Vec<Val> {
-        args.iter()
-            .map(|arg| self.expr(value_of_arg(arg)))
-            .collect()
+        args.iter().map(|arg| self.expr(value_of_arg(arg))).collect()
     }
 
     /// Reads an operation on one value.

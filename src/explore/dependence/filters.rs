@@ -50,10 +50,7 @@ impl Reader<'_> {
                 }
             }
             "flatten" => input,
-            "set" if self.is_text_or_list(&input) => Val {
-                is_set: true,
-                ..input
-            },
+            "set" if self.is_text_or_list(&input) => Val { is_set: true, ..input },
             "default" | "d" => given.into_iter().fold(input, Val::join),
             // What never fails on what it can be given, which types have been checked for.
             "after" | "brief" | "join" | "surround" | "lower" | "upper" | "title" | "reverse"

@@ -160,35 +160,22 @@ impl Val {
 
     /// Returns a value that is this.
     fn of(term: Term) -> Self {
-        Self {
-            terms: vec![term],
-            ..Self::default()
-        }
+        Self { terms: vec![term], ..Self::default() }
     }
 
     /// Returns the value of an input.
     fn input(path: impl Into<String>, list: bool) -> Self {
-        Self::of(Term::Input {
-            path: path.into(),
-            list,
-        })
+        Self::of(Term::Input { path: path.into(), list })
     }
 
     /// Returns a list of which only the empty one is tried.
     fn unknown_list(path: &str) -> Self {
-        Self {
-            computed: BTreeSet::from([path.to_owned()]),
-            ..Self::input(path, true)
-        }
+        Self { computed: BTreeSet::from([path.to_owned()]), ..Self::input(path, true) }
     }
 
     /// Returns what is computed of inputs.
     fn computed(inputs: BTreeSet<String>) -> Self {
-        Self {
-            terms: vec![Term::Settled],
-            computed: inputs,
-            ..Self::default()
-        }
+        Self { terms: vec![Term::Settled], computed: inputs, ..Self::default() }
     }
 
     /// Returns a value that is one of both.

@@ -62,10 +62,8 @@ impl Reader<'_> {
             source,
             Some(Name::siblings | Name::touched | Name::rulings | Name::drivers | Name::findings)
         );
-        let is_one = matches!(
-            source,
-            Some(Name::driver | Name::session | Name::now | Name::postponed)
-        );
+        let is_one =
+            matches!(source, Some(Name::driver | Name::session | Name::now | Name::postponed));
         if is_list || is_one {
             self.own.looks.insert(name.to_owned());
         }
@@ -84,10 +82,7 @@ impl Reader<'_> {
 
     /// Returns an attribute of a value.
     pub(super) fn attribute(&mut self, value: &Val, name: &str) -> Val {
-        let mut result = Val {
-            computed: value.computed.clone(),
-            ..Val::default()
-        };
+        let mut result = Val { computed: value.computed.clone(), ..Val::default() };
         for term in &value.terms {
             result = result.join(match term {
                 Term::Input { path, .. } => self.below(path, name),
@@ -109,10 +104,7 @@ impl Reader<'_> {
         let whole = format!("{path}.{name}");
         let cycles = |field: &dyn Fn(&Cycle) -> String| {
             let fields = chart.cycles.values().map(field).map(Term::Field);
-            Val {
-                terms: fields.collect(),
-                ..Val::default()
-            }
+            Val { terms: fields.collect(), ..Val::default() }
         };
         let root = path.split('.').next().unwrap_or_default();
         if !matches!(root, "cycle" | "review" | "scope") {

@@ -99,8 +99,7 @@ impl Reader<'_> {
             if let Some(each) = fragment.each {
                 let items = self.list(each);
                 let item = infer::expression(each, &self.types).0.item();
-                self.scopes
-                    .push(("it".to_owned(), as_list(items, false), item));
+                self.scopes.push(("it".to_owned(), as_list(items, false), item));
             }
             match fragment.role {
                 Role::Let if !self.types.is_boolean(fragment.text) => {}

@@ -93,9 +93,7 @@ pub(crate) fn item_in_words(item: &Json) -> String {
     }
     let own = record.iter();
     let own = own.filter(|(key, _)| !matches!(key.as_str(), "done" | "path"));
-    let words: Vec<String> = own
-        .map(|(key, value)| format!("{key} {}", plain(value)))
-        .collect();
+    let words: Vec<String> = own.map(|(key, value)| format!("{key} {}", plain(value))).collect();
     match words.is_empty() {
         true => "an item".to_owned(),
         false => words.join(", "),

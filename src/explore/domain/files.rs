@@ -85,10 +85,7 @@ impl Values<'_> {
         let files: Vec<_> = files.collect();
         // The lines of a file are a list like any other.
         let Some(line) = &set.line else {
-            return Tried {
-                values: files,
-                is_all,
-            };
+            return Tried { values: files, is_all };
         };
         let path = format!("files.{name}.lines");
         let kinds = items::product(&self.line_holes(&path, line));
@@ -103,10 +100,7 @@ impl Values<'_> {
             lines.values.iter().map(with).collect::<Vec<_>>()
         };
         let all = files.iter().flat_map(with).take(items::MOST);
-        Tried {
-            values: all.collect(),
-            is_all,
-        }
+        Tried { values: all.collect(), is_all }
     }
 
     /// Returns the other instances that differ in what matters: of a context only what is compared.
@@ -139,10 +133,7 @@ impl Values<'_> {
         let files = sets.values.into_iter().map(Json::Object);
         let columns = [
             ("name", self.texts("siblings.name")),
-            (
-                "idle_hours",
-                self.integers("siblings.idle_hours", Some(0), 0),
-            ),
+            ("idle_hours", self.integers("siblings.idle_hours", Some(0), 0)),
             ("context", read.chain([unread.clone()]).collect()),
             ("files", files.collect()),
         ];

@@ -187,9 +187,7 @@ impl Domain {
         domain.dependence.clouded.clone_from(grown);
         // A field that takes what is not tried is unknown, and then so is what it is compared with.
         let size = |it: &Self| {
-            let Dependence {
-                clouded, derived, ..
-            } = &it.dependence;
+            let Dependence { clouded, derived, .. } = &it.dependence;
             it.untried.len() + clouded.len() + derived.len()
         };
         loop {
@@ -280,11 +278,7 @@ impl Domain {
 
     /// Returns the values of inputs; `read` gives context fields and settings as they stand.
     pub(crate) fn reading<'d>(&'d self, read: &'d dyn Fn(&str) -> Json) -> Values<'d> {
-        Values {
-            domain: self,
-            read,
-            more: &[],
-        }
+        Values { domain: self, read, more: &[] }
     }
 }
 
@@ -325,10 +319,9 @@ impl<'d> Values<'d> {
                 let values = values.collect();
                 return Tried { values, is_all };
             }
-            Choice::Content {
-                table,
-                key: "lines",
-            } => self.integers(&format!("tables.{table}.lines"), Some(0), 0),
+            Choice::Content { table, key: "lines" } => {
+                self.integers(&format!("tables.{table}.lines"), Some(0), 0)
+            }
             Choice::Content { .. } | Choice::Stalled | Choice::Dirty => both(),
             Choice::Arg(name) => {
                 let arg = chart.args.get(name);

@@ -157,9 +157,7 @@ impl Domain {
     pub(crate) fn pieces(&self, text: &str) -> Arc<[Piece]> {
         let template = |name: &str| self.chart.template(name).ok();
         let may_fail = |source: &str| self.reach(source).may_fail;
-        once(&self.found_out.pieces, text, || {
-            open_ones(pieces(text, &template), &may_fail).into()
-        })
+        once(&self.found_out.pieces, text, || open_ones(pieces(text, &template), &may_fail).into())
     }
 
     /// Returns true for a list of checks that looks at no input: what it finds is settled by the state.

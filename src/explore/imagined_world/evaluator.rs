@@ -177,9 +177,7 @@ impl ImaginedWorld {
 
     /// Returns whether all parts of a condition hold; `None` where it must be evaluated as a whole.
     pub(crate) fn parts_hold(&self, condition: &Expression) -> Option<bool> {
-        let Expression {
-            kind, source, it, ..
-        } = condition;
+        let Expression { kind, source, it, .. } = condition;
         let parts = conjuncts(source);
         (parts.len() > 1 && !self.domain.is_assumed(*kind, source)).then_some(())?;
         let holds = |part| self.outcome(*kind, part, it.as_ref()).value().as_bool();

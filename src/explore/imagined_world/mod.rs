@@ -52,11 +52,7 @@ pub(crate) struct ImaginedWorld {
 impl ImaginedWorld {
     /// Returns a world in which this is known, and nothing was asked yet.
     pub(crate) fn new(domain: &Arc<Domain>, base: Base) -> Self {
-        Self {
-            domain: Arc::clone(domain),
-            base: Arc::new(base),
-            asked: Arc::default(),
-        }
+        Self { domain: Arc::clone(domain), base: Arc::new(base), asked: Arc::default() }
     }
 
     /// Returns the names of a decision in this world.
@@ -66,12 +62,7 @@ impl ImaginedWorld {
         let world: Arc<dyn World> = Arc::new(self.clone());
         let evaluator: Arc<dyn Evaluator> = Arc::new(self.clone());
         let expressions = Arc::clone(&self.domain.expressions);
-        Names::with(
-            expressions,
-            &self.domain.chart,
-            (&world, &evaluator),
-            &event,
-        )
+        Names::with(expressions, &self.domain.chart, (&world, &evaluator), &event)
     }
 
     /// Returns the answer to a question, where it is known before the decision.
@@ -100,11 +91,7 @@ impl ImaginedWorld {
 
     /// Writes a question down, with its answer.
     fn note(&self, question: Question, options: Arc<[Answer]>, answer: &Arc<Answer>) {
-        self.asked().push(Asked {
-            question,
-            options,
-            answer: Arc::clone(answer),
-        });
+        self.asked().push(Asked { question, options, answer: Arc::clone(answer) });
     }
 
     /// Returns a context field, or a setting by its whole name.
@@ -146,10 +133,7 @@ impl ImaginedWorld {
         };
         let values = self.domain.reading(&read).of(choice).into_iter();
         let values: Arc<[Answer]> = values.map(Answer::Value).collect();
-        known.push(Made {
-            held: held.take().into_iter().collect(),
-            values: Arc::clone(&values),
-        });
+        known.push(Made { held: held.take().into_iter().collect(), values: Arc::clone(&values) });
         values
     }
 

@@ -43,10 +43,7 @@ impl TableView {
 
     /// Asks for something else that a table has.
     fn content(&self, key: &'static str) -> Arc<Answer> {
-        self.fork.choose(Choice::Content {
-            table: self.name.clone(),
-            key,
-        })
+        self.fork.choose(Choice::Content { table: self.name.clone(), key })
     }
 
     /// Returns whether a table has that.

@@ -36,15 +36,12 @@ impl World for ImaginedWorld {
                 records::scope(chart, INSTANCE, &dir, self.base.started)
             }
             Source::Files(set) => chosen(Choice::Files(set.clone())),
-            Source::Table(name) => Value::from_object(TableView {
-                fork: self.clone(),
-                name: name.clone(),
-            }),
+            Source::Table(name) => {
+                Value::from_object(TableView { fork: self.clone(), name: name.clone() })
+            }
             Source::Answers { answer, review } => {
-                let question = Question::Answered {
-                    answer: answer.clone(),
-                    review: review.clone(),
-                };
+                let question =
+                    Question::Answered { answer: answer.clone(), review: review.clone() };
                 let options = || [false, true].map(Answer::from).into();
                 to_value(self.ask(question, options).value())
             }

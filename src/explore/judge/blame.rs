@@ -90,9 +90,7 @@ fn blame(search: &mut Search, list: &str, rule: &Rule) -> Option<Blame> {
         }
     }
     // Each part is true somewhere, and so are all of them.
-    Some(Blame::other(
-        "where its guard is true, an earlier rule answers, or changes that",
-    ))
+    Some(Blame::other("where its guard is true, an earlier rule answers, or changes that"))
 }
 
 /// Returns whether a condition is true in some state; `None` if it has no value somewhere.

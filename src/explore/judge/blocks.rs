@@ -210,11 +210,6 @@ impl Judge<'_> {
         let last = edges.rev().find(|edge| edge.done.block);
         let place = last.and_then(|edge| self.search.fired(edge).next_back());
         let path = place.map(|place| path_of(self.chart, place));
-        Breach {
-            claim,
-            steps,
-            is_endless,
-            path: path.unwrap_or_default(),
-        }
+        Breach { claim, steps, is_endless, path: path.unwrap_or_default() }
     }
 }

@@ -39,11 +39,7 @@ pub(super) fn checks(search: &mut Search) -> Vec<CheckSeen> {
             continue;
         }
         for (index, check) in checks.iter().enumerate() {
-            let mut seen = CheckSeen {
-                list: name.clone(),
-                index,
-                ..CheckSeen::default()
-            };
+            let mut seen = CheckSeen { list: name.clone(), index, ..CheckSeen::default() };
             let domain = &search.moves.tree.domain;
             for source in sources_of_check(check) {
                 if let Some(open) = domain.open(source) {
@@ -54,11 +50,7 @@ pub(super) fn checks(search: &mut Search) -> Vec<CheckSeen> {
             let what = What::Check { list, index };
             everywhere(search, what, &by_hand(), |_, state, outcomes| {
                 for Outcome { result, choices } in outcomes {
-                    let example = Example {
-                        state,
-                        by: None,
-                        choices,
-                    };
+                    let example = Example { state, by: None, choices };
                     match result {
                         Ok(true) if seen.found.len() < EXAMPLES => seen.found.push(example),
                         Err(error) if seen.faults.len() < EXAMPLES => {

@@ -61,17 +61,14 @@ impl Judge<'_> {
     /// Judges whether every rule, command, advance target and check has an effect.
     pub(super) fn rules(&self) -> Vec<PropertyResult> {
         let effects = self.effects();
-        let mut results: Vec<PropertyResult> = effects
-            .iter()
-            .filter_map(|effect| self.without(FIRES, effect))
-            .collect();
+        let mut results: Vec<PropertyResult> =
+            effects.iter().filter_map(|effect| self.without(FIRES, effect)).collect();
         results.extend(self.checks.iter().filter_map(|seen| self.check(seen)));
         results.extend(self.cycles_of_the_user());
         if results.is_empty() {
             let count = effects.len() + self.checks.len();
-            let verdict = Verdict::Proved(format!(
-                "{count} rules, commands, advance targets and checks"
-            ));
+            let verdict =
+                Verdict::Proved(format!("{count} rules, commands, advance targets and checks"));
             results.push(PropertyResult::new(FIRES, Code::RuleNeverFires, verdict));
         }
         results

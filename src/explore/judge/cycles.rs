@@ -134,11 +134,7 @@ impl Judge<'_> {
         let mut results = Vec::new();
         let mut all: Vec<Reviews> = Vec::new();
         for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
-            let mut reviews = Reviews {
-                most: BTreeMap::new(),
-                before: 0,
-                all: Some(0),
-            };
+            let mut reviews = Reviews { most: BTreeMap::new(), before: 0, all: Some(0) };
             let name = format!("{id} ends within its limit");
             results.push(self.cycle(name, at, cycle, &mut reviews));
             all.push(reviews);
@@ -196,11 +192,7 @@ impl Judge<'_> {
         let verdict = shortest.unwrap_or_else(|| {
             let words = most.iter().rev().enumerate();
             let words = words.map(|(index, (held, reviews))| match index {
-                0 => format!(
-                    "{} with {} {held}",
-                    counted(*reviews, "review"),
-                    cycle.limit
-                ),
+                0 => format!("{} with {} {held}", counted(*reviews, "review"), cycle.limit),
                 _ => format!("{reviews} with {held}"),
             });
             self.holds(format!("at most {}", words.collect::<Vec<_>>().join(", ")))
@@ -302,10 +294,9 @@ impl Judge<'_> {
         };
         let each = match starts.is_empty() {
             true => String::new(),
-            false => format!(
-                ". A name stands for how often its cycle starts: {}",
-                starts.join(", ")
-            ),
+            false => {
+                format!(". A name stands for how often its cycle starts: {}", starts.join(", "))
+            }
         };
         let price = self.chart.budget.review.as_ref();
         let price = price.and_then(|text| single_expression(&text.0));

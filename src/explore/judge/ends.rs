@@ -22,9 +22,8 @@ impl Judge<'_> {
         if !chart.phases.keys().any(|name| chart.is_final(name)) {
             return Vec::new();
         }
-        let ends: Vec<bool> = (0..self.search.states.len())
-            .map(|state| chart.is_final(self.phase(state)))
-            .collect();
+        let ends: Vec<bool> =
+            (0..self.search.states.len()).map(|state| chart.is_final(self.phase(state))).collect();
         let path = |state: usize| steps!["phases", &key_of_phase(self.chart, self.phase(state))];
         // What must be set so that no move changes anything, and no command sets it otherwise.
         let leads_on = |step: &Transition| step.to != step.from || !self.edge(step).sets.is_empty();
@@ -150,10 +149,7 @@ impl Judge<'_> {
                 match open.collect::<Option<Vec<usize>>>().as_deref() {
                     None => Probe::Holds,
                     Some([]) => Probe::Breach((state, settings.example(search))),
-                    Some([field, ..]) => Probe::Depends {
-                        field: *field,
-                        edges: kept,
-                    },
+                    Some([field, ..]) => Probe::Depends { field: *field, edges: kept },
                 }
             })?;
             if stuck.is_some() {

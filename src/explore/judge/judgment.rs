@@ -113,12 +113,7 @@ impl<'s> Judge<'s> {
         tail: &[Transition],
         path: Vec<Segment>,
     ) -> Verdict {
-        let breach = Breach {
-            claim,
-            steps: tail.to_vec(),
-            is_endless: false,
-            path,
-        };
+        let breach = Breach { claim, steps: tail.to_vec(), is_endless: false, path };
         self.refuted(state, breach)
     }
 
@@ -190,9 +185,7 @@ impl<'s> Judge<'s> {
     /// Returns the phase in a state.
     pub(super) fn phase(&self, state: usize) -> &str {
         let field = self.search.field(&self.chart.state);
-        field
-            .and_then(|field| self.search.value(state, field).as_str())
-            .unwrap_or_default()
+        field.and_then(|field| self.search.value(state, field).as_str()).unwrap_or_default()
     }
 
     /// Judges whether every event leads to a decision.
@@ -216,9 +209,7 @@ impl<'s> Judge<'s> {
                 }
                 _ => (name, code, None),
             };
-            let mut path = fault
-                .place()
-                .map_or_else(Vec::new, |place| path_of(self.chart, &place));
+            let mut path = fault.place().map_or_else(Vec::new, |place| path_of(self.chart, &place));
             path.extend(field.map(Segment::from));
             let steps = steps_of(number).into_iter();
             let verdicts =
@@ -236,10 +227,7 @@ impl<'s> Judge<'s> {
                 let fails = |at: &Example| matches!(self.finds(seen, at), Some(Err(_)));
                 let is_real = seen.faults.iter().any(|(_, at)| fails(at));
                 let verdict = if is_real {
-                    Verdict::Refuted {
-                        trace: Trace::absent(fault.to_string()),
-                        path,
-                    }
+                    Verdict::Refuted { trace: Trace::absent(fault.to_string()), path }
                 } else {
                     self.undecided(&fault.to_string(), &[])
                 };
@@ -251,11 +239,8 @@ impl<'s> Judge<'s> {
             }
         }
         if !results.iter().any(|result| result.code == code) {
-            let detail = format!(
-                "{} states, {} kinds of move",
-                self.search.states.len(),
-                moves.all.len()
-            );
+            let detail =
+                format!("{} states, {} kinds of move", self.search.states.len(), moves.all.len());
             results.insert(0, PropertyResult::new(name, code, self.holds(detail)));
         }
         results
@@ -292,10 +277,7 @@ impl<'s> Judge<'s> {
 
 /// Returns a claim that holds for what was tried, which is not every value of these inputs.
 pub(super) fn untried_of(claim: &str, inputs: &BTreeSet<String>) -> Verdict {
-    Verdict::Undecided(format!(
-        "{claim}, as far as was tried: it {}",
-        depends(inputs)
-    ))
+    Verdict::Undecided(format!("{claim}, as far as was tried: it {}", depends(inputs)))
 }
 
 /// Returns the first verdict that refutes, else the first one.

@@ -205,11 +205,7 @@ impl Truth {
                 choices: it.choices,
             }));
         }
-        Self {
-            holds,
-            fault,
-            breaches,
-        }
+        Self { holds, fault, breaches }
     }
 
     /// Returns of each state whether this is so there.

@@ -78,10 +78,9 @@ fn probe(
     let leading = steps.iter().filter(|step| surely[step.to]);
     let leading = leading.filter_map(|step| Some((*step, opening(*step)?)));
     match leading.min() {
-        Some((_, field)) => Probe::Depends {
-            field,
-            edges: steps.iter().map(|step| step.edge).collect(),
-        },
+        Some((_, field)) => {
+            Probe::Depends { field, edges: steps.iter().map(|step| step.edge).collect() }
+        }
         None => Probe::Holds,
     }
 }

@@ -129,8 +129,7 @@ impl Settings {
     pub(super) fn example(&self, search: &Search) -> Vec<Setting> {
         let tree = &search.moves.tree;
         let left = self.left.iter();
-        left.map(|(field, left)| (*field, tree.likely(*field, left)))
-            .collect()
+        left.map(|(field, left)| (*field, tree.likely(*field, left))).collect()
     }
 }
 

@@ -71,10 +71,7 @@ pub(crate) struct Edge {
 impl Edge {
     /// Returns the same edge for any values of the parameters.
     pub(crate) fn without_needs(&self) -> Self {
-        Self {
-            needs: Vec::new(),
-            ..self.clone()
-        }
+        Self { needs: Vec::new(), ..self.clone() }
     }
 }
 
@@ -114,10 +111,8 @@ impl Moves {
         let events = events.filter(|name| !matches!(name.as_str(), "enter" | "run"));
         let events = events.map(Trigger::Hook);
         let (hooks, asked): (Vec<Trigger>, Vec<Trigger>) = events.partition(is_of_the_host);
-        let enters = chart.phases.keys().cloned().map(|phase| Trigger::Enter {
-            phase,
-            force: false,
-        });
+        let enters =
+            chart.phases.keys().cloned().map(|phase| Trigger::Enter { phase, force: false });
         let commands = chart.commands.keys().cloned().map(Trigger::Command);
         let answer = (!chart.cycles.is_empty()).then_some(None);
         let asked = asked.into_iter().chain(enters).map(Some);
@@ -184,10 +179,7 @@ impl Moves {
                 Leaf::Part(_) => Ok(false),
             };
             let witnesses = tree.witnesses(&end.choices()).into_iter();
-            witnesses.map(move |choices| Outcome {
-                result: result.clone(),
-                choices,
-            })
+            witnesses.map(move |choices| Outcome { result: result.clone(), choices })
         });
         results.collect()
     }

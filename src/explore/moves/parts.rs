@@ -99,10 +99,7 @@ impl Moves {
                     Turn::On | Turn::Ended => self.kept(&choices),
                 };
                 let review = tail.review.or(at.segment.review);
-                let tail = Tail {
-                    choices: kept,
-                    ..tail.clone()
-                };
+                let tail = Tail { choices: kept, ..tail.clone() };
                 let next = next.filter(|_| *turn == Turn::On);
                 ways.push(Way {
                     tail: self.tails.number(tail),
@@ -194,13 +191,6 @@ impl Moves {
         let is_set = |(field, _): &Setting| self.tree.parameter(*field).is_some();
         let (sets, assigned) = done.assigned.into_iter().partition(is_set);
         done.assigned = assigned;
-        Edge {
-            mover,
-            needs,
-            sets,
-            answered,
-            active,
-            done,
-        }
+        Edge { mover, needs, sets, answered, active, done }
     }
 }

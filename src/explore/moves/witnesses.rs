@@ -109,10 +109,9 @@ impl Tree {
     /// by that.
     pub(crate) fn is_assumed_of_conditions(&self, witness: &[Chosen]) -> bool {
         witness.iter().any(|(question, value)| {
-            let is_assigned = matches!(
-                self.question(*question),
-                Question::Assumed { field: Some(_), .. }
-            ) && !matches!(self.answer_of(*value), Answer::Fails(_));
+            let is_assigned =
+                matches!(self.question(*question), Question::Assumed { field: Some(_), .. })
+                    && !matches!(self.answer_of(*value), Answer::Fails(_));
             self.assumes(*question, &[*value]) && !is_assigned
         })
     }

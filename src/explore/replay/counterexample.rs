@@ -36,12 +36,7 @@ impl Replay<'_> {
             steps.push(self.tell(step, &position, &after, &mut config));
             position = after;
         }
-        Some(Trace {
-            claim,
-            start: Some(start),
-            steps,
-            again: None,
-        })
+        Some(Trace { claim, start: Some(start), steps, again: None })
     }
 
     /// Returns the counterexample that a loop is: the path to it and around until the instance stands there as it did
@@ -149,10 +144,7 @@ impl Replay<'_> {
             }
             Outcome::Failed(_) => format!("{cycle} {n} fails"),
             Outcome::Gate(gate) => {
-                format!(
-                    "{cycle} does not start: a gate fails, {} in a row",
-                    gate.times
-                )
+                format!("{cycle} does not start: a gate fails, {} in a row", gate.times)
             }
         })
     }

@@ -47,8 +47,7 @@ impl Replay<'_> {
                 Question::Choice(choice) => match choice {
                     Choice::Files(name) => {
                         let named = files_of(self.chart.files.get(name)?, value)?.into_iter();
-                        disk.files
-                            .extend(named.map(|(name, text)| (name, (text, 0))));
+                        disk.files.extend(named.map(|(name, text)| (name, (text, 0))));
                     }
                     Choice::Rows(name) => {
                         let table = tables.entry(name).or_default();
@@ -66,10 +65,9 @@ impl Replay<'_> {
                     Choice::Session => event.session = text(),
                     Choice::Driver => disk.driver = text(),
                     Choice::Worst => found.findings.extend(value.as_str().map(finding_of)),
-                    Choice::Shown if is_true => found.ran.push(Ran {
-                        command: "git diff".to_owned(),
-                        exit: Some(0),
-                    }),
+                    Choice::Shown if is_true => {
+                        found.ran.push(Ran { command: "git diff".to_owned(), exit: Some(0) })
+                    }
                     Choice::Stalled => disk.stalled = is_true,
                     Choice::Over => disk.over = text(),
                     Choice::Postponed => disk.postponed = text(),
@@ -169,10 +167,7 @@ impl Replay<'_> {
                     lines.push(format!("| {} |", cells.join(" | ")));
                 }
                 if is_true("unusable") {
-                    lines.push(format!(
-                        "|{}",
-                        format!(" {NO_SLUG} |").repeat(columns.len())
-                    ));
+                    lines.push(format!("|{}", format!(" {NO_SLUG} |").repeat(columns.len())));
                 }
             }
             RowShape::Line(pattern) => {

@@ -197,8 +197,7 @@ impl<'s> Replay<'s> {
 
     /// Returns how an instance stands after a path from how it stands before; `None` where that is not real.
     pub(super) fn follow(&mut self, before: &Position, path: &[Transition]) -> Option<Position> {
-        path.iter()
-            .try_fold(before.clone(), |position, step| self.step(&position, *step))
+        path.iter().try_fold(before.clone(), |position, step| self.step(&position, *step))
     }
 
     /// Returns the shortest real paths on which the rule at a place fires in the end, or a guard refuses.
@@ -325,10 +324,9 @@ impl<'s> Replay<'s> {
         let mut outcome = None;
         if let Ok(Step::Invoke(invocation)) = &step {
             let ended = match &search.run(edge)?.outcome {
-                Outcome::Ran { verdict, .. } => Outcome::Ran {
-                    verdict: verdict.clone(),
-                    found: found.clone(),
-                },
+                Outcome::Ran { verdict, .. } => {
+                    Outcome::Ran { verdict: verdict.clone(), found: found.clone() }
+                }
                 other => other.clone(),
             };
             outcome = Some(ended.clone());

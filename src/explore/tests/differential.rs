@@ -113,11 +113,7 @@ impl<'c> Walk<'c> {
             self.disk.rulings = (0..count).map(|_| text_of(self.random)).collect();
             self.disk.drivers = (0..count).map(|_| text_of(self.random)).collect();
         }
-        self.disk.now = format!(
-            "2026010{}T00000{}",
-            self.random.below(9),
-            self.random.below(9)
-        );
+        self.disk.now = format!("2026010{}T00000{}", self.random.below(9), self.random.below(9));
         if self.random.chance(15) {
             for (name, field) in &chart.config {
                 let value = match field.kind {
@@ -135,18 +131,12 @@ impl<'c> Walk<'c> {
             self.disk.siblings = (0..count)
                 .map(|index| {
                     let mut context = initial(chart);
-                    context.insert(
-                        chart.state.clone(),
-                        json!(one_of(self.random, &chart.phases)),
-                    );
+                    context.insert(chart.state.clone(), json!(one_of(self.random, &chart.phases)));
                     let files = files_of(self.random, chart, &context);
                     Sibling {
                         name: format!("s{index}"),
                         context: self.random.chance(85).then_some(context),
-                        files: files
-                            .into_iter()
-                            .map(|(name, (text, _))| (name, text))
-                            .collect(),
+                        files: files.into_iter().map(|(name, (text, _))| (name, text)).collect(),
                         idle_hours: self.random.below(200) as u64,
                     }
                 })
@@ -198,10 +188,7 @@ impl<'c> Walk<'c> {
             }
             6 | 7 => {
                 let phase = one_of(self.random, &chart.phases);
-                self.with_options(Trigger::Enter {
-                    phase,
-                    force: false,
-                })
+                self.with_options(Trigger::Enter { phase, force: false })
             }
             _ if chart.commands.is_empty() => event(Trigger::Hook("Stop".to_owned()), fields),
             _ => {
@@ -231,10 +218,7 @@ impl<'c> Walk<'c> {
                     }
                 }
                 _ if self.random.chance(10) => {
-                    json!(
-                        self.random
-                            .pick(&["", "no slug", "a/b", "null", "None", "a text"])
-                    )
+                    json!(self.random.pick(&["", "no slug", "a/b", "null", "None", "a text"]))
                 }
                 _ => json!(text_of(self.random)),
             };
@@ -294,11 +278,7 @@ impl<'c> Walk<'c> {
         self.steps.push(format!(
             "  → {:?} fires {:?}, {:?}, now {:?}",
             decision.answer,
-            decision
-                .fired
-                .iter()
-                .map(|fired| &fired.place)
-                .collect::<Vec<_>>(),
+            decision.fired.iter().map(|fired| &fired.place).collect::<Vec<_>>(),
             decision.ended.as_ref().map(|ended| &ended.outcome),
             self.own.context
         ));
@@ -328,10 +308,7 @@ impl<'c> Walk<'c> {
                     times: self.own.gate,
                 }),
                 0 => Outcome::Failed(format!("it failed: {}", text_of(self.random))),
-                1 => Outcome::Ran {
-                    verdict: None,
-                    found: Found::default(),
-                },
+                1 => Outcome::Ran { verdict: None, found: Found::default() },
                 _ => Outcome::Ran {
                     verdict: Some(self.random.pick(&invoke.verdicts)),
                     found: self.found(),
@@ -406,17 +383,8 @@ impl<'c> Walk<'c> {
                 self.own.limit = 0;
             }
         }
-        if let Some(Ended {
-            invocation,
-            outcome: Outcome::Ran { .. },
-            ..
-        }) = &decision.ended
-        {
-            let reviews = self
-                .own
-                .reviews
-                .entry(invocation.cycle.clone())
-                .or_default();
+        if let Some(Ended { invocation, outcome: Outcome::Ran { .. }, .. }) = &decision.ended {
+            let reviews = self.own.reviews.entry(invocation.cycle.clone()).or_default();
             *reviews += 1;
             if self.claims.cycles && *reviews > self.own.limit {
                 let reviews = *reviews;
@@ -430,15 +398,12 @@ impl<'c> Walk<'c> {
     }
 
     fn look_at_state(&mut self, event: &Event, fired: &[&str]) -> Result<(), String> {
-        let phase = self.own.context[&self.chart.state]
-            .as_str()
-            .unwrap_or_default();
+        let phase = self.own.context[&self.chart.state].as_str().unwrap_or_default();
         self.see(format!("phases.{phase} is reached"))?;
         for (name, field) in &self.chart.context {
-            if let (true, Err(why)) = (
-                self.claims.fits,
-                field.accepts(&self.chart.phases, &self.own.context[name]),
-            ) {
+            if let (true, Err(why)) =
+                (self.claims.fits, field.accepts(&self.chart.phases, &self.own.context[name]))
+            {
                 return Err(self.contradiction(&format!("{name} is {why}")));
             }
         }
@@ -447,10 +412,7 @@ impl<'c> Walk<'c> {
         for property in &self.claims.properties {
             if let Some(step) = &property.step {
                 let places = self.chart.places_of(step);
-                if !fired
-                    .iter()
-                    .any(|fired| places.iter().any(|place| place == fired))
-                {
+                if !fired.iter().any(|fired| places.iter().any(|place| place == fired)) {
                     continue;
                 }
             }
@@ -487,14 +449,8 @@ struct Tally {
 
 /// Explores a chart and walks it; the contradiction, where there is one.
 fn compare(chart: &Arc<Chart>, seed: u64, walks: usize, tally: &mut Tally) -> Result<(), String> {
-    let report = explore(
-        chart,
-        &Caps {
-            states: 3_000,
-            time: Duration::from_secs(3),
-            ..Caps::default()
-        },
-    );
+    let report =
+        explore(chart, &Caps { states: 3_000, time: Duration::from_secs(3), ..Caps::default() });
     for result in &report.results {
         match result.verdict {
             Verdict::Proved(_) => tally.proved += 1,
@@ -535,11 +491,7 @@ fn run(seeds: impl Iterator<Item = u64>, walks: usize) -> (Tally, BTreeSet<u64>)
             if failed.is_empty() || std::env::var_os("TASKIE_ALL").is_some() {
                 let lines: Vec<&str> = why.lines().collect();
                 let last = lines.len().saturating_sub(14);
-                eprintln!(
-                    "chart {seed}: {}\n…\n{}\n{text}",
-                    lines[0],
-                    lines[last..].join("\n")
-                );
+                eprintln!("chart {seed}: {}\n…\n{}\n{text}", lines[0], lines[last..].join("\n"));
             } else {
                 eprintln!("chart {seed}: {}", why.lines().next().unwrap_or_default());
             }
@@ -550,10 +502,7 @@ fn run(seeds: impl Iterator<Item = u64>, walks: usize) -> (Tally, BTreeSet<u64>)
 }
 
 fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable)
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(default)
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
 #[test]
@@ -582,10 +531,8 @@ fn no_walk_of_the_shipped_charts_contradicts_a_claim() {
 #[ignore = "takes minutes"]
 fn no_walk_of_many_contradicts_a_claim() {
     let first = number("TASKIE_SEED", 1_000);
-    let (tally, failed) = run(
-        first..first + number("TASKIE_CHARTS", 2_000),
-        number("TASKIE_WALKS", 50) as usize,
-    );
+    let (tally, failed) =
+        run(first..first + number("TASKIE_CHARTS", 2_000), number("TASKIE_WALKS", 50) as usize);
     eprintln!("{tally:?}");
     assert!(failed.is_empty(), "{} charts: {failed:?}", failed.len());
 }

@@ -7,10 +7,7 @@ use std::collections::BTreeSet;
 
 #[test]
 fn without_time_nothing_is_proved_that_was_not_seen() {
-    let caps = Caps {
-        time: std::time::Duration::ZERO,
-        ..Caps::default()
-    };
+    let caps = Caps { time: std::time::Duration::ZERO, ..Caps::default() };
     let report = explore(&chart(&[]), &caps);
     assert!(report.cut.is_some());
     let found = findings(&report);
@@ -27,13 +24,10 @@ fn what_a_part_does_not_look_at_multiplies_nothing() {
         let names: Vec<String> = ('a'..='d').map(one).collect();
         names.join(with)
     };
-    let lets = names("\n", &|name| {
-        format!("{name} = \"event.{name} in ['1', '2', '3', '4', '5']\"")
-    });
-    let (all, shown) = (
-        names(" and ", &|name| name.to_string()),
-        names(" ", &|name| format!("{{{{ {name} }}}}")),
-    );
+    let lets =
+        names("\n", &|name| format!("{name} = \"event.{name} in ['1', '2', '3', '4', '5']\""));
+    let (all, shown) =
+        (names(" and ", &|name| name.to_string()), names(" ", &|name| format!("{{{{ {name} }}}}")));
     let chart = counting(&format!(
         "[phases.two]\nguard = \"it.id == 'two' and {all}\"\n\
          [args.task]\nabout = \"x\"\ntype = \"string\"\none_of = \"['1']\"\n\
@@ -88,10 +82,7 @@ fn a_text_that_can_always_be_made_asks_for_nothing() {
         assert_eq!(*domain.pieces(&format!("{{{{ phase }}}} {piece}")), made);
         let beside = format!("{{% if open %}}{piece}{{% endif %}}{{% if ids %}}a{{% endif %}}");
         let beside = domain.pieces(&beside);
-        assert!(
-            matches!(&*beside, [Piece::If(_, then, _)] if *then == made),
-            "{beside:?}"
-        );
+        assert!(matches!(&*beside, [Piece::If(_, then, _)] if *then == made), "{beside:?}");
     }
     for text in [
         // What a condition says of a name is not used.
@@ -128,10 +119,8 @@ fn a_text_that_can_always_be_made_asks_for_nothing() {
         "message = \"{{ [event, files, scope, tables.tasks] | unique | list | length }}\"";
     assert!(findings(&explore(&with_rule(records), &Caps::default())).is_empty());
     // With a guard on the last one, no target may be open.
-    let guarded = chart(&[(
-        "{ target = \"done\" }",
-        "{ guard = \"not open\", target = \"done\" }",
-    )]);
+    let guarded =
+        chart(&[("{ target = \"done\" }", "{ guard = \"not open\", target = \"done\" }")]);
     let domain = Domain::of(&guarded, &BTreeSet::new());
     assert_eq!(domain.pieces("{{ cycle.next }}").len(), 1);
 }
@@ -141,18 +130,12 @@ fn a_text_that_can_always_be_made_asks_for_nothing() {
 fn the_texts_that_are_tried_are_named() {
     let cases = [
         ("event.prompt == 'go'", "event.prompt: go, any other text"),
-        (
-            "event.prompt == phase",
-            "event.prompt: the value of phase, any other text",
-        ),
+        ("event.prompt == phase", "event.prompt: the value of phase, any other text"),
         (
             "'a' in event.prompt and 'b' in event.prompt",
             "event.prompt: a text with a, a text with b, any other text",
         ),
-        (
-            "event.prompt | trim == 'go'",
-            "event.prompt: go, any other text",
-        ),
+        ("event.prompt | trim == 'go'", "event.prompt: go, any other text"),
         ("event.prompt == event.source", "event.prompt: any text"),
         ("event.prompt != ''", "event.prompt: '', any other text"),
         ("session != 's'", "event.session_id: s, any other text"),
@@ -185,38 +168,23 @@ fn a_counter_that_only_grows_ends() {
             40,
             &["property-refuted: `n < 30` does not hold here"],
         ),
-        (
-            "[[properties]]\nabout = \"p\"\nreachable = \"n > 30\"\n",
-            40,
-            &[],
-        ),
-        (
-            "[[on.Stop]]\nassign = { n = \"{{ n + 2 if n > 3 else 0 }}\" }\n",
-            25,
-            &[],
-        ),
+        ("[[properties]]\nabout = \"p\"\nreachable = \"n > 30\"\n", 40, &[]),
+        ("[[on.Stop]]\nassign = { n = \"{{ n + 2 if n > 3 else 0 }}\" }\n", 25, &[]),
         // An expression that does more with it can give another result for each of its values: far from all numbers of
         // the chart, it is one that is not known.
         ("[[on.Stop]]\nmessage = \"{{ n % 7 }}\"\n", 1_050, &[]),
-        (
-            "[[on.Stop]]\nmessage = \"{% set m = n %}{{ m }}\"\n",
-            1_050,
-            &[],
-        ),
+        ("[[on.Stop]]\nmessage = \"{% set m = n %}{{ m }}\"\n", 1_050, &[]),
     ];
     for (rules, most, expected) in cases {
         let report = explore(&counting(&format!("{count}{rules}")), &Caps::default());
         assert_eq!(report.cut, None, "{rules}");
         assert!(report.states <= most, "{rules}: {} states", report.states);
-        let refuted = report
-            .results
-            .iter()
-            .filter_map(|result| match &result.verdict {
-                Verdict::Refuted { trace, .. } => {
-                    Some(format!("{}: {}", result.code.as_str(), trace.claim))
-                }
-                _ => None,
-            });
+        let refuted = report.results.iter().filter_map(|result| match &result.verdict {
+            Verdict::Refuted { trace, .. } => {
+                Some(format!("{}: {}", result.code.as_str(), trace.claim))
+            }
+            _ => None,
+        });
         assert_eq!(refuted.collect::<Vec<_>>(), expected, "{rules}");
     }
 }
@@ -232,9 +200,8 @@ fn what_multiplies_is_explored_all_the_same() {
     let nine = |with: &str| join(9, with, &|set| format!("files.f{set}"));
     let words = |column: usize| join(16, ", ", &|word| format!("'w{column}-{word}'"));
     let columns = join(4, ", ", &|column| format!("c{column} = \"C{column}\""));
-    let select = join(4, " | ", &|column| {
-        format!("selectattr('c{column}', 'in', [{}])", words(column))
-    });
+    let select =
+        join(4, " | ", &|column| format!("selectattr('c{column}', 'in', [{}])", words(column)));
     let rule = |guard: &str| format!("[[on.Stop]]\nguard = \"{guard}\"\nmessage = \"x\"\n");
     let form = join(2, ", ", &|column| {
         format!(
@@ -274,11 +241,7 @@ fn what_multiplies_is_explored_all_the_same() {
     for (more, states) in cases {
         let search = Search::of(&counting(&more), &Caps::default());
         assert!(search.cut.is_none(), "{more}: {:?}", search.cut);
-        assert!(
-            search.looked_at() <= states,
-            "{more}: {} states",
-            search.looked_at()
-        );
+        assert!(search.looked_at() <= states, "{more}: {} states", search.looked_at());
         let nodes = search.moves.tree.nodes.len();
         assert!(nodes < 13_000, "{more}: {nodes} nodes");
     }
@@ -298,10 +261,7 @@ fn dr_done_without_a_line_of_its_counter_is_explored() {
     ];
     for case in cases {
         assert!(text.contains(&case), "{case}");
-        let less = case
-            .lines()
-            .nth(usize::from(case.starts_with('[')))
-            .unwrap();
+        let less = case.lines().nth(usize::from(case.starts_with('['))).unwrap();
         let text = text.replacen(&case, &case.replacen(&format!("{less}\n"), "", 1), 1);
         let chart = load::from_text("dr-done", &text, Templates::folders(vec![folder.clone()]));
         let chart = chart.unwrap_or_else(|error| panic!("{error}"));
@@ -319,14 +279,6 @@ fn an_interruption_gives_what_is_known_so_far() {
     assert!(report.cut.is_some());
     let verdicts = findings(&report);
     let why = "not decided: interrupted after 0 states";
-    assert!(
-        verdicts.iter().any(|(_, verdict)| verdict == why),
-        "{verdicts:?}"
-    );
-    assert!(
-        verdicts
-            .iter()
-            .all(|(_, verdict)| verdict.starts_with("not decided")),
-        "{verdicts:?}"
-    );
+    assert!(verdicts.iter().any(|(_, verdict)| verdict == why), "{verdicts:?}");
+    assert!(verdicts.iter().all(|(_, verdict)| verdict.starts_with("not decided")), "{verdicts:?}");
 }

@@ -147,21 +147,12 @@ pub(super) fn table_of(random: &mut Random, headings: &[&str]) -> String {
         text += "# Rows\n\n";
     }
     if random.chance(85) {
-        text += &format!(
-            "| {} |\n|{}|\n",
-            headings.join(" | "),
-            vec!["---"; headings.len()].join("|")
-        );
+        text +=
+            &format!("| {} |\n|{}|\n", headings.join(" | "), vec!["---"; headings.len()].join("|"));
         for _ in 0..random.below(5) {
             let cells: Vec<String> = headings
                 .iter()
-                .map(|heading| {
-                    if *heading == "Id" {
-                        slug_of(random)
-                    } else {
-                        text_of(random)
-                    }
-                })
+                .map(|heading| if *heading == "Id" { slug_of(random) } else { text_of(random) })
                 .collect();
             text += &format!("| {} |\n", cells.join(" | "));
         }
@@ -213,10 +204,7 @@ pub(super) fn files_of(
                         None => slug_of(random),
                     })
                 });
-                let name = name
-                    .unwrap()
-                    .replace("**/", "")
-                    .replace('*', &slug_of(random));
+                let name = name.unwrap().replace("**/", "").replace('*', &slug_of(random));
                 let lines = (0..random.below(3))
                     .map(|_| format!("- {}: {}\n", random.write("word"), random.below(3)));
                 let text = lines.collect();
@@ -257,10 +245,7 @@ pub(super) fn files_of(
     }
     for cycle in chart.cycles.values() {
         for pattern in [&cycle.review, &cycle.answer] {
-            let n = context
-                .get(&cycle.count)
-                .and_then(Json::as_i64)
-                .unwrap_or(0);
+            let n = context.get(&cycle.count).and_then(Json::as_i64).unwrap_or(0);
             let field = |hole: &str| match context.get(hole) {
                 Some(Json::String(text)) => Ok(text.clone()),
                 _ => Err(()),

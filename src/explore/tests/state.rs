@@ -22,10 +22,7 @@ fn a_state_is_found_again_among_many() {
         let state = &states[number as usize];
         assert_eq!(state.fields(), [number % 7, number / 7, 9]);
         assert_eq!(state.is_started(), number.is_multiple_of(5));
-        assert_eq!(
-            state.answered(),
-            number.is_multiple_of(3).then_some((number, number % 2))
-        );
+        assert_eq!(state.answered(), number.is_multiple_of(3).then_some((number, number % 2)));
     }
 }
 

@@ -12,11 +12,7 @@ fn a_claim_about_steps_looks_behind_them() {
     let cases = [
         ("one", "always = \"n == 1\"", None),
         ("one", "never = \"n == 1\"", Some("`n == 1` holds here")),
-        (
-            "two",
-            "always = \"n == 1\"",
-            Some("`n == 1` does not hold here"),
-        ),
+        ("two", "always = \"n == 1\"", Some("`n == 1` does not hold here")),
         ("two", "always = \"n == 2\"", None),
         ("low", "always = \"config.most == 1\"", None),
         ("low", "always = \"n == 2\"", None),

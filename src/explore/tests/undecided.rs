@@ -19,17 +19,10 @@ fn what_guards_ask_beyond_the_values_that_are_tried_is_neither_proved_nor_refute
         assert!(report.cut.is_none(), "{guard}");
         for (code, text) in findings(&report) {
             assert!(text.starts_with("not decided: "), "{guard}: {code}: {text}");
-            assert!(
-                text.contains(input.trim_end_matches(".length")),
-                "{guard}: {code}: {text}"
-            );
+            assert!(text.contains(input.trim_end_matches(".length")), "{guard}: {code}: {text}");
         }
         // What has nothing to do with it is proved.
-        assert!(
-            proofs(&report)
-                .iter()
-                .any(|proof| proof.starts_with("every state fits"))
-        );
+        assert!(proofs(&report).iter().any(|proof| proof.starts_with("every state fits")));
     }
 }
 
@@ -43,16 +36,8 @@ fn what_follows_from_values_that_are_not_tried_is_neither_proved_nor_refuted() {
     );
     let property = "[[properties]]\nabout = \"p\"\nalways = \"event.session_id | length <= 3\"\n";
     let cases = [
-        (
-            field.as_str(),
-            "command-never-applies",
-            "the command `set` never applies",
-        ),
-        (
-            property,
-            "property-refuted",
-            "`event.session_id | length <= 3` does not hold here",
-        ),
+        (field.as_str(), "command-never-applies", "the command `set` never applies"),
+        (property, "property-refuted", "`event.session_id | length <= 3` does not hold here"),
     ];
     for (more, code, claim) in cases {
         let text = format!(
@@ -66,9 +51,7 @@ fn what_follows_from_values_that_are_not_tried_is_neither_proved_nor_refuted() {
         let chart = load::from_text("made", &text, Templates::folders(Vec::new())).unwrap();
         let report = explore(&Arc::new(chart), &Caps::default());
         let found = findings(&report);
-        let [(is, verdict)] = &found[..] else {
-            panic!("{found:?}")
-        };
+        let [(is, verdict)] = &found[..] else { panic!("{found:?}") };
         assert_eq!(*is, code);
         let start = format!("not decided: {claim}, as far as was tried: ");
         assert!(verdict.starts_with(&start), "{verdict}");
@@ -115,9 +98,7 @@ fn a_text_with_a_branch_that_no_value_leads_to_is_not_proved() {
     for text in tests.iter().flat_map(|test| texts(test)).chain(others) {
         let chart = with_rule(&format!("message = \"{text}\""));
         let found = findings(&explore(&chart, &Caps::default()));
-        let [("no-decision", verdict)] = &found[..] else {
-            panic!("{text}: {found:?}")
-        };
+        let [("no-decision", verdict)] = &found[..] else { panic!("{text}: {found:?}") };
         assert!(verdict.starts_with("not decided: "), "{text}: {verdict}");
     }
     for text in [
@@ -173,22 +154,14 @@ fn numbers_at_the_ends_of_their_range_are_tried() {
 
 #[test]
 fn a_table_of_many_columns_is_tried_a_value_at_a_time() {
-    let columns = (0..12)
-        .map(|n| format!("c{n} = \"C{n}\""))
-        .collect::<Vec<_>>();
+    let columns = (0..12).map(|n| format!("c{n} = \"C{n}\"")).collect::<Vec<_>>();
     let guard = (0..12)
         .map(|n| format!("tables.tasks.rows | selectattr('c{n}', 'in', ['a', 'b', 'c']) | list"))
         .collect::<Vec<_>>();
     let first = "[[on.Stop]]\nguard = \"cycle.due and";
-    let rule = format!(
-        "[[on.Stop]]\nguard = \"{}\"\nmessage = 'x'\n\n{first}",
-        guard.join(" or ")
-    );
+    let rule = format!("[[on.Stop]]\nguard = \"{}\"\nmessage = 'x'\n\n{first}", guard.join(" or "));
     let chart = chart(&[
-        (
-            "status = \"Status\" }",
-            &format!("status = \"Status\", {} }}", columns.join(", ")),
-        ),
+        ("status = \"Status\" }", &format!("status = \"Status\", {} }}", columns.join(", "))),
         (first, &rule),
     ]);
     let report = explore(&chart, &Caps::default());
@@ -204,10 +177,7 @@ fn a_text_that_doubles_does_not_take_all_memory() {
     let rule = format!(
         "[[on.Stop]]\nguard = \"not event.stop_hook_active\"\nassign = {{ text = \"{{{{ text ~ text }}}}\" }}\n\n{FIRST_RULE}"
     );
-    let report = explore(
-        &chart(&[(CLEAN, &field), (FIRST_RULE, &rule)]),
-        &Caps::default(),
-    );
+    let report = explore(&chart(&[(CLEAN, &field), (FIRST_RULE, &rule)]), &Caps::default());
     assert_eq!(report.cut, None);
     // From there on, the text can be any.
     assert_eq!(findings(&report), []);

@@ -74,9 +74,9 @@ impl Infer<'_> {
                     _ => None,
                 });
                 self.may_fail |= attribute.is_none() || filter.args.len() > 1;
-                Type::list(attribute.map_or(Type::Any, |path| {
-                    self.attribute(&item, &path, filter.span())
-                }))
+                Type::list(
+                    attribute.map_or(Type::Any, |path| self.attribute(&item, &path, filter.span())),
+                )
             }
             "after" => {
                 let list = filter.args.first().map_or(Type::Any, |arg| match arg {
@@ -157,8 +157,7 @@ impl Infer<'_> {
         if let Some((_, field)) = path.rsplit_once('.') {
             self.scope.used(field);
         }
-        path.split('.')
-            .fold(item.clone(), |kind, name| self.field(&kind, name, span))
+        path.split('.').fold(item.clone(), |kind, name| self.field(&kind, name, span))
     }
 }
 

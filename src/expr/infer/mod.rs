@@ -93,14 +93,7 @@ pub struct Problem {
 impl Problem {
     /// Returns what is wrong with all of an expression.
     pub fn of_all(source: &str, code: Code, message: String, help: Option<String>) -> Self {
-        Self {
-            code,
-            span: 0..source.len(),
-            template: None,
-            message,
-            help,
-            unknown: None,
-        }
+        Self { code, span: 0..source.len(), template: None, message, help, unknown: None }
     }
 }
 
@@ -427,9 +420,7 @@ impl<'s> Infer<'s> {
             Expr::Slice(slice) => {
                 let bounds = [&slice.start, &slice.stop].into_iter().flatten();
                 for bound in bounds.chain(&slice.step) {
-                    let is_known = bound
-                        .as_const()
-                        .is_some_and(|bound| bound.as_i64().is_some());
+                    let is_known = bound.as_const().is_some_and(|bound| bound.as_i64().is_some());
                     self.may_fail |= !is_known || slice.step.is_some();
                     self.expr(bound);
                 }
@@ -555,15 +546,10 @@ impl<'s> Infer<'s> {
     fn integer(&mut self, expr: &Expr<'_>) -> Type {
         let kind = self.expr(expr);
         // Two integers of 64 bits have a sum. Those that the chart computes can be longer.
-        let is_short = expr
-            .as_const()
-            .is_some_and(|value| value.as_i64().is_some());
+        let is_short = expr.as_const().is_some_and(|value| value.as_i64().is_some());
         self.may_fail |= kind == Type::Any || !is_short && !self.is_given(expr);
         if !matches!(kind, Type::Integer | Type::Any) {
-            self.wrong(
-                expr.span(),
-                format!("expected an integer, but this is {kind}"),
-            );
+            self.wrong(expr.span(), format!("expected an integer, but this is {kind}"));
         }
         Type::Integer
     }

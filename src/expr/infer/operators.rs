@@ -22,10 +22,7 @@ impl Infer<'_> {
                 for side in [&op.left, &op.right] {
                     let kind = self.expr(side);
                     if matches!(kind.some(), Type::List(_) | Type::Record(_)) {
-                        self.wrong(
-                            side.span(),
-                            format!("expected a string, but this is {kind}"),
-                        );
+                        self.wrong(side.span(), format!("expected a string, but this is {kind}"));
                     }
                     self.shown(side, &kind);
                 }
@@ -121,11 +118,8 @@ impl Infer<'_> {
 
     /// Reports a comparison that is never true: "`next_phase` is never 'complet'".
     fn never_equal(&mut self, left: (&Expr<'_>, &Type), right: (&Expr<'_>, &Type)) {
-        let ((name, kind), (literal, given)) = if left.0.as_const().is_some() {
-            (right, left)
-        } else {
-            (left, right)
-        };
+        let ((name, kind), (literal, given)) =
+            if left.0.as_const().is_some() { (right, left) } else { (left, right) };
         let (name, value) = (self.quoted(name), self.quoted(literal));
         let message = match literal.as_const() {
             Some(_) => format!("`{name}` is never {value}"),

@@ -157,9 +157,7 @@ impl Infer<'_> {
         let wrong = if self.files.iter().any(|file| file == name) {
             Some(format!("template `{name}` includes itself"))
         } else if self.files.len() >= MAX_INCLUDES {
-            Some(format!(
-                "templates include each other more than {MAX_INCLUDES} deep"
-            ))
+            Some(format!("templates include each other more than {MAX_INCLUDES} deep"))
         } else {
             self.included += 1;
             (self.included == MAX_INCLUDED + 1)

@@ -19,10 +19,7 @@ impl Typed {
     fn new(infer: &Infer<'_>, kind: Type) -> Self {
         let mut problems = infer.problems.iter();
         let is_sound = problems.all(|problem| problem.code == Code::PrintsNone);
-        Self {
-            is_total: is_sound && !infer.may_fail && kind != Type::Any,
-            kind,
-        }
+        Self { is_total: is_sound && !infer.may_fail && kind != Type::Any, kind }
     }
 }
 
@@ -50,10 +47,6 @@ pub fn in_place(expr: &Expr<'_>, scope: &dyn Scope, variables: Vec<(String, Type
 impl<'s> Infer<'s> {
     /// Returns one that takes nothing for granted but declared types.
     fn strict(scope: &'s dyn Scope, locals: Vec<(String, Type)>) -> Self {
-        Self {
-            is_strict: true,
-            locals,
-            ..Self::new(scope, Facts::default())
-        }
+        Self { is_strict: true, locals, ..Self::new(scope, Facts::default()) }
     }
 }

@@ -73,9 +73,7 @@ impl Pattern {
 
     /// Returns whether the pattern has a `*`, and so cannot render a name.
     pub fn has_wildcard(&self) -> bool {
-        self.pieces
-            .iter()
-            .any(|piece| matches!(piece, Piece::Wild(_)))
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Wild(_)))
     }
 
     /// Returns a pattern for the names that this one renders when `inner` fills the hole `hole`: the hole `number` is
@@ -86,22 +84,15 @@ impl Pattern {
             other => vec![other.clone()],
         });
         let pieces = pieces.map(|piece| match piece {
-            Piece::Hole { name, .. } if name == number => Piece::Hole {
-                name,
-                kind: HoleKind::Integer,
-            },
-            Piece::Hole {
-                name,
-                kind: HoleKind::Text,
-            } => Piece::Hole {
-                name,
-                kind: HoleKind::Slug,
-            },
+            Piece::Hole { name, .. } if name == number => {
+                Piece::Hole { name, kind: HoleKind::Integer }
+            }
+            Piece::Hole { name, kind: HoleKind::Text } => {
+                Piece::Hole { name, kind: HoleKind::Slug }
+            }
             other => other,
         });
-        Self {
-            pieces: pieces.collect(),
-        }
+        Self { pieces: pieces.collect() }
     }
 }
 
@@ -134,42 +125,18 @@ mod tests {
             ("task-{id:slug}.md", "task-3.md", Some("id=3")),
             ("task-{id:slug}.md", "task-.md", None),
             ("task-{id:slug}.md", "task-a b.md", None),
-            (
-                "{base:plan|design}-review-{n:int}.md",
-                "plan-review-12.md",
-                Some("base=plan n:12"),
-            ),
-            (
-                "{base:plan|design}-review-{n:int}.md",
-                "plan-review-012.md",
-                None,
-            ),
-            (
-                "{base:plan|design}-review-{n:int}.md",
-                "plan-review-99999999999999999999.md",
-                None,
-            ),
-            (
-                "{base}-post-review-{n:int}.md",
-                "task-1-post-review-2.md",
-                Some("base=task-1 n:2"),
-            ),
-            (
-                "{base}-review-{n:int}.md",
-                "a-review-1-review-2.md",
-                Some("base=a-review-1 n:2"),
-            ),
+            ("{base:plan|design}-review-{n:int}.md", "plan-review-12.md", Some("base=plan n:12")),
+            ("{base:plan|design}-review-{n:int}.md", "plan-review-012.md", None),
+            ("{base:plan|design}-review-{n:int}.md", "plan-review-99999999999999999999.md", None),
+            ("{base}-post-review-{n:int}.md", "task-1-post-review-2.md", Some("base=task-1 n:2")),
+            ("{base}-review-{n:int}.md", "a-review-1-review-2.md", Some("base=a-review-1 n:2")),
             ("*/**/*.md", "a/b.md", Some("")),
             ("*/**/*.md", "a/b/c.md", Some("")),
             ("*/**/*.md", "b.md", None),
             ("{x}.md", "ü.md", Some("x=ü")),
         ];
         for (pattern, name, expected) in cases {
-            assert_eq!(
-                matched(pattern, name).as_deref(),
-                *expected,
-                "{pattern} on {name}"
-            );
+            assert_eq!(matched(pattern, name).as_deref(), *expected, "{pattern} on {name}");
         }
     }
 
@@ -178,11 +145,7 @@ mod tests {
         let pattern = Pattern::parse("{base}-review-{n:int}.md").unwrap();
         let name = pattern
             .render(|hole| {
-                Ok::<_, String>(if hole == "n" {
-                    "7".to_owned()
-                } else {
-                    "task-1".to_owned()
-                })
+                Ok::<_, String>(if hole == "n" { "7".to_owned() } else { "task-1".to_owned() })
             })
             .unwrap();
         assert_eq!(name, "task-1-review-7.md");

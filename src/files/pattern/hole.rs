@@ -136,15 +136,12 @@ fn parse_hole<W>(inside: &str) -> Result<Piece<W>, String> {
         None => (inside, HoleKind::Text),
         Some((name, "int")) => (name, HoleKind::Integer),
         Some((name, "slug")) => (name, HoleKind::Slug),
-        Some((name, words)) => (
-            name,
-            HoleKind::OneOf(words.split('|').map(str::to_owned).collect()),
-        ),
+        Some((name, words)) => {
+            (name, HoleKind::OneOf(words.split('|').map(str::to_owned).collect()))
+        }
     };
-    let fits = !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let fits =
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if !fits {
         return Err(format!(
             "`{{{inside}}}` is not a hole: write {{name}}, {{name:int}}, {{name:slug}} or {{name:one|two}}"
@@ -160,10 +157,7 @@ fn parse_hole<W>(inside: &str) -> Result<Piece<W>, String> {
         );
         return Err(message);
     }
-    Ok(Piece::Hole {
-        name: name.to_owned(),
-        kind,
-    })
+    Ok(Piece::Hole { name: name.to_owned(), kind })
 }
 
 /// Matches with backtracking, longest first: `{base}-review-{n:int}.md` matches the last `-review-` that it can.
@@ -188,9 +182,9 @@ fn fit<'p, W: Grammar>(pieces: &'p [Piece<W>], input: &str, captures: &mut Captu
                 true
             };
             match kind {
-                HoleKind::OneOf(words) => words
-                    .iter()
-                    .any(|word| input.starts_with(word.as_str()) && attempt(word.len())),
+                HoleKind::OneOf(words) => {
+                    words.iter().any(|word| input.starts_with(word.as_str()) && attempt(word.len()))
+                }
                 HoleKind::Text => lengths(input, W::is_text).any(attempt),
                 HoleKind::Integer => lengths(input, |byte| byte.is_ascii_digit()).any(attempt),
                 HoleKind::Slug => lengths(input, is_slug_byte).any(attempt),
@@ -202,9 +196,7 @@ fn fit<'p, W: Grammar>(pieces: &'p [Piece<W>], input: &str, captures: &mut Captu
 /// Returns the lengths of the prefixes of `input` that consist of `allowed` bytes, longest first, at char boundaries.
 pub(super) fn lengths(input: &str, allowed: impl Fn(u8) -> bool) -> impl Iterator<Item = usize> {
     let most = input.bytes().take_while(|byte| allowed(*byte)).count();
-    (0..=most)
-        .rev()
-        .filter(|length| input.is_char_boundary(*length))
+    (0..=most).rev().filter(|length| input.is_char_boundary(*length))
 }
 
 impl HoleKind {
@@ -222,9 +214,7 @@ impl HoleKind {
             }
             Self::Integer => {
                 let plain = text == "0" || !text.starts_with('0');
-                plain
-                    .then(|| text.parse().ok().map(Capture::Integer))
-                    .flatten()
+                plain.then(|| text.parse().ok().map(Capture::Integer)).flatten()
             }
         }
     }
@@ -239,9 +229,7 @@ mod tests {
         for name in ["a", "my-plan", "v1.2", "2026_x", "A.b-c"] {
             assert_eq!(name_flaw(name), None, "{name}");
         }
-        for name in [
-            "", ".", "..", "a b", "a/b", "-a", ".a", "a..b", "a'", "a\n", "ü", "$(x)",
-        ] {
+        for name in ["", ".", "..", "a b", "a/b", "-a", ".a", "a..b", "a'", "a\n", "ü", "$(x)"] {
             assert!(name_flaw(name).is_some(), "{name:?}");
         }
     }

@@ -40,26 +40,16 @@ impl Bell {
         resize.set_nonblocking(true)?;
         let is_pipe = rustix::fs::fstat(io::stdout())
             .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_fifo());
-        Ok(Self {
-            end,
-            resize,
-            reader: is_pipe.then(io::stdout),
-        })
+        Ok(Self { end, resize, reader: is_pipe.then(io::stdout) })
     }
 
     /// Waits this long, or until something happens.
     pub(crate) fn wait(&mut self, time: Duration) -> Rang {
         use rustix::event::{PollFd, PollFlags, poll};
-        let mut fds = vec![
-            PollFd::new(&self.end, PollFlags::IN),
-            PollFd::new(&self.resize, PollFlags::IN),
-        ];
+        let mut fds =
+            vec![PollFd::new(&self.end, PollFlags::IN), PollFd::new(&self.resize, PollFlags::IN)];
         // A reader that has gone away is reported without a request.
-        fds.extend(
-            self.reader
-                .iter()
-                .map(|reader| PollFd::new(reader, PollFlags::empty())),
-        );
+        fds.extend(self.reader.iter().map(|reader| PollFd::new(reader, PollFlags::empty())));
         let timeout = rustix::event::Timespec {
             tv_sec: i64::try_from(time.as_secs()).unwrap_or(1),
             tv_nsec: 0,
@@ -67,9 +57,7 @@ impl Bell {
         // An error is caused by a signal, whose byte has then arrived.
         let _ = poll(&mut fds, Some(&timeout));
         let is_ended = !fds[0].revents().is_empty()
-            || fds
-                .get(2)
-                .is_some_and(|reader| !reader.revents().is_empty());
+            || fds.get(2).is_some_and(|reader| !reader.revents().is_empty());
         // One check is enough, however often the size has changed.
         let _ = self.resize.read(&mut [0; 256]);
         if is_ended { Rang::End } else { Rang::Look }

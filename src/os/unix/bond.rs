@@ -37,20 +37,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 impl Bond {
     /// Returns the command that starts `file`, which sees `name` as its own. Its arguments are still to be added.
     pub(crate) fn command(self, file: &Path, name: &str) -> Command {
-        let mut command = Command::new(if self.is_kept() {
-            Path::new(SELF)
-        } else {
-            file
-        });
+        let mut command = Command::new(if self.is_kept() { Path::new(SELF) } else { file });
         match self.is_kept() {
             false => command.arg0(name),
             true => command
                 .arg0("taskie")
-                .args([
-                    ARGUMENT,
-                    getpid().as_raw_nonzero().to_string().as_str(),
-                    name,
-                ])
+                .args([ARGUMENT, getpid().as_raw_nonzero().to_string().as_str(), name])
                 .arg(file),
         };
         command

@@ -105,10 +105,7 @@ pub(crate) fn share<'b, 'p>(
 /// Creates a temporary folder that nobody else may look into.
 pub(crate) fn private_tempdir(prefix: &str) -> io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
-    builder
-        .permissions(Permissions::from_mode(0o700))
-        .prefix(prefix)
-        .tempdir()
+    builder.permissions(Permissions::from_mode(0o700)).prefix(prefix).tempdir()
 }
 
 /// Creates a folder, with those above it, that nobody else may look into, whatever the umask is.

@@ -24,11 +24,7 @@ impl Group {
     pub(crate) fn start(command: &mut Command, bond: Bond) -> io::Result<Self> {
         let adoption = Adoption::begin();
         let child = bond.spawn(command.process_group(0))?;
-        Ok(Self {
-            leader: Pid::from_child(&child),
-            child,
-            adoption,
-        })
+        Ok(Self { leader: Pid::from_child(&child), child, adoption })
     }
 
     /// Returns whether the program itself has ended. It is not reaped, so its id is not given to another process yet.
@@ -46,9 +42,8 @@ impl Group {
     pub(crate) fn end(mut self, wakeups: &Wakeups) -> Option<ExitStatus> {
         // The leader has not been reaped, so its id still belongs to this group.
         self.signal(Signal::KILL);
-        let reaped = wakeups.until(REAP_LIMIT, &[], || {
-            has_exited(self.leader).then(|| self.child.wait())
-        });
+        let reaped =
+            wakeups.until(REAP_LIMIT, &[], || has_exited(self.leader).then(|| self.child.wait()));
         self.adoption.end_orphans(wakeups);
         reaped.and_then(Result::ok)
     }
@@ -63,10 +58,7 @@ impl Group {
 /// Returns whether a child has ended, without reaping it.
 pub(super) fn has_exited(child: Pid) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    !matches!(
-        waitid(WaitId::Pid(child), options),
-        Ok(None) | Err(Errno::INTR)
-    )
+    !matches!(waitid(WaitId::Pid(child), options), Ok(None) | Err(Errno::INTR))
 }
 
 /// Returns the number of the signal that killed a process.

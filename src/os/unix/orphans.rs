@@ -99,10 +99,7 @@ impl Belonging {
         let id = stat.split(' ').next()?;
         // The name of its program can have any bytes but NUL. After it: state, parent, group, session.
         let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
-        Some(Self {
-            group: fields.get(2)?.parse().ok()?,
-            leads_session: *fields.get(3)? == id,
-        })
+        Some(Self { group: fields.get(2)?.parse().ok()?, leads_session: *fields.get(3)? == id })
     }
 
     /// Returns true if another thread of this process may have started `child`.
@@ -132,13 +129,7 @@ fn children() -> Vec<Pid> {
     };
     processes
         .filter_map(|process| {
-            process
-                .ok()?
-                .file_name()
-                .to_str()?
-                .parse()
-                .ok()
-                .and_then(Pid::from_raw)
+            process.ok()?.file_name().to_str()?.parse().ok().and_then(Pid::from_raw)
         })
         // Asking the kernel is correct even if /proc belongs to another pid namespace.
         .filter(|pid| exists(WaitId::Pid(*pid)))
@@ -170,11 +161,7 @@ mod tests {
     #[test]
     fn children_of_others_are_spared() {
         let (spared, caught) = signals::recorded(|wakeups| {
-            let mut earlier = Command::new("sleep")
-                .arg("1000")
-                .process_group(0)
-                .spawn()
-                .unwrap();
+            let mut earlier = Command::new("sleep").arg("1000").process_group(0).spawn().unwrap();
             let adoption = Adoption::begin();
             let mut of_another_thread = Command::new("sleep").arg("1000").spawn().unwrap();
             adoption.end_orphans(wakeups);
@@ -224,13 +211,7 @@ mod tests {
     fn in_a_container_our_group_is_spared() {
         if std::env::var_os(AGAIN).is_none() {
             let mut container = Command::new("unshare");
-            container.args([
-                "--user",
-                "--map-root-user",
-                "--pid",
-                "--fork",
-                "--mount-proc",
-            ]);
+            container.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]);
             // Not every system permits a pid namespace.
             is_run_again(container, "in_a_container_our_group_is_spared");
             return;

@@ -66,10 +66,7 @@ mod tests {
         fs::hard_link(&precious, &log).unwrap();
         create_private(&log).unwrap();
         let read = |path| fs::read_to_string(path).unwrap();
-        assert_eq!(
-            (read(&precious), read(&log)),
-            ("precious".into(), String::new())
-        );
+        assert_eq!((read(&precious), read(&log)), ("precious".into(), String::new()));
         fs::write(&log, "of the last run").unwrap();
         create_private(&log).unwrap();
         assert_eq!(read(&log), "");

@@ -42,9 +42,7 @@ pub(crate) fn recorded<T>(work: impl FnOnce(&Wakeups) -> T) -> (io::Result<T>, O
 
 /// Returns the signal that asked this process to end, if any.
 pub(crate) fn caught() -> Option<i32> {
-    i32::try_from(CAUGHT.load(Ordering::SeqCst))
-        .ok()
-        .filter(|signal| *signal != 0)
+    i32::try_from(CAUGHT.load(Ordering::SeqCst)).ok().filter(|signal| *signal != 0)
 }
 
 /// From now on, writing beyond the limit on file sizes (`ulimit -f`) is an error. By default, it would silently kill
@@ -142,9 +140,8 @@ impl Wakeups {
             tv_nsec: limit.subsec_nanos().into(),
         };
         let mut files = vec![PollFd::new(&self.0, PollFlags::IN)];
-        let others = watched
-            .iter()
-            .map(|watched| PollFd::from_borrowed_fd(watched.file, watched.events));
+        let others =
+            watched.iter().map(|watched| PollFd::from_borrowed_fd(watched.file, watched.events));
         files.extend(others);
         match poll(&mut files, Some(&limit_spec)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}

@@ -76,15 +76,11 @@ pub(crate) fn delegate(
         // To the supervisor, this looks like the end of this process. It notices nothing if it was stopped.
         let _ = socket.shutdown(Shutdown::Write);
         let _ = kill_process(pid, Signal::CONT);
-        wakeups.until(PATIENCE, &watched, || {
-            read(&socket, &mut report).then_some(())
-        });
+        wakeups.until(PATIENCE, &watched, || read(&socket, &mut report).then_some(()));
         // It may have been stopped again. If it has ended, this does nothing: it was not reaped.
         let _ = kill_process(pid, Signal::KILL);
     }
-    wakeups.until(REAP_LIMIT, &[], || {
-        has_exited(pid).then(|| child.wait().ok())
-    });
+    wakeups.until(REAP_LIMIT, &[], || has_exited(pid).then(|| child.wait().ok()));
     // If the supervisor itself was killed, its processes have become children of this process.
     adoption.end_orphans(wakeups);
     Ok(match is_gone {
@@ -158,10 +154,7 @@ impl Host {
     fn now() -> Self {
         let stdout = io::stdout();
         let can_be_watched = !Watched::new(&stdout, PollFlags::empty()).reports(PollFlags::NVAL);
-        Self {
-            parent: *PARENT.get_or_init(getppid),
-            stdout: can_be_watched.then_some(stdout),
-        }
+        Self { parent: *PARENT.get_or_init(getppid), stdout: can_be_watched.then_some(stdout) }
     }
 
     fn watched(&self) -> Option<Watched<'_>> {
@@ -171,9 +164,8 @@ impl Host {
 
     /// Returns whether nobody reads our answer anymore, or the process that started us has ended.
     fn is_gone(&self) -> bool {
-        let is_closed = self
-            .watched()
-            .is_some_and(|stdout| stdout.reports(PollFlags::ERR | PollFlags::HUP));
+        let is_closed =
+            self.watched().is_some_and(|stdout| stdout.reports(PollFlags::ERR | PollFlags::HUP));
         is_closed || getppid() != self.parent
     }
 }

@@ -32,10 +32,7 @@ pub(crate) fn is_at(file: &File, path: &Path) -> bool {
         let found = information(file).ok()?;
         Some((found.volume_serial_number(), found.file_index()))
     };
-    let there = OpenOptions::new()
-        .access_mode(0)
-        .custom_flags(OPEN_LINK | OPEN_FOLDER)
-        .open(path);
+    let there = OpenOptions::new().access_mode(0).custom_flags(OPEN_LINK | OPEN_FOLDER).open(path);
     there.is_ok_and(|there| id(file) == id(&there))
 }
 
@@ -50,11 +47,7 @@ pub(crate) struct Version {
 impl Version {
     /// Returns the version of the file with this metadata.
     pub(crate) fn of(meta: &Metadata) -> Self {
-        Self {
-            len: meta.len(),
-            created: meta.creation_time(),
-            modified: meta.last_write_time(),
-        }
+        Self { len: meta.len(), created: meta.creation_time(), modified: meta.last_write_time() }
     }
 
     /// Returns when the file was changed last; never, because that can be hidden.
@@ -90,8 +83,7 @@ pub(crate) fn is_executable(_: &Metadata) -> bool {
 
 /// Returns whether the user may write to the file or directory at `path`.
 pub(crate) fn is_writable(path: &Path) -> bool {
-    path.metadata()
-        .is_ok_and(|meta| meta.is_dir() || !meta.permissions().readonly())
+    path.metadata().is_ok_and(|meta| meta.is_dir() || !meta.permissions().readonly())
 }
 
 /// Leaves a new file with the permissions that it has from its folder.

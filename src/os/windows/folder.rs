@@ -25,10 +25,7 @@ pub(crate) type Modified = u64;
 impl Folder {
     /// Opens the directory at `path`.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self {
-            path: path.to_owned(),
-            entries: fs::read_dir(path)?,
-        })
+        Ok(Self { path: path.to_owned(), entries: fs::read_dir(path)? })
     }
 
     /// Opens a directory that is in this one.

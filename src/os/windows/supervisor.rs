@@ -46,8 +46,7 @@ pub(crate) fn delegate(
         .stderr(Stdio::null())
         .spawn()?;
     // It has started nothing yet, because it has no order.
-    job.assign_process(child.as_raw_handle() as isize)
-        .inspect_err(|_| _ = child.kill())?;
+    job.assign_process(child.as_raw_handle() as isize).inspect_err(|_| _ = child.kill())?;
     // If the supervisor has already ended, it reports nothing, which the caller notices.
     if let Some(mut stdin) = child.stdin.take() {
         let _ = stdin.write_all(order);
@@ -66,9 +65,7 @@ fn received(mut pipe: impl io::Read) -> Vec<u8> {
     let mut report = Vec::new();
     if pipe.read_exact(&mut length).is_ok() {
         // An incomplete report is none, which the caller notices.
-        let _ = pipe
-            .take(u64::from_le_bytes(length))
-            .read_to_end(&mut report);
+        let _ = pipe.take(u64::from_le_bytes(length)).read_to_end(&mut report);
     }
     report
 }

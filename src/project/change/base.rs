@@ -100,12 +100,7 @@ impl Repository<'_> {
     /// Returns whether HEAD is the only branch that this repository knows, its own or one of another repository.
     fn is_only_branch(&self) -> Result<bool, Unknown> {
         let head = self.ask(&["symbolic-ref", "--quiet", "HEAD"])?;
-        let all = [
-            "for-each-ref",
-            "--format=%(refname)",
-            "refs/heads",
-            "refs/remotes",
-        ];
+        let all = ["for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes"];
         Ok(head.is_some() && self.ask(&all)? == head)
     }
 
@@ -115,19 +110,13 @@ impl Repository<'_> {
     pub(super) fn branch(&self) -> Result<String, Unknown> {
         // The short name is another one where a tag is called the same.
         let name = self.ask(&["symbolic-ref", "--quiet", "HEAD"])?;
-        if let Some(name) = name
-            .as_deref()
-            .and_then(|name| name.strip_prefix("refs/heads/"))
-        {
+        if let Some(name) = name.as_deref().and_then(|name| name.strip_prefix("refs/heads/")) {
             return Ok(name.to_owned());
         }
         for file in REBASED {
             let file = self.ask(&["rev-parse", "--git-path", file])?;
             let text = file.and_then(|file| fs::read_to_string(self.root.join(file)).ok());
-            if let Some(name) = text
-                .as_deref()
-                .and_then(|text| text.strip_prefix("refs/heads/"))
-            {
+            if let Some(name) = text.as_deref().and_then(|text| text.strip_prefix("refs/heads/")) {
                 return Ok(name.trim_end().to_owned());
             }
         }

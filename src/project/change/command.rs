@@ -25,10 +25,7 @@ pub(super) fn run(git: &mut Command) -> Result<Result<String, String>, Unknown> 
     let name = git.get_args().skip_while(|arg| {
         arg.as_encoded_bytes().starts_with(b"-") || arg.as_encoded_bytes().contains(&b'=')
     });
-    let name = name
-        .map(|arg| arg.to_string_lossy().into_owned())
-        .next()
-        .unwrap_or_default();
+    let name = name.map(|arg| arg.to_string_lossy().into_owned()).next().unwrap_or_default();
     let output = output_within(git, LIMIT);
     let output =
         output.map_err(|why| Unknown::new(format!("`git {name}` {why}"), "run it by hand"))?;
@@ -40,10 +37,7 @@ pub(super) fn run(git: &mut Command) -> Result<Result<String, String>, Unknown> 
     let is_error = |line: &&str| line.starts_with("fatal:") || line.starts_with("error:");
     // What follows the error is advice.
     let last = lines().find(is_error).or_else(|| lines().next_back());
-    let why = last.map_or_else(
-        || output.status.to_string(),
-        |line| shown(line).into_owned(),
-    );
+    let why = last.map_or_else(|| output.status.to_string(), |line| shown(line).into_owned());
     Ok(Err(format!("`git {name}` failed: {why}")))
 }
 
@@ -68,10 +62,7 @@ pub(super) fn git(root: &Path, objects: &Path, args: &[&str]) -> Result<Command,
 /// Returns the error for a folder that cannot be written.
 pub(super) fn unwritable(folder: &Path, error: &io::Error) -> Unknown {
     let folder = folder.display();
-    Unknown::new(
-        format!("{folder} cannot be written: {error}"),
-        "check its permissions",
-    )
+    Unknown::new(format!("{folder} cannot be written: {error}"), "check its permissions")
 }
 
 /// Returns the value of [`OBJECTS`] that adds a folder to what the user has there.

@@ -53,12 +53,7 @@ impl<'r> Index<'r> {
             .prefix(".index-")
             .tempdir_in(objects)
             .map_err(|error| unwritable(objects, &error))?;
-        Ok(Self {
-            root,
-            objects,
-            folder,
-            stored,
-        })
+        Ok(Self { root, objects, folder, stored })
     }
 
     pub(super) fn path(&self) -> PathBuf {
@@ -128,9 +123,7 @@ impl<'r> Index<'r> {
             });
             text.is_ok_and(|text| has_own_ident(&text))
         };
-        let hiding: Vec<_> = entries(&listed)
-            .filter(|(_, name)| is_hiding(name))
-            .collect();
+        let hiding: Vec<_> = entries(&listed).filter(|(_, name)| is_hiding(name)).collect();
         for some in hiding.chunks(CHUNK) {
             let mut ids = self.git(&["hash-object", "-w", "--no-filters", "--"])?;
             ids.args(some.iter().map(|(_, name)| path(name)));

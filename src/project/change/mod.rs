@@ -58,10 +58,7 @@ impl Change {
         let files = self.files.iter();
         let counted = files.filter(|file| !is_any_like(&file.path, skip));
         counted.fold(None, |sum, file| {
-            let (added, removed) = file
-                .lines
-                .filter(|_| file.unread.is_none())
-                .unwrap_or((0, 0));
+            let (added, removed) = file.lines.filter(|_| file.unread.is_none()).unwrap_or((0, 0));
             Some(sum.unwrap_or(0) + added + removed)
         })
     }
@@ -117,11 +114,7 @@ pub(super) fn blobs(
     };
     let mut git = repository.git(&["diff-tree", "-r", "-z", "--no-renames", &base, &tree])?;
     git.args(["--", ":/"]);
-    git.args(
-        without
-            .iter()
-            .map(|pattern| format!(":(exclude,glob){pattern}")),
-    );
+    git.args(without.iter().map(|pattern| format!(":(exclude,glob){pattern}")));
     let listed = run(&mut git)?.map_err(|why| Unknown::new(why, "run `git fsck`"))?;
     let mut parts = listed.split('\0');
     let mut files = Blobs::new();
@@ -166,14 +159,8 @@ pub(crate) fn ends(root: &Path, range: &str) -> Result<(String, String), Unknown
 }
 
 fn too_short(range: &str) -> Unknown {
-    let message = format!(
-        "the history of this clone is too short for `{}`",
-        shown(range)
-    );
-    Unknown::new(
-        message,
-        "fetch all of it: `git fetch --unshallow`, or `fetch-depth: 0` in CI",
-    )
+    let message = format!("the history of this clone is too short for `{}`", shown(range));
+    Unknown::new(message, "fetch all of it: `git fetch --unshallow`, or `fetch-depth: 0` in CI")
 }
 
 /// Returns the text of a file in a commit or a tree; `None` if it has no such file.
@@ -196,12 +183,7 @@ pub(crate) fn is_shallow(root: &Path) -> bool {
 /// Returns whether a range ends at HEAD, and begins no later than `commit`.
 pub(crate) fn spans(root: &Path, (start, end): &(String, String), commit: &str) -> bool {
     let repository = Repository::of(root, root);
-    let fork = || {
-        repository
-            .ask(&["merge-base", start, commit])
-            .ok()
-            .flatten()
-    };
+    let fork = || repository.ask(&["merge-base", start, commit]).ok().flatten();
     repository.head().ok().as_ref() == Some(end) && fork().as_ref() == Some(start)
 }
 
@@ -219,9 +201,7 @@ pub(crate) fn branches(root: &Path) -> Vec<String> {
         run(&mut git).ok()?.ok()
     });
     let listed = listed.unwrap_or_default();
-    let names = listed
-        .lines()
-        .filter_map(|name| name.strip_prefix("refs/heads/"));
+    let names = listed.lines().filter_map(|name| name.strip_prefix("refs/heads/"));
     let head = Repository::of(root, root).branch().ok();
     names.map(str::to_owned).chain(head).collect()
 }
@@ -259,12 +239,7 @@ pub(crate) fn apart(root: &Path, id: &str) -> Option<Apart> {
     if files.is_empty() || run(&mut diff).ok()?.is_ok() {
         return Some(Apart::Included);
     }
-    let list = [
-        "for-each-ref",
-        "--format=%(refname:short)",
-        "--contains",
-        id,
-    ];
+    let list = ["for-each-ref", "--format=%(refname:short)", "--contains", id];
     let mut list = repository.git(&list).ok()?;
     let listed = run(list.arg("refs/heads")).ok()?.ok()?;
     Some(Apart::On(listed.lines().map(str::to_owned).collect()))
@@ -285,10 +260,7 @@ pub(crate) fn read(
     paths: &[String],
 ) -> Result<Change, Unknown> {
     if objects.to_str().is_none() {
-        let message = format!(
-            "{} is not UTF-8, which this command needs",
-            objects.display()
-        );
+        let message = format!("{} is not UTF-8, which this command needs", objects.display());
         return Err(Unknown::new(message, "rename the folder"));
     }
     create_private_folder(objects).map_err(|error| unwritable(objects, &error))?;
@@ -358,29 +330,19 @@ pub(crate) fn read(
 /// Returns why no tree of the repository at `root` can have this path in it.
 fn out_of_reach(root: &Path, path: &str) -> Option<Unknown> {
     let above = Path::new(path).ancestors().skip(1);
-    let why = above
-        .filter(|above| *above != Path::new(""))
-        .find_map(|above| {
-            let (folder, above) = (
-                root.join(above),
-                shown(&above.to_string_lossy()).into_owned(),
-            );
-            match () {
-                () if folder.is_symlink() => Some(format!("below the symbolic link `{above}`")),
-                () if folder.join(".git").exists() => {
-                    Some(format!("in `{above}`, a repository of its own"))
-                }
-                () => None,
+    let why = above.filter(|above| *above != Path::new("")).find_map(|above| {
+        let (folder, above) = (root.join(above), shown(&above.to_string_lossy()).into_owned());
+        match () {
+            () if folder.is_symlink() => Some(format!("below the symbolic link `{above}`")),
+            () if folder.join(".git").exists() => {
+                Some(format!("in `{above}`, a repository of its own"))
             }
-        });
-    let own = Path::new(path)
-        .starts_with(".git")
-        .then(|| "git's own".to_owned());
+            () => None,
+        }
+    });
+    let own = Path::new(path).starts_with(".git").then(|| "git's own".to_owned());
     let message = format!("`{}` is {}", shown(path), own.or(why)?);
-    Some(Unknown::new(
-        message,
-        "name it by the path that git has for it, in its own repository",
-    ))
+    Some(Unknown::new(message, "name it by the path that git has for it, in its own repository"))
 }
 
 /// Elsewhere, no test can make a folder older than it is.
@@ -396,8 +358,7 @@ mod tests {
         });
         fs::create_dir(left.join("objects")).unwrap();
         let file = fs::File::open(&left).unwrap();
-        file.set_modified(std::time::SystemTime::now() - LEFT * 2)
-            .unwrap();
+        file.set_modified(std::time::SystemTime::now() - LEFT * 2).unwrap();
         let mine = for_now().unwrap();
         assert_eq!((left.exists(), new.exists()), (false, true));
         assert!(mine.path().exists());

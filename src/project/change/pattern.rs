@@ -16,10 +16,7 @@ fn is_like(path: &str, pattern: &str) -> bool {
             }
             ([b'*', b'*'], _) => !path.is_empty(),
             ([b'*', rest @ ..], _) => {
-                let end = path
-                    .iter()
-                    .position(|sign| *sign == b'/')
-                    .unwrap_or(path.len());
+                let end = path.iter().position(|sign| *sign == b'/').unwrap_or(path.len());
                 (0..=end).any(|at| fits(&path[at..], rest))
             }
             ([b'?', rest @ ..], [sign, more @ ..]) if *sign != b'/' => fits(more, rest),
@@ -28,9 +25,7 @@ fn is_like(path: &str, pattern: &str) -> bool {
             _ => false,
         }
     }
-    let folder = pattern
-        .strip_suffix('/')
-        .map(|folder| format!("{folder}/**"));
+    let folder = pattern.strip_suffix('/').map(|folder| format!("{folder}/**"));
     let pattern = folder.as_deref().unwrap_or(pattern);
     let whole = pattern.strip_prefix('/');
     let is_name = whole.is_none() && !pattern.contains('/');
@@ -47,24 +42,12 @@ mod tests {
     fn patterns_of_files() {
         for (pattern, fitting, other) in [
             ("*.md", vec!["a.md", "b/a.md"], vec!["a.mdx", "md/a"]),
-            (
-                "docs/**",
-                vec!["docs/a", "docs/b/a"],
-                vec!["docs", "a/docs/a"],
-            ),
+            ("docs/**", vec!["docs/a", "docs/b/a"], vec!["docs", "a/docs/a"]),
             ("docs/", vec!["docs/a", "docs/b/a"], vec!["docs", "docsa"]),
             ("**/docs/**", vec!["docs/a", "b/docs/a"], vec!["b/docs"]),
             ("/*.md", vec!["a.md"], vec!["b/a.md"]),
-            (
-                "a/*/c?.txt",
-                vec!["a/b/cd.txt"],
-                vec!["a/b/b/cd.txt", "a/b/c.txt"],
-            ),
-            (
-                "LICENSE*",
-                vec!["LICENSE", "b/LICENSE-MIT"],
-                vec!["LICENSE/a"],
-            ),
+            ("a/*/c?.txt", vec!["a/b/cd.txt"], vec!["a/b/b/cd.txt", "a/b/c.txt"]),
+            ("LICENSE*", vec!["LICENSE", "b/LICENSE-MIT"], vec!["LICENSE/a"]),
             ("", vec![], vec!["a"]),
         ] {
             for path in fitting {

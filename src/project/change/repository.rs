@@ -58,9 +58,7 @@ impl<'r> Repository<'r> {
 
     /// Returns whether a commit has one before it, which the clone may lack.
     pub(super) fn has_parent(&self, commit: &str) -> Result<bool, Unknown> {
-        let text = self
-            .ask(&["cat-file", "commit", commit])?
-            .unwrap_or_default();
+        let text = self.ask(&["cat-file", "commit", commit])?.unwrap_or_default();
         let mut head = text.lines().take_while(|line| !line.is_empty());
         Ok(head.any(|line| line.starts_with("parent ")))
     }
@@ -81,9 +79,8 @@ impl<'r> Repository<'r> {
     /// Returns a tree without any file.
     pub(super) fn empty_tree(&self) -> Result<String, Unknown> {
         let empty = self.git(&["hash-object", "-t", "tree", "--stdin"])?;
-        let empty = { empty }
-            .output()
-            .map_err(|error| Unknown::new(error.to_string(), "install git"))?;
+        let empty =
+            { empty }.output().map_err(|error| Unknown::new(error.to_string(), "install git"))?;
         Ok(String::from_utf8_lossy(&empty.stdout).trim_end().to_owned())
     }
 
@@ -130,9 +127,7 @@ impl<'r> Repository<'r> {
                 continue;
             }
             let copied = fs::create_dir_all(&own).and_then(|()| {
-                let new = tempfile::Builder::new()
-                    .prefix("tmp_obj_")
-                    .tempfile_in(&own)?;
+                let new = tempfile::Builder::new().prefix("tmp_obj_").tempfile_in(&own)?;
                 fs::copy(apart.join(name), &new)?;
                 new.persist(own.join(name)).map_err(io::Error::from)
             });
@@ -183,11 +178,7 @@ impl<'r> Repository<'r> {
             list(&mut self.git(&["ls-files", "-z", "-t", "--others", "--modified"])?)?;
         // What is neither a file nor a link, git refuses: the file is gone.
         let is_special = |name: &PathBuf| {
-            let kind = self
-                .root
-                .join(name)
-                .symlink_metadata()
-                .map(|meta| meta.file_type());
+            let kind = self.root.join(name).symlink_metadata().map(|meta| meta.file_type());
             kind.is_ok_and(|kind| !kind.is_file() && !kind.is_symlink() && !kind.is_dir())
         };
         let names = differing.iter().filter_map(|line| line.get(2..));
@@ -238,18 +229,14 @@ impl<'r> Repository<'r> {
             let mut refused = failing(&names, &|some| index.store(some, is_sparse))?;
             index.remove(&refused)?;
             index.keep_idents()?;
-            let tree = index
-                .write(&[&UNFILTERED[..], &["write-tree"]].concat())
-                .map_err(|_| why)?;
+            let tree =
+                index.write(&[&UNFILTERED[..], &["write-tree"]].concat()).map_err(|_| why)?;
             // Something else can be in the place of a file, or on the way there.
             refused.retain(|name| self.has_file(&path(name)) || submodules.contains(name));
             let nameless = failing(&refused, &|some| index.name(some))?;
             large.extend(refused.into_iter().map(|name| Outside {
                 has_stand_in: !nameless.contains(&name),
-                ..Outside::new(
-                    &String::from_utf8_lossy(name),
-                    "git cannot store it: read the file",
-                )
+                ..Outside::new(&String::from_utf8_lossy(name), "git cannot store it: read the file")
             }));
             Ok::<_, Unknown>(tree)
         })?;
@@ -357,16 +344,10 @@ impl<'r> Repository<'r> {
         git.env("GIT_LITERAL_PATHSPECS", "1");
         let listed = run(&mut git)?;
         let listed = listed.map_err(|why| {
-            Unknown::new(
-                why,
-                "in a partial clone, `git diff` by hand fetches what it lacks",
-            )
+            Unknown::new(why, "in a partial clone, `git diff` by hand fetches what it lacks")
         })?;
         // Each entry of the first list is followed by its path.
-        let mut lines = listed
-            .split('\0')
-            .filter(|line| !line.is_empty())
-            .peekable();
+        let mut lines = listed.split('\0').filter(|line| !line.is_empty()).peekable();
         let mut submodules = HashSet::new();
         while let Some(entry) = lines.next_if(|line| line.starts_with(':')) {
             let path = lines.next();
@@ -437,9 +418,7 @@ impl<'r> Repository<'r> {
                 .env("GIT_ATTR_NOSYSTEM", "1");
             let attributes = run(&mut git)?.unwrap_or_default();
             let words: Vec<&str> = attributes.split('\0').collect();
-            let set = words
-                .chunks_exact(3)
-                .filter(|row| matches!(row[2], "set" | "true"));
+            let set = words.chunks_exact(3).filter(|row| matches!(row[2], "set" | "true"));
             found.extend(set.map(|row| row[0].to_owned()));
         }
         Ok(found)

@@ -38,23 +38,16 @@ pub(super) struct Outside {
 
 impl Outside {
     pub(super) fn new(path: &str, why: &'static str) -> Self {
-        Self {
-            path: path.to_owned(),
-            has_stand_in: true,
-            why,
-        }
+        Self { path: path.to_owned(), has_stand_in: true, why }
     }
 }
 
 /// Says which file, and how much of it: `src/a.rs (+3 -1)`.
 impl std::fmt::Display for Changed {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let lines = self
-            .lines
-            .map(|(added, removed)| format!("+{added} -{removed}"));
-        let notes: Vec<String> = (self.unread.map(str::to_owned).into_iter())
-            .chain(lines)
-            .collect();
+        let lines = self.lines.map(|(added, removed)| format!("+{added} -{removed}"));
+        let notes: Vec<String> =
+            (self.unread.map(str::to_owned).into_iter()).chain(lines).collect();
         write!(out, "{} ({})", shown(&self.path), notes.join(", "))
     }
 }

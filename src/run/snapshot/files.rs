@@ -105,9 +105,7 @@ impl Snapshot {
         let scope = &self.place.chart.scope;
         let names = find::names(&self.place.root, scope)
             .map_err(|error| unreadable(&find::folder(scope), &error))?;
-        let others = names
-            .iter()
-            .filter(|name| **name != self.place.instance.name);
+        let others = names.iter().filter(|name| **name != self.place.instance.name);
         Ok(others.map(|name| self.sibling(name)).collect())
     }
 
@@ -159,9 +157,7 @@ impl Snapshot {
         let Some(table) = self.place.chart.tables.get(name) else {
             return Ok(Value::from(()));
         };
-        let file = table
-            .file
-            .render(|hole| self.context.get(hole).and_then(name_part).ok_or(()));
+        let file = table.file.render(|hole| self.context.get(hole).and_then(name_part).ok_or(()));
         let text = match &file {
             Ok(file) => disk::read(&self.place.root, &self.dir().join(file))
                 .map_err(|error| unreadable(&self.place.instance.dir.join(file), &error))?,
@@ -170,19 +166,15 @@ impl Snapshot {
         let content = file_values::content(table, text.as_deref());
         // There are rows with files of their own, but no table that lists them: nobody knows which rows there are.
         let orphan = match (&file, &text, &table.path) {
-            (Ok(_), None, Some(path)) => self
-                .names()?
-                .iter()
-                .find(|name| path.matches(name).is_some()),
+            (Ok(_), None, Some(path)) => {
+                self.names()?.iter().find(|name| path.matches(name).is_some())
+            }
             _ => None,
         };
         if let Ok(file) = &file {
             let mut warnings = locked(&self.warnings);
             warnings.extend(
-                content
-                    .warnings
-                    .iter()
-                    .map(|warning| format!("{}: {warning}.", self.path(file))),
+                content.warnings.iter().map(|warning| format!("{}: {warning}.", self.path(file))),
             );
         }
         let undecided = orphan.map(|orphan| {

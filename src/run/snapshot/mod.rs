@@ -200,20 +200,14 @@ impl Snapshot {
 
     /// Returns a new snapshot of the same state, but with these fields.
     pub(crate) fn again(&self, fields: &Context) -> Self {
-        Self::take(&self.place, self.state.clone())
-            .with_git(&self.git)
-            .with_fields(fields)
+        Self::take(&self.place, self.state.clone()).with_git(&self.git).with_fields(fields)
     }
 
     /// Returns it as the outcome of a review sees it: wherever the state or a setting is looser than in `before`, which was
     /// taken when the review became due, that counts. Some fields are `restored`.
     pub(crate) fn after_review(&self, before: &Self, restored: &Context) -> Self {
         let mut after = self.again(restored).after_run(true);
-        bound(
-            &mut after.context,
-            before.context(),
-            &self.place.chart.context,
-        );
+        bound(&mut after.context, before.context(), &self.place.chart.context);
         after.bounds = before.config().ok().cloned();
         after
     }
@@ -289,9 +283,7 @@ impl World for Snapshot {
             }
             Source::Config(name) => self.setting(name)?,
             Source::Dirty => {
-                let dirty = self
-                    .git
-                    .is_dirty(&self.place.root, &self.place.chart.scope.home);
+                let dirty = self.git.is_dirty(&self.place.root, &self.place.chart.scope.home);
                 Value::from(dirty.unwrap_or_else(|why| {
                     self.warn(format!("Cannot check for uncommitted changes: {why}."));
                     false
@@ -306,11 +298,7 @@ impl World for Snapshot {
                 Value::from(driver::of(&self.place.store, &self.place.instance.name))
             }
             Source::Driver { session } => self.driver(session.as_deref()),
-            Source::Spent {
-                cycle,
-                files,
-                count,
-            } => {
+            Source::Spent { cycle, files, count } => {
                 let setting =
                     |name: &str| Ok(self.config()?.get(name).cloned().unwrap_or_default());
                 let of = (cycle.as_deref(), files.as_str(), *count);
@@ -321,26 +309,16 @@ impl World for Snapshot {
                 };
                 spent_so_far(&self.place.chart, setting, past, of)?
             }
-            Source::Stalled {
-                cycle,
-                files,
-                count,
-                subject,
-                rounds,
-            } => Value::from(self.is_stalled((cycle, files, *count), subject, *rounds)),
-            Source::Findings {
-                files,
-                count,
-                is_of_cycle,
-            } => {
+            Source::Stalled { cycle, files, count, subject, rounds } => {
+                Value::from(self.is_stalled((cycle, files, *count), subject, *rounds))
+            }
+            Source::Findings { files, count, is_of_cycle } => {
                 let unfinished = files.as_deref().map(|files| (files, *count));
                 self.findings(unfinished, *is_of_cycle)
             }
-            Source::Rulings => Value::from(ledger::rulings(
-                &self.place.chart,
-                &self.place.root,
-                &self.dir(),
-            )),
+            Source::Rulings => {
+                Value::from(ledger::rulings(&self.place.chart, &self.place.root, &self.dir()))
+            }
             Source::Postponed => {
                 Value::from(postponed::read(&self.place.store).map(|until| until.text))
             }

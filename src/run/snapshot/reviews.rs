@@ -100,10 +100,7 @@ impl Snapshot {
         let chart = &self.place.chart;
         if chart.scope.since.is_some() {
             // Those of the change before, or of reviews that the user has ended.
-            let counts = chart
-                .cycles
-                .values()
-                .map(|cycle| view.standing(cycle).count);
+            let counts = chart.cycles.values().map(|cycle| view.standing(cycle).count);
             let count = counts.max().unwrap_or_default();
             entries.retain(|entry| entry.n <= count);
         }
@@ -116,12 +113,8 @@ impl Snapshot {
         // The last run counts too: it has found what it has found.
         let own = self.all_runs();
         let is_own = |file: &str| own.iter().any(|run| run.file == file);
-        let runs = elsewhere::reviews(
-            &self.place.chart,
-            &self.dir(),
-            &self.place.instance.name,
-            is_own,
-        );
+        let runs =
+            elsewhere::reviews(&self.place.chart, &self.dir(), &self.place.instance.name, is_own);
         let mut runs: Vec<PastReview> = runs.into_iter().map(|review| review.run).collect();
         runs.extend(own);
         let is_known = !matches!(self.state, Reading::Broken(_));

@@ -65,10 +65,7 @@ impl Snapshot {
                 || format!("the names are {}", known().collect::<Vec<_>>().join(", ")),
                 |name| format!("did you mean {{{{{name}}}}}?"),
             );
-            let note = format!(
-                "{}: {{{{{hole}}}}} is not filled in; {hint}",
-                shown.display()
-            );
+            let note = format!("{}: {{{{{hole}}}}} is not filled in; {hint}", shown.display());
             if !notes.contains(&note) {
                 notes.push(note);
             }
@@ -90,12 +87,7 @@ impl Snapshot {
     pub(super) fn setting(&self, name: &str) -> Result<Value, Fault> {
         Ok(match self.config()?.get(name) {
             Some(serde_json::Value::String(path))
-                if self
-                    .place
-                    .chart
-                    .config
-                    .get(name)
-                    .is_some_and(|field| field.file) =>
+                if self.place.chart.config.get(name).is_some_and(|field| field.file) =>
             {
                 let part = settings::named_file(&self.place.root, path)
                     .map_err(|why| Fault::File(format!("`{name}`: {why}")))?;
