@@ -60,32 +60,6 @@ fn the_architecture_page_lists_the_folders_in_this_order() {
     assert_eq!(listed, folders.concat());
 }
 
-/// A folder grows by decision, not by habit. Its lines are counted without comments and blank ones.
-#[test]
-fn every_folder_keeps_its_budget() {
-    let budget = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/budget.toml");
-    let budget: BTreeMap<String, usize> =
-        toml::from_str(&fs::read_to_string(budget).unwrap()).unwrap();
-    let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
-    let mut lines: BTreeMap<String, usize> = BTreeMap::new();
-    for (module, text) in sources() {
-        let folder = module.split("::").next().unwrap_or_default().to_owned();
-        *lines.entry(folder).or_default() += text.lines().filter(is_code).count();
-    }
-    let folders: Vec<&String> = lines.keys().collect();
-    assert_eq!(folders, budget.keys().collect::<Vec<_>>());
-    let over = lines.iter().filter(|(folder, count)| **count > budget[*folder]);
-    let over: Vec<String> = over
-        .map(|(folder, count)| {
-            format!("{folder} has {count} lines, and its budget is {}", budget[folder])
-        })
-        .collect();
-    assert!(
-        over.is_empty(),
-        "{over:?}: take something away, or raise the budget in tests/budget.toml and say why in the commit"
-    );
-}
-
 #[test]
 fn imports_between_files_have_no_circle() {
     assert_eq!(circles(&sources()), Vec::<Vec<String>>::new());
