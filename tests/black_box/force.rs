@@ -70,6 +70,26 @@ fn commands_killed_at_any_moment() {
     assert!(!project.names().iter().any(|name| name.starts_with('.')));
 }
 
+/// After a power failure, a file that has its new name has its new contents: they are on the disk before it is renamed. Shown
+/// by a library that is loaded before the system's own.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_state_is_on_the_disk_before_it_gets_its_name() {
+    let project = Project::in_state(json!({}));
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/black_box/fixtures/writes.c");
+    let library = project.bin.join("writes.so");
+    // What links Rust programs can also compile this.
+    let mut compiler = std::process::Command::new("cc");
+    let compiled = compiler.args(["-shared", "-fPIC", source, "-ldl", "-o"]).arg(&library).status();
+    assert!(compiled.unwrap().success());
+    let writes = project.bin.join("writes");
+    let mut command = project.command(["run", "limit", "5"]);
+    let ran = command.env("LD_PRELOAD", &library).env("WRITES", &writes).output().unwrap();
+    assert_eq!(Ran::of(ran).err(), (0, ""));
+    let writes = fs::read_to_string(writes).unwrap();
+    assert!(writes.contains("sync .state.json.new\nrename to state.json\n"), "{writes}");
+}
+
 /// A hook is killed, alone or with its process group: the reviewer is gone, and a block that the agent never received
 /// is repeated.
 #[test]

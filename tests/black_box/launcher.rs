@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::bench::{wait_for_line, wait_until_gone};
-use crate::support::{Ran, feed, temporary};
+use crate::support::{Ran, Temporary, feed, temporary};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -141,7 +141,7 @@ fn serve(mut stream: TcpStream, release: &[u8], answer: Answer, log: &Mutex<Vec<
 
 /// A user's machine on which a host has installed the plugin.
 struct Machine {
-    temp: tempfile::TempDir,
+    temp: Temporary,
     plugin: PathBuf,
     clone: PathBuf,
     data: PathBuf,

@@ -7,7 +7,8 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, mpsc};
+use std::thread;
 use std::time::Duration;
 use std::time::SystemTime;
 
@@ -162,9 +163,44 @@ impl Ran {
     }
 }
 
+/// The time limit of a test that starts processes: a lock that is never released must not hang the suite. When it is over,
+/// the whole suite ends, because a thread that waits cannot be stopped.
+struct TimeLimit {
+    _test: mpsc::Sender<()>,
+}
+
+impl TimeLimit {
+    const SECONDS: u64 = 300;
+
+    fn start() -> Self {
+        let (test, is_over) = mpsc::channel();
+        let name = thread::current().name().unwrap_or_default().to_owned();
+        thread::spawn(move || {
+            let limit = Duration::from_secs(Self::SECONDS);
+            if is_over.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
+                eprintln!("{name} still runs after {} s", Self::SECONDS);
+                std::process::exit(101);
+            }
+        });
+        Self { _test: test }
+    }
+}
+
+/// A temporary directory, and how long the test may take that uses it.
+pub struct Temporary {
+    folder: tempfile::TempDir,
+    _limit: TimeLimit,
+}
+
+impl Temporary {
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
 /// Returns a new temporary directory. It is in memory where programs can be run from there and a gigabyte is free, unless
 /// TMPDIR says otherwise: writing many small files to a disk takes as long as everything else that a test does.
-pub fn temporary() -> tempfile::TempDir {
+pub fn temporary() -> Temporary {
     static MEMORY: LazyLock<bool> = LazyLock::new(|| {
         std::env::var_os("TMPDIR").is_none()
             && rustix::fs::statvfs(IN_MEMORY).is_ok_and(|system| {
@@ -173,12 +209,13 @@ pub fn temporary() -> tempfile::TempDir {
             })
     });
     let in_memory = MEMORY.then(|| tempfile::tempdir_in(IN_MEMORY).ok());
-    in_memory.flatten().unwrap_or_else(|| tempfile::tempdir().unwrap())
+    let folder = in_memory.flatten().unwrap_or_else(|| tempfile::tempdir().unwrap());
+    Temporary { folder, _limit: TimeLimit::start() }
 }
 
 /// A temporary project. Its `bin`, which contains the scripted `claude`, is outside the project.
 pub struct Project {
-    _temp: tempfile::TempDir,
+    _temp: Temporary,
     pub root: PathBuf,
     pub bin: PathBuf,
 }
