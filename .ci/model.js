@@ -298,71 +298,39 @@ async function converged([project]) {
 
 // Each row is something that a session can do between two reviews, and what the user reads at the next stop.
 async function tampered([folder]) {
-  const bin = path.join(folder, "bin");
-  const real = execFileSync("which", ["claude"], { encoding: "utf8" }).trim();
-  fs.mkdirSync(bin);
-  const program = (text) => fs.writeFileSync(path.join(bin, "claude"), `#!/bin/sh\n${text}exec "${real}" "$@"\n`, { mode: 0o755 });
-  program("");
-  process.env.PATH = `${bin}:${process.env.PATH}`;
-
   const own = (project, name) => path.join(project, ".taskie/plans/greeting", name);
-  const read = (file) => fs.readFileSync(file, "utf8");
-  const config = (fields) => (project) => fs.writeFileSync(path.join(project, ".taskie/config.json"), JSON.stringify(fields));
-  const state = (fields) => (project) => fs.writeFileSync(own(project, "state.json"), JSON.stringify({ ...JSON.parse(read(own(project, "state.json"))), ...fields }));
-  const edit = (name, from, to) => (project) => {
-    assert.ok(read(own(project, name)).includes(from), `${name} has no ${from}`);
-    fs.writeFileSync(own(project, name), read(own(project, name)).replaceAll(from, to));
+  const state = (fields) => (project) => {
+    const file = own(project, "state.json");
+    fs.writeFileSync(file, JSON.stringify({ ...JSON.parse(fs.readFileSync(file, "utf8")), ...fields }));
   };
   const run = (...args) => (project) => execFileSync("taskie", args, { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
-  const gates = ["sh check.sh"];
   const by = / \(state\.json was changed, and not by taskie\)\./.source;
   const ways = [
     [state({ consecutive_clean: 1 }), `The code-review \\S+ was given 1 instead of 0 as clean reviews in a row${by}`],
-    [config({ gates, stall: 0, clean: 1 }), "the setting clean changed from 2 to 1"],
-    [config({ stall: 0, clean: 1 }), "the setting gates changed from \\[\"sh check\\.sh\"\\] to \\[\\]"],
-    [edit("task-1-review-1.md", "A review", "Praise"), "task-1-review-1\\.md was changed after the review"],
-    [edit(".receipts-open.jsonl", '"verdict":"FAIL"', '"verdict":"PASS"'), "\\.receipts-open\\.jsonl was changed"],
-    [(project) => fs.rmSync(own(project, "task-1-post-review-2.md")), "task-1-post-review-2\\.md is gone"],
-    [() => program("true\n"), "bin/claude, the reviewer of code-review 8, was changed"],
-  ];
-  const ends = [
     [run("skip"), "The code-review \\S+ was left without having passed, and complete-task comes next \\(`taskie skip`"],
     [run("pause"), "The code-review \\S+ was paused \\(`taskie pause`"],
     [run("enter", "all-code-review", "--force"), "The code-review \\S+ was left without having passed[^]*\\(`taskie enter all-code-review --force`"],
     [state({ max_reviews: 0 }), `The code-review \\S+ was given 0 instead of 20 as the most reviews that a cycle may have${by}`],
     [state({ phase: "complete", next_phase: null }), `The code-review \\S+ was left${by}`],
   ];
-  // Some of them in one session, in which the host counts how often it is sent back.
-  const session = async (project, n, some) => {
-    const agent = [bash("taskie next --plan greeting"), ...(n === 0 ? [text("The code is written.")] : [])];
-    const first = Math.max(n, 1);
-    some.forEach(([act], at) => {
-      agent.push(
-        call("Write", { file_path: own(project, `task-1-post-review-${first + at}.md`), content: "Nothing to do.\n" }),
-        bash("taskie enter post-code-review --plan greeting"),
-        () => (act(project), text("The review is answered.")),
-      );
-    });
-    const { printed, transcript } = await play("/taskie:continue-plan", project, agent, () => ({ verdict: "FAIL" }));
-    const shown = seen(printed).join("\n");
-    for (const [, expected] of some) assert.match(shown, new RegExp(expected), transcript());
-  };
-  const begin = (name) => {
-    const project = path.join(folder, name);
+  for (const [at, [act, expected]] of ways.entries()) {
+    const project = path.join(folder, `way ${at}`);
     const begun = { max_reviews: 20, current_task: "1", phase: "complete-task", phase_iteration: 0, next_phase: "code-review", review_model: "opus", consecutive_clean: 0, tdd: false };
     prepare(project, {
-      ".taskie/config.json": JSON.stringify({ gates, stall: 0 }),
+      ".taskie/config.json": '{"stall": 0}',
       ".taskie/plans/greeting/state.json": JSON.stringify(begun),
       ".taskie/plans/greeting/task-2.md": "# Greet again\n\n- **Status**: pending\n",
-      "check.sh": "true\n",
     });
-    run("trust", "--yes")(project);
-    return project;
-  };
-  const project = begin("between");
-  await session(project, 0, ways.slice(0, 4));
-  await session(project, 5, ways.slice(4));
-  for (const [at, end] of ends.entries()) await session(begin(`end ${at}`), 0, [end]);
+    const agent = [
+      bash("taskie next --plan greeting"),
+      text("The code is written."),
+      call("Write", { file_path: own(project, "task-1-post-review-1.md"), content: "Nothing to do.\n" }),
+      bash("taskie enter post-code-review --plan greeting"),
+      () => (act(project), text("The review is answered.")),
+    ];
+    const { printed, transcript } = await play("/taskie:continue-plan", project, agent, () => ({ verdict: "FAIL" }));
+    assert.match(seen(printed).join("\n"), new RegExp(expected), transcript());
+  }
 }
 
 async function restricted([project]) {

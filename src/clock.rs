@@ -52,11 +52,6 @@ pub fn since_1970() -> Duration {
     since.unwrap_or_default()
 }
 
-/// Returns the current time in RFC 3339, so precise that two lines of one process have different ones.
-pub(crate) fn precise() -> String {
-    humantime::format_rfc3339_nanos(SystemTime::now()).to_string()
-}
-
 /// Returns a time in seconds since 1970 in RFC 3339; nothing after the year 9999.
 pub fn rfc3339(seconds: u64) -> String {
     let time = UNIX_EPOCH.checked_add(Duration::from_secs(seconds));

@@ -58,20 +58,6 @@ pub(crate) fn of_file(mut file: impl Read) -> io::Result<String> {
     }
 }
 
-/// Returns the hash of a text, whatever its line ends are: a clone may have others.
-pub(crate) fn of_text(text: &[u8]) -> String {
-    let mut hash = Sha256::new();
-    let mut lines = text.split_inclusive(|byte| *byte == b'\n');
-    lines.by_ref().for_each(|line| match line.strip_suffix(b"\r\n") {
-        Some(line) => {
-            hash.update(line);
-            hash.update(b"\n");
-        }
-        None => hash.update(line),
-    });
-    hex(&hash.finalize())
-}
-
 fn hex(bytes: &[u8]) -> String {
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()

@@ -33,7 +33,6 @@ mod page;
 mod preview;
 mod process;
 mod project;
-mod receipt;
 pub mod reviewer;
 mod run;
 mod scenario;

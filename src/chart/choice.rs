@@ -89,8 +89,6 @@ pub(crate) const OWN: &[&str] = &[
     "resolve",
     "stats",
     "report",
-    "receipt",
-    "verify",
     "validate",
     "doctor",
     "config",

@@ -242,8 +242,8 @@ fn transition(
             say(&finished);
             if event.session.is_some() {
                 // The agent reads this here, and the user at the next stop.
-                let instance = (&*place.chart, &place.store, &*place.instance.name);
-                let _ = notices::add(instance, place, &finished, phase);
+                let instance = (&place.store, &*place.instance.name);
+                let _ = notices::add(instance, &finished, phase);
             }
         }
         Trigger::Enter { phase, .. } => {

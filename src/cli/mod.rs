@@ -16,7 +16,6 @@ mod log;
 mod next;
 mod output;
 mod place;
-mod receipt;
 mod render;
 mod report;
 mod review;
@@ -29,7 +28,6 @@ mod suite;
 mod test;
 mod trust;
 mod validate;
-mod verify;
 mod wait;
 mod watch;
 mod why;
@@ -192,8 +190,6 @@ fn carry_out(
         Some(("findings", sub)) => findings::run(chart, sub),
         Some(("resolve", sub)) => findings::resolve(chart, sub),
         Some(("list", sub)) => list::run(chart, sub),
-        Some(("receipt", sub)) => receipt::run(chart, sub),
-        Some(("verify", sub)) => Ok(verify::run(chart, sub)),
         Some(("validate", sub)) => validate::run(chart, sub),
         Some(("run", sub)) => match sub.subcommand() {
             Some((name, sub)) => enter::run(chart, name, sub),

@@ -20,7 +20,6 @@ use crate::project::git;
 use crate::run::asked::{self, FailingGate};
 use crate::run::change;
 use crate::run::perform::perform;
-use crate::run::stale;
 use crate::store::lock::ReviewLock;
 use crate::store::{driver, postponed};
 use crate::text::{capitalized, shown};
@@ -69,12 +68,9 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let elsewhere = why_elsewhere(&place, asked_by.as_deref()).map(|why| capitalized(&why) + ".");
     let why = elsewhere.or(obstacle.flatten()).unwrap_or(why);
     let why = renamed(chart, &why);
-    let stale = stale::find(&place);
     if matches.get_flag("json") {
-        let stale = stale.map(|stale| stale.files);
         say_json(json!({
             "action": action, "why": why, chart.scope.noun.as_str(): place.instance.name, "context": performed.context,
-            "stale": stale.unwrap_or_default(),
         }));
         return Ok(ExitCode::SUCCESS);
     }
@@ -95,12 +91,8 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             shown(driver)
         ));
     }
-    if context::is_over(chart, &performed.context) {
-        if !is_users {
-            say(&finished(&place));
-        }
-    } else if let Some(stale) = stale {
-        say(&format!("stale: {stale}"));
+    if context::is_over(chart, &performed.context) && !is_users {
+        say(&finished(&place));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -11,8 +11,6 @@ use super::output::say_json;
 use super::place;
 use crate::chart::Chart;
 use crate::page::{PLAIN, Page, STRONG, width};
-use crate::project::find;
-use crate::receipt::elsewhere;
 use crate::store::Store;
 use crate::store::journal::{self, Line};
 use crate::text::shown;
@@ -35,16 +33,6 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             Line::Gate(gate) => gates.add(&gate),
             Line::Decision(_) => {}
         }
-    }
-    let names = find::names(&root, &chart.scope).unwrap_or_default();
-    for name in names.iter().filter(|name| only.is_none_or(|only| only == *name)) {
-        let dir = root.join(find::folder(&chart.scope)).join(name);
-        let is_own = |file: &str| {
-            let mut own = reviews.iter().map(|review: &journal::ReviewLine| &review.run);
-            own.any(|run| run.instance == *name && run.file == file)
-        };
-        let elsewhere = elsewhere::reviews(chart, &dir, name, is_own);
-        reviews.extend(elsewhere);
     }
     reviews.retain(|review| counts(&review.run));
     let Totals { all, cycles, reviewers } = Totals::of(chart, &reviews);

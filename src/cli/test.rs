@@ -6,32 +6,20 @@ use std::sync::Arc;
 
 use clap::ArgMatches;
 use serde_json::json;
-use walkdir::{DirEntry, WalkDir};
 
 use super::enter;
 use super::error::CliError;
-use super::output::{WRONG_USAGE, exit, say_json, tell_error};
+use super::output::{exit, say_json};
 use crate::chart::Chart;
 use crate::page::{self, BAD, GOOD, PLAIN, Page, paint, paint_words};
-use crate::receipt::replay::ReceiptReplay;
-use crate::receipt::statement::{self, Line};
 use crate::scenario::coverage::{Coverage, share};
 use crate::scenario::failure::Failure;
 use crate::scenario::instance::PlayedInstance;
 use crate::scenario::player::Player;
 use crate::scenario::script::Script;
-use crate::text::shown;
 
 /// Plays the scenarios that the command line names.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    if let Some(files) = matches.get_many::<PathBuf>("journal") {
-        let replayed =
-            receipts(files).and_then(|files| runs(chart, files, matches.get_flag("json")));
-        return Ok(replayed.unwrap_or_else(|error| {
-            tell_error(&error);
-            ExitCode::from(WRONG_USAGE)
-        }));
-    }
     let files: Vec<&PathBuf> = matches.get_many("file").into_iter().flatten().collect();
     let mut coverage = Coverage::default();
     let mut page = Page::new(page::width(), "failed  ".len());
@@ -76,63 +64,6 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         uncovered(chart, "Not covered:", &missing).print();
     }
     Ok(code)
-}
-
-/// Returns the files of receipts that are meant: those below a folder, or any file that is named itself.
-fn receipts<'f>(given: impl Iterator<Item = &'f PathBuf>) -> Result<Vec<PathBuf>, CliError> {
-    let mut files = Vec::new();
-    for path in given {
-        let below = WalkDir::new(path).sort_by_file_name().into_iter();
-        let below = below.flatten().map(DirEntry::into_path);
-        let is_run = |file: &PathBuf| file == path || file.ends_with(statement::FILE);
-        let before = files.len();
-        files.extend(below.filter(|file| file.is_file() && is_run(file)));
-        if files.len() == before {
-            let message = format!("there is no {} in {}", statement::FILE, path.display());
-            let help =
-                "name a plan's folder, or its file: it is written when a cycle of reviews ends";
-            return Err(CliError::with_help(message, help));
-        }
-    }
-    Ok(files)
-}
-
-/// Makes the decisions of real runs again, and prints where this chart would decide otherwise.
-fn runs(chart: &Arc<Chart>, files: Vec<PathBuf>, is_json: bool) -> Result<ExitCode, CliError> {
-    let mut page = Page::new(page::width(), "differs  ".len());
-    let (mut results, mut differing) = (Vec::new(), 0_usize);
-    for file in files {
-        let name = file.display().to_string();
-        let text = std::fs::read_to_string(&file);
-        let text = text.map_err(CliError::because(format!("{name} cannot be read")))?;
-        let mut run = ReceiptReplay::with(chart);
-        let mut found: Vec<String> = Vec::new();
-        for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let read = Line::parse(line).and_then(|line| Ok((line.statement()?, line.sha256)));
-            let (statement, sha256) =
-                read.map_err(|why| CliError::new(format!("{name}: line {}: {why}", at + 1)))?;
-            let differences = run.line(&sha256, &statement.predicate).into_iter();
-            found.extend(differences.map(|what| format!("line {}, {what}", at + 1)));
-        }
-        let decisions = page::counted(run.count, "decision");
-        let text = format!("{}  {decisions}", shown(&name));
-        match found.is_empty() {
-            true => page.styled_row(GOOD, "ok", &text),
-            false => {
-                differing += 1;
-                page.styled_row(BAD, "differs", &text);
-                found.iter().for_each(|what| page.row("", &shown(what)));
-            }
-        }
-        results.push(json!({
-            "file": name, "ok": found.is_empty(), "decisions": run.count, "differences": found,
-        }));
-    }
-    match is_json {
-        true => say_json(json!({ "chart": chart.id, "runs": results })),
-        false => page.print(),
-    }
-    Ok(exit(differing == 0))
 }
 
 /// Returns a list of parts of a chart, each with what it is about.

@@ -2,15 +2,13 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::hash::IndexMap;
 use crate::host::events;
 
 /// What happened.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trigger {
     /// A hook event of the host, by its name there: `Stop`, `SessionStart` …
     Hook(String),

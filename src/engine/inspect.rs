@@ -8,13 +8,11 @@ use serde_json::{Value as Json, json};
 
 use super::event::Event;
 use super::fault::Fault;
-use super::names::{Names, review};
-use super::world::{Source, World};
+use super::names::Names;
+use super::world::World;
 use crate::chart::{Chart, Cycle};
 use crate::expr::source::{Literal, Text};
 use crate::files::pattern::{Capture, Pattern};
-use crate::hash::IndexMap;
-use crate::reviewer::finding::Found;
 
 /// A chart and a world that can be queried.
 #[derive(Debug)]
@@ -122,42 +120,6 @@ impl Inspector {
         let value = self.names.literal(place, &text, &self.names.root())?;
         let items = value.try_iter().ok().filter(|_| !value.is_none());
         Ok(items.map(|items| items.map(|item| item.to_string()).collect()))
-    }
-
-    /// Returns the commands that a review was to run and does not say succeeded; `None` if nobody asks what it ran, or if it
-    /// shows that it ran all that was asked for, and something.
-    pub fn unrun(&self, found: &Found) -> Result<Option<Vec<String>>, Fault> {
-        let unrun = review::unrun(&self.names, found)?;
-        Ok(unrun.filter(|unrun| found.ran.is_empty() || !unrun.is_empty()))
-    }
-
-    /// Returns the lines of files from which the commands of gates come, and those that a reviewer is to run, by file.
-    pub fn gate_lines(&self) -> Result<IndexMap<String, Vec<String>>, Fault> {
-        let chart = &self.names.chart;
-        let texts = chart.gates.iter().flat_map(|gates| {
-            let by_reviewer = gates.by_reviewer.iter().map(AsRef::as_ref);
-            by_reviewer.chain([gates.commands.as_ref()])
-        });
-        let used = chart.names_in(&self.names.expressions, texts);
-        let sets = chart
-            .files
-            .iter()
-            .filter(|(name, set)| set.line.is_some() && used.contains(&format!("files.{name}")));
-        let mut lines = IndexMap::default();
-        for (name, _) in sets {
-            let files = self.names.look(&Source::Files(name.clone()))?;
-            let files = serde_json::to_value(&files).unwrap_or_default();
-            for file in files.as_array().into_iter().flatten() {
-                let rows = file["lines"].as_array().into_iter().flatten();
-                let rows = rows.filter_map(Json::as_object).map(|row| {
-                    let holes: Vec<&str> = row.values().filter_map(Json::as_str).collect();
-                    holes.join(" ")
-                });
-                let name = file["name"].as_str().unwrap_or_default();
-                lines.insert(name.to_owned(), rows.collect());
-            }
-        }
-        Ok(lines)
     }
 
     /// Returns the commands that call the user; `None` if the user is not called.

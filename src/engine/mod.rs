@@ -17,7 +17,6 @@ pub mod names;
 pub mod possible_world;
 pub(crate) mod records;
 mod references;
-pub mod replayable;
 pub mod saw;
 pub mod spent;
 pub mod world;

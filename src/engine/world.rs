@@ -2,14 +2,12 @@
 //! question.
 
 use minijinja::value::Value;
-use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::fault::Fault;
 
 /// A question about the world.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Source {
     /// `scope`: `started`, `name`, `path`, `home`.
     Scope,

@@ -13,7 +13,6 @@ use crate::engine::event::Event;
 use crate::project::change::{Base, Unknown};
 use crate::project::state_file::Reading;
 use crate::project::{find, settings, state_file};
-use crate::receipt::chain;
 use crate::run::perform::perform;
 use crate::run::place::Place;
 use crate::run::{asked, change, commits, part};
@@ -266,7 +265,7 @@ pub(super) fn leave_to(plan: &Place, change: &Place) -> Option<String> {
         return None;
     }
     // What was committed before the plan began, its reviewers are not given. What is kept of the plan itself is no code.
-    let given = chain::last_base((&plan.store, &plan.instance.name), &plan.dir());
+    let given = plan.journal().base(&plan.chart);
     let ends = change::base(change).zip(given);
     let home = plan.root.join(&plan.chart.scope.home);
     let home = home.strip_prefix(&change.root).ok();
@@ -305,7 +304,7 @@ fn note_found(place: &Place) {
     if let Reading::Sound { context, .. } = place.state()
         && let Ok(_lock) = WriteLock::acquire(store, name)
     {
-        let _ = notices::note_found((&*place.chart, store, name), &context, place);
+        let _ = notices::note_found((&*place.chart, store, name), &context);
     }
 }
 

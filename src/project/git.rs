@@ -383,15 +383,6 @@ pub(super) fn git(root: &Path) -> Result<Command, String> {
     Ok(git)
 }
 
-/// Returns what git has as its configuration of something; `None` if nothing.
-pub(crate) fn configured(root: &Path, name: &str) -> Option<String> {
-    let mut git = git(root).ok()?;
-    git.args(["config", "--type=path", "--get", name]);
-    let output = output_within(&mut git, LIMIT).ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    (output.status.success() && !text.is_empty()).then_some(text)
-}
-
 /// Returns whether git tracks a file in `folder`, which is inside `root`; false if git cannot tell.
 fn is_tracked(root: &Path, folder: &Path) -> bool {
     if !is_in_git(root) {

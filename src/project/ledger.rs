@@ -1,7 +1,7 @@
 //! The findings of an instance's reviews, and what became of each: what the agent's answer says, and what the user has
 //! ruled.
 //!
-//! The findings are in the journal of this machine and in receipts. The rulings are a file of the instance, one line each, so that
+//! The findings are in the journal of this machine. The rulings are a file of the instance, one line each, so that
 //! they are versioned with it, and a reviewer on another machine gets them too.
 
 use std::collections::HashMap;
@@ -141,16 +141,6 @@ pub(crate) const BY_HAND: &str = "by hand, or on another machine";
 /// Returns the lines of the rulings that this machine has written, each with who made it.
 pub(crate) fn made((store, instance): (&Store, &str)) -> IndexMap<String, String> {
     record::read(store, instance, MADE).unwrap_or_default()
-}
-
-/// Forgets what was ruled in an instance of the same name before.
-pub(crate) fn begin((store, instance): (&Store, &str)) {
-    record::remove(store, instance, MADE);
-}
-
-/// Returns the id of the finding that the line of a ruling is about.
-pub(crate) fn id(line: &str) -> &str {
-    line.split(' ').next().unwrap_or_default()
 }
 
 /// Records what the user rules about a finding, and `by` whom that is said. It replaces an earlier ruling. The caller holds

@@ -7,7 +7,6 @@ pub(crate) mod git;
 pub(crate) mod home;
 pub(crate) mod ledger;
 pub(crate) mod listing;
-pub(crate) mod manifest;
 pub(crate) mod seen;
 pub(crate) mod settings;
 pub(crate) mod stamp;

@@ -20,6 +20,8 @@ pub(crate) struct Seen {
     pub(crate) all: Option<u64>,
     /// A number for the content of each file that it reads.
     pub(crate) subject: IndexMap<String, u64>,
+    /// The commit that was checked out, if it is about the code.
+    pub(crate) head: Option<String>,
 }
 
 /// Returns what a review of the files in `names` sees.
@@ -41,7 +43,7 @@ pub(crate) fn seen(chart: &Chart, root: &Path, dir: &Path, names: &[String]) -> 
     hash.add(rulings(chart, root, dir).join("\n"));
     let tree = Tree::read(root, &chart.scope.home);
     is_known &= tree.and_then(|tree| tree.hash(|part| hash.add(part))).is_some();
-    Seen { all: is_known.then(|| hash.number()), subject }
+    Seen { all: is_known.then(|| hash.number()), subject, head: None }
 }
 
 /// Returns the files that a review has read and that have changed since.
@@ -59,37 +61,6 @@ pub(crate) fn changed(
     changed.map(|(name, _)| name.clone()).collect()
 }
 
-/// Returns such numbers for files of which only hashes are known: of the whole content, and of the content without the status of
-/// its rows. Where the first is not that of what is there now and the second is unknown, nobody knows what has changed.
-pub(crate) fn of_hashes(
-    chart: &Chart,
-    dir: &Path,
-    (hashes, without_status): (&IndexMap<String, String>, &IndexMap<String, String>),
-) -> IndexMap<String, u64> {
-    let number = |name: &str, sha256: &str| {
-        let now = disk::read_regular(&dir.join(name)).ok().flatten();
-        let rest = without_status.get(name);
-        let same = now.and_then(|bytes| {
-            let text = lasting(chart, name, &bytes);
-            let is_same =
-                hash::of_text(&bytes) == sha256 || rest == Some(&hash::of_text(text.as_bytes()));
-            is_same.then_some(text)
-        });
-        match same {
-            Some(text) => Some(hash::number(text)),
-            None if rest.is_none() && has_status(chart, name) => None,
-            None => Some(hash::number(sha256)),
-        }
-    };
-    let numbers = hashes.iter();
-    numbers.filter_map(|(name, sha256)| Some((name.clone(), number(name, sha256)?))).collect()
-}
-
-/// Returns whether the rows of a file have a status.
-pub(crate) fn has_status(chart: &Chart, name: &str) -> bool {
-    with_status(chart, name).next().is_some()
-}
-
 /// Returns the tables in a file whose rows have a status.
 fn with_status<'c>(chart: &'c Chart, name: &str) -> impl Iterator<Item = &'c Table> {
     let tables = chart.tables.values();
@@ -102,7 +73,7 @@ fn content(chart: &Chart, name: &str, bytes: &[u8]) -> u64 {
 }
 
 /// Returns what of the content of a file counts. The status of a row does not: that changes when the work goes on.
-pub(crate) fn lasting(chart: &Chart, name: &str, bytes: &[u8]) -> String {
+fn lasting(chart: &Chart, name: &str, bytes: &[u8]) -> String {
     let mut text = String::from_utf8_lossy(bytes).into_owned();
     for table in with_status(chart, name) {
         text = file_values::without_status(table, &text);

@@ -8,17 +8,16 @@ use serde_json::Value as Json;
 use crate::clock;
 use crate::engine::decision::{Effort, Invocation, Outcome, Step};
 use crate::engine::event::Event;
+use crate::engine::inspect::Inspector;
 use crate::host::hosts::{HOSTS, RESERVE};
 use crate::process::program;
 use crate::project::change::{Change, head};
 use crate::project::seen::{self, Seen};
 use crate::project::state_file;
-use crate::receipt::ReviewEntry;
 use crate::run::change;
 use crate::run::gates;
 use crate::run::meanwhile::{ChangedFiles, FilesBefore};
 use crate::run::place::Place;
-use crate::run::receipts;
 use crate::run::reviewer;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
@@ -46,8 +45,6 @@ pub(super) struct Attempt {
     pub(super) changed: Option<ChangedFiles>,
     /// What the reviewer saw.
     pub(super) seen: Seen,
-    /// The same, for a receipt.
-    pub(super) record: ReviewEntry,
     pub(super) again: Option<Again>,
 }
 
@@ -81,7 +78,6 @@ impl Due<'_> {
             outcome,
             changed: None,
             seen: seen(invocation),
-            record: receipts::due(place, self.snapshot, invocation),
             again: None,
         };
         // Don't pay for a review that cannot count.
@@ -110,12 +106,12 @@ impl Due<'_> {
         }
         let given = (again.as_ref()).map(|again| (&again.event, &again.invocation));
         let (event, invocation) = given.unwrap_or((event, invocation));
-        let seen = seen(invocation);
-        let mut record = receipts::due(place, self.snapshot, invocation);
-        record.tree = receipts::tree(place, self.snapshot, event);
-        record.head = (record.tree.as_ref()).and_then(|_| head(&place.root));
+        let view = Inspector::of_event(&place.chart, &self.snapshot.as_world(), event);
+        let is_of_code =
+            view.running().is_some_and(|cycle| matches!(view.skips(cycle), Ok(Some(_))));
+        let head = is_of_code.then(|| head(&place.root)).flatten();
+        let seen = Seen { head, ..seen(invocation) };
         let files = FilesBefore::read(place);
-        receipts::add_program(place, invocation, &mut record);
         announced.started = clock::now();
         announced.is_started = true;
         let _ = self.note.say(&announced);
@@ -127,7 +123,6 @@ impl Due<'_> {
         Ok(Some(Attempt {
             changed: Some(files.changed(place)),
             seen,
-            record,
             outcome: or_another(place, event, invocation, outcome),
             again,
             effort: effort(&announced, spent),

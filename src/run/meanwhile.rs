@@ -21,10 +21,9 @@ use crate::hash::IndexMap;
 use crate::project::change::is_in;
 use crate::project::git::{self, Rules, Tree};
 use crate::project::state_file;
-use crate::receipt::statement;
+use crate::run::part;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
-use crate::run::{on_record, part};
 use crate::store::journal::{DecisionLine, RUN};
 use crate::text::{cut, shown};
 
@@ -130,10 +129,6 @@ pub(crate) fn changes(
     let mut known = vec![place.instance.dir.join(review)];
     if !changes.is_empty() || pause.is_some() {
         known.push(place.instance.dir.join(state_file::FILE));
-        // A command may have ended the cycle.
-        if on_record::is_as_written(place) {
-            known.push(place.instance.dir.join(statement::FILE));
-        }
     }
     if let (Ok(before), Ok(now)) = (before.config(), now.config()) {
         let settings = in_words(&chart.config, before, now).into_iter();

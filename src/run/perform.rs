@@ -12,6 +12,7 @@ use crate::engine::decide::explain;
 use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step, Tried};
 use crate::engine::event::{Event, Trigger};
 use crate::host::events::is_event;
+use crate::project::change::head;
 use crate::project::git::Git;
 use crate::project::state_file::Reading;
 use crate::run::performed::Performed;
@@ -88,6 +89,7 @@ fn decided(
         Ok(performed) => {
             line.named.clone_from(&performed.named);
             line.fill(&place.chart, &performed.decision, &performed.before);
+            line.head = begins(place, event, performed).then(|| head(&place.root)).flatten();
             line.called(performed.called.as_deref());
             line.stuck = line.stuck.or_else(|| performed.unusable.clone());
         }
@@ -99,6 +101,16 @@ fn decided(
         }
     }
     line
+}
+
+/// Returns whether a decision is the first one about an instance that this machine knows.
+fn begins(place: &Place, event: &Event, performed: &Performed) -> bool {
+    let Performed { decision, has_state, .. } = performed;
+    let initial = &place.chart.initial;
+    let is_new = || matches!(&event.trigger, Trigger::Enter { phase, .. } if phase == initial);
+    let is_known = || place.journal().base(&place.chart).is_some();
+    let writes = !decision.patch.is_empty() && !place.chart.cycles.is_empty();
+    writes && (!has_state && is_new() || !is_known())
 }
 
 /// What to do next, on the way to an answer.
@@ -228,7 +240,7 @@ fn pending(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Pending>
     // Where a command stands in for the stop, the agent reads its answer: what is for the user waits for the next stop.
     let is_own_stop = event.is_stop() && event.fields.get(STANDS_IN).is_none();
     (is_own_stop && is_usable)
-        .then(|| Pending::find(instance, (snapshot.context(), now), place, session))
+        .then(|| Pending::find(instance, (snapshot.context(), now), session))
         .flatten()
 }
 
@@ -244,7 +256,7 @@ pub(crate) fn foreseen_notices(
     let found =
         Found { context: snapshot.context(), is_gone: matches!(snapshot.state, Reading::Missing) };
     let instance = (&*place.chart, &place.store, &*place.instance.name);
-    notices::foreseen(instance, found, place, session)
+    notices::foreseen(instance, found, session)
 }
 
 /// Returns the answer to an earlier stop that the host never received.

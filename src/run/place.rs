@@ -14,13 +14,11 @@ use crate::engine::fault::Fault;
 use crate::engine::inspect::Inspector;
 use crate::engine::world::World;
 use crate::project::find::{self, Instance};
-use crate::project::manifest::Reader;
 use crate::project::settings::{self, Before, Settings};
 use crate::project::state_file::{self, Reading};
-use crate::receipt::elsewhere;
 use crate::reviewer::finding::Found;
 use crate::run::stuck::{Stuck, io};
-use crate::store::journal::{self, Journal};
+use crate::store::journal::Journal;
 use crate::store::lock::{Use, WriteLock};
 use crate::store::{Store, last_chart};
 
@@ -57,11 +55,6 @@ impl Place {
     /// Returns whether one of the chart's cycles is running.
     pub(crate) fn is_in_cycle(&self) -> bool {
         running_cycle(&self.chart, self.snapshot().context()).is_some()
-    }
-
-    /// Returns the reader of the versions of the files in its work tree.
-    pub(crate) fn manifests(&self) -> Reader<'_> {
-        Reader::of(&self.root, &self.chart.scope, &self.dir())
     }
 
     /// Returns the option with which a command is about this instance.
@@ -195,16 +188,6 @@ impl Place {
     /// Returns the instance's journal.
     pub(crate) fn journal(&self) -> Journal {
         Journal::of(&self.store, &self.shared_name(), &self.instance.name)
-    }
-
-    /// Returns the reviews of the instance, oldest first: those of this machine's journal, and behind them those that only its
-    /// receipts have.
-    pub(crate) fn reviews(&self) -> Vec<journal::ReviewLine> {
-        let own = self.journal().reviews();
-        let is_own = |file: &str| own.iter().any(|review| review.run.file == file);
-        let mut all = elsewhere::reviews(&self.chart, &self.dir(), &self.instance.name, is_own);
-        all.extend(own);
-        all
     }
 
     /// Returns the error for a state that cannot be used.

@@ -16,7 +16,6 @@ use crate::run::attempt::{Again, Attempt, Due, time_left};
 use crate::run::meanwhile::ChangedFiles;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::run::receipts;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::{KILLED, already_running, announced, ended, record_left};
@@ -129,9 +128,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     let Some(attempt) = due.attempt(place, event, announced)? else {
         return Ok(Reviewed::NotDue(Arc::default()));
     };
-    let Attempt { announced, outcome, effort, changed, seen, record, mut again } = attempt;
-    // Without it, a receipt says that something is not in the record.
-    let _ = receipts::ended(place, record, (&outcome, &effort));
+    let Attempt { announced, outcome, effort, changed, seen, mut again } = attempt;
     if outcome.failed_gate().is_none() {
         // Before the state: if the process is killed in between, the verdict of a review that runs again is known.
         let review = ended(place, announced, seen, &outcome, &effort);

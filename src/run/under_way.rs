@@ -185,5 +185,6 @@ pub(super) fn ended(
         by: announced.by,
         tokens: effort.tokens,
         subject: seen.subject,
+        head: seen.head,
     }
 }

@@ -9,10 +9,8 @@ use serde_json::Value as Json;
 use crate::chart::Chart;
 use crate::disk;
 use crate::engine::context::running_cycle;
-use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
-use crate::engine::replayable::{Recorder, is_clean};
 use crate::files::pattern::name_flaw;
 use crate::hash::IndexMap;
 use crate::host::events::is_event;
@@ -24,7 +22,6 @@ use crate::run::effects;
 use crate::run::meanwhile::{self, Pause};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::run::receipts::{self, Prepared};
 use crate::run::review::Unwritten;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
@@ -53,7 +50,6 @@ pub(crate) fn write(
     let mut lock = place.lock()?;
     let is_reviewed = run.is_some();
     let mut snapshot = place.snapshot_with(git, is_reviewed);
-    let now = Arc::clone(&snapshot);
     // The review's lock is kept until everything is written.
     let (mut ended, mut _review_lock, mut meanwhile) = (None, None, Meanwhile::default());
     let mut is_started = false;
@@ -69,9 +65,7 @@ pub(crate) fn write(
         _review_lock = Some(run.lock);
     }
     let until = ended.as_ref().and_then(|ended| ended.effort.until.clone());
-    let recorder = Recorder::before(snapshot.as_world());
-    let decided = |ended| decide(&place.chart, &recorder.as_world(), event, ended);
-    let step = decided(ended.clone())?;
+    let step = snapshot.decide(event, ended)?;
     if let Some(until) = until {
         // After the decision: this decision is about the run, and the following ones are about the wait. If this cannot be
         // recorded, they just try again.
@@ -89,27 +83,10 @@ pub(crate) fn write(
         // Without it, reviews that do not count go on for longer.
         let _ = place.journal().set_aside(why.to_owned());
     }
-    let is_clean = ended.is_some_and(|ended| {
-        is_clean(&place.chart, ended, &decision, |ended| decided(Some(ended)))
-    });
-    let pause = meanwhile.pause.filter(|_| !decision.patch.is_empty());
-    if let Some(pause) = &pause {
+    if let Some(pause) = meanwhile.pause.filter(|_| !decision.patch.is_empty()) {
         pause.follow(&place.chart, &snapshot, &mut decision);
     }
     decision.messages.extend(meanwhile.changes);
-    if !decision.patch.is_empty() && matches!(snapshot.state, Reading::Missing) {
-        receipts::begin(place);
-    }
-    let before = receipts::Before {
-        state: now.context(),
-        seen: snapshot.context(),
-        recorder: &recorder,
-        settings: snapshot.config().ok(),
-        pause: pause.map(|pause| pause.command),
-        is_clean,
-    };
-    // It takes a while, and the state and the record are to be written at once.
-    let prepared = receipts::prepare(place, event, before, &decision);
     if is_reviewed {
         restore_driver(place, event)?;
     }
@@ -118,25 +95,13 @@ pub(crate) fn write(
     let debt = match decision.patch.is_empty() {
         true => {
             if let (true, Reading::Sound { context, .. }) = (is_reviewed, &snapshot.state) {
-                notices::note_found(of(place), context, place).map_err(io(UNNOTED))?;
+                notices::note_found(of(place), context).map_err(io(UNNOTED))?;
             }
             None
         }
-        false => write_state(place, event, &mut lock, &snapshot, (&decision, prepared.as_ref()))?,
+        false => write_state(place, event, &mut lock, &snapshot, &decision)?,
     };
-    let kept = receipts::decided(place, prepared, &decision);
-    let mut performed = Performed { debt, ..Performed::of(&snapshot, decision) };
-    match kept {
-        Ok(news) => {
-            performed.named.extend(news.clone());
-            performed.decision.messages.extend(news);
-        }
-        Err(error) => {
-            let note = format!("the record for receipts cannot be written: {error}");
-            performed.notes.push(note);
-        }
-    }
-    Ok(Some(performed))
+    Ok(Some(Performed { debt, ..Performed::of(&snapshot, decision) }))
 }
 
 /// What has happened while a review ran.
@@ -187,7 +152,7 @@ fn write_state(
     event: &Event,
     lock: &mut WriteLock,
     snapshot: &Snapshot,
-    (decision, prepared): (&Decision, Option<&Prepared>),
+    decision: &Decision,
 ) -> Result<Option<Debt>, Stuck> {
     let is_new = matches!(snapshot.state, Reading::Missing);
     // As it is in the file: what does not count for a review is there all the same.
@@ -195,8 +160,7 @@ fn write_state(
         Reading::Sound { context, .. } => context,
         _ => snapshot.context(),
     };
-    let before = (before, (!is_new).then_some(place));
-    notices::note(of(place), event, before, decision).map_err(io(UNNOTED))?;
+    notices::note(of(place), event, (before, is_new), decision).map_err(io(UNNOTED))?;
     let text = new_state(place, snapshot, &decision.patch)?;
     // Counted first. If the process is killed in between, a review is discarded for nothing; in the other order, a review
     // that the new state does not ask for would count.
@@ -211,10 +175,6 @@ fn write_state(
         }
         Trigger::Hook(_) => None,
     };
-    if let Some(prepared) = prepared {
-        // Without it, the record lacks the decision if this process is killed now.
-        let _ = receipts::intend(place, prepared, &text);
-    }
     let dir = place.dir();
     std::fs::create_dir_all(&dir)
         .and_then(|()| disk::replace(&dir.join(state_file::FILE), &text))
@@ -290,7 +250,8 @@ pub(crate) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result
         driver::notice_lost(&place.store, &place.instance.name);
     }
     for what in left_in_cycle(place, session).iter().chain(&lost) {
-        notices::add_locked(of(place), place, what, None).map_err(io(UNNOTED))?;
+        let instance = (&place.store, &*place.instance.name);
+        notices::add_locked(instance, what, None).map_err(io(UNNOTED))?;
     }
     record_driver(place, session)
 }

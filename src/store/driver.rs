@@ -54,15 +54,6 @@ struct Claim {
     is_gone: bool,
 }
 
-/// The sessions that have claimed an instance and not given it up.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Claimants {
-    sessions: Vec<String>,
-    /// Someone has removed their records, and the record of the instance does not say so yet.
-    #[serde(default)]
-    is_lost: bool,
-}
-
 /// The instance that a session claimed last, and where.
 #[derive(Debug)]
 pub(crate) struct Claimed {
@@ -184,32 +175,24 @@ pub(crate) fn claim(store: &Store, instance: &str, sessions: &[String]) -> io::R
     }
     if recorded(store, instance) != sessions {
         record::write(store, instance, DRIVER, sessions)?;
-        keep_claimants(store, instance, |kept| kept.sessions = sessions.to_vec());
+        keep_claimants(store, instance, sessions);
     }
     Ok(())
 }
 
-fn claimants(store: &Store, instance: &str) -> Claimants {
-    record::read(store, instance, CLAIMED).unwrap_or_default()
-}
-
-fn keep_claimants(store: &Store, instance: &str, change: impl FnOnce(&mut Claimants)) {
-    let mut kept = claimants(store, instance);
-    change(&mut kept);
+/// Keeps which sessions have claimed an instance and not given it up.
+fn keep_claimants(store: &Store, instance: &str, sessions: &[String]) {
     // Without it, nobody notices that the others are gone.
-    let _ = match kept.sessions.is_empty() && !kept.is_lost {
-        true => {
-            record::remove(store, instance, CLAIMED);
-            Ok(())
-        }
-        false => record::write(store, instance, CLAIMED, kept),
-    };
+    let _ = record::write(store, instance, CLAIMED, sessions);
 }
 
 /// Returns a sentence if sessions have claimed an instance, and someone has removed the records of that; `None` if it was
 /// noticed.
 pub(crate) fn lost(store: &Store, noun: &str, instance: &str) -> Option<String> {
-    has_vanished(store, instance).then(|| {
+    let is_gone = |session: &String| record::read::<Claim>(store, session, SESSION).is_none();
+    let kept: Vec<String> = record::read(store, instance, CLAIMED).unwrap_or_default();
+    let has_vanished = !kept.is_empty() && kept.iter().all(is_gone);
+    (has_vanished && recorded(store, instance).is_empty()).then(|| {
         let name = shown(instance);
         format!(
             "The record of which session drives {noun} '{name}' was removed, and not by taskie."
@@ -217,29 +200,9 @@ pub(crate) fn lost(store: &Store, noun: &str, instance: &str) -> Option<String> 
     })
 }
 
-fn has_vanished(store: &Store, instance: &str) -> bool {
-    let is_gone = |session: &String| record::read::<Claim>(store, session, SESSION).is_none();
-    recorded(store, instance).is_empty() && {
-        let kept = claimants(store, instance);
-        !kept.sessions.is_empty() && kept.sessions.iter().all(is_gone)
-    }
-}
-
-/// Returns whether that is so, also if it was noticed and the record of the instance does not say so yet.
-pub(crate) fn is_lost(store: &Store, instance: &str) -> bool {
-    claimants(store, instance).is_lost || has_vanished(store, instance)
-}
-
 /// Records that someone has noticed it. The caller holds the instance's write lock.
 pub(crate) fn notice_lost(store: &Store, instance: &str) {
-    let is_lost = true;
-    let sessions = Vec::new();
-    keep_claimants(store, instance, |kept| *kept = Claimants { sessions, is_lost });
-}
-
-/// Records that the record of the instance says so. The caller holds the instance's write lock.
-pub(crate) fn record_lost(store: &Store, instance: &str) {
-    keep_claimants(store, instance, |kept| kept.is_lost = false);
+    record::remove(store, instance, CLAIMED);
 }
 
 fn claim_one(store: &Store, instance: &str, session: &str) -> io::Result<()> {
@@ -290,7 +253,7 @@ pub(crate) fn release(store: &Store, instance: &str, session: &str) {
     if drivers.len() == before {
         return;
     }
-    keep_claimants(store, instance, |kept| kept.sessions.clone_from(&drivers));
+    keep_claimants(store, instance, &drivers);
     // If this cannot be recorded, others read that the session may have ended.
     let _ = match drivers.len() {
         0 => {

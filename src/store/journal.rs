@@ -73,6 +73,9 @@ pub(crate) struct DecisionLine {
     /// Why the user was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) call: Option<String>,
+    /// The commit that was checked out when the instance began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) head: Option<String>,
     /// Why nothing could be decided, or why that was the answer if no rule says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) stuck: Option<String>,
@@ -122,6 +125,9 @@ pub(crate) struct ReviewLine {
     /// The files that it was about, each with a number for its content.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) subject: IndexMap<String, u64>,
+    /// The commit that was checked out when it began, if it is about the code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) head: Option<String>,
 }
 
 /// A gate that has ended.
@@ -246,6 +252,27 @@ impl Journal {
             Line::Decision(_) | Line::Gate(_) => None,
         });
         reviews.collect()
+    }
+
+    /// Returns the commit that was checked out when the last review of code began that passed and ended its cycle; without one,
+    /// that at which the instance began. What is different from it, no such review has seen.
+    pub(crate) fn base(&self, chart: &Chart) -> Option<String> {
+        let (mut base, mut head) = (None, None);
+        for line in self.read() {
+            match line {
+                Line::Gate(_) => {}
+                Line::Review(review) => head = review.head,
+                Line::Decision(decided) => {
+                    let advances = decided.fired().any(|rule| chart.advances(&rule.rule));
+                    let passed = decided.review.is_some_and(|review| {
+                        let verdict = review.verdict.filter(|_| advances && !review.superseded);
+                        verdict.is_some_and(|verdict| chart.is_best_verdict(&verdict))
+                    });
+                    base = head.take_if(|_| passed).or(decided.head).or(base);
+                }
+            }
+        }
+        base
     }
 
     /// Returns how many times in a row a gate has failed in the same way, this time included; if gates have failed often since

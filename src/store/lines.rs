@@ -77,15 +77,6 @@ pub(crate) fn read<T: DeserializeOwned>(store: &Store, name: &str) -> Vec<T> {
     lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// Removes the files of `name`.
-pub(crate) fn remove(store: &Store, name: &str) {
-    for folder in store.folders() {
-        for kind in [KIND, OLDER] {
-            let _ = fs::remove_file(super::path(folder, name, kind));
-        }
-    }
-}
-
 /// Returns the lines in one folder, oldest first, including incomplete ones.
 fn text(folder: &Path, name: &str) -> String {
     // The newer file first: a file that becomes full in between is then read twice. In the other order, it would be

@@ -1,6 +1,5 @@
 //! What this machine keeps about the instances of a project: who drives them, the locks, the journal, and the records.
-//! (`state.json` is the project's: `run::write` writes it.) No file here is believed that was not made on this machine; only
-//! what [`open_record`] keeps is part of the project, too.
+//! (`state.json` is the project's: `run::write` writes it.) No file here is believed that was not made on this machine.
 //!
 //! It is kept in the git directory of the work tree, where neither `git clean` nor a clone reaches it. Outside git, and
 //! where that directory cannot be written, such as in a sandbox, it is kept beside the instances. Both are always read,
@@ -30,7 +29,6 @@ pub(crate) mod lock;
 mod notice;
 pub(crate) mod notices;
 pub(crate) mod once;
-pub(crate) mod open_record;
 pub(crate) mod owed;
 pub(crate) mod postponed;
 pub(crate) mod program;
@@ -109,10 +107,9 @@ impl Store {
 
     /// Removes what is kept about an instance that is gone.
     pub(crate) fn forget(&self, instance: &str) {
-        let recorded = recorded(instance);
         let is_of_instance = |name: &OsStr| {
             let name = Path::new(name).file_stem().and_then(OsStr::to_str);
-            name.is_some_and(|name| name == instance || name == recorded)
+            name == Some(instance)
         };
         for folder in self.folders() {
             disk::sweep(folder, Duration::ZERO, is_of_instance);
@@ -127,11 +124,6 @@ impl Store {
             None => (&self.beside, None),
         }
     }
-}
-
-/// Returns the name under which the entries of an instance's record are kept. No instance is called that.
-fn recorded(instance: &str) -> String {
-    format!("{instance}..recorded")
 }
 
 /// Returns the name of a home's folder: two work trees that share a git directory, such as copies of one, share nothing.

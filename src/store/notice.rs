@@ -64,13 +64,8 @@ impl ChangedField {
 pub(super) enum By {
     /// The state was written by another program, or by hand.
     Unknown,
-    /// So it was, and the entries that lead to it were added to its record with it.
-    Brought,
     /// So it was removed.
     Removed,
-    /// The record that goes with the state says that this program wrote it: on another machine, in another checkout, or just
-    /// before it was killed.
-    Elsewhere,
     /// A command of this program.
     Command { line: String, session: Option<String>, is_typed: bool },
 }
@@ -95,20 +90,8 @@ impl By {
     pub(super) fn in_words(&self, session: Option<&str>) -> String {
         match self {
             Self::Unknown => "state.json was changed, and not by taskie".to_owned(),
-            Self::Brought => {
-                "state.json was changed, and not by taskie in this work tree: git has brought that, or it was written by hand"
-                    .to_owned()
-            }
             Self::Removed => "state.json was removed, and not by taskie".to_owned(),
-            Self::Elsewhere => {
-                "taskie did that on another machine, in another checkout, or just before it was killed, as its record says"
-                    .to_owned()
-            }
-            Self::Command {
-                line,
-                session: own,
-                is_typed,
-            } => {
+            Self::Command { line, session: own, is_typed } => {
                 let place = match own.as_deref() {
                     _ if *is_typed => " in a terminal".to_owned(),
                     Some(own) if Some(own) == session => " in this session".to_owned(),

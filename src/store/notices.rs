@@ -28,18 +28,6 @@ pub(crate) const PAUSE_ENDED: &str = "The pause is over";
 /// The most notices that wait for a stop.
 const MOST: usize = 20;
 
-/// The record that goes with an instance's state.
-pub(crate) trait Recorded {
-    /// Returns the fields as it has left them; `None` if there is no record, or if it has several ends.
-    fn left(&self) -> Option<Context>;
-
-    /// Returns whether its entries lead to a state like this, whoever has added them.
-    fn agrees(&self, context: &Context) -> bool;
-
-    /// Returns whether it says that this program has left the state like this.
-    fn explains(&self, context: &Context) -> bool;
-}
-
 /// What is known of an instance.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct KeptNotices {
@@ -71,17 +59,6 @@ impl KeptNotices {
         record::read(store, instance, KIND).unwrap_or_default()
     }
 
-    /// Returns the same; where this machine keeps nothing, as in a new work tree, what the instance's record knows.
-    fn read_or(chart: &Chart, (store, instance): (&Store, &str), record: &impl Recorded) -> Self {
-        record::read(store, instance, KIND).unwrap_or_else(|| {
-            let mut kept = Self::default();
-            if let Some(fields) = record.left() {
-                kept.take_over(chart, &fields);
-            }
-            kept
-        })
-    }
-
     fn write(&self, store: &Store, instance: &str) -> io::Result<()> {
         record::write(store, instance, KIND, self)
     }
@@ -96,16 +73,12 @@ impl KeptNotices {
     }
 
     /// Returns what was known of a state that is found like this, and what is known now.
-    fn found(
-        (chart, store, instance): (&Chart, &Store, &str),
-        context: &Context,
-        record: &impl Recorded,
-    ) -> (Self, Self) {
-        let known = Self::read_or(chart, (store, instance), record).where_found(context);
+    fn found((chart, store, instance): (&Chart, &Store, &str), context: &Context) -> (Self, Self) {
+        let known = Self::read(store, instance).where_found(context);
         let mut now = known.clone();
         now.before = None;
         let is_gone = false;
-        now.observe_found(chart, Found { context, is_gone }, record);
+        now.observe_found(chart, Found { context, is_gone });
         (known, now)
     }
 
@@ -159,25 +132,19 @@ impl KeptNotices {
         })
     }
 
-    /// Adds what has become of the fields, in one sentence; `is_recorded`: its record leads to that.
-    fn add_changed(&mut self, chart: &Chart, context: &Context, by: &By, is_recorded: bool) {
+    /// Adds what has become of the fields, in one sentence.
+    fn add_changed(&mut self, chart: &Chart, context: &Context, by: &By) {
         // Where a command goes, and where it has a change begin, is its purpose.
         let is_purpose = |name: &str| {
             matches!(by, By::Command { .. }) && (starts(chart, name) || is_place(chart, name))
         };
         let now = Round::unfinished(chart, context);
-        // No cycle begins after its first review.
-        let is_late = self.round.is_none() && now.as_ref().is_none_or(|now| now.count > 0);
-        // What is on record is no news, unless it lets a cycle end sooner.
         let is_news = |name: &str, old: &Json, new: &Json| {
             let field = chart.context.get(name);
             let is_looser = || field.is_some_and(|field: &Field| field.is_looser(new, old));
             match by {
                 By::Command { .. } => self.round.is_some() || is_looser(),
-                _ if is_recorded => {
-                    starts(chart, name) || is_late && is_place(chart, name) || is_looser()
-                }
-                By::Unknown | By::Removed | By::Brought | By::Elsewhere => true,
+                By::Unknown | By::Removed => true,
             }
         };
         let changed = self.changed(chart, context);
@@ -249,23 +216,13 @@ impl KeptNotices {
     }
 
     /// Takes note of a state that this machine has not written, or that is gone.
-    fn observe_found(&mut self, chart: &Chart, found: Found<'_>, record: &impl Recorded) {
+    fn observe_found(&mut self, chart: &Chart, found: Found<'_>) {
         let Found { context, is_gone } = found;
         if is_gone {
             return self.observe_removed(chart, context);
         }
-        let by = match self.has_changed(chart, context) {
-            true if record.explains(context) => By::Elsewhere,
-            true if record.agrees(context) => By::Brought,
-            _ => By::Unknown,
-        };
-        // What came together with its entries is named as that.
-        let is_recorded = by == By::Elsewhere || by == By::Brought && self.round.is_none();
-        // Where the record explains it, the cycle that was left has had its reviews.
-        if by != By::Elsewhere || self.is_in_place(chart, context) {
-            self.add_changed(chart, context, &by, is_recorded);
-        }
-        self.observe(chart, context, by);
+        self.add_changed(chart, context, &By::Unknown);
+        self.observe(chart, context, By::Unknown);
     }
 
     /// Takes note of a state that is gone, and not by this program.
@@ -294,14 +251,11 @@ impl KeptNotices {
             let what = match &by {
                 _ if is_again && is_paused(&round) => Some(format!("The {title} was paused")),
                 // It is among the fields that were changed.
-                By::Unknown | By::Removed | By::Brought | By::Elsewhere if is_again => None,
+                By::Unknown | By::Removed if is_again => None,
                 By::Command { .. } if is_again => {
                     Some(format!("The {title} was started over without having passed"))
                 }
-                // It may have passed on another machine.
-                By::Unknown | By::Removed | By::Brought | By::Elsewhere => {
-                    Some(format!("The {title} was left"))
-                }
+                By::Unknown | By::Removed => Some(format!("The {title} was left")),
                 By::Command { .. } => Some(format!("The {title} was left without having passed")),
             };
             let (left, next) = (Some(round), text(context, chart.next.as_ref()));
@@ -361,12 +315,12 @@ fn is_put_off(chart: &Chart, event: &Event, before: &Context, decision: &Decisio
     is_command && !decision.advances() && is_new && comes.is_some_and(|next| !next.is_null())
 }
 
-/// Notes what a decision about `event` does to the running cycle, before it is written. `record` is `None` if
-/// there was no state before: an instance begins, perhaps under the name of an old one. The caller holds the write lock.
+/// Notes what a decision about `event` does to the running cycle, before it is written. If it `is_new`, there was no state
+/// before: an instance begins, perhaps under the name of an old one. The caller holds the write lock.
 pub(crate) fn note(
     (chart, store, instance): (&Chart, &Store, &str),
     event: &Event,
-    (before, record): (&Context, Option<&impl Recorded>),
+    (before, is_new): (&Context, bool),
     decision: &Decision,
 ) -> io::Result<()> {
     if chart.cycles.is_empty() {
@@ -374,9 +328,9 @@ pub(crate) fn note(
     }
     let mut after = before.clone();
     decision.apply(&mut after);
-    let (known, mut kept) = match record {
-        Some(record) => KeptNotices::found((chart, store, instance), before, record),
-        None => {
+    let (known, mut kept) = match is_new {
+        false => KeptNotices::found((chart, store, instance), before),
+        true => {
             let known = KeptNotices::read(store, instance);
             let mut kept = known.clone();
             // Only its first phase begins a new one.
@@ -395,7 +349,7 @@ pub(crate) fn note(
         Some(by) if !is_put_off(chart, event, before, decision) => {
             let is_same = kept.is_in_place(chart, &after);
             if is_same && matches!(event.trigger, Trigger::Command(_)) {
-                kept.add_changed(chart, &after, &by, false);
+                kept.add_changed(chart, &after, &by);
             }
             let known = kept.notices.len();
             kept.observe(chart, &after, by.clone());
@@ -437,12 +391,11 @@ pub(crate) fn note(
 pub(crate) fn note_found(
     (chart, store, instance): (&Chart, &Store, &str),
     context: &Context,
-    record: &impl Recorded,
 ) -> io::Result<()> {
     if chart.cycles.is_empty() {
         return Ok(());
     }
-    let (known, now) = KeptNotices::found((chart, store, instance), context, record);
+    let (known, now) = KeptNotices::found((chart, store, instance), context);
     match now == known {
         true => Ok(()),
         false => now.write(store, instance),
@@ -458,26 +411,19 @@ pub(crate) fn confirm(store: &Store, instance: &str) {
     }
 }
 
-/// Adds something that the user is to know while the instance is in `phase`, as a command has said it. `record` gives what is known
-/// where nothing is kept.
-pub(crate) fn add(
-    (chart, store, instance): (&Chart, &Store, &str),
-    record: &impl Recorded,
-    what: &str,
-    phase: &str,
-) -> io::Result<()> {
+/// Adds something that the user is to know while the instance is in `phase`, as a command has said it.
+pub(crate) fn add((store, instance): (&Store, &str), what: &str, phase: &str) -> io::Result<()> {
     let _lock = WriteLock::acquire(store, instance)?;
-    add_locked((chart, store, instance), record, what, Some(phase))
+    add_locked((store, instance), what, Some(phase))
 }
 
 /// Does the same; without a phase, in any. The caller holds the write lock.
 pub(crate) fn add_locked(
-    (chart, store, instance): (&Chart, &Store, &str),
-    record: &impl Recorded,
+    (store, instance): (&Store, &str),
     what: &str,
     phase: Option<&str>,
 ) -> io::Result<()> {
-    let mut kept = KeptNotices::read_or(chart, (store, instance), record);
+    let mut kept = KeptNotices::read(store, instance);
     kept.notices.push(Notice {
         what: what.trim_end_matches('.').to_owned(),
         phase: phase.map(str::to_owned),
@@ -490,16 +436,15 @@ pub(crate) fn add_locked(
 pub(crate) fn foreseen(
     (chart, store, instance): (&Chart, &Store, &str),
     found: Found<'_>,
-    record: &impl Recorded,
     session: Option<&str>,
 ) -> Vec<String> {
-    let kept = KeptNotices::read_or(chart, (store, instance), record);
+    let kept = KeptNotices::read(store, instance);
     let mut kept = kept.where_found(found.context);
     if session.is_some() && driver::are_others(&driver::of(store, instance), session) {
         return Vec::new();
     }
     if kept.has_changed(chart, found.context) {
-        kept.observe_found(chart, found, record);
+        kept.observe_found(chart, found);
     }
     kept.in_words(chart, found.context, session)
 }
@@ -521,11 +466,10 @@ impl Pending {
     pub(crate) fn find(
         (chart, store, instance): (&Chart, &Store, &str),
         (context, now): (&Context, impl Fn() -> Option<(Context, bool)>),
-        record: &impl Recorded,
         session: Option<&str>,
     ) -> Option<Self> {
         // Where nothing is kept, the chart's cycles are not read.
-        let kept = KeptNotices::read_or(chart, (store, instance), record);
+        let kept = KeptNotices::read(store, instance);
         let mut kept = kept.where_found(context);
         let has_changed = kept.has_changed(chart, context);
         if !has_changed && kept.notices.is_empty() && kept.calls.is_empty() {
@@ -544,8 +488,8 @@ impl Pending {
             let is_gone;
             (read_again, is_gone) = now()?;
             context = &read_again;
-            kept = KeptNotices::read_or(chart, (store, instance), record).where_found(context);
-            kept.observe_found(chart, Found { context, is_gone }, record);
+            kept = KeptNotices::read(store, instance).where_found(context);
+            kept.observe_found(chart, Found { context, is_gone });
             kept.write(store, instance).ok()?;
         }
         Some(Self {

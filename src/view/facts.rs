@@ -19,10 +19,8 @@ use crate::hash::IndexMap;
 use crate::process::log;
 use crate::project::find;
 use crate::project::state_file::Reading;
-use crate::receipt::unpassed::Unpassed;
 use crate::run::perform::obstacle_at_stop;
 use crate::run::place::Place;
-use crate::run::{receipts, stale};
 use crate::store::running::Running;
 use crate::store::{journal, postponed};
 use crate::text;
@@ -43,8 +41,6 @@ pub(crate) struct Facts {
     pub(crate) context: Context,
     pub(crate) cycle: Option<CycleFacts>,
     pub(crate) reviews: Vec<ReviewFacts>,
-    /// The cycles that were left without having passed.
-    pub(crate) unpassed: Vec<Unpassed>,
     /// The progress of the tables with finished rows.
     pub(crate) progress: IndexMap<String, Progress>,
     /// The totals of all reviews that this machine ran.
@@ -61,8 +57,6 @@ pub(crate) struct Facts {
     pub(crate) unknown: Option<String>,
     /// The sentence that ends the instance, if it is at its end.
     pub(crate) finished: Option<String>,
-    /// Which files no clean review has seen as they are now, as a sentence.
-    pub(crate) stale: Option<String>,
     /// The fields that the cycles count, limit and end with, and that say who reviews.
     pub(crate) of_cycles: Vec<String>,
     pub(crate) stop: Stop,
@@ -124,7 +118,7 @@ impl Facts {
         // What cannot be read hides nothing else.
         let mut unread: Vec<String> = Vec::new();
         let journal = place.journal();
-        let (lines, journal) = (journal.read(), place.reviews());
+        let (lines, journal) = (journal.read(), place.journal().reviews());
         let Turn {
             waits,
             running,
@@ -163,19 +157,13 @@ impl Facts {
             .and_then(|running| log::last_line(&place.dir().join(&running.log)));
         let limits = place.unfit_settings();
         let retried = postponed::retried(&place.store);
-        let (unpassed, stale) = (receipts::unpassed(place), stale::find(place));
-        let mut on_disk = on_disk(
-            place,
-            known(snapshot.names(), &mut unread).unwrap_or_default(),
-            &journal,
-            (&unpassed, stale.as_ref()),
-        );
+        let mut on_disk =
+            on_disk(place, known(snapshot.names(), &mut unread).unwrap_or_default(), &journal);
         if chart.scope.since.is_some() {
             // A change that begins leaves the files of the one before it, and writes over them.
             let count = |id: &String| chart.cycles.get(id).map(|cycle| view.standing(cycle).count);
             on_disk.retain(|review| count(&review.cycle) >= i64::try_from(review.n).ok());
         }
-        let stale = stale.map(|stale| stale.to_string());
         let unstartable = obstacle.clone().filter(|_| waits == Waits::Stop);
         Self {
             name: place.instance.name.clone(),
@@ -203,12 +191,9 @@ impl Facts {
                 .chain(failing_gate.map(|gate| gate.text))
                 .chain(unstartable)
                 .chain(limits)
-                .chain(stale.clone().filter(|_| !is_final))
                 .collect(),
             of_cycles: of_cycles(chart, &view, invoke.as_deref()),
             finished: is_final.then(|| finished(place)),
-            unpassed,
-            stale,
             context,
             chart: Arc::clone(chart),
         }
@@ -231,17 +216,6 @@ impl Facts {
         groups.collect()
     }
 
-    /// Returns the cycles that were left without having passed and without a review.
-    pub(crate) fn unreviewed(&self) -> impl Iterator<Item = &Unpassed> {
-        let is_reviewed = |left: &&Unpassed| {
-            let mut reviews = self.reviews.iter();
-            reviews.any(|review| (&review.cycle, &review.base) == (&left.cycle, &left.base))
-        };
-        // The next change is about something else.
-        let left = self.unpassed.iter().filter(|_| self.chart.scope.since.is_none());
-        left.filter(move |left| !is_reviewed(left))
-    }
-
     /// Returns the facts as JSON, for programs; without the version.
     pub(crate) fn to_json(&self) -> Json {
         let cycle = self.cycle.as_ref().map(|cycle| {
@@ -258,16 +232,13 @@ impl Facts {
                 "timeout": running.timeout, "gate": running.gate, "last_line": self.last_line,
             })
         });
-        let unpassed = self.unpassed.iter();
-        let unpassed = unpassed.map(|left| json!({ "cycle": left.cycle, "of": left.base }));
-        let unpassed: Vec<Json> = unpassed.collect();
         let next = self.next.as_ref();
         let next = next.map(|next| json!({ "action": next.action, "why": next.why }));
         json!({
             "chart": self.chart.id, self.chart.scope.noun.as_str(): self.name, "directory": self.dir,
             "started": self.is_started, "usable": self.is_usable, "stage": self.stage, "final": self.is_final,
             "phase": self.phase(), "due": self.due(), "driver": self.driver, "cycle": cycle,
-            "reviews": self.reviews, "not_passed": unpassed, "spent": self.totals.all,
+            "reviews": self.reviews, "spent": self.totals.all,
             "progress": self.progress, "running": running, "others": self.others,
             "next": next, "stop": self.stop, "waits_for": self.waits, "context": self.context,
             "warnings": self.warnings,

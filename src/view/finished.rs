@@ -6,12 +6,14 @@ use std::sync::Arc;
 use super::figures::Figures;
 use super::progress::{in_words, progress};
 use crate::chart::Chart;
+use crate::engine::context;
+use crate::engine::inspect;
 use crate::engine::world::{Source, World};
-use crate::engine::{context, inspect};
+use crate::hash::IndexMap;
 use crate::page::counted;
 use crate::project::ledger::{LedgerEntry, OPEN};
 use crate::run::place::Place;
-use crate::run::{receipts, stale};
+use crate::store::journal::Line;
 use crate::text::shown;
 
 /// Returns the sentences for the instance at `place`, which is in a final phase.
@@ -20,7 +22,7 @@ pub(crate) fn finished(place: &Place) -> String {
     let snapshot = place.snapshot();
     let phase = context::text(snapshot.context(), Some(&chart.state)).unwrap_or_default();
     let done = in_words(&progress(chart, &snapshot.as_world())).into_iter();
-    let past = place.reviews();
+    let past = place.journal().reviews();
     let figures = Figures::of(chart, past.iter().map(|review| &review.run));
     let reviews = match figures.reviews {
         0 => "no review on record".to_owned(),
@@ -39,11 +41,8 @@ pub(crate) fn finished(place: &Place) -> String {
         false => left.join(", "),
     };
     let parts: Vec<String> = done.chain([reviews, left]).collect();
-    let unpassed = receipts::unpassed(place);
     let files = inspect::reviews(chart, past.iter().map(|review| review.run.file.as_str()));
-    let reviewed = files.iter().map(|file| (&file.cycle, &file.base));
-    let begun: Vec<_> =
-        reviewed.chain(unpassed.iter().map(|left| (&left.cycle, &left.base))).collect();
+    let begun: Vec<_> = files.iter().map(|file| (&file.cycle, &file.base)).collect();
     let rows = done_rows(chart, &snapshot.as_world());
     let never = chart.cycles.values().flat_map(|cycle| {
         let is_never =
@@ -56,13 +55,24 @@ pub(crate) fn finished(place: &Place) -> String {
     let never: Vec<String> = never.collect();
     let never = (!past.is_empty() && !never.is_empty())
         .then(|| format!(" Never run by taskie: {}.", never.join(", ")));
-    let unpassed = unpassed.iter().map(|left| left.title(chart));
+    // How the last decision about a review of each thing went.
+    let (mut last, mut passed) = (None, IndexMap::default());
+    for line in place.journal().read() {
+        match line {
+            Line::Review(review) => last = files.iter().find(|file| file.name == review.run.file),
+            Line::Decision(decided) if decided.review.is_some() => {
+                let has_passed = decided.fired().any(|rule| chart.advances(&rule.rule));
+                passed.extend(last.take().map(|file| ((&file.cycle, &file.base), has_passed)));
+            }
+            Line::Decision(_) | Line::Gate(_) => {}
+        }
+    }
+    let unpassed = passed.into_iter().filter(|(_, has_passed)| !has_passed);
+    let unpassed = unpassed.filter_map(|((id, base), _)| Some(chart.cycles.get(id)?.title(base)));
     let unpassed: Vec<String> = unpassed.collect();
     let left =
         (!unpassed.is_empty()).then(|| format!(" Not passed: {}.", shown(&unpassed.join(", "))));
-    let stale = stale::find(place).map(|stale| format!(" {stale}"));
-    let edits = receipts::edits(place).map(|edits| format!(" {edits}"));
-    let gaps: String = [left, never, stale, edits].into_iter().flatten().collect();
+    let gaps: String = [left, never].into_iter().flatten().collect();
     format!(
         "The {} '{}' is {phase}: {}.{gaps}",
         chart.scope.noun,

@@ -3,7 +3,7 @@
 use anstream::adapter::strip_str;
 
 use super::facts::Facts;
-use super::reviews::{NOT_PASSED, ReviewFacts};
+use super::reviews::ReviewFacts;
 use super::screen::title;
 use crate::project::ledger::{LedgerEntry, OPEN};
 use crate::run::place::Place;
@@ -28,17 +28,12 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry])
         let rows: Vec<&str> = rows.filter(|row| row.starts_with('|')).collect();
         (!rows.is_empty()).then(|| rows.join("\n"))
     }));
-    parts.extend(facts.stale.as_deref().map(literal));
     let groups = facts.groups();
     let reviews = groups.iter().map(|(first, group)| {
         let verdicts: Vec<String> = group.iter().map(verdict).collect();
-        let (name, end) = (title(facts, first), first.end());
-        format!("- {}: {}{end}", shown(&name), verdicts.join(", "))
+        format!("- {}: {}", shown(&title(facts, first)), verdicts.join(", "))
     });
-    let unreviewed = facts.unreviewed();
-    let unreviewed =
-        unreviewed.map(|left| format!("- {}: {NOT_PASSED}", shown(&left.title(chart))));
-    section(&mut parts, "Reviews", reviews.chain(unreviewed).collect());
+    section(&mut parts, "Reviews", reviews.collect());
     let rulings = chart.findings.rulings.values();
     let is_ruling = |state: &String| rulings.clone().any(|word| word == state);
     let why = |entry: &LedgerEntry| {

@@ -7,7 +7,7 @@ use anstream::adapter::strip_str;
 use serde_json::{Value as Json, json};
 
 use super::facts::Facts;
-use super::reviews::{NOT_PASSED, ReviewFacts};
+use super::reviews::ReviewFacts;
 use super::{figures, markdown, path, screen, timeline};
 use crate::chart::Chart;
 use crate::clock;
@@ -57,12 +57,9 @@ fn tables(facts: &Facts) -> Vec<Json> {
 fn reviews(place: &Place, facts: &Facts) -> Vec<Json> {
     let group = |(first, group): (&ReviewFacts, &[ReviewFacts])| {
         let reviews: Vec<Json> = group.iter().map(|review| values(place, review)).collect();
-        json!({ "title": screen::title(facts, first) + &first.end(), "reviews": reviews })
+        json!({ "title": screen::title(facts, first), "reviews": reviews })
     };
-    let unreviewed = facts
-        .unreviewed()
-        .map(|left| json!({ "title": format!("{} {NOT_PASSED}", left.title(&facts.chart)), "reviews": [] }));
-    (facts.groups().into_iter().map(group)).chain(unreviewed).collect()
+    facts.groups().into_iter().map(group).collect()
 }
 
 fn values(place: &Place, review: &ReviewFacts) -> Json {

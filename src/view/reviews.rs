@@ -7,9 +7,7 @@ use crate::engine::inspect;
 use crate::engine::spent::failed;
 use crate::page;
 use crate::project::seen;
-use crate::receipt::unpassed::Unpassed;
 use crate::run::place::Place;
-use crate::run::stale::Stale;
 use crate::store::journal;
 use crate::text::full_stop;
 
@@ -39,21 +37,9 @@ pub(crate) struct ReviewFacts {
     pub(crate) is_answered: bool,
     /// The files that it was about and that have changed since, if it is the last one about them and had no finding that counts.
     pub(crate) changed: Vec<String>,
-    /// Its cycle was left without having passed.
-    #[serde(rename = "not_passed")]
-    pub(crate) is_unpassed: bool,
 }
 
-/// What stands beside a cycle that was left without having passed.
-pub(super) const NOT_PASSED: &str = "(not passed)";
-
 impl ReviewFacts {
-    /// Returns that, after a space, if its cycle is one.
-    pub(super) fn end(&self) -> String {
-        let end = self.is_unpassed.then(|| format!(" {NOT_PASSED}"));
-        end.unwrap_or_default()
-    }
-
     pub(super) fn is_about_the_same(&self, other: &Self) -> bool {
         self.cycle == other.cycle && self.base == other.base
     }
@@ -77,7 +63,6 @@ pub(super) fn on_disk(
     place: &Place,
     names: &[String],
     journal: &[journal::ReviewLine],
-    (unpassed, stale): (&[Unpassed], Option<&Stale>),
 ) -> Vec<ReviewFacts> {
     let files = inspect::reviews(&place.chart, names.iter().map(String::as_str));
     let dir = place.dir();
@@ -106,9 +91,6 @@ pub(super) fn on_disk(
                 .unwrap_or_default(),
             answer: file.answer.clone(),
             is_answered: names.binary_search(&file.answer).is_ok(),
-            is_unpassed: unpassed
-                .iter()
-                .any(|left| left.cycle == file.cycle && left.base == file.base),
             file: format!("{}/{}", place.instance.dir.display(), file.name),
             cycle: file.cycle,
             base: file.base,
@@ -124,8 +106,6 @@ pub(super) fn on_disk(
             && place.chart.is_best_verdict(verdict)
         {
             last.changed = seen::changed(&place.chart, &place.root, &dir, &ended.subject);
-            let code = stale.filter(|stale| stale.review.file == ended.run.file);
-            last.changed.extend(code.into_iter().flat_map(|stale| stale.files.clone()));
         }
     }
     reviews.into_iter().map(|(review, _)| review).collect()

@@ -7,13 +7,12 @@ use serde_json::Value as Json;
 
 use super::facts::{CycleFacts, Facts, in_words};
 use super::progress;
-use super::reviews::{NOT_PASSED, ReviewFacts};
+use super::reviews::ReviewFacts;
 use super::turn::{Next, Waits};
 use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, span,
     unbroken,
 };
-use crate::receipt::unpassed;
 use crate::store::running::Running;
 use crate::text::{capitalized, shown, shown_lines};
 
@@ -200,10 +199,8 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
         false => (MOST_IN_ROW, MOST_ROWS),
     };
     let groups = facts.groups();
-    let unreviewed: Vec<String> = facts.unreviewed().map(|left| left.title(&facts.chart)).collect();
     let names = groups.iter().map(|(first, _)| title(facts, first));
-    let widths = names.chain(unreviewed.clone()).map(|name| name.chars().count());
-    let widest = widths.max().unwrap_or(0);
+    let widest = names.map(|name| name.chars().count()).max().unwrap_or(0);
     let running = facts.cycle.as_ref();
     let running = running.and_then(|cycle| cycle.standing.base.as_deref());
     let mut rows = Vec::new();
@@ -226,9 +223,6 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
             if skipped > 0 {
                 marks.insert(0, paint(FAINT, unbroken(&format!("… {skipped} earlier"))));
             }
-            if first.is_unpassed {
-                marks.push(paint_words(ALERT, NOT_PASSED));
-            }
             let changed = group.last().map_or(&[][..], |review| &review.changed);
             if let Some((first, others)) = changed.split_first() {
                 let more = match others.len() {
@@ -242,19 +236,13 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
             rows.push(format!("{}  {}", unbroken(&format!("{name:<widest$}")), marks.join("  ")));
         }
     }
-    for name in unreviewed {
-        rows.push(format!(
-            "{}  {}",
-            unbroken(&format!("{name:<widest$}")),
-            paint_words(ALERT, NOT_PASSED)
-        ));
-    }
     rows
 }
 
 /// Returns a review's cycle, and what was reviewed if that differs from review to review.
 pub(crate) fn title(facts: &Facts, review: &ReviewFacts) -> String {
-    unpassed::title(&facts.chart, &review.cycle, &review.base)
+    let cycle = facts.chart.cycles.get(&review.cycle);
+    cycle.map_or_else(|| review.cycle.clone(), |cycle| cycle.title(&review.base))
 }
 
 fn mark(facts: &Facts, review: &ReviewFacts) -> String {

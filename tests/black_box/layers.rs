@@ -14,7 +14,6 @@ const LAYERS: &[&[&str]] = &[
     &["engine"],
     &["store"],
     &["project"],
-    &["receipt"],
     &["run", "explore"],
     &["scenario"],
     &["lint", "preview", "diagram", "hook", "demo"],

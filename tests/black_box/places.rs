@@ -74,14 +74,7 @@ fn review_loop(project: &Project, session: &Path, root: &Path) {
     names.sort();
     assert_eq!(
         names,
-        [
-            "plan-post-review-1.md",
-            "plan-review-1.md",
-            "plan-review-2.md",
-            "plan.md",
-            "receipts.jsonl",
-            "state.json"
-        ]
+        ["plan-post-review-1.md", "plan-review-1.md", "plan-review-2.md", "plan.md", "state.json"]
     );
 }
 

@@ -31,7 +31,7 @@ stop() { hook stop "$@"; }
 # second, `+`.
 changed() {
     mkdir -p "$BEFORE"
-    diff -rNU0 --no-dereference -x .git -x .locks -x receipts.jsonl -x .receipts-open.jsonl "$BEFORE" "$ROOT" |
+    diff -rNU0 --no-dereference -x .git -x .locks "$BEFORE" "$ROOT" |
         sed -e "/^diff /d; /^--- /d; /^@@/d; s|^+++ $ROOT/\([^	]*\).*|\1|"
     same
 }

@@ -49,8 +49,7 @@ pub struct CycleSource {
     /// true.
     pub stall: Option<Amount>,
     /// The files of the work tree that its verdicts are not about, as patterns of git: `{{ config.NAME }}`, a list, or none.
-    /// When another file changes, a clean review is stale. Without it, and if it is none, its verdicts are about `subject`
-    /// only.
+    /// Without it, and if it is none, its verdicts are about `subject` only.
     pub skips: Option<Text>,
     /// The stage that `taskie status` shows.
     pub stage: Option<String>,

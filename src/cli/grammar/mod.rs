@@ -203,58 +203,12 @@ fn of_instances(chart: &Chart) -> Vec<Command> {
             .arg(arg!(--markdown "Print what a pull request needs, as Markdown"))
             .group(ArgGroup::new("form").args(["html", "markdown"]).required(true))
             .args(instance_args(chart)),
-        receipt(chart),
-        verify(chart),
         asking(chart, "validate", format!("Check the files of a {noun} the way a stop does"))
             .after_help(
                 "Exit codes: 0 no finding, 1 findings or an unusable state.json, 2 wrong usage",
             ),
     ]);
     commands
-}
-
-fn receipt(chart: &Chart) -> Command {
-    Command::new("receipt")
-        .about("Print what was reviewed, by whom and with what result, for others to verify")
-        .after_help(
-            "Prints a statement of in-toto as JSON; docs/receipts.md describes it. With a commit, it says which review has \
-             seen each of its files.",
-        )
-        .arg(arg!(commit: [COMMIT] "Say what of this commit was reviewed, or of a range of commits"))
-        .arg(arg!(--sign "Sign the last receipt, and with it all before, with your ssh key"))
-        .arg(
-            arg!(--key <FILE> "The key [default: the one of git's user.signingkey, else ~/.ssh/id_ed25519, …]")
-                .requires("sign")
-                .value_parser(value_parser!(PathBuf)),
-        )
-        .args(instance_args(chart))
-}
-
-fn verify(chart: &Chart) -> Command {
-    let noun = &chart.scope.noun;
-    Command::new("verify")
-        .about("Check receipts: decide everything again, compare hashes, signatures and code")
-        .after_help(
-            "Needs no model, no network, and nothing that this machine keeps.\n\
-             Exit codes: 0 verified, 1 not verified, 2 wrong usage, 3 nothing to verify",
-        )
-        .arg(arg!(range: [RANGE] "The commits whose files must have been reviewed: A..B, or one [default: the work tree]"))
-        .arg(
-            arg!(--signers <FILE> "Whose keys may sign [default: git's gpg.ssh.allowedSignersFile]")
-                .value_parser(value_parser!(PathBuf)),
-        )
-        .arg(
-            arg!(--format <FORMAT> "Write the result in this format")
-                .default_value_if("json", ArgPredicate::IsPresent, "json")
-                .default_value("human")
-                .value_parser(words(["human", "json", "github"])),
-        )
-        .arg(arg!(--json "Short for --format json").conflicts_with("format"))
-        .arg(
-            instance(chart)
-                .long(noun.clone())
-                .help(format!("Only this {noun} [default: all]")),
-        )
 }
 
 fn log(chart: &Chart) -> Command {
@@ -282,16 +236,11 @@ fn of_charts(chart: &Chart) -> Vec<Command> {
     vec![
         check_chart(),
         Command::new("test")
-            .about("Play scenarios in memory, or real runs again, and compare the results")
+            .about("Play scenarios in memory, and compare the results")
             .after_help("Exit codes: 0 all passed, 1 some failed, 2 wrong usage")
             .arg(
                 arg!(file: [FILE]... "Scenario files, as written by `taskie simulate --save` and `check-chart --scenarios`")
-                    .required_unless_present("journal")
-                    .value_parser(value_parser!(PathBuf)),
-            )
-            .arg(
-                arg!(--journal <FILE>... "Make the decisions of real runs again with this chart: a receipts.jsonl, or a folder with some")
-                    .conflicts_with("file")
+                    .required(true)
                     .value_parser(value_parser!(PathBuf)),
             )
             .arg(json()),

@@ -11,7 +11,7 @@ use crate::expr::types::Type;
 #[rustfmt::skip]
 pub(super) const SOURCE: BuiltIn = BuiltIn {
     about: &[
-        ("findings[].id", "the name of a finding of a review, also of one that only the receipts know: `plan-review-2.1`", ""),
+        ("findings[].id", "the name of a finding of a review: `plan-review-2.1`", ""),
         ("findings[].last", "its review is the last one of a cycle that is running or paused", ""),
         ("findings[].severity", "its severity", ""),
         ("findings[].state", "`open`, what the answer to the review says, or what the user has ruled", ""),

@@ -102,12 +102,6 @@ pub(crate) fn share<'b, 'p>(
     builder.permissions(Permissions::from_mode(0o666))
 }
 
-/// Creates a temporary folder that nobody else may look into.
-pub(crate) fn private_tempdir(prefix: &str) -> io::Result<tempfile::TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.permissions(Permissions::from_mode(0o700)).prefix(prefix).tempdir()
-}
-
 /// Creates a folder, with those above it, that nobody else may look into, whatever the umask is.
 pub(crate) fn create_private_folder(path: &Path) -> io::Result<()> {
     let mut folder = fs::DirBuilder::new();
@@ -153,16 +147,4 @@ pub(crate) fn path(bytes: &[u8]) -> PathBuf {
 /// if the file system is mounted noexec.
 pub(crate) fn stand_in(exe: &Path, folder: &Path, name: &str) -> io::Result<()> {
     symlink(exe, folder.join(name))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_temporary_folder_is_private() {
-        let folder = private_tempdir("taskie-").unwrap();
-        let mode = folder.path().metadata().unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o700);
-    }
 }

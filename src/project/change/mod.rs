@@ -10,17 +10,11 @@ mod pattern;
 mod repository;
 mod terms;
 
-use std::collections::BTreeMap;
-use std::fs::{self, DirEntry};
-use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use tempfile::TempDir;
-
-use self::command::{alternate, run, unwritable};
+use self::command::{run, unwritable};
 use self::repository::Repository;
-use crate::os::file::{create_private_folder, private_tempdir};
+use crate::os::file::create_private_folder;
 use crate::project::git::{git, is_in_git};
 use crate::store::git_dir::{self, WorkTree};
 use crate::text::shown;
@@ -28,10 +22,6 @@ use crate::text::shown;
 pub(crate) use self::command::{OBJECTS, with};
 pub(crate) use self::pattern::is_any_like;
 pub(crate) use self::terms::{Base, Changed, Unknown, is_in};
-
-/// What the name of a folder begins with that is needed only while a tree is read, and after how long none is read anymore.
-const FOR_NOW: &str = "taskie-objects-";
-const LEFT: Duration = Duration::from_secs(60 * 60);
 
 /// The folder in the directory of a change with its objects, hidden like everything that is this program's.
 pub(crate) const STORED: &str = ".objects";
@@ -64,70 +54,6 @@ impl Change {
     }
 }
 
-/// Returns a new folder for objects that nobody needs later. Those of processes that were killed are removed: they have what
-/// was not committed.
-fn for_now() -> io::Result<TempDir> {
-    let is_left = |entry: &DirEntry| {
-        let modified = entry.metadata().and_then(|meta| meta.modified());
-        let age = modified.ok().and_then(|time| time.elapsed().ok());
-        entry.file_name().to_string_lossy().starts_with(FOR_NOW) && age > Some(LEFT)
-    };
-    let entries = fs::read_dir(std::env::temp_dir()).into_iter().flatten();
-    for entry in entries.flatten().filter(is_left) {
-        let _ = fs::remove_dir_all(entry.path());
-    }
-    private_tempdir(FOR_NOW)
-}
-
-/// Files, each with what git keeps of it: its mode and its blob; none if it is gone.
-pub(crate) type Blobs = BTreeMap<String, Option<String>>;
-
-/// Returns what is in the work tree at `root` as a tree, and the files that differ from `base`, or from HEAD if that is unknown:
-/// each with its mode and its blob, or with none if it is gone. What these patterns of git name is left out. Nothing is kept.
-/// The files are those that git would store. `stored` has objects that the repository does not have.
-pub(super) fn blobs(
-    (root, stored): (&Path, Option<&Path>),
-    base: Option<&str>,
-    at: Option<&str>,
-    without: &[String],
-) -> Result<(String, String, Blobs), Unknown> {
-    let objects = for_now().map_err(|error| unwritable(&std::env::temp_dir(), &error))?;
-    if let Some(stored) = stored.filter(|stored| stored.is_dir()) {
-        let borrows = fs::create_dir(objects.path().join("info"))
-            .and_then(|()| fs::write(objects.path().join("info/alternates"), alternate(stored)));
-        borrows.map_err(|error| unwritable(objects.path(), &error))?;
-    }
-    let repository = Repository::of(root, objects.path());
-    let tree = match at {
-        Some(commit) => repository.id(&format!("{commit}^{{tree}}"))?,
-        None => Some(repository.write_tree()?.0),
-    };
-    let tree = tree.ok_or_else(|| {
-        let message = format!("there is no commit `{}`", shown(at.unwrap_or_default()));
-        Unknown::new(message, "name a branch, a tag or a commit")
-    })?;
-    let known = base.map(|base| repository.id(&format!("{base}^{{tree}}")));
-    let known = known.transpose()?.flatten().and(base.map(str::to_owned));
-    let base = match known {
-        Some(base) => base,
-        None => repository.head()?,
-    };
-    let mut git = repository.git(&["diff-tree", "-r", "-z", "--no-renames", &base, &tree])?;
-    git.args(["--", ":/"]);
-    git.args(without.iter().map(|pattern| format!(":(exclude,glob){pattern}")));
-    let listed = run(&mut git)?.map_err(|why| Unknown::new(why, "run `git fsck`"))?;
-    let mut parts = listed.split('\0');
-    let mut files = Blobs::new();
-    while let (Some(head), Some(path)) = (parts.next(), parts.next()) {
-        let mut words = head.split(' ').skip(1);
-        let (mode, blob) = (words.next(), words.nth(1));
-        let version = format!("{} {}", mode.unwrap_or_default(), blob.unwrap_or_default());
-        let is_gone = version.bytes().all(|sign| matches!(sign, b'0' | b' '));
-        files.insert(path.to_owned(), (!is_gone).then_some(version));
-    }
-    Ok((base, tree, files))
-}
-
 /// Returns the commit of HEAD, or an empty tree if there is none yet: what work that begins now is compared with. `None` outside
 /// git, and where git says nothing.
 pub(crate) fn head(root: &Path) -> Option<String> {
@@ -135,56 +61,11 @@ pub(crate) fn head(root: &Path) -> Option<String> {
     repository?.head().ok()
 }
 
-/// Returns the commit from which `start` and `end` went apart, and `end`. A range is `START..END`, with two dots or three, HEAD
-/// being what is left out; or one commit, which is compared with the one before.
-pub(crate) fn ends(root: &Path, range: &str) -> Result<(String, String), Unknown> {
-    let repository = Repository::of(root, root);
-    let Some((start, end)) = range.split_once("..") else {
-        let end = repository.commit(range)?;
-        let before = repository.id(&format!("{end}^1^{{commit}}"))?;
-        let before = match before {
-            None if repository.has_parent(&end)? => Err(too_short(range)),
-            before => before.map_or_else(|| repository.empty_tree(), Ok),
-        };
-        return Ok((before?, end));
-    };
-    let or_head = |name: &str| repository.commit(if name.is_empty() { "HEAD" } else { name });
-    let end = or_head(end.strip_prefix('.').unwrap_or(end))?;
-    let start = or_head(start)?;
-    let fork = repository.ask(&["merge-base", &start, &end])?;
-    if fork.is_none() && repository.is_shallow()? {
-        return Err(too_short(range));
-    }
-    Ok((fork.unwrap_or(start), end))
-}
-
-fn too_short(range: &str) -> Unknown {
-    let message = format!("the history of this clone is too short for `{}`", shown(range));
-    Unknown::new(message, "fetch all of it: `git fetch --unshallow`, or `fetch-depth: 0` in CI")
-}
-
 /// Returns the text of a file in a commit or a tree; `None` if it has no such file.
 pub(crate) fn text_in(root: &Path, commit: &str, file: &Path) -> Result<Option<String>, Unknown> {
     let file = file.display().to_string().replace('\\', "/");
     let name = format!("{commit}:{file}");
     Repository::of(root, root).ask(&["cat-file", "blob", &name])
-}
-
-/// Returns a tree without any file.
-pub(super) fn nothing(root: &Path) -> Result<String, Unknown> {
-    Repository::of(root, root).empty_tree()
-}
-
-/// Returns whether the clone has only a part of the history.
-pub(crate) fn is_shallow(root: &Path) -> bool {
-    Repository::of(root, root).is_shallow().unwrap_or(false)
-}
-
-/// Returns whether a range ends at HEAD, and begins no later than `commit`.
-pub(crate) fn spans(root: &Path, (start, end): &(String, String), commit: &str) -> bool {
-    let repository = Repository::of(root, root);
-    let fork = || repository.ask(&["merge-base", start, commit]).ok().flatten();
-    repository.head().ok().as_ref() == Some(end) && fork().as_ref() == Some(start)
 }
 
 /// Returns the root of the work tree around `dir`, and the name of its branch; `None` outside git.
@@ -343,25 +224,4 @@ fn out_of_reach(root: &Path, path: &str) -> Option<Unknown> {
     let own = Path::new(path).starts_with(".git").then(|| "git's own".to_owned());
     let message = format!("`{}` is {}", shown(path), own.or(why)?);
     Some(Unknown::new(message, "name it by the path that git has for it, in its own repository"))
-}
-
-/// Elsewhere, no test can make a folder older than it is.
-#[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_killed_process_has_left_is_removed() {
-        let [left, new] = [FOR_NOW, FOR_NOW].map(|name| {
-            let folder = tempfile::Builder::new().prefix(name).tempdir().unwrap();
-            folder.keep()
-        });
-        fs::create_dir(left.join("objects")).unwrap();
-        let file = fs::File::open(&left).unwrap();
-        file.set_modified(std::time::SystemTime::now() - LEFT * 2).unwrap();
-        let mine = for_now().unwrap();
-        assert_eq!((left.exists(), new.exists()), (false, true));
-        assert!(mine.path().exists());
-        fs::remove_dir(new).unwrap();
-    }
 }

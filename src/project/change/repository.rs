@@ -56,13 +56,6 @@ impl<'r> Repository<'r> {
         })
     }
 
-    /// Returns whether a commit has one before it, which the clone may lack.
-    pub(super) fn has_parent(&self, commit: &str) -> Result<bool, Unknown> {
-        let text = self.ask(&["cat-file", "commit", commit])?.unwrap_or_default();
-        let mut head = text.lines().take_while(|line| !line.is_empty());
-        Ok(head.any(|line| line.starts_with("parent ")))
-    }
-
     /// Returns whether the clone has only a part of the history.
     pub(super) fn is_shallow(&self) -> Result<bool, Unknown> {
         let said = self.ask(&["rev-parse", "--is-shallow-repository"])?;

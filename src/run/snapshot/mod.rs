@@ -29,7 +29,6 @@ use crate::project::git::Git;
 use crate::project::ledger;
 use crate::project::listing::{Listing, names_in};
 use crate::project::state_file::{self, Reading};
-use crate::receipt::chain;
 use crate::run::place::Place;
 use crate::store::{driver, postponed};
 use crate::text::full_stop;
@@ -289,10 +288,7 @@ impl World for Snapshot {
                     false
                 }))
             }
-            Source::Base => {
-                let instance = (&self.place.store, &*self.place.instance.name);
-                Value::from(chain::last_base(instance, &self.dir()))
-            }
+            Source::Base => Value::from(self.place.journal().base(&self.place.chart)),
             Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone()?,
             Source::Drivers => {
                 Value::from(driver::of(&self.place.store, &self.place.instance.name))

@@ -9,7 +9,6 @@ use super::Snapshot;
 use crate::engine::spent::{PastReview, of_cycle};
 use crate::project::state_file::Reading;
 use crate::project::{ledger, seen};
-use crate::receipt::elsewhere;
 use crate::store::journal::Journal;
 
 impl Snapshot {
@@ -107,22 +106,15 @@ impl Snapshot {
         entries
     }
 
-    /// Returns the same: first what only the receipts know, then what this machine ran. `unfinished` is as in
-    /// [`ledger::entries`].
+    /// Returns the same; `unfinished` is as in [`ledger::entries`].
     fn ledger_of(&self, unfinished: Option<(&str, i64)>) -> Vec<ledger::LedgerEntry> {
-        // The last run counts too: it has found what it has found.
-        let own = self.all_runs();
-        let is_own = |file: &str| own.iter().any(|run| run.file == file);
-        let runs =
-            elsewhere::reviews(&self.place.chart, &self.dir(), &self.place.instance.name, is_own);
-        let mut runs: Vec<PastReview> = runs.into_iter().map(|review| review.run).collect();
-        runs.extend(own);
         let is_known = !matches!(self.state, Reading::Broken(_));
         ledger::entries(
             &self.place.chart,
             &self.place.root,
             &self.dir(),
-            runs,
+            // The last run counts too: it has found what it has found.
+            self.all_runs(),
             unfinished,
             is_known,
         )
