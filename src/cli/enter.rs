@@ -27,7 +27,6 @@ use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::under_way;
 use crate::scenario::instance::Typist;
-use crate::store::notices;
 use crate::text::{capitalized, full_stop};
 use crate::view::finished::finished;
 
@@ -242,15 +241,13 @@ fn transition(
             say(&finished);
             if event.session.is_some() {
                 // The agent reads this here, and the user at the next stop.
-                let instance = (&place.store, &*place.instance.name);
-                let _ = notices::add(instance, &finished, phase);
+                let _ = place.lock().map(|_lock| place.left().add(finished));
             }
         }
         Trigger::Enter { phase, .. } => {
             let before = &performed.before;
             let ended = ends_pause(chart, before, &performed.context);
-            let ended = ended.then(|| format!(" {}.", notices::PAUSE_ENDED));
-            let ended = ended.unwrap_or_default();
+            let ended = if ended { " The pause is over." } else { "" };
             say(&format!("Entered {phase} in {noun} '{name}'.{ended}"));
         }
         _ if decision.says.is_empty() && !decision.patch.is_empty() => {

@@ -25,7 +25,7 @@ use crate::project::state_file::{self, Reading};
 use crate::run::asked;
 use crate::run::change;
 use crate::run::coming;
-use crate::run::perform::foreseen_notices;
+use crate::run::perform::foreseen_news;
 use crate::run::place::Place;
 use crate::run::review::or_called;
 use crate::run::snapshot::Snapshot;
@@ -125,8 +125,8 @@ fn show_next(
         }
         Step::Done(decision) => decision,
     };
-    let notices = foreseen_notices(place, stop.session.as_deref(), snapshot);
-    decision.messages.splice(0..0, notices);
+    let news = foreseen_news(place, snapshot);
+    decision.messages.splice(0..0, news);
     let rule = decision.fired.last();
     let rule = rule.map_or_else(String::new, |rule| in_words(chart, rule));
     let reply = decision

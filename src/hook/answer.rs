@@ -18,7 +18,7 @@ use crate::host::reply::Reply;
 use crate::project::change::{Base, Unknown};
 use crate::project::state_file::{self, Reading};
 use crate::run::call::UserCall;
-use crate::run::perform::{foreseen_notices, peek, perform};
+use crate::run::perform::{foreseen_news, peek, perform};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
@@ -296,8 +296,7 @@ fn decided(
     match see_change(place, event) {
         Ok(true) => {}
         // Its last answer has not been given yet.
-        Ok(false)
-            if owed::is_left(&place.store, &place.instance.name) || has_notices(place, event) => {}
+        Ok(false) if owed::is_left(&place.store, &place.instance.name) || has_news(place) => {}
         Ok(false) => {
             if place.dir().join(state_file::FILE).exists() {
                 change::settle(place, stamp);
@@ -355,10 +354,9 @@ fn decided(
 }
 
 /// Returns whether the user is to read something about the instance at this stop, whatever is decided.
-fn has_notices(place: &Place, event: &Event) -> bool {
+fn has_news(place: &Place) -> bool {
     let snapshot = place.glance(&Arc::default());
-    matches!(snapshot.state, Reading::Sound { .. })
-        && !foreseen_notices(place, event.session.as_deref(), &snapshot).is_empty()
+    matches!(snapshot.state, Reading::Sound { .. }) && !foreseen_news(place, &snapshot).is_empty()
 }
 
 /// Returns whether another session has claimed the instance that `session` claimed. That is reported once.

@@ -11,14 +11,13 @@ use crate::disk;
 use crate::engine::context::running_cycle;
 use crate::engine::event::Event;
 use crate::project::change::{Base, Unknown};
-use crate::project::state_file::Reading;
 use crate::project::{find, settings, state_file};
 use crate::run::perform::perform;
 use crate::run::place::Place;
 use crate::run::{asked, change, commits, part};
 use crate::store::journal::{self, DecisionLine, Line};
 use crate::store::lock::WriteLock;
-use crate::store::{driver, git_dir, notices, postponed};
+use crate::store::{driver, git_dir, postponed};
 
 /// Begins the change of the session with the prompt of its user, unless the last one still waits for a review. Returns what
 /// is to be reported.
@@ -291,21 +290,10 @@ pub(super) fn abandon(place: &Place) {
     if !part::is_own(place) {
         return;
     }
-    note_found(place);
     driver::leave(&place.store, &place.instance.name);
     commits::forget(place);
     let _ = fs::remove_file(place.dir().join(state_file::FILE));
     change::release(place);
-}
-
-/// Notes how the state is found before it is gone. Without that, a later message only says less.
-fn note_found(place: &Place) {
-    let (store, name) = (&place.store, &*place.instance.name);
-    if let Reading::Sound { context, .. } = place.state()
-        && let Ok(_lock) = WriteLock::acquire(store, name)
-    {
-        let _ = notices::note_found((&*place.chart, store, name), &context);
-    }
 }
 
 /// Removes what is kept of the change of a session that has ended, unless it still waits for a review: the session may be

@@ -4,9 +4,10 @@
 //! A decision writes the state at most once, under the write lock, based on a world that was read under that lock, and after
 //! all changes to files. If this is killed at any moment, either the old state or the new one remains.
 
-use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use serde_json::json;
 
 use crate::engine::decide::explain;
 use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step, Tried};
@@ -19,31 +20,31 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::review::{Reviewed, Unwritten, hook_timeout, review};
 use crate::run::snapshot::Snapshot;
-use crate::run::stuck::Stuck;
+use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::running;
-use crate::run::write::{claim, claimant, is_reviewed_by_another, write};
+use crate::run::write::{UNNOTED, claim, claimant, is_reviewed_by_another, look, write};
 use crate::run::{beside, called, coming, gates};
 use crate::store::driver;
 use crate::store::journal::{self, DecisionLine, Line};
-use crate::store::notices::{self, Found, Pending};
+use crate::store::left::Left;
+use crate::store::lock::ReviewLock;
 use crate::store::owed::Debt;
+use crate::store::running::Running;
 
 /// The field of a stop that a command stands in for.
 pub(crate) const STANDS_IN: &str = "stands_in";
+
+/// The field of a command that has waited for the end of a review.
+pub(crate) const NOTED: &str = "noted";
 
 /// Decides `event` at `place`, carries the decision out, and writes both to the journal.
 pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     let start = Instant::now();
     let git = Arc::default();
-    let snapshot = place.glance(&git);
-    let pending = pending(place, event, &snapshot);
-    let mut result = carry_out(place, event, &snapshot, git, start);
-    if let (Ok(performed), Some(pending)) = (&mut result, pending) {
-        let messages = &mut performed.decision.messages;
-        messages.splice(0..0, pending.texts.iter().cloned());
-        performed.named.splice(0..0, pending.texts.iter().cloned());
-        performed.pending = Some(pending);
-    }
+    let mut result = match event.is_stop() {
+        true => stop(place, event, git, start),
+        false => carry_out(place, event, &place.glance(&git), git, start),
+    };
     if let Ok(performed) = &mut result {
         performed.called = called::reason(place, event, performed);
         called::note_typed(place, event, performed);
@@ -56,13 +57,45 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
     result
 }
 
+/// Carries out a stop, and adds what the user reads of the state whatever is decided.
+fn stop(place: &Place, event: &Event, git: Arc<Git>, start: Instant) -> Result<Performed, Stuck> {
+    let mut left = place.left();
+    let early = pause_noted(place, &left);
+    if early.is_some() {
+        left = place.left();
+    }
+    let snapshot = place.glance(&git);
+    // Where a command stands in for the stop, the agent reads its answer: what is for the user waits for the next stop.
+    let is_told =
+        event.fields.get(STANDS_IN).is_none() && !matches!(snapshot.state, Reading::Broken(_));
+    if is_told && differs(&left, &snapshot.state) {
+        let _lock = place.lock()?;
+        // Another process may have written both since.
+        left = look(place, &place.state(), false);
+        left.write().map_err(io(UNNOTED))?;
+    }
+    let mut performed = carry_out(place, event, &snapshot, git, start)?;
+    if !performed.decision.writes_nothing() || performed.decision.ended.is_some() {
+        left = place.left();
+        if let Some(paused) = pause_noted(place, &left) {
+            performed.hold(paused);
+        }
+    }
+    let news = left.kept.news.iter().filter(|_| is_told).cloned();
+    let messages = early.into_iter().chain(news.clone());
+    performed.decision.messages.splice(0..0, messages);
+    performed.named.splice(0..0, news);
+    performed.pending = is_told.then_some(left);
+    Ok(performed)
+}
+
 /// Adds a line about the decision on `event`, or about why there is none.
 fn add_decision(
     place: &Place,
     event: &Event,
     result: &Result<Performed, Stuck>,
     took: Duration,
-) -> io::Result<()> {
+) -> std::io::Result<()> {
     // A session that has claimed nothing leaves no trace.
     let leaves_none = |done: &Performed| {
         done.decision.writes_nothing() && !done.has_state && !place.dir().is_dir()
@@ -148,6 +181,13 @@ fn carry_out(
                 return Ok(performed);
             }
         },
+        Step::Done(decision) if let Some(pause) = pause(place, event, &decision) => {
+            let _lock = place.lock()?;
+            place.left().note(Some(pause)).map_err(io("the pause cannot be recorded"))?;
+            let call = place.chart.call(pause);
+            let says = format!("`{call}` takes effect when the review that is running has ended.");
+            return Ok(Performed::said(says));
+        }
         Step::Done(decision) if decision.writes_nothing() => {
             if is_claiming(place, event, &decision) {
                 let _lock = place.lock()?;
@@ -212,7 +252,8 @@ fn follows(
     start: Instant,
 ) -> Option<NextStep> {
     let decision = &performed.decision;
-    if !matches!(decision.answer, Answer::Block(_)) || !decision.advances() {
+    let is_sent_back = matches!(decision.answer, Answer::Block(_));
+    if !is_sent_back || !decision.advances() || place.left().kept.noted.is_some() {
         return None;
     }
     match peek(place, event).ok()?.0 {
@@ -224,39 +265,52 @@ fn follows(
     }
 }
 
-/// Returns the messages for the user at a stop, whatever is decided about it.
-fn pending(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Pending> {
-    let is_usable = !matches!(snapshot.state, Reading::Broken(_));
-    let session = event.session.as_deref();
-    let instance = (&*place.chart, &place.store, &*place.instance.name);
-    let now = || {
-        let now = place.snapshot();
-        match &now.state {
-            Reading::Sound { context, .. } => Some((context.clone(), false)),
-            Reading::Missing => Some((now.context().clone(), true)),
-            Reading::Broken(_) => None,
-        }
+/// Returns the command that `event` is if it only lets nothing come next, and a review is running: that has been paid for, and
+/// the command takes effect after it.
+fn pause<'e>(place: &Place, event: &'e Event, decision: &Decision) -> Option<&'e str> {
+    let Trigger::Command(name) = &event.trigger else {
+        return None;
     };
-    // Where a command stands in for the stop, the agent reads its answer: what is for the user waits for the next stop.
-    let is_own_stop = event.is_stop() && event.fields.get(STANDS_IN).is_none();
-    (is_own_stop && is_usable)
-        .then(|| Pending::find(instance, (snapshot.context(), now), session))
-        .flatten()
+    let next = decision.patch.get(place.chart.next.as_ref()?)?;
+    let is_pause = next.is_null() && decision.effects.is_empty() && !decision.advances();
+    let is_alone = event.fields.get(NOTED).is_none() && place.chart.commands[name].raise.is_empty();
+    let running = Running::read(&place.store, &place.instance.name, &place.dir());
+    // A reviewer that waits for its gates is not started then.
+    (is_pause && is_alone && running?.gate.is_none()).then_some(name)
+}
+
+/// Lets the pause take effect that was to wait for the review, if that has ended or died; returns what the user reads.
+fn pause_noted(place: &Place, left: &Left) -> Option<String> {
+    let command = left.kept.noted.as_ref()?;
+    if ReviewLock::is_held(&place.store, &place.instance.name, &place.dir()) {
+        return None;
+    }
+    let fields = json!({ NOTED: true });
+    let done = perform(place, &Event { fields, ..Event::command(command) }).ok()?;
+    let _lock = place.lock().ok()?;
+    let _ = place.left().note(None);
+    let call = place.chart.call(command);
+    let is_done = !done.decision.patch.is_empty();
+    is_done.then(|| format!("The review has ended, and `{call}` takes effect now."))
+}
+
+/// Returns whether the state was left in another way than it is found.
+fn differs(left: &Left, found: &Reading) -> bool {
+    match found {
+        Reading::Sound { context, .. } => left.differs(Some(context)),
+        Reading::Missing => left.differs(None),
+        Reading::Broken(_) => false,
+    }
 }
 
 /// Returns the messages that a stop which is foreseen would have for the user, whatever is decided about it.
-pub(crate) fn foreseen_notices(
-    place: &Place,
-    session: Option<&str>,
-    snapshot: &Snapshot,
-) -> Vec<String> {
-    if matches!(snapshot.state, Reading::Broken(_)) {
-        return Vec::new();
+pub(crate) fn foreseen_news(place: &Place, snapshot: &Snapshot) -> Vec<String> {
+    let left = place.left();
+    match &snapshot.state {
+        Reading::Broken(_) => Vec::new(),
+        state if differs(&left, state) => look(place, state, false).kept.news,
+        _ => left.kept.news,
     }
-    let found =
-        Found { context: snapshot.context(), is_gone: matches!(snapshot.state, Reading::Missing) };
-    let instance = (&*place.chart, &place.store, &*place.instance.name);
-    notices::foreseen(instance, found, session)
 }
 
 /// Returns the answer to an earlier stop that the host never received.

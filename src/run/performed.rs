@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::engine::context::Context;
-use crate::engine::decision::{Answer, Decision};
+use crate::engine::decision::{Answer, Decision, Ended};
 use crate::engine::event::Event;
 use crate::project::change::Change;
 use crate::project::state_file::Reading;
 use crate::run::snapshot::Snapshot;
-use crate::store::notices::Pending;
+use crate::store::left::Left;
 use crate::store::owed::Debt;
 
 /// A decision that was carried out.
@@ -27,7 +27,7 @@ pub(crate) struct Performed {
     /// The answer, until the host has it.
     pub(crate) debt: Option<Debt>,
     /// The messages for the user beside the decision, until the host has them.
-    pub(crate) pending: Option<Pending>,
+    pub(crate) pending: Option<Left>,
     /// What of the messages names something that the user should know and that nobody else says.
     pub(crate) named: Vec<String>,
     /// Why the user is called now.
@@ -62,7 +62,7 @@ impl Performed {
 
     /// Returns why the user is called, now or since an earlier event; `None` for an agent that goes on.
     pub(crate) fn call(&self) -> Option<String> {
-        let earlier = self.pending.iter().flat_map(|pending| &pending.calls);
+        let earlier = self.pending.iter().flat_map(|pending| &pending.kept.calls);
         let decision = Decision {
             calls: earlier.chain(&self.decision.calls).cloned().collect(),
             answer: self.decision.answer.clone(),
@@ -86,6 +86,22 @@ impl Performed {
             self.debt = self.debt.or(earlier.debt);
         }
         self
+    }
+
+    /// Does not send the agent back: the user reads what the review has found, and this.
+    pub(crate) fn hold(&mut self, why: String) {
+        let decision = &mut self.decision;
+        let is_sent_back = matches!(decision.answer, Answer::Block(_));
+        let result = decision.ended.as_ref().filter(|_| is_sent_back).and_then(Ended::result);
+        decision.messages.extend([Some(why), result].into_iter().flatten());
+        decision.answer = Answer::Allow;
+    }
+
+    /// Returns a command that only says something, without any rule of the chart.
+    pub(crate) fn said(what: String) -> Self {
+        let mut performed = Self::without_rule(Answer::Allow, Vec::new());
+        performed.decision.says.push(what);
+        performed
     }
 
     /// Returns a command or a phase that is refused, without any rule of the chart.

@@ -19,6 +19,7 @@ use crate::project::state_file::{self, Reading};
 use crate::reviewer::finding::Found;
 use crate::run::stuck::{Stuck, io};
 use crate::store::journal::Journal;
+use crate::store::left::Left;
 use crate::store::lock::{Use, WriteLock};
 use crate::store::{Store, last_chart};
 
@@ -188,6 +189,11 @@ impl Place {
     /// Returns the instance's journal.
     pub(crate) fn journal(&self) -> Journal {
         Journal::of(&self.store, &self.shared_name(), &self.instance.name)
+    }
+
+    /// Returns the instance's state as this program has left it.
+    pub(crate) fn left(&self) -> Left {
+        Left::of(&self.chart, &self.store, &self.instance.name)
     }
 
     /// Returns the error for a state that cannot be used.

@@ -19,7 +19,8 @@ use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::{KILLED, already_running, announced, ended, record_left};
-use crate::store::journal::{self, Line};
+use crate::run::write::look;
+use crate::store::journal::Line;
 use crate::store::lock::ReviewLock;
 use crate::store::once::SEND_BACK;
 use crate::store::running::Note;
@@ -39,8 +40,6 @@ pub(crate) struct Unwritten {
     pub(crate) ended: Ended,
     /// How many phases had been entered and commands run before it.
     pub(crate) revision: u64,
-    /// When it became due, in the form of the journal.
-    pub(crate) since: String,
     pub(crate) before: Arc<Snapshot>,
     /// The files that have changed since; `None` if no reviewer was started.
     pub(crate) changed: Option<ChangedFiles>,
@@ -80,7 +79,6 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         return answered(Performed::allowed(already_running(place, event)));
     };
     record_left(place, KILLED);
-    let since = journal::now();
     // Whoever held the lock a moment ago may have done what this decision asks for.
     let revision = place.lock()?.revision().map_err(io("the revision cannot be read"))?;
     let git = Arc::default();
@@ -116,6 +114,8 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     let uncounted =
         "no review was started, because the journal, which counts reviews, could not be written";
     place.journal().try_to_add().map_err(io(uncounted))?;
+    // Without it, what is changed during the review is not named.
+    let _ = look(place, &snapshot.state, false).write();
     drop(lock);
     let due = Due {
         snapshot: &snapshot,
@@ -145,7 +145,6 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
             effort,
         },
         revision,
-        since,
         before: snapshot,
         changed,
         again,

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::chart::Chart;
 use crate::disk;
 use crate::engine::context::running_cycle;
-use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step};
+use crate::engine::decision::{Answer, Decision, Ended, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::files::pattern::name_flaw;
 use crate::hash::IndexMap;
@@ -19,25 +18,20 @@ use crate::project::find;
 use crate::project::git::Git;
 use crate::project::state_file::{self, Reading};
 use crate::run::effects;
-use crate::run::meanwhile::{self, Pause};
+use crate::run::meanwhile::{self, has_moved_on, passed_limits};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::review::Unwritten;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::store::journal::DecisionLine;
+use crate::store::left::Left;
 use crate::store::lock::{ReviewLock, WriteLock};
 use crate::store::owed::Debt;
-use crate::store::{Store, driver, last_chart, notices, postponed};
+use crate::store::{driver, last_chart, postponed};
 use crate::text::shown;
 
 /// Why nothing is written where that could not be reported to the user.
-const UNNOTED: &str = "the notices for the user cannot be recorded";
-
-/// Returns the instance as notices call it.
-fn of(place: &Place) -> (&Chart, &Store, &str) {
-    (&place.chart, &place.store, &place.instance.name)
-}
+pub(super) const UNNOTED: &str = "what the user should read cannot be recorded";
 
 /// Decides again under the write lock, and writes. Git's earlier answer still counts: no lock of ours could stop the
 /// working tree from changing. `None` if a review has become due in the meantime.
@@ -51,17 +45,20 @@ pub(crate) fn write(
     let is_reviewed = run.is_some();
     let mut snapshot = place.snapshot_with(git, is_reviewed);
     // The review's lock is kept until everything is written.
-    let (mut ended, mut _review_lock, mut meanwhile) = (None, None, Meanwhile::default());
-    let mut is_started = false;
+    let (mut ended, mut _review_lock, mut changes) = (None, None, None);
+    let mut is_blamed = false;
     if let Some(run) = run {
         let revision = lock.revision().map_err(io("the revision cannot be read"))?;
-        let commands = place.journal().commands_since(&run.since);
-        (snapshot, meanwhile) = Meanwhile::of(place, &run, &snapshot, &commands);
-        ended = Some(Ended {
-            superseded: revision != run.revision && meanwhile.has_moved_on,
-            ..run.ended
-        });
-        is_started = run.changed.is_some();
+        let now = Arc::clone(&snapshot);
+        let (before, fields) = (run.before.context(), now.context());
+        let limits = passed_limits(&place.chart, before, fields, run.ended.invocation.n);
+        snapshot = Arc::new(now.after_review(&run.before, &limits));
+        let file = &run.ended.invocation.file;
+        changes = run.changed.as_ref().and_then(|files| meanwhile::changes(place, files, file));
+        // Someone has entered a phase or run a command. (The reviewer may have removed the file with the revision.)
+        let superseded = revision != run.revision && has_moved_on(&place.chart, before, fields);
+        is_blamed = run.changed.is_some() && revision <= run.revision;
+        ended = Some(Ended { superseded, ..run.ended });
         _review_lock = Some(run.lock);
     }
     let until = ended.as_ref().and_then(|ended| ended.effort.until.clone());
@@ -78,15 +75,12 @@ pub(crate) fn write(
     if let (false, Reading::Broken(why)) = (decision.writes_nothing(), &snapshot.state) {
         return Err(place.broken(why));
     }
-    if is_started && !meanwhile.is_by_command && decision.is_set_aside() {
+    if is_blamed && decision.is_set_aside() {
         let why = "it did not count, because the state was changed while it ran";
         // Without it, reviews that do not count go on for longer.
         let _ = place.journal().set_aside(why.to_owned());
     }
-    if let Some(pause) = meanwhile.pause.filter(|_| !decision.patch.is_empty()) {
-        pause.follow(&place.chart, &snapshot, &mut decision);
-    }
-    decision.messages.extend(meanwhile.changes);
+    decision.messages.extend(changes);
     if is_reviewed {
         restore_driver(place, event)?;
     }
@@ -94,8 +88,8 @@ pub(crate) fn write(
     effects::carry_out(&place.root, &place.chart.scope, &decision.effects)?;
     let debt = match decision.patch.is_empty() {
         true => {
-            if let (true, Reading::Sound { context, .. }) = (is_reviewed, &snapshot.state) {
-                notices::note_found(of(place), context).map_err(io(UNNOTED))?;
+            if is_reviewed {
+                look(place, &snapshot.state, true).write().map_err(io(UNNOTED))?;
             }
             None
         }
@@ -104,46 +98,15 @@ pub(crate) fn write(
     Ok(Some(Performed { debt, ..Performed::of(&snapshot, decision) }))
 }
 
-/// What has happened while a review ran.
-#[derive(Default)]
-struct Meanwhile {
-    /// What has changed, in words.
-    changes: Option<String>,
-    pause: Option<Pause>,
-    /// Someone has entered a phase or run a command, if the revision says so too. (The state must differ: the reviewer may
-    /// have removed the file with the revision.)
-    has_moved_on: bool,
-    /// A command has changed the state.
-    is_by_command: bool,
-}
-
-impl Meanwhile {
-    /// Returns the world as the outcome of a review sees it, and what has happened in it.
-    fn of(
-        place: &Place,
-        run: &Unwritten,
-        now: &Arc<Snapshot>,
-        commands: &[DecisionLine],
-    ) -> (Arc<Snapshot>, Self) {
-        let (chart, before) = (&place.chart, &run.before);
-        let is_done = matches!(run.ended.outcome, Outcome::Ran { .. });
-        let pause = Pause::between(chart, (before, now), commands);
-        let changes = (run.changed.as_ref()).and_then(|files| {
-            let file = &run.ended.invocation.file;
-            // If the review counts, another sentence names the pause.
-            let pause = pause.as_ref().map(|pause| (pause, !is_done));
-            meanwhile::changes(place, (before, now), files, file, pause)
-        });
-        let pause = pause.filter(|_| is_done);
-        let restored = pause.as_ref().map(|pause| pause.before.clone());
-        let mut restored = restored.unwrap_or_default();
-        let n = run.ended.invocation.n;
-        restored.extend(meanwhile::passed_limits(chart, (before, now), n));
-        let has_moved_on = meanwhile::has_moved_on(chart, (before, now), &restored);
-        let after = Arc::new(now.after_review(before, &restored));
-        let meanwhile = Self { changes, pause, has_moved_on, is_by_command: !commands.is_empty() };
-        (after, meanwhile)
+/// Compares the state as it was left with the one that is found.
+pub(super) fn look(place: &Place, found: &Reading, is_reviewed: bool) -> Left {
+    let mut left = place.left();
+    match found {
+        Reading::Sound { context, .. } => left.find(Some(context), is_reviewed),
+        Reading::Missing => left.find(None, is_reviewed),
+        Reading::Broken(_) => {}
     }
+    left
 }
 
 /// Writes the state. Returns the answer to a stop, until the host has it.
@@ -160,8 +123,18 @@ fn write_state(
         Reading::Sound { context, .. } => context,
         _ => snapshot.context(),
     };
-    notices::note(of(place), event, (before, is_new), decision).map_err(io(UNNOTED))?;
     let text = new_state(place, snapshot, &decision.patch)?;
+    // Only its first phase begins another one under the same name.
+    let begins = is_new
+        && matches!(&event.trigger, Trigger::Enter { phase, .. } if *phase == place.chart.initial);
+    let mut left = match begins {
+        true => place.left(),
+        false => look(place, &snapshot.state, decision.ended.is_some()),
+    };
+    if let Reading::Sound { context: after, .. } = state_file::parse(&place.chart, &text) {
+        left.decide(event, (before, &after), decision);
+        left.write().map_err(io(UNNOTED))?;
+    }
     // Counted first. If the process is killed in between, a review is discarded for nothing; in the other order, a review
     // that the new state does not ask for would count.
     let debt = match &event.trigger {
@@ -182,7 +155,7 @@ fn write_state(
             "{} cannot be written",
             place.instance.dir.join(state_file::FILE).display()
         )))?;
-    notices::confirm(&place.store, &place.instance.name);
+    left.confirm();
     // Without it, a later message only says less.
     let _ = last_chart::note(&place.store, &place.shared_name(), &place.chart);
     Ok(debt)
@@ -250,8 +223,7 @@ pub(crate) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result
         driver::notice_lost(&place.store, &place.instance.name);
     }
     for what in left_in_cycle(place, session).iter().chain(&lost) {
-        let instance = (&place.store, &*place.instance.name);
-        notices::add_locked(instance, what, None).map_err(io(UNNOTED))?;
+        place.left().add(what.clone()).map_err(io(UNNOTED))?;
     }
     record_driver(place, session)
 }
@@ -272,7 +244,7 @@ fn left_in_cycle(place: &Place, session: &str) -> Option<String> {
     let cycle = running_cycle(&place.chart, snapshot.context())?;
     let noun = &scope.noun;
     Some(format!(
-        "No session drives {noun} '{}' anymore, and its {} has not passed",
+        "No session drives {noun} '{}' anymore, and its {} has not passed.",
         shown(&name),
         cycle.id
     ))

@@ -17,7 +17,7 @@ use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
-use crate::host::events::{is_event, lasting};
+use crate::host::events::lasting;
 use crate::text::plain_line;
 
 /// Comes before the name of a command.
@@ -234,15 +234,6 @@ impl Journal {
         };
         review.run.aside = Some(why);
         self.add(&Line::Review(review))
-    }
-
-    /// Returns the commands that have changed the state since a time.
-    pub(crate) fn commands_since(&self, time: &str) -> Vec<DecisionLine> {
-        let lines = self.read().into_iter().rev();
-        let later = lines.take_while(|line| line.at() >= time);
-        let decided = later.filter_map(Line::into_decision);
-        let is_command = |line: &DecisionLine| !is_event(&line.event) && line.event != REVIEW;
-        decided.filter(|line| is_command(line) && !line.changed.is_empty()).collect()
     }
 
     /// Returns the runs that have ended, oldest first.

@@ -13,7 +13,7 @@ use crate::hook::why_elsewhere;
 use crate::project::state_file::Reading;
 use crate::run::asked::{self, FailingGate};
 use crate::run::coming;
-use crate::run::perform::{foresee, foreseen_notices};
+use crate::run::perform::{foresee, foreseen_news};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::review::or_called;
@@ -183,8 +183,8 @@ impl Turn {
             elsewhere,
             foreseen: foreseen.map(|step| match or_called(&stop, step) {
                 Step::Done(mut decision) => {
-                    let notices = foreseen_notices(place, stops, snapshot);
-                    decision.messages.splice(0..0, notices);
+                    let news = foreseen_news(place, snapshot);
+                    decision.messages.splice(0..0, news);
                     Step::Done(decision)
                 }
                 step @ Step::Invoke(_) => step,

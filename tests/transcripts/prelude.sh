@@ -65,8 +65,9 @@ table() {
     printf '| %b |\n' "$@" >>$PLAN/tasks.md
 }
 
-# state FIELD=JSON...: a plan in which the code review of task 1 is due, with these fields instead.
+# state FIELD=JSON...: a plan in which the code review of task 1 is due, with these fields instead, as taskie would have left it.
 state() (
+    rm -f .git/taskie/*/test-plan.left .taskie/.locks/test-plan.left
     [ -e $PLAN/plan.md ] || plan
     max_reviews=8 current_task='"1"' phase='"complete-task"' phase_iteration=0 next_phase='"code-review"'
     review_model='"opus"' consecutive_clean=0 tdd=false more=
