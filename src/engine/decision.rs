@@ -64,22 +64,6 @@ impl Decision {
         before
     }
 
-    /// Lets a command take effect after this decision, which has `seen` the fields as they were before the command. `decide`
-    /// says what the command does with some fields.
-    pub(crate) fn follow(&mut self, seen: &Context, decide: impl Fn(&Context) -> Option<Step>) {
-        let patch = |fields: &Context| decide(fields).and_then(Step::patch).unwrap_or_default();
-        let mut fields = seen.clone();
-        self.apply(&mut fields);
-        for name in patch(seen).keys() {
-            if let Some(before) = seen.get(name) {
-                let patch = self.patch.entry(name.clone());
-                patch.or_insert_with(|| before.clone());
-            }
-        }
-        self.patch.extend(patch(&fields));
-        self.answer = Answer::Allow;
-    }
-
     /// Returns the answer to the host's `event`; `quiet` is the chart's.
     pub fn into_reply(self, event: &str, quiet: bool) -> Reply {
         let is_unfinished = self.call().is_some() && !self.advances();
