@@ -135,13 +135,6 @@ pub fn cut_bytes(text: String, most: usize) -> String {
     }
 }
 
-/// Returns the text as it stands within a sentence.
-pub fn uncapitalized(text: &str) -> String {
-    let mut rest = text.chars();
-    let first = rest.next().into_iter().flat_map(char::to_lowercase);
-    first.chain(rest).collect()
-}
-
 /// Returns a value for a person: a string without quotes, a hash by its start, everything else as JSON.
 pub fn in_words(value: &Json) -> String {
     let is_hash = |text: &&str| {
