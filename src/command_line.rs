@@ -68,7 +68,7 @@ fn is_variable(rest: &str) -> bool {
 }
 
 /// Returns whether a word sets a variable: `A=b`.
-pub(crate) fn is_assignment(word: &str) -> bool {
+fn is_assignment(word: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.bytes().all(is_part) && !name.as_bytes()[0].is_ascii_digit()

@@ -72,8 +72,6 @@ impl Chart {
             all.add(Role::Condition, subjects.filter_map(|text| single_expression(&text.0)));
         }
         all.add(Role::Printed, self.gates.iter().map(|gates| &gates.commands));
-        let by_reviewer = self.gates.iter().flat_map(|gates| &gates.by_reviewer);
-        all.add(Role::Shown, by_reviewer);
         all.add(Role::Shown, &self.calls);
         for invoke in self.invoke.values() {
             all.add(Role::Shown, invoke.argv.iter().chain(&invoke.by));

@@ -388,7 +388,6 @@ pub struct Invoke {
     pub verdict: Vec<String>,
     pub findings: Vec<String>,
     pub ran: Vec<String>,
-    pub turns: Option<String>,
     pub text: Vec<String>,
     pub error: Option<String>,
     pub reason: Vec<String>,

@@ -11,11 +11,12 @@ use crate::cli::error::CliError;
 use crate::cli::output::{is_reviewer, refuse_agents, say, say_json, say_json_text};
 use crate::cli::{place, reviewed};
 use crate::diagnostic::quote::quoted;
+use crate::hash::IndexMap;
 use crate::lint::report;
 use crate::page::{self, FAINT, Page};
 use crate::project::ledger::{self, LedgerEntry};
 use crate::project::state_file;
-use crate::reviewer::finding::Finding;
+use crate::reviewer::finding::{Finding, Ran};
 use crate::run::place::Place;
 use crate::store::once::CALL;
 use crate::text::shown;
@@ -26,7 +27,8 @@ use crate::view::turn::Waits;
 /// Prints the findings, the open ones first.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let place = place::chosen(chart, matches)?;
-    let mut entries = place.snapshot().ledger();
+    let snapshot = place.snapshot();
+    let mut entries = snapshot.ledger();
     let format = matches.get_one::<String>("format").map(String::as_str);
     if let Some(format @ ("sarif" | "github")) = format {
         let findings = entries.into_iter().map(|entry| {
@@ -56,15 +58,17 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         }
         return Ok(ExitCode::SUCCESS);
     }
+    let runs = snapshot.all_runs().into_iter();
+    let ran = runs.filter(|run| !run.found.ran.is_empty()).map(|run| (run.file, run.found.ran));
+    let ran: IndexMap<String, Vec<Ran>> = ran.collect();
     if format == Some("json") {
         let entries = entries.iter().map(|entry| to_json(&place, entry));
         let entries: Vec<Json> = entries.collect();
-        say_json(json!({ "findings": entries }));
+        say_json(json!({ "findings": entries, "ran": ran }));
         return Ok(ExitCode::SUCCESS);
     }
     if entries.is_empty() {
         say("no finding is recorded");
-        return Ok(ExitCode::SUCCESS);
     }
     let words = &chart.findings;
     let states: Vec<&str> = std::iter::once(ledger::OPEN)
@@ -74,7 +78,9 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         .collect();
     let order = |entry: &LedgerEntry| states.iter().position(|state| *state == entry.state);
     entries.sort_by_key(|entry| order(entry).unwrap_or(usize::MAX));
-    let mut page = Page::labeled(entries.iter().map(|entry| entry.id.as_str()));
+    let reviews = ran.keys().map(|file| file.trim_end_matches(".md"));
+    let ids = entries.iter().map(|entry| entry.id.as_str());
+    let mut page = Page::labeled(ids.chain(reviews));
     for group in entries.chunk_by(|a, b| a.state == b.state) {
         let Some(first) = group.first() else { continue };
         // What an answer says, no reviewer has confirmed.
@@ -96,6 +102,16 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             );
             page.row(&shown(&entry.id), &shown(&text));
         }
+    }
+    if !ran.is_empty() {
+        page.text(FAINT, "ran");
+    }
+    for (file, ran) in &ran {
+        let ran = ran.iter().map(|Ran { command, exit }| match exit {
+            Some(exit) => format!("{command} (exit {exit})"),
+            None => command.clone(),
+        });
+        page.row(&shown(file.trim_end_matches(".md")), &shown(&ran.collect::<Vec<_>>().join("; ")));
     }
     page.print();
     Ok(ExitCode::SUCCESS)
@@ -144,7 +160,7 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCo
     })?;
     let word = chart.findings.rulings.get(text("ruling"));
     let word = word.map_or("", String::as_str);
-    let by = match page::terminal().is_some() {
+    let by = match page::columns().is_some() {
         true => "in a terminal",
         false => "without a terminal",
     };

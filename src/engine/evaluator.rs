@@ -24,8 +24,8 @@ pub enum Given<'a> {
     Findings(&'a str),
     /// The worst severity that a review with a verdict has found.
     Worst,
-    /// Whether a review shows that it ran what it was to run.
-    Shown,
+    /// Whether a review names a command that it ran.
+    Ran,
     /// The name of the process that a rule's `invoke` means.
     Invocation(&'a str),
 }

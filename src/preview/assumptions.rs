@@ -12,8 +12,7 @@ use crate::engine::context::Context;
 use crate::engine::decision::{FailedGate, Outcome};
 use crate::engine::event::Event;
 use crate::hash::IndexMap;
-use crate::reviewer::finding::Found;
-use crate::reviewer::ran::Ran;
+use crate::reviewer::finding::{Found, Ran};
 
 /// The event that the host sends when the agent wants to stop.
 pub(crate) const STOP: &str = "Stop";

@@ -5,10 +5,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::ran::Ran;
 use crate::text::{cut_bytes, plain_line};
 
-/// The most findings of one review that are kept.
+/// The most findings of one review that are kept, and the most commands.
 const MOST: usize = 100;
 
 /// The most characters of a title or a file name.
@@ -36,12 +35,35 @@ pub struct Found {
     /// How many of its findings could not be read.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unreadable: usize,
-    /// What it says that it ran, and its program does not deny.
+    /// What it says that it ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ran: Vec<Ran>,
-    /// How many commands it names although its program reports that none can have run. They are not in `ran`.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub denied: usize,
+}
+
+/// A command that a reviewer says that it ran.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Ran {
+    pub command: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<i64>,
+}
+
+impl Ran {
+    /// Returns what any reviewer of code runs, where none has run.
+    pub(crate) fn some() -> Self {
+        Self { command: "git diff".to_owned(), exit: Some(0) }
+    }
+
+    /// Reads the commands that a reviewer has named. An item without a command is left out.
+    pub(super) fn read(json: &str) -> Vec<Self> {
+        let items: Vec<Json> = serde_json::from_str(json).unwrap_or_default();
+        let ran = items.iter().take(MOST).filter_map(|item| {
+            let command = plain_line(item.get("command")?.as_str()?, LENGTH);
+            let exit = item.get("exit").and_then(Json::as_i64);
+            (!command.is_empty()).then_some(Self { command, exit })
+        });
+        ran.collect()
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it like that")]
@@ -73,13 +95,6 @@ impl Found {
             0 => self.counts(severities).next().map(|(severity, _)| severity),
             _ => severities.first().map(String::as_str),
         }
-    }
-
-    /// Returns those of some commands of which it does not say that they succeeded.
-    pub fn unrun(&self, commands: Vec<String>) -> Vec<String> {
-        let is_shown = |command: &String| self.ran.iter().any(|ran| ran.shows(command));
-        let commands = commands.into_iter();
-        commands.filter(|command| !is_shown(command)).collect()
     }
 
     /// Returns whether another review found exactly the same, and not nothing.

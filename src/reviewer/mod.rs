@@ -3,5 +3,4 @@
 pub mod finding;
 mod limit;
 pub(crate) mod output;
-pub mod ran;
 mod zone;

@@ -12,8 +12,7 @@ use super::{limit, zone};
 use crate::chart::Invoke;
 use crate::chart::model::AnswerForm;
 use crate::clock::{self, Moment};
-use crate::reviewer::finding::Found;
-use crate::reviewer::ran::Ran;
+use crate::reviewer::finding::{Found, Ran};
 use crate::text::plain_line;
 
 /// The number of bytes at the end of a text that are searched for an answer.
@@ -78,13 +77,9 @@ pub(crate) fn tokens(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
 pub(crate) fn found(invoke: &Invoke, severities: &[String], stdout: &[u8]) -> Found {
     let json = answer(invoke, stdout).unwrap_or_default();
     let first = |pointers: &[String]| pointers.iter().find_map(|pointer| find(json, pointer));
-    let turns = invoke.turns.as_deref();
-    let turns: Option<u64> = turns.and_then(|pointer| value(json, pointer));
-    let is_idle = turns.is_some_and(|turns| turns <= 1);
-    let named = first(&invoke.ran).map(|list| Ran::read(&list)).unwrap_or_default();
-    let (ran, denied) = if is_idle { (Vec::new(), named.len()) } else { (named, 0) };
+    let ran = first(&invoke.ran).map(|list| Ran::read(&list)).unwrap_or_default();
     let found = first(&invoke.findings).map(|list| Found::read(&list, severities));
-    Found { ran, denied, ..found.unwrap_or_default() }
+    Found { ran, ..found.unwrap_or_default() }
 }
 
 /// Returns the review itself, as far as it is in a process's stdout.
@@ -235,7 +230,6 @@ mod tests {
         Invoke {
             text: Vec::new(),
             ran: vec!["/structured_output/ran".to_owned()],
-            turns: Some("/num_turns".to_owned()),
             cost: Some("/total_cost_usd".to_owned()),
             findings: vec!["/structured_output/findings".to_owned()],
             tokens: vec!["/usage/in".to_owned(), "/usage/out".to_owned()],

@@ -23,8 +23,7 @@ use crate::engine::possible_world::{Disk, INSTANCE, PossibleWorld, Sibling};
 use crate::engine::spent::PastReview;
 use crate::engine::world::World;
 use crate::files::timestamp;
-use crate::reviewer::finding::{Finding, Found};
-use crate::reviewer::ran::Ran;
+use crate::reviewer::finding::{Finding, Found, Ran};
 use crate::store::journal::DecisionLine;
 
 /// Parses a command line into its events, in order. The second argument is its stdin.

@@ -37,7 +37,6 @@ impl Resolver<'_> {
             answer: given!(own, shared, answer).unwrap_or_default(),
             findings: given!(own, shared, findings).unwrap_or_default(),
             ran: given!(own, shared, ran).unwrap_or_default(),
-            turns: given!(own, shared, turns),
             text: given!(own, shared, text).unwrap_or_default(),
             error: given!(own, shared, error),
             reason: given!(own, shared, reason).unwrap_or_default(),
@@ -80,12 +79,7 @@ impl Resolver<'_> {
                 self.pointer(&[path, at![key, index]].concat(), pointer);
             }
         }
-        let single = [
-            ("error", &invoke.error),
-            ("cost", &invoke.cost),
-            ("turns", &invoke.turns),
-            ("status", &invoke.status),
-        ];
+        let single = [("error", &invoke.error), ("cost", &invoke.cost), ("status", &invoke.status)];
         for (key, pointer) in single {
             if let Some(pointer) = pointer {
                 self.pointer(&at(key), pointer);

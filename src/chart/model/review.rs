@@ -178,9 +178,6 @@ pub struct Advance {
 pub struct GateCommands {
     /// The list of command lines, in order. Each is split into words as a shell does, and run without a shell.
     pub commands: Expr,
-    /// The command lines that the reviewer itself is to run, a list: `review.shown` says whether it names each of them, and
-    /// at least one command. None, or without this key: nobody asks what it ran.
-    pub by_reviewer: Option<Text>,
     /// The time limit of all of them together in seconds: a number, or `{{ config.NAME }}`. At most 1800: the rest of the
     /// hook's time is for the reviewer.
     pub timeout: Amount,
@@ -205,8 +202,6 @@ pub struct InvokeSource {
     /// JSON pointers to the commands that it says that it ran: a list of records with `command`, and often `exit`. The first
     /// one that exists counts.
     pub ran: Option<Vec<String>>,
-    /// A JSON pointer to the number of turns that the run took: in a single one, no command runs.
-    pub turns: Option<String>,
     /// JSON pointers to the review itself: if the process has written no file, the first one that exists is written to it.
     pub text: Option<Vec<String>>,
     /// A JSON pointer to a boolean that is true if the run failed.

@@ -12,7 +12,6 @@ use crate::engine::context;
 use crate::engine::decision::{Ended, Outcome};
 use crate::engine::evaluator::Given;
 use crate::engine::fault::Fault;
-use crate::expr::source::Literal;
 use crate::expr::types::Type;
 use crate::page;
 use crate::reviewer::finding::Found;
@@ -31,11 +30,7 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
         ("review.findings[].file", "the file that it is about; none if it has none", "rules after an `invoke`"),
         ("review.findings[].line", "the line; none if it has none", "rules after an `invoke`"),
         ("review.findings[].title", "what is wrong, in one line", "rules after an `invoke`"),
-        ("review.ran[].command", "a command that it says that it ran", "rules after an `invoke`"),
-        ("review.ran[].exit", "the exit code that it says that this had; none if it says none", "rules after an `invoke`"),
-        ("review.denied", "how many commands it names although its program reports that none can have run", "rules after an `invoke`"),
-        ("review.unrun", "the commands of `gates.by_reviewer` of which it does not say that they succeeded", "rules after an `invoke`"),
-        ("review.shown", "it names a command that it ran, and each of `gates.by_reviewer`, or nobody asks for that", "rules after an `invoke`"),
+        ("review.ran", "it names a command that it ran", "rules after an `invoke`"),
         ("review.n", "its number", "rules after an `invoke`"),
         ("review.by", "who did it; none if the chart does not say", "rules after an `invoke`"),
         ("review.seconds", "how many seconds it took", "rules after an `invoke`"),
@@ -58,7 +53,6 @@ fn kind(names: &ChartNames<'_>) -> Type {
         ("line", Type::Integer.or_none()),
         ("title", Type::Text),
     ]);
-    let ran = Type::record([("command", Type::Text), ("exit", Type::Integer.or_none())]);
     Type::record([
         ("ok", Type::Boolean),
         ("error", Type::Text.or_none()),
@@ -66,10 +60,7 @@ fn kind(names: &ChartNames<'_>) -> Type {
         ("worst", severities().or_none()),
         ("found", Type::Text),
         ("findings", Type::list(finding)),
-        ("ran", Type::list(ran)),
-        ("denied", Type::Integer),
-        ("unrun", Type::list(Type::Text)),
-        ("shown", Type::Boolean),
+        ("ran", Type::Boolean),
         ("n", Type::Integer),
         ("by", Type::Text.or_none()),
         ("seconds", Type::Integer),
@@ -104,10 +95,10 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
     let Some(Ended { invocation, outcome, effort, .. }) = review.as_deref() else {
         let value = match key {
             "ok" => return Some(Ok(Value::from(false))),
-            "shown" => Value::from(false),
-            "n" | "seconds" | "denied" => Value::from(0),
+            "ran" => Value::from(false),
+            "n" | "seconds" => Value::from(0),
             "took" | "found" => Value::from(""),
-            "findings" | "ran" | "unrun" => Value::from(Vec::<Value>::new()),
+            "findings" => Value::from(Vec::<Value>::new()),
             "error" | "verdict" | "worst" | "by" | "cost" | "until" | "file" | "answer" => none(),
             _ => return None,
         };
@@ -132,22 +123,13 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
         ("worst", _) => Ok(none()),
         ("found", _) => Ok(Value::from(outcome.found().in_words(severities))),
         ("findings", _) => Ok(findings(&outcome.found(), &invocation.file)),
-        ("ran", _) => Ok(ran(&outcome.found())),
-        ("denied", _) => Ok(Value::from(outcome.found().denied)),
-        ("unrun", _) => {
-            unrun(names, &outcome.found()).map(|unrun| Value::from(unrun.unwrap_or_default()))
+        ("ran", _) => {
+            let supplied = names.evaluator.given(Given::Ran);
+            Ok(supplied.map_or_else(
+                || Value::from(!outcome.found().ran.is_empty()),
+                |ran| context::to_value(&ran),
+            ))
         }
-        ("shown", _) => match names.evaluator.given(Given::Shown) {
-            Some(shown) => Ok(context::to_value(&shown)),
-            None => {
-                let found = outcome.found();
-                let unrun = unrun(names, &found);
-                unrun.map(|unrun| {
-                    let is_shown = |unrun: Vec<String>| !found.ran.is_empty() && unrun.is_empty();
-                    Value::from(unrun.is_none_or(is_shown))
-                })
-            }
-        },
         ("n", _) => Ok(Value::from(invocation.n)),
         ("by", _) => Ok(Value::from(effort.by.clone())),
         ("seconds", _) => Ok(Value::from(effort.seconds)),
@@ -175,32 +157,4 @@ fn findings(found: &Found, file: &str) -> Value {
         ])
     });
     records.collect::<Vec<_>>().into()
-}
-
-/// Returns the commands that a review names as records.
-fn ran(found: &Found) -> Value {
-    let records = found.ran.iter().map(|ran| {
-        Value::from_pairs([
-            ("command", Value::from(ran.command.as_str())),
-            ("exit", Value::from(ran.exit)),
-        ])
-    });
-    records.collect::<Vec<_>>().into()
-}
-
-/// Returns the commands that the chart wants a reviewer to run, and of which a review does not say that they succeeded; `None`
-/// if nobody asks what it ran.
-pub(in crate::engine) fn unrun(
-    names: &Arc<Names>,
-    found: &Found,
-) -> Result<Option<Vec<String>>, Fault> {
-    let gates = names.chart.gates.as_ref();
-    let Some(text) = gates.and_then(|gates| gates.by_reviewer.as_ref()) else {
-        return Ok(None);
-    };
-    let text = Literal::Text(text.clone());
-    let commands = names.literal("gates.by_reviewer", &text, &names.root())?;
-    let commands = commands.try_iter().ok().filter(|_| !commands.is_none());
-    let commands = commands.map(|commands| commands.map(|item| item.to_string()).collect());
-    Ok(commands.map(|commands| found.unrun(commands)))
 }

@@ -98,12 +98,6 @@ pub fn asked<'c>(chart: &'c Chart, source: SourceName, key: Option<&str>) -> Vec
             let vars = vars.map(|expr| &expr.0);
             vars.map(Asked::of(Kind::Value)).collect()
         }
-        SourceName::review if is_asked("shown") || is_asked("unrun") => {
-            let gates = chart.gates.iter();
-            let texts = gates.filter_map(|gates| gates.by_reviewer.as_ref());
-            let texts = texts.map(|text| &text.0);
-            texts.map(Asked::of(Kind::Items)).collect()
-        }
         _ => Vec::new(),
     }
 }

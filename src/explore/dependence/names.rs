@@ -140,7 +140,7 @@ impl Reader<'_> {
             // Each of its values is tried.
             ("spent", "over") => Val::settled(),
             ("spent", _) => Val::computed(BTreeSet::from([whole])),
-            ("review", "ok" | "verdict" | "shown") | ("gate", "failed") => Val::settled(),
+            ("review", "ok" | "verdict" | "ran") | ("gate", "failed") => Val::settled(),
             ("review", "worst") => {
                 if !self.in_text {
                     self.note(&whole);
@@ -148,7 +148,7 @@ impl Reader<'_> {
                 Val::input(whole, false)
             }
             // What a review costs, says or takes is not tried, and neither is what a gate says.
-            ("review", "cost" | "until" | "found" | "findings" | "ran" | "unrun")
+            ("review", "cost" | "until" | "found" | "findings")
             | ("gate", "command" | "why" | "output")
             | ("git", "base") => Val::computed(BTreeSet::from([whole])),
             ("review", _) | ("gate", "times") => Val::input(whole, false),

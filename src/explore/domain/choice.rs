@@ -25,8 +25,8 @@ pub enum Choice {
     Over,
     /// The worst severity that a review has found.
     Worst,
-    /// A review shows that it ran what it was to run.
-    Shown,
+    /// A review names a command that it ran.
+    Ran,
     /// The last reviews agree, and nothing has changed.
     Stalled,
     /// What the checks of `checks.NAME` find.
@@ -54,7 +54,7 @@ impl Choice {
             Self::Postponed => "postponed".to_owned(),
             Self::Over => "spent.over".to_owned(),
             Self::Worst => "review.worst".to_owned(),
-            Self::Shown => "review.shown".to_owned(),
+            Self::Ran => "review.ran".to_owned(),
             Self::Stalled => "cycle.stalled".to_owned(),
             Self::Dirty => "git.dirty".to_owned(),
             Self::Siblings => "siblings".to_owned(),

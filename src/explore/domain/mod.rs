@@ -344,7 +344,7 @@ impl<'d> Values<'d> {
                 let severities = severities.map(|severity| json!(severity));
                 std::iter::once(Json::Null).chain(severities).collect()
             }
-            Choice::Shown => vec![json!(true), json!(false)],
+            Choice::Ran => vec![json!(true), json!(false)],
             Choice::Over => {
                 let kept = |limited: &&Limited| self.chart.budget.of(**limited).is_some();
                 let kept = Limited::ALL.iter().filter(kept);

@@ -29,7 +29,7 @@ impl Evaluator for ImaginedWorld {
                 Choice::Event("session_id".to_owned())
             }
             Given::Worst => Choice::Worst,
-            Given::Shown => Choice::Shown,
+            Given::Ran => Choice::Ran,
             Given::Session => Choice::Session,
             Given::Invocation(invoke) => {
                 let invoked = self.domain.invoked.get(invoke);

@@ -10,8 +10,7 @@ use crate::explore::decision_tree::Witness;
 use crate::explore::domain::{Choice, NO_SLUG};
 use crate::explore::imagined_world::{Question, is_of_the_host};
 use crate::files::pattern::name_flaw;
-use crate::reviewer::finding::{Finding, Found};
-use crate::reviewer::ran::Ran;
+use crate::reviewer::finding::{Finding, Found, Ran};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 
@@ -65,14 +64,12 @@ impl Replay<'_> {
                     Choice::Session => event.session = text(),
                     Choice::Driver => disk.driver = text(),
                     Choice::Worst => found.findings.extend(value.as_str().map(finding_of)),
-                    Choice::Shown if is_true => {
-                        found.ran.push(Ran { command: "git diff".to_owned(), exit: Some(0) })
-                    }
+                    Choice::Ran if is_true => found.ran.push(Ran::some()),
                     Choice::Stalled => disk.stalled = is_true,
                     Choice::Over => disk.over = text(),
                     Choice::Postponed => disk.postponed = text(),
                     Choice::Dirty => disk.dirty = is_true,
-                    Choice::Arg(_) | Choice::Shown | Choice::Findings(_) => {}
+                    Choice::Arg(_) | Choice::Ran | Choice::Findings(_) => {}
                 },
                 // The state and the settings hold the rest.
                 _ => {}

@@ -13,7 +13,7 @@ use crate::store::journal::Journal;
 
 impl Snapshot {
     /// Returns the runs of reviews that have ended, oldest first.
-    pub(super) fn all_runs(&self) -> Vec<PastReview> {
+    pub(crate) fn all_runs(&self) -> Vec<PastReview> {
         let name = self.place.instance.shared_name(&self.place.chart.scope);
         Journal::of(&self.place.store, &name, &self.place.instance.name).runs()
     }
