@@ -199,7 +199,7 @@ fn draw(target: &Target, checked: &[Checked]) -> Result<(), CliError> {
     let Some(format) = format else {
         return Err(CliError::with_help(
             format!("{} cannot be drawn: its format is unknown", file.display()),
-            "end its name with .svg, .html, .mmd or .dot",
+            "end its name with .svg, .html or .mmd",
         ));
     };
     let drawn = checked.iter().filter_map(|checked| {

@@ -16,16 +16,14 @@ use picture::Picture;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Mermaid,
-    Dot,
     Svg,
     Html,
 }
 
 impl Format {
     /// The formats with their names, which are the values of `--format`, and with file extensions.
-    pub(crate) const ALL: [(&'static str, &'static str, Self); 4] = [
+    pub(crate) const ALL: [(&'static str, &'static str, Self); 3] = [
         ("mermaid", "mmd", Self::Mermaid),
-        ("dot", "gv", Self::Dot),
         ("svg", "svg", Self::Svg),
         ("html", "html", Self::Html),
     ];
@@ -41,7 +39,6 @@ impl Format {
     pub(crate) fn write(self, picture: &Picture) -> String {
         match self {
             Self::Mermaid => mermaid(picture),
-            Self::Dot => fill(include_str!("graph.dot"), picture, in_quotes),
             Self::Svg => svg::write(picture, true),
             Self::Html => {
                 #[derive(Serialize)]
@@ -78,12 +75,6 @@ fn mermaid(picture: &Picture) -> String {
         taken: edges.filter(|(_, edge)| edge.is_taken).map(|(number, _)| before + number).collect(),
     };
     fill(include_str!("flowchart.mmd"), values, in_label)
-}
-
-/// Returns a text for a string of Graphviz.
-fn in_quotes(text: &str) -> String {
-    let text = text.replace('\\', "\\\\").replace('"', "\\\"");
-    text.replace('\n', "\\n")
 }
 
 /// Returns a text for a label of Mermaid: characters that could be markup become character codes.

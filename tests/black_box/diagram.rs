@@ -16,7 +16,7 @@ fn drawn(project: &Project, args: &[&str]) -> String {
 #[test]
 fn each_format() {
     let project = Project::empty();
-    for format in ["mermaid", "dot", "svg", "html"] {
+    for format in ["mermaid", "svg", "html"] {
         let picture = drawn(&project, &["--chart", "dr-done", "--format", format]);
         insta::assert_snapshot!(format!("diagram-{format}"), picture);
     }
@@ -28,26 +28,25 @@ fn each_format() {
 #[test]
 fn the_path_of_a_plan() {
     let project = Project::with(&[("plan.md", "# Plan\n\n## Overview\n")]);
-    let of_plan = ["--plan", PLAN, "--format", "dot"];
+    let of_plan = ["--plan", PLAN];
     let marked = |args: &[&str]| {
         let picture = drawn(&project, args);
         let lines = picture.lines().map(str::trim);
-        let lines = lines.filter(|line| line.contains("#bc4c00") || line.starts_with("label="));
+        let lines = lines.filter(|line| line.contains("#bc4c00") || line.starts_with("title:"));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(marked(&of_plan), [format!("label=\"plan {PLAN}: not started\"")]);
+    assert_eq!(marked(&of_plan), [format!("title: \"plan {PLAN}: not started\"")]);
     assert_eq!(project.run(&["enter", "new-plan", "--plan", PLAN]).code, 0);
     project.reviewer(&Reviewer::fail());
     assert_eq!(project.stop().json()["decision"], "block");
     insta::assert_snapshot!("diagram-path", marked(&of_plan).join("\n"));
     // Without a plan on the command line there is no path.
-    assert_eq!(marked(&["--format", "dot"]), [] as [&str; 0]);
+    assert_eq!(marked(&[]), ["title: \"taskie\""]);
     // Of another machine only the phase is known.
     fs::remove_file(project.lock_file("journal")).unwrap();
     project.set_state(json!({ "phase": "create-tasks" }));
-    let [label, node] = marked(&of_plan).try_into().unwrap();
-    assert_eq!(label, format!("label=\"plan {PLAN}: create-tasks\""));
-    assert!(node.starts_with("n2 [label=\"create-tasks\\n"), "{node}");
+    let current = "style n2 stroke:#bc4c00,stroke-width:4px".to_owned();
+    assert_eq!(marked(&of_plan), [format!("title: \"plan {PLAN}: create-tasks\""), current]);
 }
 
 #[test]
@@ -89,11 +88,11 @@ fn chart_with_a_counterexample(project: &Project) {
 fn a_counterexample_is_short_and_can_be_drawn() {
     let project = Project::empty();
     chart_with_a_counterexample(&project);
-    let ran = project.run(&["check-chart", "--diagram", "found.dot", "chart.toml"]);
+    let ran = project.run(&["check-chart", "--diagram", "found.mmd", "chart.toml"]);
     assert_eq!(ran.err(), (1, ""));
     insta::assert_snapshot!("counterexample", ran.stdout);
-    let dot = fs::read_to_string(project.root.join("found.dot")).unwrap();
-    insta::assert_snapshot!("counterexample-dot", dot);
+    let drawn = fs::read_to_string(project.root.join("found.mmd")).unwrap();
+    insta::assert_snapshot!("counterexample-drawn", drawn);
     // Without a counterexample the chart is drawn, and nothing is marked.
     let ran = project.run(&["check-chart", "--diagram", "all.svg", "--max-states", "10"]);
     assert_eq!(ran.err(), (0, ""));
@@ -106,7 +105,7 @@ fn a_counterexample_is_short_and_can_be_drawn() {
         (
             1,
             "",
-            "taskie: all.png cannot be drawn: its format is unknown\n  help: end its name with .svg, .html, .mmd or .dot\n"
+            "taskie: all.png cannot be drawn: its format is unknown\n  help: end its name with .svg, .html or .mmd\n"
         )
     );
 }

@@ -164,7 +164,6 @@ const COMMANDS: &[&[&str]] = &[
     &["--chart", CHART, "diagram"],
     &["--chart", CHART, "diagram", "--format", "html"],
     &["--chart", CHART, "diagram", "--format", "svg"],
-    &["--chart", CHART, "diagram", "--format", "dot"],
     &["--chart", CHART, "schema", "state"],
     &["--chart", CHART, "test", ".taskie/own/scenarios"],
     &["--chart", CHART, "simulate"],

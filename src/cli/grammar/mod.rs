@@ -374,7 +374,7 @@ fn check_chart() -> Command {
         .arg(arg!(--strict "Exit 1 if a property is not decided, too"))
         .arg(arg!(--domain "List each claim, and the values that were tried"))
         .arg(
-            arg!(--diagram <FILE> "Draw the chart with the first counterexample: FILE ends with .svg, .html, .mmd or .dot")
+            arg!(--diagram <FILE> "Draw the chart with the first counterexample: FILE ends with .svg, .html or .mmd")
                 .value_parser(value_parser!(PathBuf)),
         )
         .arg(overwriting("diagram"))
