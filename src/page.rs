@@ -140,30 +140,10 @@ pub(crate) fn print(lines: impl IntoIterator<Item = String>) -> bool {
     is_written && out.flush().is_ok()
 }
 
-/// Draws lines over the `above` lines that were drawn before; over the whole screen if nobody knows where those start.
-pub(crate) fn draw(lines: &[String], above: Option<usize>) -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
-    match above {
-        None => write!(out, "\x1b[2J\x1b[H")?,
-        Some(0) => {}
-        Some(above) => write!(out, "\x1b[{above}F")?,
-    }
-    for line in lines {
-        writeln!(out, "{}\x1b[K", styled_lines(line))?;
-    }
-    write!(out, "\x1b[J")?;
-    out.flush()
-}
-
-/// Returns the columns and rows of the terminal on stdout; `None` if stdout is not a terminal.
-pub(crate) fn terminal() -> Option<(usize, usize)> {
-    let (columns, rows) = terminal_size::terminal_size_of(io::stdout())?;
-    Some((columns.0.into(), rows.0.into()))
-}
-
 /// Returns the columns of the terminal on stdout; `None` if stdout is not a terminal.
 pub(crate) fn columns() -> Option<usize> {
-    terminal().map(|(columns, _)| columns)
+    let size = terminal_size::terminal_size_of(io::stdout());
+    size.map(|(columns, _)| columns.0.into())
 }
 
 /// Returns the same for stderr.

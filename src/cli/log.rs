@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::error::CliError;
 use super::place;
 use crate::chart::Chart;
-use crate::os::bell::{Bell, PAUSE, Rang};
+use crate::os::bell::{Bell, PAUSE};
 use crate::page::{Page, STRONG, print, usd, width};
 use crate::run::under_way::{KILLED, record_killed};
 use crate::store::journal::Line;
@@ -25,7 +25,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     record_killed(&place, KILLED);
     let since = matches.get_one::<String>("since");
     let is_json = matches.get_flag("json");
-    let mut bell = match matches.get_flag("follow") {
+    let bell = match matches.get_flag("follow") {
         true => Some(Bell::new().map_err(CliError::because("signals cannot be handled"))?),
         false => None,
     };
@@ -42,8 +42,8 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             false => print(timeline(chart, &mut day, &lines)),
         };
         last = lines.pop().or(last);
-        if let Some(bell) = &mut bell {
-            if !is_written || bell.wait(PAUSE) == Rang::End {
+        if let Some(bell) = &bell {
+            if !is_written || bell.wait(PAUSE) {
                 return Ok(ExitCode::SUCCESS);
             }
             continue;

@@ -29,7 +29,6 @@ mod test;
 mod trust;
 mod validate;
 mod wait;
-mod watch;
 mod why;
 
 use std::ffi::OsString;

@@ -76,7 +76,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     // In a terminal, no agent reads it.
     let is_agents = asked_by.is_some() && !chart.scope.is_per_session();
-    let is_users = !is_agents && page::terminal().is_some();
+    let is_users = !is_agents && page::columns().is_some();
     match is_users {
         true => say_styled(&screen::turn(&Facts::gather(&place, asked_by.as_deref()))),
         false => say(&format!("next: {action}\nwhy:  {why}")),

@@ -17,7 +17,7 @@ use crate::chart::Chart;
 use crate::files::json::versioned;
 use crate::host::events::REVIEWER;
 use crate::host::hosts;
-use crate::page::{self, columns, columns_of_stderr, fitted};
+use crate::page::{columns, columns_of_stderr, fitted};
 use crate::text::{shown, shown_json, shown_lines, styled_lines};
 
 /// Returns whether this is a reviewer's session, which changes no state; says so if it is.
@@ -160,7 +160,7 @@ pub(super) const OFTEN: Duration = Duration::from_millis(150);
 
 /// Draws a line on a terminal, over the one that was drawn last; an empty one removes it.
 pub(super) fn draw_over(line: &str) {
-    let width = page::terminal().map_or(80, |(columns, _)| columns);
+    let width = columns().unwrap_or(80);
     let line: String = shown(line).chars().take(width.saturating_sub(1)).collect();
     let _ = write!(std::io::stderr().lock(), "\r{line}\x1b[K");
 }

@@ -9,7 +9,7 @@ use clap::ArgMatches;
 
 use super::error::CliError;
 use super::output::{say, say_json};
-use super::{place, watch};
+use super::place;
 use crate::chart::Chart;
 use crate::files::json;
 use crate::host::events::session_of;
@@ -32,18 +32,14 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         return line(chart, matches);
     }
     let session = place::session(matches)?;
-    let is_json = matches.get_flag("json");
-    if matches.get_flag("watch") {
-        return watch::run(chart, matches, session.as_deref(), is_json);
-    }
     let place = place::chosen(chart, matches)?;
     let facts = Facts::gather(&place, session.as_deref());
-    if is_json {
+    if matches.get_flag("json") {
         say_json(screen::json(&facts));
         return Ok(ExitCode::SUCCESS);
     }
     // A reader that is gone is not an error.
-    page::print(screen::lines(&facts, page::width(), matches.get_flag("all")));
+    page::print(screen::lines(&facts, matches.get_flag("all")));
     Ok(ExitCode::SUCCESS)
 }
 

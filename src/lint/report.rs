@@ -141,7 +141,7 @@ fn human(charts: &[Checked], with_domain: bool) -> String {
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let theme =
         if is_coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let width = page::terminal().map_or(100, |(columns, _)| columns.max(40));
+    let width = page::columns().map_or(100, |columns| columns.max(40));
     let handler = GraphicalReportHandler::new_themed(theme).with_width(width);
     let mut text = String::new();
     for chart in charts {

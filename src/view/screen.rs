@@ -10,7 +10,7 @@ use super::progress;
 use super::reviews::ReviewFacts;
 use super::turn::{Next, Waits};
 use crate::page::{
-    ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, span,
+    ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, paint, paint_words, span,
     unbroken,
 };
 use crate::store::running::Running;
@@ -66,8 +66,8 @@ pub(crate) fn rows(facts: &Facts) -> Vec<(String, String)> {
     rows
 }
 
-/// Returns the lines of the screen, none wider than `width`; with all reviews if it `is_whole`.
-pub(crate) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> {
+/// Returns the lines of the screen; with all reviews if it `is_whole`.
+pub(crate) fn lines(facts: &Facts, is_whole: bool) -> Vec<String> {
     let mut rows = rows(facts);
     for (at, line) in reviews(facts, is_whole).into_iter().enumerate() {
         let label = if at == 0 { "reviews" } else { "" };
@@ -81,7 +81,7 @@ pub(crate) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> 
     };
 
     let labels = rows.iter().map(|(label, _)| label.as_str()).chain(["at a stop"]);
-    let mut page = Page::new(width, column(labels));
+    let mut page = Page::labeled(labels);
     let stage = facts.stage.as_deref().filter(|_| facts.is_usable);
     let stage = stage.unwrap_or_default();
     let title = paint(STRONG, unbroken(&facts.name));
@@ -103,34 +103,6 @@ pub(crate) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> 
         page.row(label, text);
     }
     page.into_lines()
-}
-
-/// Returns one line that sums up the situation. Without a terminal, `--watch` prints it whenever it changes.
-pub(crate) fn summary(facts: &Facts) -> String {
-    let due = facts.due().map(|due| format!(", {due} due")).unwrap_or_default();
-    let last = facts.cycle.as_ref().and_then(|cycle| {
-        facts.reviews.iter().rfind(|review| {
-            review.cycle == cycle.id && Some(&review.base) == cycle.standing.base.as_ref()
-        })
-    });
-    let last = last
-        .and_then(|review| {
-            Some(format!("; {} {}: {}", review.cycle, review.n, shown(review.verdict.as_ref()?)))
-        })
-        .unwrap_or_default();
-    match &facts.running {
-        Some(running) => format!("{}: {} is running", facts.name, what_runs(running)),
-        None => format!(
-            "{}: {}{due}{last}; {}",
-            facts.name,
-            match (facts.is_started, facts.is_usable) {
-                (_, false) => "state.json cannot be used",
-                (false, _) => "not started",
-                (true, true) => facts.phase().unwrap_or_default(),
-            },
-            who(facts.waits)
-        ),
-    }
 }
 
 /// Returns the fields of the state that no other row shows, in the chart's order, without those that are null, false or

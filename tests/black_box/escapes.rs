@@ -618,7 +618,6 @@ fn nothing_is_printed_elsewhere() {
         "os/unix/supervisor.rs",
         "os/windows/supervisor.rs",
         "lint/report.rs",
-        "cli/watch.rs",
         // The demo's reviewer is a program of its own.
         "demo/reviewer.rs",
         "explore/tests/differential.rs",

@@ -459,10 +459,6 @@ fn every_command_line_that_is_named_is_one() {
                 // A command that is only named.
                 words.push("--help".to_owned());
             }
-            if words.iter().any(|word| word == "--watch") {
-                // It runs until its user ends it.
-                words.push("--help".to_owned());
-            }
             if let [enter, phase, ..] = words.as_slice()
                 && enter == "enter"
                 && phase != "--help"

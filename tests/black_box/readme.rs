@@ -83,7 +83,6 @@ fn the_commands_of_their_pages_work() {
     assert!(blocks.len() > 3);
     for line in blocks.iter().flat_map(|block| block.lines()) {
         // It runs until its user ends it.
-        let line = line.replace("--watch", "--watch --help");
         let line = line.replace("--follow", "--follow --help");
         let ran = typed(&project, &line);
         assert_eq!(ran.code, 0, "{line}: {}{}", ran.stdout, ran.stderr);

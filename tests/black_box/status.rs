@@ -1,11 +1,10 @@
-//! `taskie status`: a review that is running, terminals, and `--watch`. The rest is in `tests/transcripts/status.md`.
+//! `taskie status`: a review that is running, and terminals. The rest is in `tests/transcripts/status.md`.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -116,18 +115,6 @@ fn a_killed_hook_leaves_no_running_review() {
 }
 
 #[test]
-fn a_watch_ends_with_its_reader() {
-    let project = Project::in_state(json!({}));
-    let mut child = project.command(["status", "--watch"]).spawn().unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap());
-    out.read_line(&mut String::new()).unwrap();
-    // Nothing changes, so nothing more would be written.
-    drop(out);
-    let status = wait_for("the watch to end", || child.try_wait().unwrap());
-    assert!(status.success());
-}
-
-#[test]
 fn status_does_not_delay_a_review() {
     let project = plan_in(&json!({}), &Reviewer::fail());
     // A note that a killed hook left behind: whoever reads it asks for the lock.
@@ -149,72 +136,6 @@ fn status_does_not_delay_a_review() {
         }
         over.store(true, std::sync::atomic::Ordering::Relaxed);
     });
-}
-
-/// Makes `taskie status --watch` check now, not at the end of its second: the terminal may have a new size.
-fn look(child: &Child) {
-    signal(child, Signal::WINCH);
-}
-
-/// `taskie status --watch` in a pipe, and the lines that it has printed.
-fn watch(project: &Project, args: &[&str]) -> (Child, std::sync::mpsc::Receiver<String>) {
-    let mut child = project.command([&["status", "--watch"], args].concat()).spawn().unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let (sender, receiver) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        for line in lines.map_while(Result::ok) {
-            let _ = sender.send(line);
-        }
-    });
-    (child, receiver)
-}
-
-#[test]
-fn a_pipe_gets_a_line_for_each_change() {
-    let project = Project::in_state(json!({}));
-    let slow = Slow::on(&project, "FAIL");
-    let (mut child, lines) = watch(&project, &[]);
-    let next = || lines.recv_timeout(Duration::from_secs(60)).unwrap();
-    assert_eq!(next(), format!("{PLAN}: complete-task, code-review due; your turn"));
-    let look = || look(&child);
-    let hook = slow.begin(&project);
-    look();
-    assert_eq!(next(), format!("{PLAN}: code-review 1 by opus is running"));
-    slow.end(hook);
-    look();
-    assert_eq!(
-        next(),
-        format!("{PLAN}: code-review, post-code-review due; code-review 1: FAIL; your turn")
-    );
-    assert_eq!(project.run(&["run", "pause"]).code, 0);
-    look();
-    assert_eq!(next(), format!("{PLAN}: code-review; your turn"));
-    // It checks, nothing has changed, and it prints nothing.
-    look();
-    assert_eq!(project.run(&["run", "resume"]).code, 0);
-    look();
-    assert_eq!(
-        next(),
-        format!("{PLAN}: code-review, post-code-review due; code-review 1: FAIL; your turn")
-    );
-    signal(&child, Signal::INT);
-    assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert_eq!(lines.recv().ok(), None);
-}
-
-#[test]
-fn a_program_gets_an_object_for_each_change() {
-    let project = Project::in_state(json!({}));
-    let (mut child, lines) = watch(&project, &["--json"]);
-    let next = || -> Value {
-        serde_json::from_str(&lines.recv_timeout(Duration::from_secs(60)).unwrap()).unwrap()
-    };
-    assert_eq!(next(), project.run(&["status", "--json"]).json());
-    assert_eq!(project.run(&["run", "limit", "3"]).code, 0);
-    look(&child);
-    assert_eq!(next()["cycle"]["limit"], 3);
-    signal(&child, Signal::TERM);
-    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 /// A command whose stdout is a terminal of this size, and the terminal's other end.
@@ -296,30 +217,6 @@ fn next_speaks_to_the_user_in_a_terminal() {
     let users = without_escapes(&String::from_utf8(bytes).unwrap());
     assert!(users.starts_with("Your turn"), "{users}");
     assert!(!users.contains("why: "), "{users}");
-}
-
-#[test]
-fn a_terminal_is_drawn_in_place() {
-    let project = reviewed();
-    for (columns, rows, height) in [(80, 40, 20), (40, 8, 7)] {
-        let (mut child, mut terminal) =
-            on_terminal(project.command(["status", "--watch"]), columns, rows);
-        let mut seen = String::new();
-        let up = format!("\u{1b}[{height}F");
-        let mut buffer = [0; 4096];
-        while seen.matches(&up).count() < 2 {
-            let count = terminal.read(&mut buffer).unwrap();
-            seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
-            assert!(seen.len() < 10_000, "{seen:?}");
-            look(&child);
-        }
-        signal(&child, Signal::INT);
-        assert_eq!(child.wait().unwrap().code(), Some(0));
-        let first = without_escapes(seen.split(&up).next().unwrap());
-        assert_eq!(first.lines().count(), height, "{first}");
-        assert_eq!(first.contains("press Ctrl-C to stop"), rows == 40, "{first}");
-        assert!(first.contains("turn:"), "{first}");
-    }
 }
 
 /// An agent is at work if its last stop sent it back, or if it has run a command since.

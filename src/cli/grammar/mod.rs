@@ -179,9 +179,8 @@ fn of_instances(chart: &Chart) -> Vec<Command> {
         .arg(arg!(--all "Show all reviews, not only the last ones"))
         .arg(
             arg!(--line "Print one short line for a status line; the session can come as JSON on stdin")
-                .conflicts_with_all(["all", "watch", "json"]),
-        )
-        .arg(arg!(--watch "Keep watching until Ctrl-C: redraw on a terminal, otherwise print a line per change")),
+                .conflicts_with_all(["all", "json"]),
+        ),
         Command::new("list")
             .about(format!("List all {noun}s: progress, reviews, cost, driver"))
             .arg(json())

@@ -13,15 +13,6 @@ pub(crate) const PAUSE: Duration = Duration::from_secs(1);
 /// How soon the end is noticed.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Why a wait ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rang {
-    /// The time has passed.
-    Look,
-    /// This process was asked to end.
-    End,
-}
-
 /// Whether this process was asked to end.
 #[derive(Debug)]
 pub(crate) struct Bell(Arc<AtomicBool>);
@@ -35,15 +26,15 @@ impl Bell {
         Ok(Self(end))
     }
 
-    /// Waits this long, or until the end.
-    pub(crate) fn wait(&mut self, time: Duration) -> Rang {
+    /// Waits this long, or until the end, and returns whether that has come.
+    pub(crate) fn wait(&self, time: Duration) -> bool {
         let start = Instant::now();
         while !self.0.load(Ordering::Relaxed) {
             if start.elapsed() >= time {
-                return Rang::Look;
+                return false;
             }
             std::thread::sleep(TICK);
         }
-        Rang::End
+        true
     }
 }
