@@ -25,10 +25,6 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let root = place::root(chart)?;
     let what = format!("the {}s cannot be listed", chart.scope.noun);
     let names = find::names(&root, &chart.scope).map_err(CliError::because(what))?;
-    if matches.get_flag("names") {
-        names.iter().for_each(|name| say(name));
-        return Ok(ExitCode::SUCCESS);
-    }
     let mut rows = Vec::new();
     for name in names {
         match place::existing(chart, &root, &name) {

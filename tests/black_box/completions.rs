@@ -39,7 +39,6 @@ fn bash_completes_commands_and_those_of_the_chart() {
     for (line, expected) in [
         ("taskie ent", "enter"),
         ("taskie run pa", "pause"),
-        ("taskie enter post-pl", "post-plan-review"),
         ("taskie completions ba", "bash"),
         ("taskie check-chart --form", "--format"),
     ] {
@@ -51,42 +50,5 @@ fn bash_completes_commands_and_those_of_the_chart() {
         );
         let ran = Ran::of(Command::new("bash").args(["-c", &typed]).output().unwrap());
         assert_eq!((ran.code, ran.stdout.trim_end()), (0, expected), "{line}: {}", ran.stderr);
-    }
-}
-
-/// The names of the plans that there are when the key is pressed, in the shells that can look them up.
-#[test]
-fn shells_complete_the_names_of_plans() {
-    let project = Project::empty();
-    for plan in ["alpha", "beta"] {
-        std::fs::create_dir_all(project.root.join(".taskie/plans").join(plan)).unwrap();
-    }
-    let bash = "taskie completions bash >../script; bash -c '. ../script; COMP_WORDS=(taskie status --plan \"\"); \
-                COMP_CWORD=3; _taskie taskie \"\" --plan; echo \"${COMPREPLY[*]}\"'";
-    let ran = Ran::of(project.shell(bash).output().unwrap());
-    assert_eq!(ran.all(), (0, "alpha beta\n", ""));
-    assert_eq!(project.run(&["list", "--names"]).out(), (0, "alpha\nbeta\n"));
-
-    let looks_up = |shell: &str, part: &str| {
-        let script = project.run(&["completions", shell]).stdout;
-        assert!(script.contains(part), "{shell}");
-        assert!(!script.contains("__taskie"), "{shell}");
-    };
-    looks_up("zsh", ":PLAN:{compadd -- ${(f)\"$(taskie list --names 2>/dev/null)\"}}'");
-    looks_up(
-        "fish",
-        "-l plan -d 'The plan to use [default: what the session works on, or the newest]' -r -f -a \"(taskie list --names 2>/dev/null)\"",
-    );
-    for shell in ["powershell", "elvish"] {
-        looks_up(shell, "--plan");
-    }
-}
-
-#[test]
-fn an_unknown_shell_is_refused_with_the_known_ones() {
-    let ran = Project::empty().run(&["completions", "csh"]);
-    assert_eq!(ran.out(), (2, ""));
-    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        assert!(ran.stderr.contains(shell), "{}", ran.stderr);
     }
 }

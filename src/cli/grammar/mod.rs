@@ -183,8 +183,7 @@ fn of_instances(chart: &Chart) -> Vec<Command> {
         ),
         Command::new("list")
             .about(format!("List all {noun}s: progress, reviews, cost, driver"))
-            .arg(json())
-            .arg(arg!(--names "Print only the names, one per line").conflicts_with("json")),
+            .arg(json()),
         log(chart),
     ];
     commands.extend(findings(chart));

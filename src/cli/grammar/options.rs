@@ -14,7 +14,7 @@ use crate::expr::Expressions;
 use crate::host::hosts;
 
 /// The id of the argument that names an instance.
-pub(crate) const INSTANCE: &str = "instance";
+const INSTANCE: &str = "instance";
 
 /// A stop that `taskie log --why` explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
