@@ -8,15 +8,13 @@ use serde_json::{Value as Json, json};
 
 use crate::chart::Chart;
 use crate::cli::error::CliError;
-use crate::cli::output::{is_reviewer, refuse_agents, say, say_json, say_json_text};
-use crate::cli::{place, reviewed};
+use crate::cli::output::{is_reviewer, refuse_agents, say, say_json};
+use crate::cli::place;
 use crate::diagnostic::quote::quoted;
 use crate::hash::IndexMap;
-use crate::lint::report;
 use crate::page::{self, FAINT, Page};
 use crate::project::ledger::{self, LedgerEntry};
-use crate::project::state_file;
-use crate::reviewer::finding::{Finding, Ran};
+use crate::reviewer::finding::Ran;
 use crate::run::place::Place;
 use crate::store::once::CALL;
 use crate::text::shown;
@@ -29,39 +27,10 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let place = place::chosen(chart, matches)?;
     let snapshot = place.snapshot();
     let mut entries = snapshot.ledger();
-    let format = matches.get_one::<String>("format").map(String::as_str);
-    if let Some(format @ ("sarif" | "github")) = format {
-        let findings = entries.into_iter().map(|entry| {
-            let finding = Finding {
-                title: format!("{} ({})", entry.finding.title, entry.state),
-                ..entry.finding
-            };
-            (entry.id, reviewed::from_top(&place.root, finding))
-        });
-        let findings: Vec<(String, Finding)> = findings.collect();
-        match format {
-            "sarif" => {
-                let elsewhere = match place.instance.dir.is_absolute() {
-                    // It is in a git directory outside of the work tree.
-                    true => ".".to_owned(),
-                    false => {
-                        let file = place.instance.dir.join(state_file::FILE);
-                        reviewed::path_from_top(&place.root, &file).unwrap_or_default()
-                    }
-                };
-                let log = reviewed::sarif(chart, &findings, &elsewhere);
-                say_json_text(&report::pretty(&log));
-            }
-            _ => reviewed::annotations(chart, &findings, reviewed::ANNOTATIONS)
-                .iter()
-                .for_each(|line| say(line)),
-        }
-        return Ok(ExitCode::SUCCESS);
-    }
     let runs = snapshot.all_runs().into_iter();
     let ran = runs.filter(|run| !run.found.ran.is_empty()).map(|run| (run.file, run.found.ran));
     let ran: IndexMap<String, Vec<Ran>> = ran.collect();
-    if format == Some("json") {
+    if matches.get_flag("json") {
         let entries = entries.iter().map(|entry| to_json(&place, entry));
         let entries: Vec<Json> = entries.collect();
         say_json(json!({ "findings": entries, "ran": ran }));

@@ -19,7 +19,7 @@ use crate::store::journal::Line;
 use crate::text::shown;
 
 /// How many annotations of one level GitHub shows of a step.
-pub(super) const ANNOTATIONS: usize = 10;
+const ANNOTATIONS: usize = 10;
 
 /// Returns the workflow command of GitHub that shows a finding at its line.
 fn annotation(level: &str, id: &str, finding: &Finding) -> String {
@@ -36,13 +36,13 @@ fn annotation(level: &str, id: &str, finding: &Finding) -> String {
 }
 
 /// Returns a finding with its file as it is from the top of the repository on: other programs look for it from there.
-pub(super) fn from_top(root: &Path, finding: Finding) -> Finding {
-    let file = finding.file.map(|file| path_from_top(root, Path::new(&file)).unwrap_or(file));
+fn from_top(root: &Path, finding: Finding) -> Finding {
+    let file = finding.file.map(|file| path_from_top(root, &file).unwrap_or(file));
     Finding { file, ..finding }
 }
 
 /// Returns the path of a file of the project at `root` from the top of the repository on; `None` if it is outside.
-pub(super) fn path_from_top(root: &Path, file: &Path) -> Option<String> {
+fn path_from_top(root: &Path, file: &str) -> Option<String> {
     let mut path = PathBuf::new();
     for step in root.join(file).components() {
         match step {
@@ -239,7 +239,7 @@ impl<'p> ReviewReport<'p> {
 
     /// Returns workflow commands of GitHub: they show each finding at its line.
     pub(super) fn annotations(&self) -> Vec<String> {
-        let of_findings = annotations(self.chart, &self.findings, ANNOTATIONS);
+        let of_findings = annotations(self.chart, &self.findings);
         // Where there are findings, the messages are only about them.
         let is_news = self.code == 0 || self.code == 1 && !self.findings.is_empty();
         let level = if is_news { "notice" } else { "error" };
@@ -289,21 +289,15 @@ pub(super) fn print_refused(chart: &Chart, format: &str, why: &str) {
     }
 }
 
-/// Returns workflow commands of GitHub that show each finding at its line, at most this many of a level.
-pub(super) fn annotations(
-    chart: &Chart,
-    findings: &[(String, Finding)],
-    most: usize,
-) -> Vec<String> {
+/// Returns workflow commands of GitHub that show each finding at its line.
+fn annotations(chart: &Chart, findings: &[(String, Finding)]) -> Vec<String> {
     let mut of_findings = Vec::new();
     for level in ["error", "warning"] {
         let findings = findings.iter();
         let findings: Vec<_> =
             findings.filter(|(_, finding)| self::level(chart, finding) == level).collect();
-        let shown = match findings.len() > most {
-            true => most - 1,
-            false => findings.len(),
-        };
+        let shown =
+            if findings.len() > ANNOTATIONS { ANNOTATIONS - 1 } else { findings.len() };
         let (each, more) = findings.split_at(shown);
         of_findings.extend(each.iter().map(|(id, finding)| annotation(level, id, finding)));
         if !more.is_empty() {
@@ -322,7 +316,7 @@ pub(super) fn annotations(
 
 /// Returns findings as a SARIF log. A finding about no file of the project is shown at the file `elsewhere`: GitHub refuses
 /// a whole log in which a result has no place.
-pub(super) fn sarif(chart: &Chart, findings: &[(String, Finding)], elsewhere: &str) -> Json {
+fn sarif(chart: &Chart, findings: &[(String, Finding)], elsewhere: &str) -> Json {
     let results = findings.iter().map(|(id, finding)| {
         let file = file_of(finding);
         let outside = finding.place().filter(|_| file.is_none());

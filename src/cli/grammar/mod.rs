@@ -312,10 +312,7 @@ fn findings(chart: &Chart) -> Vec<Command> {
     if ledger.severities.is_empty() {
         return Vec::new();
     }
-    let list = Command::new("findings")
-        .about("List what reviews found, and what became of it")
-        .args(instance_args(chart))
-        .args(formats());
+    let list = asking(chart, "findings", "List what reviews found, and what became of it");
     let resolve = Command::new("resolve")
         .about("Decide about a finding; later reviewers will know")
         .arg(
