@@ -106,8 +106,6 @@ pub fn spent(
                 Limited::Failures => (failed_of(runs, of, retried).len() as u64, 1),
                 Limited::Cycle => (cycle.known, MILLION),
                 Limited::Instance => (instance.known, MILLION),
-                Limited::Reviews => (instance.runs as u64, 1),
-                Limited::Minutes => (instance.seconds, 60),
             };
             used >= limit.saturating_mul(unit)
         });
@@ -160,7 +158,6 @@ struct Sum {
     known: u64,
     unknown: usize,
     runs: usize,
-    seconds: u64,
 }
 
 impl Sum {
@@ -170,7 +167,6 @@ impl Sum {
             sum.runs += usize::from(!run.not_started);
             sum.known = sum.known.saturating_add(run.cost.unwrap_or(0));
             sum.unknown += usize::from(run.cost.is_none());
-            sum.seconds = sum.seconds.saturating_add(run.seconds);
         }
         sum
     }

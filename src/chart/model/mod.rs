@@ -85,7 +85,7 @@ pub struct Source {
     /// Required if an invocation has `findings`. What reviews find, as data: `review.findings`.
     #[serde(default)]
     pub findings: Part<Findings>,
-    /// What reviews may cost, how long they may take and how often they may fail: `spent.over`.
+    /// What reviews may cost, and how often they may fail: `spent.over`.
     #[serde(default)]
     pub budget: Part<Budget>,
     /// Commands that must succeed before a rule starts a process.

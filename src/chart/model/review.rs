@@ -102,10 +102,6 @@ pub struct Budget {
     /// How many reviews of a cycle may fail in a row. One that was not started does not count, nor one after which
     /// no reviewer can run for a while. `taskie next --retry` starts to count again.
     pub failures: Option<Text>,
-    /// How many reviews an instance may have, failed ones included.
-    pub reviews: Option<Text>,
-    /// How many minutes all reviews of an instance may take.
-    pub minutes: Option<Text>,
 }
 
 /// What a budget of a chart limits, as the engine sees it.
@@ -114,17 +110,13 @@ pub enum Limited {
     Failures,
     Cycle,
     Instance,
-    Reviews,
-    Minutes,
 }
 
 impl Limited {
     /// All of them: the first one that is used up is reported.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 3] = [
         Self::Cycle,
         Self::Instance,
-        Self::Reviews,
-        Self::Minutes,
         // Whoever asks for another try has to be allowed one.
         Self::Failures,
     ];
@@ -135,8 +127,6 @@ impl Limited {
             Self::Failures => "failures",
             Self::Cycle => "cycle",
             Self::Instance => "instance",
-            Self::Reviews => "reviews",
-            Self::Minutes => "minutes",
         }
     }
 }
@@ -148,8 +138,6 @@ impl Budget {
             Limited::Failures => &self.failures,
             Limited::Cycle => &self.cycle,
             Limited::Instance => &self.instance,
-            Limited::Reviews => &self.reviews,
-            Limited::Minutes => &self.minutes,
         };
         text.as_ref()
     }

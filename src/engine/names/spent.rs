@@ -14,7 +14,7 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
         ("spent.cycle", "what the reviews of the running cycle cost so far; none without a budget", ""),
         ("spent.instance", "what all reviews of the instance cost: `$3.20`, or `$3.20 + 1 unknown`; none without a budget", ""),
         ("spent.failures", "how many of the last reviews of the running cycle have failed in a row, the one that has just run included; 0 without a budget", ""),
-        ("spent.over", "the budget that is used up: `failures`, `cycle`, `instance`, `reviews` or `minutes`; none if none is", ""),
+        ("spent.over", "the budget that is used up: `failures`, `cycle` or `instance`; none if none is", ""),
         ("spent.next", "the same for the review after the one that has just run", ""),
         ("spent.why", "why the last of these reviews failed; empty if none has", ""),
     ],
