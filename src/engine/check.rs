@@ -235,9 +235,6 @@ impl Checker<'_> {
         let chart = self.chart;
         if let Some(gates) = &chart.gates {
             self.list(at!["gates", "commands"], &gates.commands, names);
-            if let Amount::Setting(text) = &gates.timeout {
-                self.value(at!["gates", "timeout"], text, names);
-            }
         }
         if let Some(commands) = &chart.calls {
             self.value(at!["calls"], commands, names);

@@ -395,7 +395,7 @@ impl Deciding {
             log: REVIEW_LOGS.replace('*', &n.to_string()),
             file,
             subject,
-            timeout: self.timeout(format!("invoke.{name}.timeout"), &invoke.timeout)?,
+            timeout: self.timeout(name, &invoke.timeout)?,
             ..Invocation::default()
         })
     }
@@ -412,15 +412,15 @@ impl Deciding {
         Ok(Gates {
             commands: commands.iter().map(ToString::to_string).collect(),
             log: GATES_LOG.to_owned(),
-            timeout: self.timeout("gates.timeout".to_owned(), &gates.timeout)?,
         })
     }
 
-    fn timeout(&self, place: String, timeout: &Amount) -> Result<u64, Fault> {
+    fn timeout(&self, name: &str, timeout: &Amount) -> Result<u64, Fault> {
         let text = match timeout {
             Amount::Fixed(seconds) => return Ok(*seconds),
             Amount::Setting(text) => Literal::Text(text.clone()),
         };
+        let place = format!("invoke.{name}.timeout");
         let value = (self.names.expressions)
             .literal(&text, &self.names.root())
             .map_err(Fault::at(place.clone()))?;

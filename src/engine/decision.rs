@@ -245,8 +245,6 @@ pub struct Gates {
     pub commands: Vec<String>,
     /// The file for the output of the one that runs, in the instance's directory.
     pub log: String,
-    /// The time limit of all of them together, in seconds.
-    pub timeout: u64,
 }
 
 impl Invocation {

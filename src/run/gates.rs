@@ -24,6 +24,9 @@ use crate::store::running::{self, CANCELLED, Note, Running};
 /// The most characters of the output of a gate that an expression sees.
 const OUTPUT: usize = 4_000;
 
+/// The time limit of all gates together, in seconds.
+const LIMIT: u64 = 270;
+
 /// Runs the gates in order, within `most` seconds at most. Returns the outcome of a review that is not started, if one of them fails,
 /// and whether the user has ended it.
 pub(crate) fn run(
@@ -35,7 +38,7 @@ pub(crate) fn run(
     announced: &Running,
 ) -> Result<Option<(Outcome, bool)>, Stuck> {
     let gates = &invocation.gates;
-    let timeout = gates.timeout.min(most);
+    let timeout = LIMIT.min(most);
     let limit = Duration::from_secs(timeout);
     let start = Instant::now();
     let log = place.dir().join(&gates.log);

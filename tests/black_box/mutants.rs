@@ -202,7 +202,6 @@ const MUTANTS: &[Mutant] = &[
     mutant("\n { target = \"all-code-review\" },", 1, "", &[("advance-runs-out", Line("{ guard = \"remaining\", target"))]),
     mutant("{ target = \"complete\" }", 1, "{ guard = \"not remaining\", target = \"complete\" }", &[("advance-runs-out", Edit)]),
     mutant("to 3570", 1, "to 3600", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
-    mutant("to 270", 1, "to 1801", &[("deadline-too-long", Line(r#"timeout = "{{ config.gate_timeout }}""#))]),
     mutant("commands = \"gates\"", 1, "commands = \"commit\"", &[("wrong-operand", Edit)]),
     mutant(" to 3570", 1, "", &[("wrong-type", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.max_review }}", &[("unknown-name", Edit)]),

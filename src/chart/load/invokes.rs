@@ -48,19 +48,13 @@ impl Resolver<'_> {
         }
     }
 
-    /// Checks the processes, and the gates that run before them.
+    /// Checks the processes.
     pub(super) fn processes(&mut self, source: &Source) {
         let shared = (at!["invocation"].to_vec(), "invocation", &*source.invocation);
         let own = source.invoke.iter();
         let own = own.map(|(name, invoke)| (at!["invoke", name].to_vec(), name.as_str(), invoke));
         for (path, name, invoke) in std::iter::once(shared).chain(own) {
             self.process(&path, name, invoke, source);
-        }
-        if let Some(gates) = &source.gates {
-            let limit = LONGEST_HOOK / 2;
-            let help = "use at most half of that, so that a reviewer has the other half";
-            let path = at!["gates", "timeout"];
-            self.deadline(path, "gates", &gates.timeout, limit, help, source);
         }
     }
 
@@ -100,32 +94,23 @@ impl Resolver<'_> {
             self.flaw(Code::MissingKey, &at("findings"), message, help);
         }
         if let Some(timeout) = &invoke.timeout {
-            let limit = LONGEST_HOOK - 1;
-            let help = "use a shorter timeout, so that the hook has time to write the outcome";
-            self.deadline(&at("timeout"), name, timeout, limit, help, source);
+            self.deadline(&at("timeout"), name, timeout, source);
         }
     }
 
-    /// Checks that something takes at most `limit` seconds.
-    fn deadline(
-        &mut self,
-        path: &[Segment],
-        name: &str,
-        timeout: &Amount,
-        limit: u64,
-        help: &str,
-        source: &Source,
-    ) {
+    /// Checks that a process ends before the host ends the hook.
+    fn deadline(&mut self, path: &[Segment], name: &str, timeout: &Amount, source: &Source) {
         let Some(longest) = timeout.longest(&source.config) else {
             let message = format!("the timeout of `{name}` has no upper limit");
             let help = "write a number, or `{{ config.NAME }}`: an integer setting with `minimum` and `maximum`";
             self.flaw(Code::WrongType, path, message, help);
             return;
         };
-        if longest > limit {
+        if longest >= LONGEST_HOOK {
             let message = format!(
                 "`{name}` may take {longest} seconds, but the host ends the hook after {LONGEST_HOOK}"
             );
+            let help = "use a shorter timeout, so that the hook has time to write the outcome";
             self.flaw(Code::DeadlineTooLong, path, message, help);
         }
     }

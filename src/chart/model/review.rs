@@ -166,9 +166,6 @@ pub struct Advance {
 pub struct GateCommands {
     /// The list of command lines, in order. Each is split into words as a shell does, and run without a shell.
     pub commands: Expr,
-    /// The time limit of all of them together in seconds: a number, or `{{ config.NAME }}`. At most 1800: the rest of the
-    /// hook's time is for the reviewer.
-    pub timeout: Amount,
 }
 
 /// A process: what to run, and where to find its verdict. Or what all processes share.
