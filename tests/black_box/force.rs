@@ -501,7 +501,7 @@ fn a_work_tree_whose_name_is_not_text() {
     let plan = tree.join(".taskie/plans").join(crate::support::PLAN);
     assert!(plan.join("task-1-review-1.md").exists());
     for args in
-        [&["status"][..], &["log"], &["list"], &["stats"], &["findings"], &["report", "--markdown"]]
+        [&["status"][..], &["log"], &["list"], &["stats"], &["findings"], &["report"]]
     {
         let ran = run(args, "");
         assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::{PLAN, Project, Reviewer};
+use crate::support::{PLAN, Project};
 
 const TASKS: usize = 30;
 
@@ -53,14 +53,6 @@ fn large() -> Project {
     project
 }
 
-fn report(project: &Project) -> String {
-    let file = project.bin.join("report.html");
-    let ran = project.run(&["report", "--html", file.to_str().unwrap()]);
-    assert_eq!(ran.err(), (0, ""));
-    assert_eq!(ran.stdout, format!("wrote {}\n", file.display()));
-    fs::read_to_string(file).unwrap()
-}
-
 #[test]
 fn a_large_plan_stays_readable() {
     let project = large();
@@ -81,76 +73,23 @@ fn a_large_plan_stays_readable() {
     assert!(log.lines().count() < 264 * 3 + 40);
     assert!(log.lines().all(|line| line.chars().count() <= 100), "{log}");
     assert!(log.contains("code-review task-7 3 FAIL by sonnet in"), "{log}");
-    let page = report(&project);
-    assert_eq!(page.matches("<details>").count(), 264);
-    assert_eq!(page.matches("<strong class=\"good\">PASS</strong>").count(), 66);
-    for part in [
-        "24 of 30 tasks done",
-        "264 reviews in 4 h 24 min, cost $66.00, 75% found something",
-        "<h3>code-review task-30</h3>",
-        "<summary>Review 8: <strong class=\"good\">PASS</strong> by opus in 1 min 00 s ($0.25)</summary>",
-        "<li>Issue 3 in <code>task-7</code> &amp; &lt;more&gt;</li>",
-        "<h3>2026-01-11</h3>",
-        "<svg",
-    ] {
-        assert!(page.contains(part), "{part}");
-    }
+    let page = project.run(&["report"]).stdout;
+    assert!(page.lines().count() <= 140, "{page}");
     assert_eq!(project.files(), before);
-    if let Ok(keep) = std::env::var("TASKIE_KEEP_REPORT") {
-        fs::write(keep, page).unwrap();
-    }
-}
-
-/// Nothing that a reviewer, an agent or a file's name says becomes part of the page's code.
-#[test]
-fn a_hostile_review_is_text() {
-    let project = Project::in_state(json!({}));
-    let hostile = "<script>alert(1)</script> <img src=x onerror=alert(2)> \u{1b}[31m";
-    project.reviewer(
-        &Reviewer::fail().first(format!("printf '%s' '{hostile}' > \"$file\"")).without_review(),
-    );
-    project.stop();
-    project.write("task-1-post-review-1.md", hostile);
-    let page = report(&project);
-    for part in ["<script", "<img", "\u{1b}", "http-equiv", "src=\"", "url(h"] {
-        assert!(!page.contains(part), "{part}");
-    }
-    assert_eq!(page.matches("&lt;script&gt;").count(), 2);
-}
-
-#[test]
-fn a_report_of_nothing_and_one_that_cannot_be_written() {
-    let project = Project::valid();
-    let page = report(&project);
-    for part in
-        ["No review is recorded on this machine.", "There is no review yet.", "Nothing is recorded"]
-    {
-        assert!(page.contains(part), "{part}");
-    }
-    let ran = project.run(&["report", "--html", "no/such/folder.html"]);
-    assert_eq!(ran.out(), (1, ""));
-    assert!(
-        ran.stderr.starts_with("taskie: no/such/folder.html cannot be written: "),
-        "{}",
-        ran.stderr
-    );
-    let json: Value = project.run(&["status", "--json"]).json();
-    assert_eq!(json["started"], false);
 }
 
 /// A file that exists, or a link, is overwritten only with `--force`.
 #[test]
 fn no_result_overwrites_a_file() {
     let project = Project::valid();
-    let (kept, link) = (project.root.join("kept"), project.root.join("link.dot"));
+    let (kept, link) = (project.root.join("kept"), project.root.join("link.svg"));
     std::os::unix::fs::symlink("kept", &link).unwrap();
-    let commands: [&[&str]; 3] = [
-        &["report", "--html"],
+    let commands: [&[&str]; 2] = [
         &["simulate", "--save"],
         &["check-chart", "--max-states", "10", "--diagram"],
     ];
     for command in commands {
-        for (name, is_there) in [("link.dot", false), ("kept", true), ("link.dot", true)] {
+        for (name, is_there) in [("link.svg", false), ("kept", true), ("link.svg", true)] {
             let _ = fs::remove_file(&kept);
             if is_there {
                 fs::write(&kept, "mine").unwrap();
@@ -162,7 +101,7 @@ fn no_result_overwrites_a_file() {
             assert_eq!(ran.all(), (1, "", why.as_str()));
             assert_eq!(fs::read_to_string(&kept).ok().as_deref(), is_there.then_some("mine"));
         }
-        let ran = project.run(&[command, &["link.dot", "--force"]].concat());
+        let ran = project.run(&[command, &["link.svg", "--force"]].concat());
         assert_eq!(ran.err(), (0, ""));
         assert!(fs::read_to_string(&kept).unwrap().len() > 100);
         assert!(link.is_symlink());

@@ -195,11 +195,7 @@ fn of_instances(chart: &Chart) -> Vec<Command> {
             )
             .arg(json()),
         Command::new("report")
-            .about(format!("Write a page about a {noun}: costs, reviews, timeline"))
-            .arg(arg!(--html <FILE> "Write it to this file").value_parser(value_parser!(PathBuf)))
-            .arg(overwriting("html"))
-            .arg(arg!(--markdown "Print what a pull request needs, as Markdown"))
-            .group(ArgGroup::new("form").args(["html", "markdown"]).required(true))
+            .about(format!("Print what a pull request about a {noun} needs, as Markdown"))
             .args(instance_args(chart)),
         asking(chart, "validate", format!("Check the files of a {noun} the way a stop does"))
             .after_help(
