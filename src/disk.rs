@@ -4,12 +4,13 @@
 //! not at all, and keeps only the permission bits of the file that it replaces.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::os::file::{copy_permissions, is_open_to_all, is_ours, owner, share, user};
+use crate::os::file::{is_open_to_all, is_ours, user};
 use crate::os::regular::open_to_read;
 use crate::os::signals;
 
@@ -173,7 +174,9 @@ pub(crate) fn create_for_now(
     let folder = path.parent().unwrap_or(Path::new("."));
     // What killed processes have left behind.
     sweep(folder, LEFT_BEHIND, |name| name.as_encoded_bytes().starts_with(NEW.as_bytes()));
-    let mut new = share(tempfile::Builder::new().prefix(NEW)).tempfile_in(folder)?;
+    // The user's umask is applied, as to any other file.
+    let shared = Permissions::from_mode(0o666);
+    let mut new = tempfile::Builder::new().permissions(shared).prefix(NEW).tempfile_in(folder)?;
     fill(new.as_file_mut())?;
     new.persist_noclobber(path)?;
     Ok(())
@@ -191,7 +194,9 @@ fn beside(path: &Path) -> PathBuf {
 /// the plain permission bits. Otherwise, whoever made the old file could have the user run or share the new one.
 fn keep_permissions(old: &Path, new: &File) -> io::Result<()> {
     match old.symlink_metadata() {
-        Ok(meta) if meta.is_file() && is_ours(&meta) => copy_permissions(&meta, new),
+        Ok(meta) if meta.is_file() && is_ours(&meta) => {
+            new.set_permissions(Permissions::from_mode(meta.mode() & 0o777))
+        }
         _ => Ok(()),
     }
 }
@@ -220,7 +225,7 @@ pub(crate) fn sweep(folder: &Path, limit: Duration, is_meant: impl Fn(&OsStr) ->
 pub(crate) fn distrust(dir: &Path) -> Option<String> {
     let meta = dir.metadata().ok()?;
     if !is_ours(&meta) {
-        let (owner, user) = (owner(&meta), user());
+        let (owner, user) = (meta.uid(), user());
         return Some(format!(
             "it belongs to another user (uid {owner}, and you are {user}); `sudo chown -R {user} {}` makes it yours",
             dir.display()
@@ -237,15 +242,13 @@ pub(crate) fn distrust(dir: &Path) -> Option<String> {
 /// Returns why what the user keeps outside of projects is not used: the same, but the administrator's is.
 pub(crate) fn distrust_own(path: &Path) -> Option<String> {
     let meta = path.metadata().ok()?;
-    let is_safe = owner(&meta) == 0 && !is_open_to_all(&meta);
+    let is_safe = meta.uid() == 0 && !is_open_to_all(&meta);
     distrust(path).filter(|_| !is_safe)
 }
 
-#[cfg(unix)]
 #[cfg(test)]
 mod tests {
-    use std::fs::Permissions;
-    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+    use std::os::unix::fs::symlink;
 
     use super::*;
 

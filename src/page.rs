@@ -16,7 +16,6 @@ use serde_json::Value as Json;
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-use crate::os::file::HOME;
 use crate::text::styled_lines;
 
 pub(crate) const PLAIN: Style = Style::new();
@@ -94,7 +93,7 @@ pub(crate) fn dollars(millionths: u64) -> String {
 
 /// Returns a path with `~` for the home directory.
 pub(crate) fn short_path(path: &Path) -> String {
-    let home = std::env::var_os(HOME).filter(|home| !home.is_empty());
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
     match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {
         Some(rest) => format!("~/{}", rest.display()),
         None => path.display().to_string(),

@@ -22,7 +22,6 @@ use crate::engine::decision::{Answer, Step};
 use crate::engine::event::Event;
 use crate::hook;
 use crate::lint::report;
-use crate::os::file::slashed;
 use crate::os::supervisor;
 use crate::page::{counted, span};
 use crate::process::log;
@@ -381,7 +380,7 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, Refused> {
 /// Returns paths that are given in the folder `prefix` as they are from the root on; an error if one is outside.
 fn below(root: &Path, prefix: &Path, paths: &[String]) -> Result<Vec<String>, CliError> {
     let inside = |path: &Path| {
-        let path = slashed(trust::inside(path)?).into_os_string();
+        let path = trust::inside(path)?.into_os_string();
         let path = path.into_string().ok()?;
         Some(if path.is_empty() { ".".to_owned() } else { path })
     };

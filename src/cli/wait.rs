@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -15,7 +16,6 @@ use super::output::say;
 use crate::clock;
 use crate::hook;
 use crate::host::reply::cut;
-use crate::os::process::detach;
 use crate::run::asked;
 use crate::run::place::Place;
 use crate::run::under_way;
@@ -182,7 +182,7 @@ fn start(role: &str, session: Option<&str>, output: impl Fn() -> Stdio) -> std::
         command.args(["--role", role]);
     }
     command.stdin(Stdio::null()).stdout(output()).stderr(output());
-    detach(&mut command).spawn()
+    command.process_group(0).spawn()
 }
 
 /// Keeps the review running as long as somebody waits for it.

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -13,7 +14,6 @@ use super::reviewer;
 use crate::chart::Chart;
 use crate::chart::choice::{CHARTS, Embedded};
 use crate::host::hosts::PLUGIN;
-use crate::os::file::stand_in;
 use crate::project::state_file;
 use crate::scenario::failure::{Failure, at, io};
 use crate::scenario::script::{Expected, ScenarioStep, Script};
@@ -75,7 +75,7 @@ impl Project {
                 return Err(Failure::Script(why));
             }
             if !bin.join(program).exists() {
-                stand_in(&exe, &bin, program).map_err(at(&bin))?;
+                symlink(&exe, bin.join(program)).map_err(at(&bin))?;
             }
         }
         Ok(Self {

@@ -12,7 +12,6 @@ use crate::chart::choice::Choice;
 use crate::engine::context::{Context, initial};
 use crate::host::events::{EVENTS, PROMPT, REVIEWER, STOP};
 use crate::host::hosts::{BLOCKS, Host, RESERVE};
-use crate::os::file::slashed;
 use crate::page::counted;
 use crate::project::find;
 
@@ -338,7 +337,7 @@ impl HostSettings {
         // Rules, and what each of them is for. A turn that begins with a command of a plugin may use its skills anyway.
         let commands = own.into_iter().chain(git);
         let commands = commands.map(|line| (format!("Bash({line}:*)"), format!("`{line}`")));
-        let folder = slashed(find::folder(&chart.scope));
+        let folder = find::folder(&chart.scope);
         let edits = format!("{}/**", folder.display());
         let plugin = chart.plugin();
         let others = [

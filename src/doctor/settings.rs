@@ -14,7 +14,6 @@ use serde_json::{Map, Value as Json};
 use crate::chart::choice::Choice;
 use crate::disk;
 use crate::host::hosts::{HOOK, Host};
-use crate::os::file::HOME;
 
 /// Where a file has the events that call something, unless the table of hosts says otherwise.
 const EVENTS: &str = "/hooks";
@@ -85,7 +84,7 @@ impl HostSettings {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty());
         let folder = set(host.home)
             .map(PathBuf::from)
-            .or_else(|| Some(PathBuf::from(set(HOME)?).join(host.folder)));
+            .or_else(|| Some(PathBuf::from(set("HOME")?).join(host.folder)));
         let managed: Vec<PathBuf> = host.managed.iter().map(PathBuf::from).collect();
         Self::read_in(host, folder, dirs, &managed)
     }

@@ -19,7 +19,6 @@ use crate::engine::file_values;
 use crate::engine::records;
 use crate::engine::spent::{Past, PastReview, spent};
 use crate::engine::world::{Source, World};
-use crate::os::file::slashed;
 
 /// What lies on a disk below an instance's directory, and what else a decision can look at.
 #[derive(Debug, Clone, Default)]
@@ -75,7 +74,7 @@ impl PossibleWorld {
     /// Returns the instance's directory, from the project's root.
     pub fn dir(chart: &Chart, name: &str) -> PathBuf {
         let scope = &chart.scope;
-        slashed([&scope.home, &scope.folder, name].iter().collect())
+        [&scope.home, &scope.folder, name].iter().collect()
     }
 
     /// Returns the names that a set sees: only one that looks into subfolders sees what lies there.

@@ -1,12 +1,15 @@
-//! Everything that differs between operating systems: files, processes, signals. One folder per system, with the same
-//! names in each; nothing outside this layer asks which system it runs on.
+//! Everything that differs between Linux and macOS, and what the standard library lacks: processes, signals, files.
 
-#[cfg(unix)]
-mod unix;
-#[cfg(windows)]
-mod windows;
+pub(crate) mod bell;
+pub(crate) mod bond;
+pub(crate) mod file;
+pub(crate) mod folder;
+pub(crate) mod group;
+mod memory;
+mod orphans;
+pub(crate) mod process;
+pub(crate) mod regular;
+pub(crate) mod signals;
+pub(crate) mod supervisor;
 
-#[cfg(unix)]
-pub(crate) use unix::*;
-#[cfg(windows)]
-pub(crate) use windows::*;
+pub(crate) use memory::memory;

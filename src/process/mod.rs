@@ -2,7 +2,6 @@
 //! processes behind. The caller decides what to run, what the output means and what to write afterward: nothing here
 //! knows about charts or reviews.
 
-#[cfg(unix)]
 #[cfg(test)]
 mod tests;
 
@@ -13,12 +12,12 @@ pub(crate) mod supervisor;
 pub(crate) mod version;
 
 use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::os::bond::Bond;
-use crate::os::file::read_at;
 use crate::os::group::{Group, signal_of};
 use crate::os::regular::create_private;
 use crate::os::signals::{self, Wakeups, Watched, caught};
@@ -194,7 +193,7 @@ fn open_log(spec: &Spec) -> Result<File, String> {
 fn contents(file: &File) -> Vec<u8> {
     let length = file.metadata().map_or(0, |metadata| metadata.len().min(MAX_OUTPUT));
     let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
-    match read_at(file, &mut bytes, 0) {
+    match file.read_at(&mut bytes, 0) {
         Ok(count) if count == bytes.len() => bytes,
         _ => Vec::new(),
     }

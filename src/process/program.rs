@@ -3,13 +3,12 @@
 //! A name without a slash is looked up on PATH here, not by the system: relative elements of PATH and those inside
 //! the project, or the repository around it, are skipped, so that nothing in a project runs because of its name.
 
-use std::env::consts::EXE_SUFFIX;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::spec::Spec;
-use crate::os::file::{HOME, is_executable};
+use crate::os::file::is_executable;
 use crate::os::process::MAX_ARGUMENT;
 
 /// Returns the file for `program` in the project at `cwd`; the error is a sentence for the user.
@@ -22,11 +21,10 @@ pub(crate) fn locate(program: &str, path: &OsStr, cwd: &Path) -> Result<PathBuf,
         folder.starts_with(cwd)
             || folder.canonicalize().is_ok_and(|folder| folder.starts_with(&project))
     };
-    let name = format!("{program}{EXE_SUFFIX}");
     let mut may_not_run = None;
     let mut passed_over = None;
     for folder in std::env::split_paths(path) {
-        let file = folder.join(&name);
+        let file = folder.join(program);
         let Ok(meta) = cwd.join(&file).metadata() else {
             continue;
         };
@@ -58,7 +56,7 @@ pub(crate) fn locate(program: &str, path: &OsStr, cwd: &Path) -> Result<PathBuf,
 /// not the project's.
 pub(crate) fn repository_around(project: &Path) -> PathBuf {
     let project = project.canonicalize().unwrap_or_else(|_| project.to_owned());
-    let home = std::env::var_os(HOME).and_then(|home| Path::new(&home).canonicalize().ok());
+    let home = std::env::var_os("HOME").and_then(|home| Path::new(&home).canonicalize().ok());
     let is_of_project = |dir: &&Path| !home.as_ref().is_some_and(|home| home.starts_with(dir));
     let around = project.ancestors().take_while(is_of_project);
     let repository = around.filter(|dir| dir.join(".git").exists()).last();
@@ -109,7 +107,6 @@ pub(super) fn why_not_started(
     }
 }
 
-#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use std::fs::{self, Permissions};

@@ -11,7 +11,6 @@ use std::thread;
 use crate::chart::Scope;
 use crate::files::Warnings;
 use crate::files::pattern::name_flaw;
-use crate::os::file::slashed;
 use crate::os::folder::{Entry, Folder, Modified};
 use crate::project::state_file::FILE;
 use crate::text::shown;
@@ -128,7 +127,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
         usable(name, noun)
             .map_err(|warning| warnings.push(warning))
             .ok()
-            .map(|name| Instance { dir: slashed(folder.join(&name)), name })
+            .map(|name| Instance { dir: folder.join(&name), name })
     });
     Newest { instance, warnings }
 }
@@ -171,7 +170,7 @@ pub(crate) fn named(scope: &Scope, name: &str) -> Result<Instance, String> {
     if let Some(flaw) = name_flaw(name) {
         return Err(format!("`{}` cannot be the name of a {}: {flaw}", shown(name), scope.noun));
     }
-    Ok(Instance { dir: slashed(folder(scope).join(name)), name: name.to_owned() })
+    Ok(Instance { dir: folder(scope).join(name), name: name.to_owned() })
 }
 
 /// Returns the folder of all instances, relative to the project's root.

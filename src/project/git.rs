@@ -176,7 +176,7 @@ fn answer(git: &mut Command) -> Option<Vec<u8>> {
 
 /// Returns the path that git means by a value: `~` is the user's home.
 fn at_home(value: &str) -> PathBuf {
-    let home = std::env::var_os(os::file::HOME).map(PathBuf::from);
+    let home = std::env::var_os("HOME").map(PathBuf::from);
     match (value.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(value),

@@ -4,7 +4,7 @@ use std::fs::Metadata;
 use std::path::{Component, Path, PathBuf};
 
 use crate::chart::{IN_GIT, Scope};
-use crate::os::file::{HOME, is_ours, slashed};
+use crate::os::file::is_ours;
 use crate::process::program::repository_around;
 use crate::store::git_dir::{self, WorkTree};
 
@@ -32,7 +32,7 @@ fn above(dir: &Path) -> Vec<&Path> {
 /// Returns the user's home directory, as it is given and with links followed.
 fn homes() -> Vec<PathBuf> {
     // A relative path would mean a different directory in each place.
-    let given = named_by(HOME).filter(|home| home.is_absolute());
+    let given = named_by("HOME").filter(|home| home.is_absolute());
     let is_other = |home: &&PathBuf| {
         home.components().any(|part| part == Component::ParentDir)
             || home.ancestors().any(|dir| dir.parent().is_some() && dir.is_symlink())
@@ -93,7 +93,7 @@ pub(crate) fn in_git(home: &str, cwd: &Path) -> Option<(PathBuf, String)> {
         Ok(inside) if inside == Path::new(".git") => inside.to_owned(),
         _ => dir.canonicalize().unwrap_or_else(|_| dir.clone()),
     };
-    let home = slashed(dir.join(below)).to_string_lossy().into_owned();
+    let home = dir.join(below).to_string_lossy().into_owned();
     Some((top, home))
 }
 
@@ -140,7 +140,7 @@ pub(crate) fn user_folder(variable: &str, default: &str) -> Option<PathBuf> {
 /// Returns both of these folders, as far as they are known.
 pub(crate) fn user_folders(variable: &str, default: &str) -> [Option<PathBuf>; 2] {
     let absolute = |name: &str| named_by(name).filter(|path| path.is_absolute());
-    [absolute(variable), absolute(HOME).map(|home| home.join(default))]
+    [absolute(variable), absolute("HOME").map(|home| home.join(default))]
 }
 
 /// Returns whether a folder, which need not exist, is part of the project at `root` or of the repository around it, also through

@@ -1,5 +1,6 @@
 //! Calls the user when it is their turn: in the terminal, where the host can do that, and with the commands of the chart.
 
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -8,7 +9,6 @@ use crate::command_line;
 use crate::engine::decision::Answer;
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
-use crate::os::process::detach;
 use crate::process::program::locate;
 use crate::project::state_file::Reading;
 use crate::run::asked::{self, FailingGate};
@@ -102,7 +102,7 @@ impl UserCall {
             command.args(args).current_dir(&self.root);
             command.envs(self.env.iter().map(|(name, value)| (name, value)));
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            let started = detach(&mut command).spawn();
+            let started = command.process_group(0).spawn();
             started.map(drop).map_err(|error| error.to_string())
         };
         let failed = self.commands.iter().filter_map(|line| {

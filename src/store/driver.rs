@@ -18,7 +18,6 @@ use super::{Store, record, turn, waiting};
 use crate::disk;
 use crate::files::pattern::name_flaw;
 use crate::hash;
-use crate::os::file::slashed;
 use crate::text::shown;
 
 /// The kind of record that says which instance a session has claimed.
@@ -84,7 +83,7 @@ pub(crate) fn claimed(
         let claim: Option<(Duration, Claim)> =
             record::try_read(&store, session, SESSION).map_err(|(folder, error)| {
                 let shown = folder.strip_prefix(root).unwrap_or(&folder);
-                format!("{} cannot be read: {error}", slashed(shown.to_owned()).display())
+                format!("{} cannot be read: {error}", shown.display())
             })?;
         if let Some((at, claim)) = claim
             && last.as_ref().is_none_or(|(other, _)| at >= *other)

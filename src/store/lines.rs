@@ -7,6 +7,7 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Store, record};
 use crate::disk;
-use crate::os::file::{is_at, number, read_at};
+use crate::os::file::is_at;
 use crate::os::regular::open_to_append;
 
 /// The extension of the file.
@@ -83,7 +84,7 @@ fn text(folder: &Path, name: &str) -> String {
     // missed.
     let [newer, older] = [KIND, OLDER].map(|kind| believed(folder, name, kind));
     let is_same = |a: &File, b: &File| {
-        let id = |file: &File| number(file, &file.metadata().ok()?).ok();
+        let id = |file: &File| Some(file.metadata().ok()?.ino());
         id(a) == id(b)
     };
     let older = older.filter(|older| newer.as_ref().is_none_or(|newer| !is_same(older, newer)));
@@ -130,7 +131,7 @@ fn open(folder: &Path, name: &str) -> io::Result<File> {
 /// Creates the file with its first line; if another process creates it at the same time, that file will do.
 fn make(path: &Path) -> io::Result<()> {
     let made = disk::create_for_now(path, |file| {
-        let inode = number(file, &file.metadata()?)?;
+        let inode = file.metadata()?.ino();
         file.write_all(&serde_json::to_vec(&Head { inode })?)
     });
     match made {
@@ -149,12 +150,12 @@ fn believed(folder: &Path, name: &str, kind: &str) -> Option<File> {
 /// Returns whether the first line of the file has the file's own number.
 fn is_believed(file: &File, meta: &Metadata) -> bool {
     let mut start = [0; 64];
-    let Ok(length) = read_at(file, &mut start, 0) else {
+    let Ok(length) = file.read_at(&mut start, 0) else {
         return false;
     };
     let line = start[..length].split(|byte| *byte == b'\n').next();
     let head = line.and_then(|line| serde_json::from_slice::<Head>(line).ok());
-    head.is_some_and(|head| record::is_made_here(file, meta, head.inode))
+    head.is_some_and(|head| record::is_made_here(meta, head.inode))
 }
 
 #[cfg(test)]

@@ -12,11 +12,12 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::{LOCKS, Store, make_folder, open_existing, path};
-use crate::os::file::{is_at, write_at};
+use crate::os::file::is_at;
 use crate::os::regular::open_to_write;
 
 /// The file of the review lock.
@@ -187,7 +188,7 @@ fn within(patience: Duration, lock: impl Fn() -> Result<(), TryLockError>) -> io
 /// between, no number is used twice.
 fn add_one(file: &File) -> io::Result<()> {
     let text = format!("{:020}\n", number_in(file).wrapping_add(1));
-    write_at(file, text.as_bytes(), 0)
+    file.write_all_at(text.as_bytes(), 0)
 }
 
 /// Returns the number in a file; one without a number counts as new.

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::Store;
 use crate::clock;
 use crate::disk;
-use crate::os::file::{is_ours, number};
+use crate::os::file::is_ours;
 
 /// The most bytes of a record that are read.
 const LIMIT: u64 = 256 * 1024;
@@ -81,7 +82,7 @@ fn put<T: Serialize>(
 
 fn fill<T: Serialize>(file: &mut File, at: Duration, value: &Option<T>) -> io::Result<()> {
     let modified = at.as_secs() & !1;
-    let inode = number(file, &file.metadata()?)?;
+    let inode = file.metadata()?.ino();
     file.write_all(&serde_json::to_vec(&Record { inode, modified, at, value: value.as_ref() })?)?;
     file.set_modified(UNIX_EPOCH + Duration::from_secs(modified))
 }
@@ -144,7 +145,7 @@ fn in_folder<T: DeserializeOwned>(
     let Ok(record) = serde_json::from_slice::<Record<T>>(&text) else {
         return Ok(None);
     };
-    let is_ours = is_made_here(&file, &meta, record.inode)
+    let is_ours = is_made_here(&meta, record.inode)
         && meta.modified()? == UNIX_EPOCH + Duration::from_secs(record.modified);
     Ok(is_ours.then_some((record.at, record.value)))
 }
@@ -162,8 +163,8 @@ pub(crate) fn remove(store: &Store, name: &str, kind: &str) {
 }
 
 /// Returns whether a file was made on this machine: `inode`, with which it starts, is its own number.
-pub(crate) fn is_made_here(file: &File, meta: &Metadata, inode: u64) -> bool {
-    is_ours(meta) && number(file, meta).is_ok_and(|number| number == inode)
+pub(crate) fn is_made_here(meta: &Metadata, inode: u64) -> bool {
+    is_ours(meta) && meta.ino() == inode
 }
 
 #[cfg(test)]

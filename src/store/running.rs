@@ -5,6 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use super::lock::{self, ReviewLock};
 use super::{Store, open_existing, path};
 use crate::clock;
-use crate::os::file::write_at;
 use crate::os::regular::open_to_write;
 use crate::process::spec::Cancel;
 
@@ -151,7 +151,7 @@ impl Note {
     pub(crate) fn say(&self, running: &Running) -> io::Result<()> {
         let text = serde_json::to_vec(running)?;
         self.file.set_len(0)?;
-        write_at(&self.file, &text, 0)
+        self.file.write_all_at(&text, 0)
     }
 }
 

@@ -30,9 +30,6 @@ pub(crate) struct ReviewFacts {
     pub(crate) cost: Option<u64>,
     /// What it found, in words.
     pub(crate) found: String,
-    /// The file of its answer, below the instance's directory.
-    #[serde(skip)]
-    pub(crate) answer: String,
     #[serde(rename = "answered")]
     pub(crate) is_answered: bool,
     /// The files that it was about and that have changed since, if it is the last one about them and had no finding that counts.
@@ -89,7 +86,6 @@ pub(super) fn on_disk(
             found: ended
                 .map(|ended| ended.run.found.in_words(&place.chart.findings.severities))
                 .unwrap_or_default(),
-            answer: file.answer.clone(),
             is_answered: names.binary_search(&file.answer).is_ok(),
             file: format!("{}/{}", place.instance.dir.display(), file.name),
             cycle: file.cycle,

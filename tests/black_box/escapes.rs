@@ -607,9 +607,8 @@ fn nothing_is_printed_elsewhere() {
         "cli/check_chart.rs",
         // Stdout as a terminal or a pipe; nothing is printed.
         "run/asked.rs",
-        "os/unix/bell.rs",
-        "os/unix/supervisor.rs",
-        "os/windows/supervisor.rs",
+        "os/bell.rs",
+        "os/supervisor.rs",
         "lint/report.rs",
         // The demo's reviewer is a program of its own.
         "demo/reviewer.rs",

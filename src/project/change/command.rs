@@ -68,9 +68,8 @@ pub(super) fn unwritable(folder: &Path, error: &io::Error) -> Unknown {
 /// Returns the value of [`OBJECTS`] that adds a folder to what the user has there.
 pub(crate) fn with(folder: &Path) -> String {
     let item = alternate(folder);
-    let sign = if cfg!(windows) { ';' } else { ':' };
     match std::env::var(OBJECTS) {
-        Ok(others) if !others.is_empty() => format!("{item}{sign}{others}"),
+        Ok(others) if !others.is_empty() => format!("{item}:{others}"),
         _ => item,
     }
 }

@@ -1,8 +1,5 @@
 //! Processes other than those of a run.
 
-use std::os::unix::process::CommandExt as _;
-use std::process::Command;
-
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 /// The most bytes in one argument of a program, whatever `ulimit` says. On Linux: 32 pages minus a closing NUL.
@@ -26,11 +23,6 @@ pub(crate) fn kill(id: u32) {
     if let Some(pid) = pid(id) {
         let _ = kill_process(pid, Signal::KILL);
     }
-}
-
-/// Makes a program leave the process group of this process, which a host may end.
-pub(crate) fn detach(command: &mut Command) -> &mut Command {
-    command.process_group(0)
 }
 
 fn pid(id: u32) -> Option<Pid> {

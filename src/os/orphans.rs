@@ -178,7 +178,7 @@ mod tests {
     fn is_run_again(mut command: Command, name: &str) -> bool {
         let Ok(again) = command
             .arg(std::env::current_exe().unwrap())
-            .args(["--exact", &format!("os::unix::orphans::tests::{name}")])
+            .args(["--exact", &format!("os::orphans::tests::{name}")])
             .env(AGAIN, "")
             .output()
         else {

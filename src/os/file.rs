@@ -1,12 +1,10 @@
 //! What a file is: which one, whose, and who may do what with it.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata, Permissions};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{
-    DirBuilderExt as _, FileExt as _, MetadataExt as _, PermissionsExt as _, symlink,
-};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,14 +14,6 @@ use rustix::io::Errno;
 
 /// Names of files that differ only in case are those of different files.
 pub(crate) const CASE_MATTERS: bool = cfg!(target_os = "linux");
-
-/// The variable with the user's folder.
-pub(crate) const HOME: &str = "HOME";
-
-/// Returns the number of an open file, which no other file on its file system has.
-pub(crate) fn number(_: &File, meta: &Metadata) -> io::Result<u64> {
-    Ok(meta.ino())
-}
 
 /// Returns whether `path` is this very file, and no link to it.
 pub(crate) fn is_at(file: &File, path: &Path) -> bool {
@@ -64,11 +54,6 @@ pub(crate) fn is_ours(meta: &Metadata) -> bool {
     meta.uid() == user()
 }
 
-/// Returns the number of the user to whom the file belongs.
-pub(crate) fn owner(meta: &Metadata) -> u32 {
-    meta.uid()
-}
-
 /// Returns the number of the user.
 pub(crate) fn user() -> u32 {
     static USER: LazyLock<u32> = LazyLock::new(|| rustix::process::geteuid().as_raw());
@@ -88,18 +73,6 @@ pub(crate) fn is_executable(meta: &Metadata) -> bool {
 /// Returns whether the user may write to the file or directory at `path`.
 pub(crate) fn is_writable(path: &Path) -> bool {
     access(path, Access::WRITE_OK).is_ok()
-}
-
-/// Gives a new file the permission bits of the one that it replaces, and no other bits.
-pub(crate) fn copy_permissions(old: &Metadata, new: &File) -> io::Result<()> {
-    new.set_permissions(Permissions::from_mode(old.mode() & 0o777))
-}
-
-/// Lets a temporary file have the permissions of any other file: the user's umask is applied.
-pub(crate) fn share<'b, 'p>(
-    builder: &'b mut tempfile::Builder<'p, 'p>,
-) -> &'b mut tempfile::Builder<'p, 'p> {
-    builder.permissions(Permissions::from_mode(0o666))
 }
 
 /// Creates a folder, with those above it, that nobody else may look into, whatever the umask is.
@@ -122,29 +95,7 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Fills `bytes` with the file's contents from `offset` on, as far as there are any; returns how many there are. The
-/// file's own position stays, because other processes may share it.
-pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
-    file.read_at(bytes, offset)
-}
-
-/// Writes `bytes` at `offset`.
-pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    file.write_all_at(bytes, offset)
-}
-
-/// Returns a path as texts write it, with slashes.
-pub(crate) fn slashed(path: PathBuf) -> PathBuf {
-    path
-}
-
 /// Returns a path that another program printed.
 pub(crate) fn path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
-}
-
-/// Lets the program `exe` also be started under the name `name` in `folder`. It is a link, not a script: this also works
-/// if the file system is mounted noexec.
-pub(crate) fn stand_in(exe: &Path, folder: &Path, name: &str) -> io::Result<()> {
-    symlink(exe, folder.join(name))
 }
