@@ -125,7 +125,6 @@ impl Checker<'_> {
         self.checks(&names);
         self.phases();
         self.prompts(&names);
-        self.blocks();
         for (id, cycle) in &chart.cycles {
             self.cycle(id, cycle, &names);
         }
@@ -371,21 +370,6 @@ impl Checker<'_> {
                 self.flaw(Code::UnknownTemplate, path, message, help);
                 None
             }
-        }
-    }
-
-    /// Checks that each block of a template replaces one of the template behind it.
-    fn blocks(&mut self) {
-        for unfit in self.chart.templates.unfit() {
-            let block = &unfit.block;
-            let message = format!("the template that it replaces has no block `{block}`");
-            let help = hint(block, unfit.known.iter().map(String::as_str));
-            let flaw = Flaw::new(Code::UnknownTemplate, message).help(help);
-            let (name, text) = (unfit.file, unfit.text);
-            self.flaws.push(Flaw {
-                file: Some(Arc::new(SourceFile { name, text })),
-                ..flaw.at(Some(unfit.span))
-            });
         }
     }
 

@@ -61,7 +61,7 @@ fn one_clean_review_is_enough_for_the_plan() {
 }
 
 #[test]
-fn a_block_of_a_template_is_replaced() {
+fn a_template_that_another_one_includes_is_replaced() {
     let project = plan_in(&json!({ "consecutive_clean": 1 }), &Reviewer::pass());
     let message = project.stop_with(chart("closing")).message();
     let start = "Code review passed. Tell the team, then run /taskie:continue-plan. (Next: ";
@@ -169,23 +169,6 @@ fn findings_point_into_the_file_where_the_text_stands() {
         let ran = project.run(&["check-chart", "--format", "concise"]);
         assert!(ran.stdout.starts_with(&format!("{place}{message}")), "{}", ran.stdout);
     }
-}
-
-/// A misspelled block is found in its template, and nothing is said of a template that is there.
-#[test]
-fn a_block_that_replaces_none_is_found_in_its_template() {
-    let project = with_own("extends = [\"taskie\"]\n");
-    let folder = project.root.join(".taskie/templates");
-    fs::create_dir_all(&folder).unwrap();
-    let text = "{# Ours. #}\n{% block procede %}Go on.{% endblock %}\n";
-    fs::write(folder.join("passed.md"), text).unwrap();
-    let ran = project.run(&["check-chart", "--format", "concise"]);
-    assert_eq!(ran.code, 1);
-    let lines: Vec<&str> =
-        ran.stdout.lines().filter(|line| line.contains(": unknown-template: ")).collect();
-    let place = "templates/passed.md:2:10: unknown-template: ";
-    let message = "the template that it replaces has no block `procede`";
-    assert!(lines.len() == 1 && lines[0].contains(&format!("{place}{message}")), "{}", ran.stdout);
 }
 
 #[test]

@@ -145,10 +145,7 @@ impl Scope for ChartNames<'_> {
     }
 
     fn template(&self, name: &str) -> Option<String> {
-        let text = self.chart.template(name);
-        // A block that replaces none is a finding in the template itself.
-        let unfit = || self.chart.templates.unfit().into_iter();
-        text.ok().or_else(|| unfit().find(|unfit| unfit.template == name).map(|unfit| unfit.base))
+        self.chart.template(name).ok()
     }
 
     fn templates_like(&self, start: &str, end: &str) -> Vec<String> {
