@@ -24,8 +24,6 @@ use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::{beside, change, commits, part};
 use crate::store::driver;
-use crate::store::journal::{self, DecisionLine, Line};
-use crate::store::lock::WriteLock;
 use crate::store::owed;
 use crate::store::turn::BlocksInTurn;
 use crate::text::{cut_bytes, shown_lines};
@@ -85,26 +83,6 @@ fn unclaimed(place: &Place, event: &Event, host: &Host, due: &mut AfterAnswer) -
     let state = state.to_vec();
     due.once(move || driver::report(&store, &name, &session, &state));
     messages
-}
-
-/// Returns a sentence about who drives an instance if someone has removed the record of that: once, and in the journal, too.
-fn lost_claim(place: &Place, event: &Event, due: &mut AfterAnswer) -> Option<String> {
-    let what = driver::lost(&place.store, &place.chart.scope.noun, &place.instance.name)?;
-    let line = Line::Decision(DecisionLine {
-        at: journal::now(),
-        named: vec![what.clone()],
-        answer: Answer::Allow.word().to_owned(),
-        ..DecisionLine::new(&place.instance.name, event)
-    });
-    let (store, name, journal) =
-        (place.store.clone(), place.instance.name.clone(), place.journal());
-    due.once(move || {
-        // Otherwise the next stop says it again.
-        if let (Ok(_lock), Ok(())) = (WriteLock::acquire(&store, &name), journal.add(&line)) {
-            driver::notice_lost(&store, &name);
-        }
-    });
-    Some(what)
 }
 
 /// Returns the answer to an event: that of the chart, or of the project's own. If it has nothing against a stop and none of its
@@ -240,11 +218,7 @@ fn answer(
         event.fields["ignores_blocks"] = is_used_up.into();
     }
     let done = match found.is_unclaimed {
-        true => {
-            let mut messages = unclaimed(&place, &event, host, &mut due);
-            messages.splice(0..0, lost_claim(&place, &event, &mut due));
-            Ok(silent.with_messages(messages))
-        }
+        true => Ok(silent.with_messages(unclaimed(&place, &event, host, &mut due))),
         false => decided(name, &mut place, &mut event, (host, &mut due)),
     };
     let mut reply = done?.with_warnings(warnings);

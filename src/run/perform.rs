@@ -82,9 +82,7 @@ fn stop(place: &Place, event: &Event, git: Arc<Git>, start: Instant) -> Result<P
         }
     }
     let news = left.kept.news.iter().filter(|_| is_told).cloned();
-    let messages = early.into_iter().chain(news.clone());
-    performed.decision.messages.splice(0..0, messages);
-    performed.named.splice(0..0, news);
+    performed.decision.messages.splice(0..0, early.into_iter().chain(news));
     performed.pending = is_told.then_some(left);
     Ok(performed)
 }
@@ -120,7 +118,7 @@ fn decided(
     };
     match result {
         Ok(performed) => {
-            line.named.clone_from(&performed.named);
+            line.named = performed.pending.iter().flat_map(|left| left.kept.news.clone()).collect();
             line.fill(&place.chart, &performed.decision, &performed.before);
             line.head = begins(place, event, performed).then(|| head(&place.root)).flatten();
             line.called(performed.called.as_deref());

@@ -28,8 +28,6 @@ pub(crate) struct Performed {
     pub(crate) debt: Option<Debt>,
     /// The messages for the user beside the decision, until the host has them.
     pub(crate) pending: Option<Left>,
-    /// What of the messages names something that the user should know and that nobody else says.
-    pub(crate) named: Vec<String>,
     /// Why the user is called now.
     pub(crate) called: Option<String>,
     /// The change that the reviewer was given, if gates have made it another one.
@@ -82,7 +80,6 @@ impl Performed {
         if let Some((earlier, _)) = earlier {
             let messages = earlier.decision.messages;
             self.decision.messages.splice(0..0, messages);
-            self.named.splice(0..0, earlier.named);
             self.debt = self.debt.or(earlier.debt);
         }
         self

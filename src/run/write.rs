@@ -218,12 +218,8 @@ pub(crate) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result
     let Some(session) = claimant(place, event, decision) else {
         return Ok(());
     };
-    let lost = driver::lost(&place.store, &place.chart.scope.noun, &place.instance.name);
-    if lost.is_some() {
-        driver::notice_lost(&place.store, &place.instance.name);
-    }
-    for what in left_in_cycle(place, session).iter().chain(&lost) {
-        place.left().add(what.clone()).map_err(io(UNNOTED))?;
+    if let Some(what) = left_in_cycle(place, session) {
+        place.left().add(what).map_err(io(UNNOTED))?;
     }
     record_driver(place, session)
 }

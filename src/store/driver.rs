@@ -18,16 +18,12 @@ use super::{Store, record, turn, waiting};
 use crate::disk;
 use crate::files::pattern::name_flaw;
 use crate::hash;
-use crate::text::shown;
 
 /// The kind of record that says which instance a session has claimed.
 const SESSION: &str = "session";
 
 /// The kind of record that says which session drives an instance.
 const DRIVER: &str = "driver";
-
-/// The kind of record that says which sessions have claimed an instance and not given it up, also if the other two are gone.
-const CLAIMED: &str = "claimed";
 
 /// The kind of record that says which instance without a driver a session has reported to its user.
 const REPORTED: &str = "reported";
@@ -174,34 +170,8 @@ pub(crate) fn claim(store: &Store, instance: &str, sessions: &[String]) -> io::R
     }
     if recorded(store, instance) != sessions {
         record::write(store, instance, DRIVER, sessions)?;
-        keep_claimants(store, instance, sessions);
     }
     Ok(())
-}
-
-/// Keeps which sessions have claimed an instance and not given it up.
-fn keep_claimants(store: &Store, instance: &str, sessions: &[String]) {
-    // Without it, nobody notices that the others are gone.
-    let _ = record::write(store, instance, CLAIMED, sessions);
-}
-
-/// Returns a sentence if sessions have claimed an instance, and someone has removed the records of that; `None` if it was
-/// noticed.
-pub(crate) fn lost(store: &Store, noun: &str, instance: &str) -> Option<String> {
-    let is_gone = |session: &String| record::read::<Claim>(store, session, SESSION).is_none();
-    let kept: Vec<String> = record::read(store, instance, CLAIMED).unwrap_or_default();
-    let has_vanished = !kept.is_empty() && kept.iter().all(is_gone);
-    (has_vanished && recorded(store, instance).is_empty()).then(|| {
-        let name = shown(instance);
-        format!(
-            "The record of which session drives {noun} '{name}' was removed, and not by taskie."
-        )
-    })
-}
-
-/// Records that someone has noticed it. The caller holds the instance's write lock.
-pub(crate) fn notice_lost(store: &Store, instance: &str) {
-    record::remove(store, instance, CLAIMED);
 }
 
 fn claim_one(store: &Store, instance: &str, session: &str) -> io::Result<()> {
@@ -252,7 +222,6 @@ pub(crate) fn release(store: &Store, instance: &str, session: &str) {
     if drivers.len() == before {
         return;
     }
-    keep_claimants(store, instance, &drivers);
     // If this cannot be recorded, others read that the session may have ended.
     let _ = match drivers.len() {
         0 => {
