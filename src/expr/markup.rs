@@ -5,6 +5,8 @@ use minijinja::value::{Serde, Value};
 use minijinja::{Environment, Error};
 use serde::Serialize;
 
+use super::{MILLION, STEPS};
+
 /// Returns a template with these values. Each value is passed to `escape`, unless the template calls it `safe`.
 pub(crate) fn fill(template: &str, values: impl Serialize, escape: fn(&str) -> String) -> String {
     // Template and values are both compiled in, and tests fill in each template: an error would be the page.
@@ -24,6 +26,7 @@ fn try_fill(
         .keep_trailing_newline(true)
         .build()?;
     environment.set_syntax(syntax);
+    environment.set_fuel(Some(STEPS * MILLION));
     environment.set_formatter(move |out, _, value| {
         let text = value.to_string();
         let text = if value.is_safe() { text } else { escape(&text) };

@@ -32,6 +32,10 @@ use self::templates::Templates;
 /// How deeply names may refer to names: each level uses some of the stack.
 pub const MAX_DEPTH: usize = 32;
 
+/// The most steps of one evaluation, in millions. A chart's own take some thousands.
+const STEPS: u64 = 10;
+const MILLION: u64 = 1_000_000;
+
 /// The most characters of a list that the filter `brief` joins; the host truncates texts above 10,000.
 const BRIEF_LIMIT: usize = 8_000;
 
@@ -303,6 +307,7 @@ fn prepared(mut env: Environment<'static>, templates: &Templates) -> Prepared {
     env.set_undefined_behavior(UndefinedBehavior::Strict);
     env.set_auto_escape_callback(|_| AutoEscape::None);
     env.set_debug(true);
+    env.set_fuel(Some(STEPS * MILLION));
     env.set_loader(move |name| templates.get(name).map(|text| text.map(Cow::into_owned)));
     env.add_filter("after", after);
     env.add_filter("brief", brief);
@@ -435,6 +440,9 @@ fn explain(source: &str, error: &minijinja::Error) -> ExprError {
     let template = inner.name().filter(|name| !matches!(*name, "<expression>" | "text"));
     let mut detail = match inner.kind() {
         ErrorKind::UndefinedError => "an undefined name".to_owned(),
+        ErrorKind::OutOfFuel => {
+            format!("it takes more than {STEPS} million steps: let its loops go over fewer items")
+        }
         kind => kind.to_string(),
     };
     if let Some(more) = inner.detail() {
@@ -449,5 +457,23 @@ fn explain(source: &str, error: &minijinja::Error) -> ExprError {
         line: template.and(inner.line()),
         cause,
         span: inner.range(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_template_goes_on_forever() {
+        let nested =
+            ("nested.md", "{% for a in list %}{% for b in list %}{% endfor %}{% endfor %}");
+        let templates = Templates::Embedded(Box::leak(Box::new([nested])));
+        let names = Value::from_pairs([("list", Value::from((0..10_000).collect::<Vec<_>>()))]);
+        let text = Text("{% include 'nested.md' %}".to_owned());
+        let error = Expressions::new(templates).text(&text, &names).unwrap_err();
+        let why =
+            "nested.md:1: it takes more than 10 million steps: let its loops go over fewer items";
+        assert_eq!(error.to_string(), why);
     }
 }

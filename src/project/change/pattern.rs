@@ -8,23 +8,6 @@ pub(crate) fn is_any_like(path: &str, patterns: &[String]) -> bool {
 /// Returns whether a pattern matches a path. As in git's own patterns, one without a `/` matches the name of a file in any
 /// folder, and one that ends with a `/` or `/**` all files in a folder; `*` and `?` stand for what they stand for in a shell.
 fn is_like(path: &str, pattern: &str) -> bool {
-    fn fits(path: &[u8], pattern: &[u8]) -> bool {
-        match (pattern, path) {
-            ([b'*', b'*', b'/', rest @ ..], _) => {
-                let mut starts = path.iter().enumerate().filter(|(_, sign)| **sign == b'/');
-                fits(path, rest) || starts.any(|(at, _)| fits(&path[at + 1..], rest))
-            }
-            ([b'*', b'*'], _) => !path.is_empty(),
-            ([b'*', rest @ ..], _) => {
-                let end = path.iter().position(|sign| *sign == b'/').unwrap_or(path.len());
-                (0..=end).any(|at| fits(&path[at..], rest))
-            }
-            ([b'?', rest @ ..], [sign, more @ ..]) if *sign != b'/' => fits(more, rest),
-            ([sign, rest @ ..], [other, more @ ..]) if sign == other => fits(more, rest),
-            ([], []) => true,
-            _ => false,
-        }
-    }
     let folder = pattern.strip_suffix('/').map(|folder| format!("{folder}/**"));
     let pattern = folder.as_deref().unwrap_or(pattern);
     let whole = pattern.strip_prefix('/');
@@ -34,12 +17,54 @@ fn is_like(path: &str, pattern: &str) -> bool {
     fits(subject.as_bytes(), whole.unwrap_or(pattern).as_bytes())
 }
 
+/// Returns whether a pattern matches a whole text. Only the last `*` and the last `**/` are ever tried again: what those before
+/// them stand for need not be longer.
+fn fits(text: &[u8], pattern: &[u8]) -> bool {
+    let (mut at, mut next) = (0, 0);
+    // Where the last one goes on from, and what follows it in the pattern.
+    let (mut star, mut folders) = (None, None);
+    loop {
+        let is_start = next == 0 || pattern[next - 1] == b'/';
+        match (&pattern[next..], text.get(at)) {
+            ([b'*', b'*', b'/', ..], _) if is_start => {
+                next += 3;
+                (star, folders) = (None, Some((at, next)));
+            }
+            ([b'*', b'*'], Some(_)) if is_start => return true,
+            ([b'*', ..], _) => {
+                next += 1;
+                star = Some((at, next));
+            }
+            ([], None) => return true,
+            ([sign, ..], Some(other)) if sign == other || *sign == b'?' && *other != b'/' => {
+                (at, next) = (at + 1, next + 1);
+            }
+            _ => {
+                let further =
+                    star.filter(|(from, _)| text.get(*from).is_some_and(|sign| *sign != b'/'));
+                if let Some((from, after)) = further {
+                    star = Some((from + 1, after));
+                    (at, next) = (from + 1, after);
+                } else if let Some((from, after)) = folders
+                    && let Some(length) = text[from..].iter().position(|sign| *sign == b'/')
+                {
+                    (at, next) = (from + length + 1, after);
+                    (star, folders) = (None, Some((at, next)));
+                } else {
+                    return false;
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::is_like;
 
     #[test]
     fn patterns_of_files() {
+        let (hard, deep) = (format!("{}b", "a".repeat(60)), "a/".repeat(2_000));
         for (pattern, fitting, other) in [
             ("*.md", vec!["a.md", "b/a.md"], vec!["a.mdx", "md/a"]),
             ("docs/**", vec!["docs/a", "docs/b/a"], vec!["docs", "a/docs/a"]),
@@ -49,6 +74,13 @@ mod tests {
             ("a/*/c?.txt", vec!["a/b/cd.txt"], vec!["a/b/b/cd.txt", "a/b/c.txt"]),
             ("LICENSE*", vec!["LICENSE", "b/LICENSE-MIT"], vec!["LICENSE/a"]),
             ("", vec![], vec!["a"]),
+            ("**/a*/**/*b", vec!["a/b", "x/ab/y/cb", "a/x/ab/cb"], vec!["ab", "b/a/c"]),
+            ("*a*ab*", vec!["xaab", "aab", "aaxabx"], vec!["xab", "ba"]),
+            ("a**/b", vec!["a/b", "ax/b"], vec!["a/x/b", "ab"]),
+            ("a/b**", vec!["a/bc"], vec!["a/b/c"]),
+            // No name takes long.
+            ("*a*a*a*a*a*a*a*ab", vec![&hard[1..]], vec![&hard[..60]]),
+            ("**/*a/**/*a/**/*a/**/*a/**/*a/**/*a/**/*ab", vec![], vec![&deep]),
         ] {
             for path in fitting {
                 assert!(is_like(path, pattern), "{pattern} {path}");
