@@ -238,9 +238,14 @@ fn fuzz_states() {
         let Reading::Sound { text, context, .. } = state_file::parse(chart, case) else {
             return;
         };
-        let written =
-            state_file::with(Some(&text), &IndexMap::default(), &IndexMap::default(), &patch)
-                .unwrap();
+        let written = state_file::with(
+            chart,
+            Some(&text),
+            &IndexMap::default(),
+            &IndexMap::default(),
+            &patch,
+        )
+        .unwrap();
         match state_file::parse(chart, &written) {
             Reading::Sound { context: after, .. } => {
                 for (name, value) in &context {

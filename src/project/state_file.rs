@@ -239,6 +239,7 @@ pub(crate) fn schema(root: &Path, home: &str, dir: &Path) -> Option<(String, Jso
 /// fields are added too, so that the result matches the schema. No field is added only to say that it is null, as it is
 /// without that: `context` has the values of all fields.
 pub(crate) fn with(
+    chart: &Chart,
     old: Option<&[u8]>,
     absent: &IndexMap<String, Json>,
     context: &Context,
@@ -250,6 +251,10 @@ pub(crate) fn with(
         None => IndexMap::default(),
     };
     for (name, value) in absent.iter().chain(patch) {
+        if value.is_null() && chart.context.get(name).is_some_and(|field| field.fleeting) {
+            fields.shift_remove(name);
+            continue;
+        }
         let is_null = value.is_null() && context.get(name) == Some(value);
         let is_optional = !absent.contains_key(name) && !fields.contains_key(name);
         if old.is_some() && is_null && is_optional {

@@ -183,7 +183,8 @@ fn new_state(
     let fields = fields.map(|name| (name.clone(), context[&name].clone()));
     let schema = state_file::schema(&place.root, &place.chart.scope.home, &place.instance.dir);
     let absent = (schema.filter(|_| old.is_none()).into_iter()).chain(fields).collect();
-    state_file::with(old, &absent, context, patch).map_err(io("the state cannot be created"))
+    state_file::with(&place.chart, old, &absent, context, patch)
+        .map_err(io("the state cannot be created"))
 }
 
 /// Returns the session that claims the instance with this decision, if any: one that enters a phase or asks what is next, or

@@ -16,7 +16,8 @@ pub struct FieldSource {
     /// `non-empty list`, and for a setting also `file` (the path of a file in the project whose text expressions see) and
     /// `list of commands` (which run without a shell). An integer can have limits, `integer from 1 to 9`, and a unit, which
     /// `taskie config` shows beside the value, `number of seconds from 1 to 9`. What ends in `or null` may be null; `or absent`
-    /// means that the key may be absent without a warning.
+    /// means that the key may be absent without a warning. Where that is all, and there is no default, the key is there only
+    /// while the field has a value.
     #[serde(rename = "type")]
     pub kind: Kind,
     /// What the field means. It becomes the description in the JSON Schema.
@@ -61,6 +62,8 @@ pub struct Field {
     pub default: Option<Literal>,
     pub nullable: bool,
     pub optional: bool,
+    /// Where it is null, its key is absent.
+    pub fleeting: bool,
     /// The values that need the user's trust.
     pub trust: Vec<Literal>,
     /// The items that need trust in each project.
@@ -92,6 +95,7 @@ impl From<FieldSource> for Field {
             true => (trust, Vec::new()),
             false => (Vec::new(), trust),
         };
+        let fleeting = kind.optional && !kind.nullable && source.default.is_none();
         let per_project = per_project.into_iter();
         let per_project = per_project.filter_map(|item| Some(item.text()?.0.clone()));
         Self {
@@ -104,8 +108,9 @@ impl From<FieldSource> for Field {
             prefix,
             is_id: kind.used == Use::Id,
             default: source.default,
-            nullable: kind.nullable,
+            nullable: kind.nullable || fleeting,
             optional: kind.optional,
+            fleeting,
             trust,
             per_project: per_project.collect(),
             looser: source.looser,
