@@ -178,7 +178,7 @@ fn is_read_along(own: &Place, event: &Event) -> bool {
     let range = event.fields["range"].as_str().unwrap_or_default();
     let before = range.split(' ').next().unwrap_or_default();
     let base = change::base(own).filter(|_| !has_reviews(own));
-    base.is_some_and(|base| change::begins_like(own, &base, before, None))
+    base.is_some_and(|base| change::begins_like(own, &base, before))
 }
 
 /// Returns what a stop is about: where nothing has changed in the change for which its session has asked, that is the session's
@@ -263,12 +263,10 @@ pub(super) fn leave_to(plan: &Place, change: &Place) -> Option<String> {
     if reads_code.is_none() || has_reviews(change) {
         return None;
     }
-    // What was committed before the plan began, its reviewers are not given. What is kept of the plan itself is no code.
+    // What was committed before the plan began, its reviewers are not given.
     let given = plan.journal().base(&plan.chart);
     let ends = change::base(change).zip(given);
-    let home = plan.root.join(&plan.chart.scope.home);
-    let home = home.strip_prefix(&change.root).ok();
-    if !ends.is_some_and(|(base, given)| change::begins_like(change, &base, &given, home)) {
+    if !ends.is_some_and(|(base, given)| change::begins_like(change, &base, &given)) {
         return None;
     }
     let left = commits::elsewhere(change);

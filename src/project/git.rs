@@ -376,6 +376,7 @@ pub(super) fn git(root: &Path) -> Result<Command, String> {
         .args(["-c", "core.trustctime=true"])
         .args(["-c", "core.checkStat=default"])
         .args(["-c", "safe.bareRepository=explicit"])
+        .stdin(Stdio::null())
         .current_dir(root);
     if os::file::CASE_MATTERS {
         git.args(["-c", "core.ignoreCase=false"]);
@@ -420,12 +421,7 @@ pub(crate) fn work_tree(root: &Path) -> Option<&Path> {
 /// Returns the output of `command`. It is killed if it takes longer than `limit`; the error is a message about that.
 pub(super) fn output_within(command: &mut Command, limit: Duration) -> Result<Output, String> {
     let unrun = |error| format!("cannot be run: {error}");
-    let child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(unrun)?;
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(unrun)?;
     let id = child.id();
     let (sender, receiver) = mpsc::channel();
     thread::Builder::new().spawn(move || sender.send(child.wait_with_output())).map_err(unrun)?;

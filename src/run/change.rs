@@ -80,26 +80,33 @@ pub(crate) fn hold(place: &mut Place) {
 /// Finds out what has changed, and has the reviewers that are started at `place` see it.
 pub(crate) fn find(place: &mut Place, base: Base<'_>) -> Result<Change, Unknown> {
     hold(place);
-    let objects = place.dir().join(STORED);
     let paths = part::paths(place).ok_or_else(|| {
         let message = format!("{} does not say which part it is", place.instance.dir.display());
         Unknown::new(message, "`taskie review PATHS` does")
     })?;
     // Its reviewer may have been killed together with what waited for it.
     take_back(&place.root, &place.dir());
-    let change = change::read(&place.root, &objects, base, &paths)?;
-    place.env = vec![(OBJECTS.to_owned(), change::with(&objects))];
+    let change = read(place, base, &paths)?;
+    place.env = vec![(OBJECTS.to_owned(), change::with(&place.dir().join(STORED)))];
     Ok(change)
 }
 
-/// Returns whether each file that has changed at `place` since `base` is the same in the tree `other`; those of the folder
-/// `but` do not count.
-pub(crate) fn begins_like(place: &Place, base: &str, other: &str, but: Option<&Path>) -> bool {
+/// Finds out what has changed in these paths. What an instance of the chart with the settings keeps says how the work goes on,
+/// and is no part of it.
+fn read(place: &Place, base: Base<'_>, paths: &[String]) -> Result<Change, Unknown> {
+    let kept = place.chart.scope.settings.map_or_else(Vec::new, |chart| {
+        let files = ["*.md", state_file::FILE, ledger::FILE, ".gitignore", "*.log"].into_iter();
+        files.map(|file| format!("**/{}/{}/*/{file}", chart.home(), chart.folder())).collect()
+    });
+    change::read(&place.root, &place.dir().join(STORED), base, paths, &kept)
+}
+
+/// Returns whether each file that has changed at `place` since `base` is the same in the tree `other`.
+pub(crate) fn begins_like(place: &Place, base: &str, other: &str) -> bool {
     let found = find(&mut place.clone(), Base::Known(base));
     found.is_ok_and(|found| {
         let files = found.files.iter().map(|file| file.path.clone());
-        let counts = |file: &String| but.is_none_or(|but| !Path::new(file).starts_with(but));
-        let files: Vec<String> = files.filter(counts).collect();
+        let files: Vec<String> = files.collect();
         let objects = place.dir().join(STORED);
         files.is_empty() || change::is_same(&place.root, &objects, [&found.before, other], &files)
     })
@@ -381,14 +388,12 @@ pub(crate) fn see(place: &Place, fields: &mut Json) {
     }
     fields["own"] = part::is_own(place).into();
     let base = base(place);
-    let objects = place.dir().join(STORED);
     let used = base.and_then(|base| Some((base, Use::begin(&place.store, &place.instance.name)?)));
     // Whoever has reviewed it can have removed it in between.
     let Some((base, used)) = used.filter(|_| place.dir().is_dir()) else {
         return;
     };
-    let change = part::paths(place)
-        .map(|paths| change::read(&place.root, &objects, Base::Known(&base), &paths));
+    let change = part::paths(place).map(|paths| read(place, Base::Known(&base), &paths));
     if let Some(Ok(change)) = change {
         describe(place, fields, &change);
     }
@@ -413,9 +418,7 @@ pub(super) fn again(place: &Place, event: &Event) -> Result<Option<(Event, Chang
     else {
         return Ok(None);
     };
-    let objects = place.dir().join(STORED);
-    let change = change::read(&place.root, &objects, Base::Known(base), &paths);
-    let change = change.map_err(Unknown::in_words)?;
+    let change = read(place, Base::Known(base), &paths).map_err(Unknown::in_words)?;
     if change.is_lost {
         return Err("git no longer has what the change was compared with".to_owned());
     }

@@ -40,7 +40,6 @@ impl Repository<'_> {
         base: Base<'_>,
         head: String,
         after: &str,
-        paths: &[String],
     ) -> Result<(String, String), Unknown> {
         match base {
             Base::Known(id) => {
@@ -59,7 +58,7 @@ impl Repository<'_> {
             }
             Base::Now => Ok((after.to_owned(), "since now".to_owned())),
             Base::AtHand | Base::Coming => {
-                let is_clean = self.files([&head, after], paths)?.is_empty();
+                let is_clean = self.without(head.clone())? == after;
                 let branch = is_clean.then(|| self.default_branch());
                 match branch.transpose()?.flatten() {
                     Some((branch, id)) => Ok((self.fork(&id, &branch)?, format!("since {branch}"))),

@@ -20,8 +20,14 @@ pub(super) fn failed(why: String) -> Unknown {
     Unknown::new(why, "see what `git status` says")
 }
 
-/// Runs a git command. Returns what it prints, or why it failed; the outer error says that it could not be run.
+/// Runs a git command. Returns what it prints as text, or why it failed; the outer error says that it could not be run.
 pub(super) fn run(git: &mut Command) -> Result<Result<String, String>, Unknown> {
+    let printed = bytes(git)?;
+    Ok(printed.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// Does the same, and returns the bytes.
+pub(super) fn bytes(git: &mut Command) -> Result<Result<Vec<u8>, String>, Unknown> {
     let name = git.get_args().skip_while(|arg| {
         arg.as_encoded_bytes().starts_with(b"-") || arg.as_encoded_bytes().contains(&b'=')
     });
@@ -30,7 +36,7 @@ pub(super) fn run(git: &mut Command) -> Result<Result<String, String>, Unknown> 
     let output =
         output.map_err(|why| Unknown::new(format!("`git {name}` {why}"), "run it by hand"))?;
     if output.status.success() {
-        return Ok(Ok(String::from_utf8_lossy(&output.stdout).into_owned()));
+        return Ok(Ok(output.stdout));
     }
     let stderr = String::from_utf8_lossy(&output.stderr);
     let lines = || stderr.lines().filter(|line| !line.trim().is_empty());

@@ -88,14 +88,13 @@ impl<'r> Index<'r> {
         Ok(run(&mut add)?.is_ok())
     }
 
-    /// Takes these names out of it, whatever it says of them.
-    pub(super) fn remove(&self, names: &[&[u8]]) -> Result<(), Unknown> {
-        for some in names.chunks(CHUNK) {
-            let mut git = self.git(&["update-index", "--force-remove", "--"])?;
-            git.args(some.iter().map(|name| path(name)));
-            run(&mut git)?.map_err(failed)?;
-        }
-        Ok(())
+    /// Takes these names out of it, whatever it says of them. A zero byte is between two of them.
+    pub(super) fn remove(&self, names: &[u8]) -> Result<(), Unknown> {
+        let list = self.folder.path().join("names");
+        let written = fs::write(&list, names).and_then(|()| fs::File::open(&list));
+        let list = written.map_err(|error| unwritable(&list, &error))?;
+        let mut git = self.git(&["update-index", "-z", "--force-remove", "--stdin"])?;
+        run(git.stdin(list))?.map(drop).map_err(failed)
     }
 
     /// Adds empty files of these names; returns whether a tree can have them.

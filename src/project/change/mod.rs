@@ -33,7 +33,7 @@ pub(crate) struct Change {
     pub(crate) base: String,
     /// What that is, in words: `since HEAD`.
     pub(crate) against: String,
-    /// The tree of `base`; of a part, with nothing else in it.
+    /// The tree of `base`, with nothing in it that does not count.
     pub(crate) before: String,
     /// The tree now, with the same files and folders.
     pub(crate) after: String,
@@ -89,8 +89,8 @@ pub(crate) fn branches(root: &Path) -> Vec<String> {
 
 /// Returns whether these files are the same in two trees, of which the folder `objects` may have what git does not have.
 pub(crate) fn is_same(root: &Path, objects: &Path, trees: [&str; 2], files: &[String]) -> bool {
-    let differing = Repository::of(root, objects).files(trees, files);
-    differing.is_ok_and(|differing| differing.is_empty())
+    let differing = Repository::of(root, objects).files(trees);
+    differing.is_ok_and(|differing| !differing.iter().any(|file| files.contains(&file.path)))
 }
 
 /// Where a commit is that HEAD was on before.
@@ -112,7 +112,7 @@ pub(crate) fn apart(root: &Path, id: &str) -> Option<Apart> {
         return Some(Apart::Not);
     }
     let fork = fork.map_or_else(|| repository.empty_tree(), Ok).ok()?;
-    let files = repository.files([&fork, id], &[]).ok()?;
+    let files = repository.files([&fork, id]).ok()?;
     let diff = ["diff", "--cached", "--quiet", "--no-ext-diff", id, "--"];
     let mut diff = repository.git(&diff).ok()?;
     diff.args(files.iter().map(|file| &file.path));
@@ -132,34 +132,34 @@ pub(crate) fn keep_what_is_referred_to(root: &Path, objects: &Path) -> Result<()
     Repository::of(root, objects).keep_what_is_referred_to()
 }
 
-/// Finds out what has changed in the work tree at `root`, compared with `base`. Only `paths` count, if there are any. The folder
-/// `objects` gets what git does not have yet.
+/// Finds out what has changed in the work tree at `root`, compared with `base`. Only `paths` count, if there are any, and nothing
+/// that fits the patterns `without`. The folder `objects` gets what git does not have yet.
 pub(crate) fn read(
     root: &Path,
     objects: &Path,
     base: Base<'_>,
     paths: &[String],
+    without: &[String],
 ) -> Result<Change, Unknown> {
     if objects.to_str().is_none() {
         let message = format!("{} is not UTF-8, which this command needs", objects.display());
         return Err(Unknown::new(message, "rename the folder"));
     }
     create_private_folder(objects).map_err(|error| unwritable(objects, &error))?;
-    let repository = Repository::of(root, objects);
+    let repository = Repository::of(root, objects).limited(paths, without);
     let head = repository.id("HEAD^{commit}")?;
     let (tree, outside) = repository.write_tree()?;
-    let after = repository.with_stand_ins(tree, &outside)?;
+    let after = repository.without(repository.with_stand_ins(tree, &outside)?)?;
     if let Some(unknown) = paths.iter().find_map(|path| out_of_reach(root, path)) {
         return Err(unknown);
     }
     let compared = |base| {
         let (base, against) = match head.clone() {
-            Some(head) => repository.compared(base, head, &after, paths)?,
+            Some(head) => repository.compared(base, head, &after)?,
             None => repository.compared_without_commit(base, &after)?,
         };
-        let before = repository.id(&format!("{base}^{{tree}}"))?;
-        let before = before.unwrap_or_else(|| base.clone());
-        let files = repository.files([&before, &after], paths)?;
+        let before = repository.without(base.clone())?;
+        let files = repository.files([&before, &after])?;
         Ok::<_, Unknown>((base, against, before, files))
     };
     let first = compared(base);
@@ -198,14 +198,7 @@ pub(crate) fn read(
             unread: Some(file.why),
         }));
     }
-    Ok(Change {
-        base,
-        against,
-        before: repository.only(before, paths)?,
-        after: repository.only(after, paths)?,
-        files,
-        is_lost,
-    })
+    Ok(Change { base, against, before, after, files, is_lost })
 }
 
 /// Returns why no tree of the repository at `root` can have this path in it.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
-use super::command::{self, LIMIT, failed, run, unwritable};
+use super::command::{self, LIMIT, bytes, failed, run, unwritable};
 use super::index::{CHUNK, DIGITS, Index, UNFILTERED, failing};
 use super::terms::{Changed, Outside, Unknown};
 use crate::os::file::path;
@@ -34,12 +34,27 @@ pub(super) struct Repository<'r> {
     pub(super) root: &'r Path,
     /// Where the objects of the change are.
     objects: &'r Path,
+    /// What is in no tree of the change, as lists of pathspecs.
+    left_out: Vec<Vec<String>>,
 }
 
 impl<'r> Repository<'r> {
     /// Returns that of the work tree at `root`; `objects` is where the objects of the change are.
     pub(super) const fn of(root: &'r Path, objects: &'r Path) -> Self {
-        Self { root, objects }
+        Self { root, objects, left_out: Vec::new() }
+    }
+
+    /// Limits the trees of the change to these files and folders, if there are any, and leaves out what fits the patterns
+    /// `without`.
+    pub(super) fn limited(self, paths: &[String], without: &[String]) -> Self {
+        let without = without.iter().map(|pattern| format!(":(top,glob){pattern}")).collect();
+        let paths = paths.iter().map(|path| format!(":(top,exclude,literal){path}"));
+        let mut others: Vec<String> = paths.collect();
+        if !others.is_empty() {
+            others.push(":/".to_owned());
+        }
+        let left_out = [without, others].into_iter().filter(|specs| !specs.is_empty());
+        Self { left_out: left_out.collect(), ..self }
     }
 
     /// Returns the commit of HEAD; the empty tree where there is none.
@@ -220,7 +235,7 @@ impl<'r> Repository<'r> {
             let names: Vec<&[u8]> = names.filter(|name| !is_left_out(name)).collect();
             let is_sparse = count == all.len();
             let mut refused = failing(&names, &|some| index.store(some, is_sparse))?;
-            index.remove(&refused)?;
+            index.remove(&refused.join(&0))?;
             index.keep_idents()?;
             let tree =
                 index.write(&[&UNFILTERED[..], &["write-tree"]].concat()).map_err(|_| why)?;
@@ -279,29 +294,16 @@ impl<'r> Repository<'r> {
         index.write(&["write-tree"])
     }
 
-    /// Returns a tree in which only these files and folders of `tree` are, none of which is in another one.
-    pub(super) fn only(&self, tree: String, paths: &[String]) -> Result<String, Unknown> {
-        if paths.is_empty() {
-            return Ok(tree);
-        }
+    /// Returns a tree without what is left out of the change.
+    pub(super) fn without(&self, tree: String) -> Result<String, Unknown> {
         let index = self.index()?;
-        for some in paths.chunks(CHUNK) {
-            let mut git = index.git(&["ls-tree", "-z", &tree, "--"])?;
-            git.args(some).env("GIT_LITERAL_PATHSPECS", "1");
-            let listed = run(&mut git)?.map_err(failed)?;
-            let mut files = Vec::new();
-            for (entry, path) in listed.split('\0').filter_map(|line| line.split_once('\t')) {
-                match entry.splitn(3, ' ').collect::<Vec<_>>()[..] {
-                    [_, "tree", id] => {
-                        index.write(&["read-tree", &format!("--prefix={path}/"), id])?;
-                    }
-                    [mode, _, id] => files.push(format!("{mode},{id},{path}")),
-                    _ => {}
-                }
-            }
-            index.add(files.into_iter())?;
+        index.write(&["read-tree", &tree])?;
+        for specs in &self.left_out {
+            let mut list = index.git(&["ls-files", "-z", "--"])?;
+            index.remove(&bytes(list.args(specs))?.map_err(failed)?)?;
         }
-        index.write(&["write-tree"])
+        // What a partial clone lacks, it need not have for this.
+        index.write(&["write-tree", "--missing-ok"])
     }
 
     /// Says why a file is in no tree, and which version of it is there.
@@ -318,11 +320,7 @@ impl<'r> Repository<'r> {
     }
 
     /// Returns the files that differ between two trees.
-    pub(super) fn files(
-        &self,
-        trees: [&str; 2],
-        paths: &[String],
-    ) -> Result<Vec<Changed>, Unknown> {
+    pub(super) fn files(&self, trees: [&str; 2]) -> Result<Vec<Changed>, Unknown> {
         let mut git = self.git(&[
             "diff",
             "--raw",
@@ -333,9 +331,7 @@ impl<'r> Repository<'r> {
             "--no-textconv",
             "--ignore-submodules=none",
         ])?;
-        git.args(trees).arg("--").args(paths);
-        git.env("GIT_LITERAL_PATHSPECS", "1");
-        let listed = run(&mut git)?;
+        let listed = run(git.args(trees).arg("--"))?;
         let listed = listed.map_err(|why| {
             Unknown::new(why, "in a partial clone, `git diff` by hand fetches what it lacks")
         })?;
