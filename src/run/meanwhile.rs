@@ -100,7 +100,7 @@ impl FilesBefore {
 /// Returns a sentence for the user about these files, apart from the `review`, which the reviewer had to write, and the state;
 /// `None` if none has changed.
 pub(crate) fn changes(place: &Place, changed: &ChangedFiles, review: &str) -> Option<String> {
-    let known = [place.instance.dir.join(review), place.instance.dir.join(state_file::FILE)];
+    let known = [review, state_file::FILE].map(|name| place.instance.dir.join(name));
     let part = part::paths(place).unwrap_or_default();
     // What is in the work tree, but not in the part, is not what was reviewed.
     let is_meant = |file: &PathBuf| {

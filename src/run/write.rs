@@ -49,15 +49,14 @@ pub(crate) fn write(
     let mut is_blamed = false;
     if let Some(run) = run {
         let revision = lock.revision().map_err(io("the revision cannot be read"))?;
-        let now = Arc::clone(&snapshot);
-        let (before, fields) = (run.before.context(), now.context());
+        let (before, fields) = (run.before.context(), snapshot.context());
         let limits = passed_limits(&place.chart, before, fields, run.ended.invocation.n);
-        snapshot = Arc::new(now.after_review(&run.before, &limits));
         let file = &run.ended.invocation.file;
         changes = run.changed.as_ref().and_then(|files| meanwhile::changes(place, files, file));
         // Someone has entered a phase or run a command. (The reviewer may have removed the file with the revision.)
         let superseded = revision != run.revision && has_moved_on(&place.chart, before, fields);
         is_blamed = run.changed.is_some() && revision <= run.revision;
+        snapshot = Arc::new(snapshot.after_review(&run.before, &limits));
         ended = Some(Ended { superseded, ..run.ended });
         _review_lock = Some(run.lock);
     }
