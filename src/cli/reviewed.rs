@@ -296,8 +296,7 @@ fn annotations(chart: &Chart, findings: &[(String, Finding)]) -> Vec<String> {
         let findings = findings.iter();
         let findings: Vec<_> =
             findings.filter(|(_, finding)| self::level(chart, finding) == level).collect();
-        let shown =
-            if findings.len() > ANNOTATIONS { ANNOTATIONS - 1 } else { findings.len() };
+        let shown = if findings.len() > ANNOTATIONS { ANNOTATIONS - 1 } else { findings.len() };
         let (each, more) = findings.split_at(shown);
         of_findings.extend(each.iter().map(|(id, finding)| annotation(level, id, finding)));
         if !more.is_empty() {

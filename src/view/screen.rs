@@ -10,8 +10,7 @@ use super::progress;
 use super::reviews::ReviewFacts;
 use super::turn::{Next, Waits};
 use crate::page::{
-    ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, paint, paint_words, span,
-    unbroken,
+    ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, paint, paint_words, span, unbroken,
 };
 use crate::store::running::Running;
 use crate::text::{capitalized, shown, shown_lines};

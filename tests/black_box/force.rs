@@ -500,9 +500,7 @@ fn a_work_tree_whose_name_is_not_text() {
     assert_eq!(blocked.json()["decision"], "block", "{}", blocked.stderr);
     let plan = tree.join(".taskie/plans").join(crate::support::PLAN);
     assert!(plan.join("task-1-review-1.md").exists());
-    for args in
-        [&["status"][..], &["log"], &["list"], &["stats"], &["findings"], &["report"]]
-    {
+    for args in [&["status"][..], &["log"], &["list"], &["stats"], &["findings"], &["report"]] {
         let ran = run(args, "");
         assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
     }

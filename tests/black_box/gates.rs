@@ -44,7 +44,8 @@ fn no_process_of_a_gate_is_left() {
     // On a busy machine, the first limit may pass before the gate has started anything.
     for limit in [6, 30] {
         let project = due(&json!([]));
-        project.set_for_all(&json!({ "gates": ["true", "./check", "echo ok"], "review_timeout": 1 }));
+        project
+            .set_for_all(&json!({ "gates": ["true", "./check", "echo ok"], "review_timeout": 1 }));
         script(&project, &format!("{STUBBORN}\nsleep 600"));
         // A reviewer has the other half of the hook's time.
         let stop = project.command(["hook", "stop", "--timeout", &(2 * limit).to_string()]);

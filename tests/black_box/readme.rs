@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::check_chart::compiled_in;
 use crate::plugin::files_below;
-use crate::support::{Project, Reviewer, silent, whole_chart};
+use crate::support::{Project, Reviewer, cases, silent, whole_chart};
 use crate::typed::{blocks, texts, typed};
 
 const README: &str = "README.md";
@@ -326,4 +326,32 @@ fn the_events_are_listed() {
     let settings: Value = serde_json::from_str(settings).unwrap();
     let hook = &settings["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"];
     assert!(hook.as_str().unwrap().ends_with(" hook user-prompt-submit"));
+}
+
+/// What has been removed is removed everywhere: in documents, texts of plugins, charts, schemas and the help.
+#[test]
+fn nothing_names_what_is_gone() {
+    let folders = ["docs", "plugin", "templates", "parts", "schemas", "examples", "packaging"];
+    let own = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "statechart.toml"];
+    let mut files: Vec<PathBuf> = own.iter().map(|name| root().join(name)).collect();
+    for folder in folders {
+        files_below(&root().join(folder), &mut files);
+    }
+    let texts = files.into_iter().filter_map(|path| {
+        let text = fs::read_to_string(&path).ok()?;
+        Some((path.display().to_string(), text))
+    });
+    let project = Project::empty();
+    let help = |args: &[&str]| (format!("taskie {}", args.join(" ")), project.run(args).stdout);
+    let all = help(&["--help"]).1;
+    let commands = all.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let commands = commands.filter(|name| !name.is_empty() && !name.starts_with('-'));
+    let helps = commands.map(|name| help(&[name, "--help"]));
+    let gone: Vec<&str> = cases("readme", "gone");
+    let mut named = Vec::new();
+    for (place, text) in texts.chain([help(&["--help"])]).chain(helps) {
+        let found = gone.iter().filter(|word| text.contains(**word));
+        named.extend(found.map(|word| format!("{place}: {word}")));
+    }
+    assert_eq!(named, Vec::<String>::new());
 }

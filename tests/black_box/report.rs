@@ -84,10 +84,8 @@ fn no_result_overwrites_a_file() {
     let project = Project::valid();
     let (kept, link) = (project.root.join("kept"), project.root.join("link.svg"));
     std::os::unix::fs::symlink("kept", &link).unwrap();
-    let commands: [&[&str]; 2] = [
-        &["simulate", "--save"],
-        &["check-chart", "--max-states", "10", "--diagram"],
-    ];
+    let commands: [&[&str]; 2] =
+        [&["simulate", "--save"], &["check-chart", "--max-states", "10", "--diagram"]];
     for command in commands {
         for (name, is_there) in [("link.svg", false), ("kept", true), ("link.svg", true)] {
             let _ = fs::remove_file(&kept);
