@@ -1,7 +1,5 @@
 //! A hash of several parts, such as the names and the contents of files, and maps with a fast hash.
 
-use std::io::{self, Read};
-
 use rustc_hash::FxBuildHasher;
 use sha2::{Digest as _, Sha256};
 
@@ -44,18 +42,6 @@ pub(crate) fn number(part: impl AsRef<[u8]>) -> u64 {
 /// Returns the hash of one part alone, as a text.
 pub(crate) fn of(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
-}
-
-/// Returns the same for a whole file, which may be large.
-pub(crate) fn of_file(mut file: impl Read) -> io::Result<String> {
-    let mut hash = Sha256::new();
-    let mut part = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut part)? {
-            0 => return Ok(hex(&hash.finalize())),
-            length => hash.update(&part[..length]),
-        }
-    }
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -16,7 +16,10 @@ use crate::expr::Expressions;
 use crate::expr::source::Expr;
 use crate::host::hosts::{HOSTS, Host};
 use crate::os;
-use crate::process::{program, version};
+use crate::os::bond::Bond;
+use crate::process::spec::Spec;
+use crate::process::{End, log, program, run};
+use crate::text::plain;
 
 /// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -244,9 +247,34 @@ pub(super) fn located(name: &str, project: &Path) -> Result<PathBuf, String> {
     program::locate(name, &path, project).map(|file| project.join(file))
 }
 
-/// Returns the first line that `PROGRAM --version` prints.
+/// Returns the first line that `PROGRAM --version` prints. Any program may do anything when it is asked for its version: the
+/// caller knows that this one does not.
 pub(super) fn version_of(program: &Path) -> Result<String, String> {
-    version::version_of(program, PATIENCE)
+    let file = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
+    let spec = Spec {
+        argv: vec![program.to_string_lossy().into_owned(), "--version".to_owned()],
+        cwd: std::env::current_dir().unwrap_or_default(),
+        env: Vec::new(),
+        log: file.path().to_owned(),
+        logs_stdout: false,
+        timeout: PATIENCE,
+        cancel: None,
+    };
+    match run(&spec, None, Bond::Loose) {
+        End::Exited { code: Some(0), stdout, .. } => {
+            let text = String::from_utf8_lossy(&stdout);
+            Ok(plain(text.lines().next().unwrap_or_default()))
+        }
+        End::Exited { .. } => {
+            Err(log::last_line(file.path()).unwrap_or_else(|| "it failed".to_owned()))
+        }
+        End::TimedOut => Err(format!("no answer within {} seconds", PATIENCE.as_secs())),
+        End::TooMuchOutput => Err("it printed too much".to_owned()),
+        End::Interrupted { .. } | End::Cancelled | End::Abandoned | End::Lost => {
+            Err("interrupted".to_owned())
+        }
+        End::NotStarted(why) => Err(why),
+    }
 }
 
 #[cfg(test)]

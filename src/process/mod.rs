@@ -9,7 +9,6 @@ pub(crate) mod log;
 pub(crate) mod program;
 pub(crate) mod spec;
 pub(crate) mod supervisor;
-pub(crate) mod version;
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;

@@ -30,7 +30,6 @@ pub(crate) mod lock;
 pub(crate) mod once;
 pub(crate) mod owed;
 pub(crate) mod postponed;
-pub(crate) mod program;
 pub(crate) mod record;
 pub(crate) mod running;
 pub(crate) mod turn;
