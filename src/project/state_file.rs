@@ -101,12 +101,6 @@ fn bytes(dir: &Path) -> Result<Option<Vec<u8>>, String> {
     })
 }
 
-/// Returns the fields in the state file, whatever they are; `None` if it is no JSON object.
-pub(crate) fn fields(dir: &Path) -> Option<Map<String, Json>> {
-    let bytes = bytes(dir).ok().flatten()?;
-    serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)).ok()
-}
-
 /// Reads the state from the contents of its file, and accepts what its schema accepts. (A test holds it to that; compiling
 /// the schema would take longer than a whole stop.)
 pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {

@@ -18,10 +18,10 @@ use crate::project::settings::{self, Before, Settings};
 use crate::project::state_file::{self, Reading};
 use crate::reviewer::finding::Found;
 use crate::run::stuck::{Stuck, io};
+use crate::store::Store;
 use crate::store::journal::Journal;
 use crate::store::left::Left;
 use crate::store::lock::{Use, WriteLock};
-use crate::store::{Store, last_chart};
 
 /// An instance of a chart in a project.
 #[derive(Debug, Clone)]
@@ -88,28 +88,9 @@ impl Place {
         settings::usable(&self.chart, &self.root, self.settings_before.as_ref())
     }
 
-    /// Reads the state, and says of one that cannot be used whether the chart has changed since the instance last ran.
+    /// Reads the state.
     pub(crate) fn state(&self) -> Reading {
-        self.explained(state_file::read(&self.chart, &self.dir()))
-    }
-
-    /// Says of a state that cannot be used whether the chart has changed since the instance last ran. One in whose running
-    /// cycle the chart has changed cannot be used.
-    pub(super) fn explained(&self, state: Reading) -> Reading {
-        let is_sound = match &state {
-            Reading::Missing => return state,
-            Reading::Sound { .. } => true,
-            Reading::Broken(_) => false,
-        };
-        let misfit = state_file::fields(&self.dir()).and_then(|fields| {
-            let name = self.shared_name();
-            last_chart::misfit(&self.store, &name, &self.chart, &fields, is_sound)
-        });
-        match (state, misfit) {
-            (Reading::Broken(why), Some(misfit)) => Reading::Broken(format!("{why}. {misfit}")),
-            (_, Some(misfit)) => Reading::Broken(misfit),
-            (state, None) => state,
-        }
+        state_file::read(&self.chart, &self.dir())
     }
 
     /// Returns what prevents an invocation that is due in `world` from being started: its outcome could not be used, a file

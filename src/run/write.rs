@@ -27,7 +27,7 @@ use crate::run::stuck::{Stuck, io};
 use crate::store::left::Left;
 use crate::store::lock::{ReviewLock, WriteLock};
 use crate::store::owed::Debt;
-use crate::store::{driver, last_chart, postponed};
+use crate::store::{driver, postponed};
 use crate::text::shown;
 
 /// Why nothing is written where that could not be reported to the user.
@@ -155,8 +155,6 @@ fn write_state(
             place.instance.dir.join(state_file::FILE).display()
         )))?;
     left.confirm();
-    // Without it, a later message only says less.
-    let _ = last_chart::note(&place.store, &place.shared_name(), &place.chart);
     Ok(debt)
 }
 

@@ -23,7 +23,6 @@ pub(crate) mod beside;
 pub(crate) mod driver;
 pub(crate) mod git_dir;
 pub(crate) mod journal;
-pub(crate) mod last_chart;
 pub(crate) mod left;
 mod lines;
 pub(crate) mod lock;

@@ -300,50 +300,14 @@ fn a_plan_outlives_a_changed_chart() {
     };
     // What is new has its default.
     let field = "[context.approved]\ntype = \"boolean\"\ndefault = false\n";
-    let ran = change(&format!("{phase}{field}"));
-    assert!(!ran.stderr.contains("chart has changed"), "{}", ran.stderr);
+    assert_eq!(change(&format!("{phase}{field}")).code, 0);
     let before = project.read("state.json");
     let ran = change("");
-    let why = "statechart.toml (extends taskie 5.0.0)): it has no phase `audit` any more. Bring the old chart back until the \
-               plan is where both agree, or give the field in state.json a value that this chart allows.";
+    let why = "`phase` is \"audit\", but must be";
     let rendered = project.run(&["render", "--next", "--plan", "test-plan"]);
     let rendered = rendered.stdout + &rendered.stderr;
     for said in [ran.stderr, rendered, project.stop().message()] {
-        let start = "The chart has changed since this plan last ran (";
-        assert!(said.contains(start) && said.contains(why), "{said}");
+        assert!(said.contains(why), "{said}");
     }
     assert_eq!(project.read("state.json"), before);
-    // Another mistake is just that.
-    project.write("state.json", before.replace("\"audit\"", "\"audti\""));
-    let ran = project.run(&["next", "--plan", "test-plan"]);
-    assert!(!ran.stderr.contains("chart has changed"), "{}", ran.stderr);
-}
-
-/// A cycle that runs is not started over because the chart has another name for the field that counts its reviews.
-#[test]
-fn a_running_cycle_outlives_no_other_counter() {
-    let project = with_own("extends = [\"taskie\"]\n");
-    project.reviewer(&Reviewer::pass());
-    project.run(&["trust", "--yes"]);
-    let ran = project.run(&["enter", "new-plan", "--plan", "test-plan", "--force"]);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let mut state: Value = serde_json::from_str(&project.read("state.json")).unwrap();
-    state["next_phase"] = json!("plan-review");
-    state["phase_iteration"] = json!(1);
-    project.write("state.json", state.to_string());
-    let own = "extends = [\"taskie\"]\n[context.rounds]\ntype = \"integer from 0 or null or absent\"\ndefault = 0\n\
-               [cycle]\ncount = \"rounds\"\n";
-    fs::write(project.root.join(".taskie/statechart.toml"), own).unwrap();
-    project.run(&["trust", "--yes"]);
-    let said = project.stop().message();
-    let why = "the field that counts the reviews is `rounds`, and was `phase_iteration`. Bring the old chart back";
-    assert!(
-        said.contains("The chart has changed since this plan last ran") && said.contains(why),
-        "{said}"
-    );
-    assert!(project.calls().is_empty());
-    state["rounds"] = json!(1);
-    project.write("state.json", state.to_string());
-    let said = project.stop().message();
-    assert!(!said.contains("chart has changed"), "{said}");
 }

@@ -70,11 +70,7 @@ impl Place {
 
     /// Takes a snapshot for a first look: an event that does nothing needs no more. The state is not validated.
     pub(crate) fn glance(&self, git: &Arc<Git>) -> Arc<Snapshot> {
-        let state = match state_file::glance(&self.chart, &self.dir()) {
-            broken @ Reading::Broken(_) => self.explained(broken),
-            state => state,
-        };
-        let snapshot = Snapshot::take(self, state);
+        let snapshot = Snapshot::take(self, state_file::glance(&self.chart, &self.dir()));
         Arc::new(snapshot.with_git(git))
     }
 
