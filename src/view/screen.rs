@@ -25,7 +25,7 @@ const MOST_ROWS: usize = 4;
 const MOST_OTHERS: usize = 5;
 
 /// Returns the rows about the state, without the reviews.
-pub(crate) fn rows(facts: &Facts) -> Vec<(String, String)> {
+fn rows(facts: &Facts) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut row = |label: &str, text: String| rows.push((label.to_owned(), text));
     match (facts.is_started, facts.phase()) {
@@ -296,7 +296,7 @@ fn plain(text: &str) -> String {
 }
 
 /// Says in one sentence where the instance stands and whose turn it is.
-pub(crate) fn sentence(facts: &Facts) -> String {
+fn sentence(facts: &Facts) -> String {
     let what = what_to_do(facts);
     if facts.waits == Waits::Nothing && !what.is_empty() {
         return what;

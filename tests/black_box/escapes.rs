@@ -434,9 +434,9 @@ fn round(round: u64) {
     };
     let last = feed(process, event);
     for (what, ran) in &ran {
-        expect_clean(&project.root, round, &[what], ran);
+        expect_clean(round, &[what], ran);
     }
-    expect_clean(&project.root, round, command, &last);
+    expect_clean(round, command, &last);
     for call in project.calls() {
         // The other arguments are for a program, not for a reader.
         let prompt = call.last().cloned().unwrap_or_default();
@@ -446,7 +446,7 @@ fn round(round: u64) {
 }
 
 #[track_caller]
-fn expect_clean(root: &Path, round: u64, command: &[&str], ran: &Ran) {
+fn expect_clean(round: u64, command: &[&str], ran: &Ran) {
     let what = format!("round {round}: {command:?}");
     assert_ne!(ran.code, 101, "{what}: {}", ran.stderr);
     expect_harmless(&what, &ran.stdout);
@@ -586,7 +586,7 @@ fn many_commands() {
             std::io::read_to_string(output).unwrap()
         });
         let ran = Ran { code: if done.is_ok() { 0 } else { 101 }, stdout, stderr };
-        expect_clean(&root, case, command, &ran);
+        expect_clean(case, command, &ran);
     }
     for output in &outputs {
         output.set_len(0).unwrap();
