@@ -26,16 +26,13 @@ use crate::run::write::{UNNOTED, claim, claimant, is_reviewed_by_another, look, 
 use crate::run::{beside, called, coming, gates};
 use crate::store::driver;
 use crate::store::journal::{self, DecisionLine, Line};
-use crate::store::left::Left;
+use crate::store::left::{Left, NOTED};
 use crate::store::lock::ReviewLock;
 use crate::store::owed::Debt;
 use crate::store::running::Running;
 
 /// The field of a stop that a command stands in for.
 pub(crate) const STANDS_IN: &str = "stands_in";
-
-/// The field of a command that has waited for the end of a review.
-pub(crate) const NOTED: &str = "noted";
 
 /// Decides `event` at `place`, carries the decision out, and writes both to the journal.
 pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {

@@ -116,20 +116,13 @@ fn write_state(
     snapshot: &Snapshot,
     decision: &Decision,
 ) -> Result<Option<Debt>, Stuck> {
-    let is_new = matches!(snapshot.state, Reading::Missing);
     // As it is in the file: what does not count for a review is there all the same.
     let before = match &snapshot.state {
         Reading::Sound { context, .. } => context,
         _ => snapshot.context(),
     };
     let text = new_state(place, snapshot, &decision.patch)?;
-    // Only its first phase begins another one under the same name.
-    let begins = is_new
-        && matches!(&event.trigger, Trigger::Enter { phase, .. } if *phase == place.chart.initial);
-    let mut left = match begins {
-        true => place.left(),
-        false => look(place, &snapshot.state, decision.ended.is_some()),
-    };
+    let mut left = look(place, &snapshot.state, decision.ended.is_some());
     if let Reading::Sound { context: after, .. } = state_file::parse(&place.chart, &text) {
         left.decide(event, (before, &after), decision);
         left.write().map_err(io(UNNOTED))?;

@@ -17,6 +17,9 @@ use crate::text::{cut, in_words};
 
 const KIND: &str = "left";
 
+/// The field of a command that has waited for the end of a review.
+pub(crate) const NOTED: &str = "noted";
+
 /// The most news that wait for a stop.
 const MOST: usize = 20;
 
@@ -29,8 +32,8 @@ const VALUE: usize = 40;
 pub(crate) struct Kept {
     /// The fields as this program has left them, or as the user knows that somebody else has. Empty if it has left none.
     pub(crate) fields: Context,
-    /// The same before the last write; empty if it is known to have happened.
-    before: Context,
+    /// The same before a state is written; `None` once it is.
+    before: Option<Box<Self>>,
     /// What the user reads at the next stop.
     pub(crate) news: Vec<String>,
     /// Why the user is called then.
@@ -74,10 +77,11 @@ impl Left {
     /// count for it.
     pub(crate) fn find(&mut self, found: Option<&Context>, is_reviewed: bool) {
         let kept = &mut self.kept;
-        let before = std::mem::take(&mut kept.before);
-        if found == Some(&before) {
+        if let Some(before) = kept.before.take()
+            && found.map_or(before.fields.is_empty(), |found| *found == before.fields)
+        {
             // The process that was about to write it was killed.
-            kept.fields = before;
+            *kept = *before;
         }
         let Some(found) = found else {
             let is_news = !kept.fields.is_empty() && self.chart.scope.since.is_none();
@@ -92,18 +96,19 @@ impl Left {
         kept.fields.clone_from(found);
     }
 
-    /// Takes note of a decision that is about to be written. What a command does to a cycle that is not over, nobody else says.
+    /// Takes note of a decision that is about to be written in the state that was found. What a command does to a cycle that is not over, nobody else says.
     pub(crate) fn decide(
         &mut self,
         event: &Event,
         (before, after): (&Context, &Context),
         decision: &Decision,
     ) {
+        self.kept.before = Some(Box::new(self.kept.clone()));
         let chart = &self.chart;
         let line = match &event.trigger {
             Trigger::Hook(_) => None,
             // Whoever carries it out says so.
-            _ if event.fields.get("noted").is_some() => None,
+            _ if event.fields.get(NOTED).is_some() => None,
             trigger @ Trigger::Enter { .. } => Some(format!("{} {trigger}", chart.program())),
             Trigger::Command(name) => Some(chart.call(name)),
         };
@@ -131,14 +136,13 @@ impl Left {
         if !event.is_stop() {
             self.kept.calls = decision.call().into_iter().collect();
         }
-        self.kept.before.clone_from(before);
         self.kept.fields.clone_from(after);
     }
 
     /// Confirms that what was decided is written: a state that is taken back to what it was is another one. The caller holds the
     /// write lock.
     pub(crate) fn confirm(mut self) {
-        self.kept.before.clear();
+        self.kept.before = None;
         let _ = self.write();
     }
 
